@@ -1,0 +1,3 @@
+//! Input: which files there are, what they are, and how their bytes are decoded.
+
+pub mod window;

@@ -1,0 +1,297 @@
+//! Typed counters: the ones rules read, with their unit; everything else by group and name.
+//!
+//! Hadoop 2 and 3 write `org.apache.hadoop.mapreduce.TaskCounter` / `FileSystemCounter`, Hadoop 1
+//! `org.apache.hadoop.mapred.Task$Counter` / `FileSystemCounters`, Hadoop 0.18 only display names. The
+//! counter's name decides what it is, in any group (as in Dr. Elephant's `MapReduceCounterData.get`); a
+//! framework group wins over a user's group that reuses a framework name.
+
+use super::interner::Symbol;
+
+/// What a counter counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CounterUnit {
+    /// Records, files, operations.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Milliseconds.
+    Millis,
+}
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $display:literal, $unit:ident;)+) => {
+        /// A counter that the tool knows by type.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Counter { $($(#[$doc])* $variant,)+ }
+
+        impl Counter {
+            /// Every typed counter, in declaration order.
+            pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
+
+            /// The name that Hadoop 1 to 3 write.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// The display name, which is all that Hadoop 0.18 writes.
+            #[must_use]
+            pub const fn display_name(self) -> &'static str {
+                match self { $(Self::$variant => $display,)+ }
+            }
+
+            /// What the counter counts.
+            #[must_use]
+            pub const fn unit(self) -> CounterUnit {
+                match self { $(Self::$variant => CounterUnit::$unit,)+ }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Bytes read from HDFS.
+    HdfsBytesRead = "HDFS_BYTES_READ", "HDFS bytes read", Bytes;
+    /// Bytes read through the old `s3` scheme.
+    S3BytesRead = "S3_BYTES_READ", "S3 bytes read", Bytes;
+    /// Bytes read through `s3a`.
+    S3aBytesRead = "S3A_BYTES_READ", "S3A bytes read", Bytes;
+    /// Bytes read through `s3n`.
+    S3nBytesRead = "S3N_BYTES_READ", "S3N bytes read", Bytes;
+    /// Bytes read through every other scheme but `file` (abfs, gs, wasb, oss, viewfs, …), added up.
+    OtherFsBytesRead = "*_BYTES_READ", "*", Bytes;
+    /// Bytes written through every scheme but `file`, added up.
+    RemoteBytesWritten = "*_BYTES_WRITTEN", "HDFS bytes written", Bytes;
+    /// Bytes read from local disks.
+    FileBytesRead = "FILE_BYTES_READ", "Local bytes read", Bytes;
+    /// Bytes written to local disks.
+    FileBytesWritten = "FILE_BYTES_WRITTEN", "Local bytes written", Bytes;
+    /// Bytes the input format handed out.
+    InputFormatBytesRead = "BYTES_READ", "Bytes Read", Bytes;
+    /// Bytes the output format took.
+    OutputFormatBytesWritten = "BYTES_WRITTEN", "Bytes Written", Bytes;
+    /// Size of the serialised split.
+    SplitRawBytes = "SPLIT_RAW_BYTES", "Input split bytes", Bytes;
+    /// Records the mapper read.
+    MapInputRecords = "MAP_INPUT_RECORDS", "Map input records", Count;
+    /// Bytes the mapper read (Hadoop 1).
+    MapInputBytes = "MAP_INPUT_BYTES", "Map input bytes", Bytes;
+    /// Records the mapper emitted.
+    MapOutputRecords = "MAP_OUTPUT_RECORDS", "Map output records", Count;
+    /// Bytes the mapper emitted, before combining and compressing.
+    MapOutputBytes = "MAP_OUTPUT_BYTES", "Map output bytes", Bytes;
+    /// Bytes of map output as stored, after combining and compressing.
+    MapOutputMaterializedBytes = "MAP_OUTPUT_MATERIALIZED_BYTES", "Map output materialized bytes", Bytes;
+    /// Records given to the combiner.
+    CombineInputRecords = "COMBINE_INPUT_RECORDS", "Combine input records", Count;
+    /// Records the combiner kept.
+    CombineOutputRecords = "COMBINE_OUTPUT_RECORDS", "Combine output records", Count;
+    /// Keys the reducer saw.
+    ReduceInputGroups = "REDUCE_INPUT_GROUPS", "Reduce input groups", Count;
+    /// Records the reducer read.
+    ReduceInputRecords = "REDUCE_INPUT_RECORDS", "Reduce input records", Count;
+    /// Records the reducer emitted.
+    ReduceOutputRecords = "REDUCE_OUTPUT_RECORDS", "Reduce output records", Count;
+    /// Bytes the reducer fetched from the maps.
+    ReduceShuffleBytes = "REDUCE_SHUFFLE_BYTES", "Reduce shuffle bytes", Bytes;
+    /// Map outputs the reducer fetched.
+    ShuffledMaps = "SHUFFLED_MAPS", "Shuffled Maps ", Count;
+    /// Fetches that failed.
+    FailedShuffle = "FAILED_SHUFFLE", "Failed Shuffles", Count;
+    /// Map outputs merged on the reduce side.
+    MergedMapOutputs = "MERGED_MAP_OUTPUTS", "Merged Map outputs", Count;
+    /// Records written to disk, each time they were written.
+    SpilledRecords = "SPILLED_RECORDS", "Spilled Records", Count;
+    /// Wall time the JVM spent in garbage collection.
+    GcTimeMillis = "GC_TIME_MILLIS", "GC time elapsed (ms)", Millis;
+    /// CPU time of the task's process tree.
+    CpuMilliseconds = "CPU_MILLISECONDS", "CPU time spent (ms)", Millis;
+    /// Resident memory of the process tree, last snapshot.
+    PhysicalMemoryBytes = "PHYSICAL_MEMORY_BYTES", "Physical memory (bytes) snapshot", Bytes;
+    /// Address space of the process tree, last snapshot.
+    VirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES", "Virtual memory (bytes) snapshot", Bytes;
+    /// Heap that the JVM had committed, last snapshot.
+    CommittedHeapBytes = "COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", Bytes;
+    /// Highest resident memory that was seen (Hadoop 3: MAP_ or REDUCE_PHYSICAL_MEMORY_BYTES_MAX).
+    PeakPhysicalMemoryBytes = "PHYSICAL_MEMORY_BYTES_MAX", "Peak Physical memory (bytes)", Bytes;
+    /// Largest address space that was seen (Hadoop 3: MAP_ or REDUCE_VIRTUAL_MEMORY_BYTES_MAX).
+    PeakVirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES_MAX", "Peak Virtual memory (bytes)", Bytes;
+}
+
+impl Counter {
+    /// How many typed counters there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The counters that add up to a task's input, whatever the file system.
+    pub const INPUT_BYTES: [Self; 5] =
+        [Self::HdfsBytesRead, Self::S3BytesRead, Self::S3aBytesRead, Self::S3nBytesRead, Self::OtherFsBytesRead];
+
+    /// The counter's place in [`Counter::ALL`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The typed counter behind a name as Hadoop 1 to 3 write it.
+    #[must_use]
+    pub fn from_name(group: &str, name: &str) -> Option<Self> {
+        let exact = Self::ALL.into_iter().find(|counter| counter.name() == name);
+        if exact.is_some() {
+            return exact;
+        }
+        match name {
+            "MAP_PHYSICAL_MEMORY_BYTES_MAX" | "REDUCE_PHYSICAL_MEMORY_BYTES_MAX" => {
+                Some(Self::PeakPhysicalMemoryBytes)
+            }
+            "MAP_VIRTUAL_MEMORY_BYTES_MAX" | "REDUCE_VIRTUAL_MEMORY_BYTES_MAX" => {
+                Some(Self::PeakVirtualMemoryBytes)
+            }
+            _ if !is_file_system_group(group) => None,
+            _ if name.ends_with("_BYTES_READ") => Some(Self::OtherFsBytesRead),
+            _ if name.ends_with("_BYTES_WRITTEN") => Some(Self::RemoteBytesWritten),
+            _ => None,
+        }
+    }
+
+    /// The typed counter behind a display name, as Hadoop 0.18 writes it.
+    #[must_use]
+    pub fn from_display_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|counter| counter.display_name() == name)
+    }
+}
+
+/// Whether `group` holds the counters of file systems.
+#[must_use]
+pub fn is_file_system_group(group: &str) -> bool {
+    matches!(group, "org.apache.hadoop.mapreduce.FileSystemCounter" | "FileSystemCounters" | "File Systems")
+        || group.ends_with(".FileSystemCounter")
+}
+
+/// Whether `group` is written by Hadoop itself, not by a user's code.
+#[must_use]
+pub fn is_framework_group(group: &str) -> bool {
+    is_file_system_group(group)
+        || group.ends_with(".TaskCounter")
+        || group.ends_with(".Task$Counter")
+        || group.ends_with("FileInputFormatCounter")
+        || group.ends_with("FileOutputFormatCounter")
+        || group.ends_with("FileInputFormat$Counter")
+        || group.ends_with("FileOutputFormat$Counter")
+        || group == "Map-Reduce Framework"
+}
+
+/// A counter that has no type of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherCounter {
+    /// The group's name.
+    pub group: Symbol,
+    /// The counter's name.
+    pub name: Symbol,
+    /// Its value.
+    pub value: i64,
+}
+
+/// The counters of one job, task or attempt.
+#[derive(Debug, Clone)]
+pub struct CounterSet {
+    typed: [Option<i64>; Counter::COUNT],
+    from_framework: [bool; Counter::COUNT],
+    /// Counters without a type, in the order of the history.
+    pub others: Vec<OtherCounter>,
+}
+
+impl Default for CounterSet {
+    fn default() -> Self {
+        Self { typed: [None; Counter::COUNT], from_framework: [false; Counter::COUNT], others: Vec::new() }
+    }
+}
+
+impl CounterSet {
+    /// The value of `counter`, or `None` where the history has none.
+    #[must_use]
+    pub fn get(&self, counter: Counter) -> Option<i64> {
+        self.typed.get(counter.index()).copied().flatten()
+    }
+
+    /// Records a value; `framework` says whether the group is Hadoop's own.
+    ///
+    /// Counters that stand for several file systems add up; for all others a framework group replaces
+    /// what a user's group of the same counter name said, never the other way round.
+    pub fn record(&mut self, counter: Counter, value: i64, framework: bool) {
+        let adds_up = matches!(counter, Counter::OtherFsBytesRead | Counter::RemoteBytesWritten);
+        let (Some(slot), Some(known)) =
+            (self.typed.get_mut(counter.index()), self.from_framework.get_mut(counter.index()))
+        else {
+            return;
+        };
+        match slot {
+            Some(sum) if adds_up => *sum = sum.saturating_add(value),
+            Some(_) if *known => {}
+            _ => *slot = Some(value),
+        }
+        *known |= framework;
+    }
+
+    /// Forgets all values and keeps the memory.
+    pub fn clear(&mut self) {
+        self.typed = [None; Counter::COUNT];
+        self.from_framework = [false; Counter::COUNT];
+        self.others.clear();
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.others.is_empty() && self.typed.iter().all(Option::is_none)
+    }
+
+    /// The typed counters that have a value.
+    pub fn iter(&self) -> impl Iterator<Item = (Counter, i64)> + '_ {
+        Counter::ALL.into_iter().filter_map(|counter| Some((counter, self.get(counter)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FS: &str = "org.apache.hadoop.mapreduce.FileSystemCounter";
+
+    #[test]
+    fn any_file_system_but_the_local_one_is_input() {
+        let of = |name| Counter::from_name(FS, name);
+        assert_eq!(of("HDFS_BYTES_READ"), Some(Counter::HdfsBytesRead));
+        assert_eq!(of("ABFS_BYTES_READ"), Some(Counter::OtherFsBytesRead));
+        assert_eq!(of("WASB_BYTES_READ"), Some(Counter::OtherFsBytesRead));
+        assert_eq!(of("FILE_BYTES_READ"), Some(Counter::FileBytesRead));
+        assert_eq!(of("GS_READ_OPS"), None);
+        assert_eq!(Counter::from_name("my.Job$Counters", "ROWS_BYTES_READ"), None);
+    }
+
+    #[test]
+    fn several_file_systems_add_up() {
+        let mut set = CounterSet::default();
+        set.record(Counter::OtherFsBytesRead, 5, true);
+        set.record(Counter::OtherFsBytesRead, 7, true);
+        assert_eq!(set.get(Counter::OtherFsBytesRead), Some(12));
+    }
+
+    #[test]
+    fn a_users_counter_of_the_same_name_never_replaces_hadoops() {
+        let mut set = CounterSet::default();
+        set.record(Counter::SpilledRecords, 1, false);
+        set.record(Counter::SpilledRecords, 2, true);
+        set.record(Counter::SpilledRecords, 3, false);
+        assert_eq!(set.get(Counter::SpilledRecords), Some(2));
+    }
+
+    #[test]
+    fn both_spellings_name_the_same_counter() {
+        let hadoop1 = Counter::from_name("org.apache.hadoop.mapred.Task$Counter", "SPILLED_RECORDS");
+        assert_eq!(hadoop1, Some(Counter::SpilledRecords));
+        assert_eq!(Counter::from_display_name("Spilled Records"), hadoop1);
+        let peak = Counter::from_name("org.apache.hadoop.mapreduce.TaskCounter", "MAP_PHYSICAL_MEMORY_BYTES_MAX");
+        assert_eq!(peak, Some(Counter::PeakPhysicalMemoryBytes));
+    }
+}

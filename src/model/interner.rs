@@ -1,0 +1,70 @@
+//! Strings that repeat (hosts, racks, messages) are stored once and named by a small number.
+
+use rustc_hash::FxHashMap;
+
+/// Names a string in an [`Interner`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Symbol(u32);
+
+impl Symbol {
+    /// The symbol's place in its interner, in order of first appearance.
+    #[must_use]
+    pub const fn index(self) -> u32 {
+        self.0
+    }
+
+    /// The symbol with this place; meaningful only with the interner it came from.
+    #[must_use]
+    pub const fn from_index(index: u32) -> Self {
+        Self(index)
+    }
+}
+
+/// A set of strings in order of first appearance.
+#[derive(Debug, Clone, Default)]
+pub struct Interner {
+    strings: Vec<Box<str>>,
+    symbols: FxHashMap<Box<str>, Symbol>,
+}
+
+impl Interner {
+    /// The symbol of `text`, new or known. `None` only when 2³² different strings are held.
+    pub fn intern(&mut self, text: &str) -> Option<Symbol> {
+        if let Some(&symbol) = self.symbols.get(text) {
+            return Some(symbol);
+        }
+        let symbol = Symbol(u32::try_from(self.strings.len()).ok()?);
+        self.strings.push(text.into());
+        self.symbols.insert(text.into(), symbol);
+        Some(symbol)
+    }
+
+    /// The string behind `symbol`, or `None` for a symbol of another interner.
+    #[must_use]
+    pub fn get(&self, symbol: Symbol) -> Option<&str> {
+        self.strings.get(symbol.0 as usize).map(AsRef::as_ref)
+    }
+
+    /// The symbol of `text` if it is known.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<Symbol> {
+        self.symbols.get(text).copied()
+    }
+
+    /// All strings in order of first appearance.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.strings.iter().map(AsRef::as_ref)
+    }
+
+    /// How many different strings are held.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.strings.len()
+    }
+
+    /// Whether no string is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.strings.is_empty()
+    }
+}

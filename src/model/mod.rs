@@ -1,0 +1,178 @@
+//! The typed model of one application: what every rule, metric and report reads.
+//!
+//! Parsers build it, nothing changes it afterwards. What a history does not say is `None`.
+
+mod column;
+pub mod conf;
+pub mod counters;
+mod interner;
+mod progress;
+pub mod table;
+
+pub use column::Column;
+pub use interner::{Interner, Symbol};
+pub use progress::{ProgressLog, ProgressSplits};
+
+use crate::units::Timestamp;
+use conf::Conf;
+use counters::CounterSet;
+use table::{TaskGroup, TaskKind};
+
+/// The engine that ran an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Engine {
+    /// Hadoop MapReduce, any generation.
+    MapReduce,
+}
+
+impl Engine {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MapReduce => "mapreduce",
+        }
+    }
+}
+
+/// How an application ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Status {
+    /// It did its work.
+    Succeeded,
+    /// It failed, or its master died with an error.
+    Failed,
+    /// A user or the scheduler killed it.
+    Killed,
+    /// The history ends before the application does.
+    Running,
+    /// The history does not say.
+    #[default]
+    Unknown,
+}
+
+impl Status {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+            Self::Running => "running",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Counters of the whole job as its history sums them up.
+#[derive(Debug, Clone, Default)]
+pub struct JobCounters {
+    /// Over all tasks, with the job's own counters (`JobCounter`).
+    pub total: Option<CounterSet>,
+    /// Over the maps.
+    pub map: Option<CounterSet>,
+    /// Over the reduces.
+    pub reduce: Option<CounterSet>,
+}
+
+/// How many tasks of each kind the history announced before it ran them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Announced {
+    /// Maps.
+    pub maps: Option<u64>,
+    /// Reduces.
+    pub reduces: Option<u64>,
+}
+
+/// One start of the application's master.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MasterAttempt {
+    /// When it started.
+    pub started_at: Option<Timestamp>,
+    /// The host it ran on.
+    pub node: Option<Symbol>,
+}
+
+/// One application: a MapReduce job, later a Spark application.
+#[derive(Debug, Clone)]
+pub struct Application {
+    /// The job's or application's id.
+    pub id: String,
+    /// What ran it.
+    pub engine: Engine,
+    /// The engine's version where the history tells it.
+    pub engine_version: Option<String>,
+    /// The name its user gave it.
+    pub name: Option<String>,
+    /// Its user.
+    pub user: Option<String>,
+    /// Its queue.
+    pub queue: Option<String>,
+    /// How it ended.
+    pub status: Status,
+    /// Whether the history tells the application from its beginning to its end without gaps.
+    pub complete: bool,
+    /// When it was submitted.
+    pub submitted_at: Option<Timestamp>,
+    /// When its first task could be launched.
+    pub launched_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// Whether all tasks ran inside the master (Hadoop's "uber" mode).
+    pub uberized: Option<bool>,
+    /// What the history says about an unsuccessful end.
+    pub diagnostics: Option<String>,
+    /// Tasks that were announced.
+    pub announced: Announced,
+    /// The starts of the application's master.
+    pub masters: Vec<MasterAttempt>,
+    /// The task table, groups in the order of [`TaskKind`].
+    pub groups: Vec<TaskGroup>,
+    /// Counters of the whole job.
+    pub counters: JobCounters,
+    /// Its configuration; empty when no configuration file was found.
+    pub conf: Conf,
+    /// Hosts, racks, counter names and messages that the tables refer to.
+    pub strings: Interner,
+}
+
+impl Application {
+    /// An application about which nothing is known but its engine.
+    #[must_use]
+    pub fn new(engine: Engine) -> Self {
+        Self {
+            id: String::new(),
+            engine,
+            engine_version: None,
+            name: None,
+            user: None,
+            queue: None,
+            status: Status::Unknown,
+            complete: false,
+            submitted_at: None,
+            launched_at: None,
+            finished_at: None,
+            uberized: None,
+            diagnostics: None,
+            announced: Announced::default(),
+            masters: Vec::new(),
+            groups: Vec::new(),
+            counters: JobCounters::default(),
+            conf: Conf::default(),
+            strings: Interner::default(),
+        }
+    }
+
+    /// The tasks of one kind, if the history shows any.
+    #[must_use]
+    pub fn group(&self, kind: TaskKind) -> Option<&TaskGroup> {
+        self.groups.iter().find(|group| group.kind == kind)
+    }
+
+    /// How many tasks the history shows, of all kinds.
+    #[must_use]
+    pub fn task_count(&self) -> u64 {
+        self.groups.iter().map(|group| group.tasks.len() as u64).sum()
+    }
+}

@@ -1,0 +1,539 @@
+//! The task table: what rules and straggler analytics read, whatever engine wrote the history.
+//!
+//! One [`TaskGroup`] holds tasks that do the same work (all maps, all reduces, later the tasks of one
+//! stage attempt). It has a row per task and a row per attempt, a column per counter, and `None` wherever
+//! the history does not say.
+
+use super::column::Column;
+use super::counters::{Counter, CounterSet, OtherCounter};
+use super::interner::Symbol;
+use super::progress::{ProgressLog, ProgressSplits};
+use crate::units::{Bytes, Millis, Timestamp};
+
+/// What the tasks of a group do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TaskKind {
+    /// Map tasks.
+    Map,
+    /// Reduce tasks.
+    Reduce,
+    /// The task that prepares a job's output folder (Hadoop 1).
+    Setup,
+    /// The tasks that clean up after a job or a task (Hadoop 1).
+    Cleanup,
+}
+
+impl TaskKind {
+    /// The name in reports, also the subject of findings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+            Self::Setup => "setup",
+            Self::Cleanup => "cleanup",
+        }
+    }
+}
+
+/// How a task or an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Outcome {
+    /// The history does not tell an end.
+    #[default]
+    Unfinished,
+    /// Succeeded.
+    Succeeded,
+    /// Failed.
+    Failed,
+    /// Killed: by a user, by preemption, or because another attempt won.
+    Killed,
+}
+
+/// How near an attempt ran to its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Locality {
+    /// On a node that holds the data.
+    NodeLocal,
+    /// In the same rack.
+    RackLocal,
+    /// Elsewhere.
+    OffSwitch,
+}
+
+/// Tasks that do the same work, with all their attempts.
+#[derive(Debug, Clone)]
+pub struct TaskGroup {
+    /// What the tasks do.
+    pub kind: TaskKind,
+    /// A row per task.
+    pub tasks: Tasks,
+    /// A row per attempt.
+    pub attempts: Attempts,
+}
+
+impl TaskGroup {
+    /// A group without tasks.
+    #[must_use]
+    pub fn new(kind: TaskKind) -> Self {
+        Self { kind, tasks: Tasks::default(), attempts: Attempts::default() }
+    }
+
+    /// Each task with the attempt that stands for it: the successful one, else the one the history names
+    /// as the cause of failure; `None` where there is neither.
+    pub fn representatives(&self) -> impl Iterator<Item = Option<usize>> + '_ {
+        (0..self.tasks.len()).map(|task| self.tasks.representative(task))
+    }
+
+    /// Rows of the attempts that succeeded and stand for their task, in task order.
+    pub fn winners(&self) -> impl Iterator<Item = usize> + '_ {
+        self.representatives().flatten().filter(|&row| self.attempts.outcome(row) == Outcome::Succeeded)
+    }
+
+    /// How many tasks ended as `outcome`.
+    #[must_use]
+    pub fn count_tasks(&self, outcome: Outcome) -> u64 {
+        self.tasks.outcomes.iter().filter(|&&o| o == outcome).count() as u64
+    }
+
+    /// Gives back memory that growth has reserved.
+    pub fn shrink(&mut self) {
+        self.tasks.shrink();
+        self.attempts.shrink();
+    }
+}
+
+/// The tasks of a group, a row each.
+#[derive(Debug, Clone, Default)]
+pub struct Tasks {
+    number: Column,
+    start: Column,
+    finish: Column,
+    outcomes: Vec<Outcome>,
+    representative: Column,
+    split_hosts: Vec<Symbol>,
+    split_host_starts: Column,
+    split_host_counts: Column,
+}
+
+impl Tasks {
+    /// Number of tasks.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// Whether there are no tasks.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.outcomes.is_empty()
+    }
+
+    /// Adds a task with its number within the job and returns its row.
+    pub fn push(&mut self, number: u32) -> usize {
+        let row = self.outcomes.len();
+        self.outcomes.push(Outcome::Unfinished);
+        self.number.push(Some(i64::from(number)));
+        let len = row + 1;
+        for column in [
+            &mut self.start,
+            &mut self.finish,
+            &mut self.representative,
+            &mut self.split_host_starts,
+            &mut self.split_host_counts,
+        ] {
+            column.grow(len);
+        }
+        row
+    }
+
+    /// The task's number within the job, the last part of its id.
+    #[must_use]
+    pub fn number(&self, row: usize) -> Option<u32> {
+        self.number.get(row).and_then(|n| u32::try_from(n).ok())
+    }
+
+    /// When the task was scheduled.
+    #[must_use]
+    pub fn start(&self, row: usize) -> Option<Timestamp> {
+        self.start.get(row).map(Timestamp::from_millis)
+    }
+
+    /// When the task ended.
+    #[must_use]
+    pub fn finish(&self, row: usize) -> Option<Timestamp> {
+        self.finish.get(row).map(Timestamp::from_millis)
+    }
+
+    /// How the task ended.
+    #[must_use]
+    pub fn outcome(&self, row: usize) -> Outcome {
+        self.outcomes.get(row).copied().unwrap_or_default()
+    }
+
+    /// The row of the attempt that stands for the task.
+    #[must_use]
+    pub fn representative(&self, row: usize) -> Option<usize> {
+        self.representative.get(row).and_then(|r| usize::try_from(r).ok())
+    }
+
+    /// Hosts that hold the task's input, as the history names them, without racks.
+    #[must_use]
+    pub fn split_hosts(&self, row: usize) -> &[Symbol] {
+        let range = || {
+            let start = usize::try_from(self.split_host_starts.get(row)?).ok()?;
+            let count = usize::try_from(self.split_host_counts.get(row)?).ok()?;
+            self.split_hosts.get(start..start.checked_add(count)?)
+        };
+        range().unwrap_or_default()
+    }
+
+    pub(crate) fn set_start(&mut self, row: usize, at: Option<Timestamp>) {
+        self.start.set(row, at.map(Timestamp::as_millis));
+    }
+
+    pub(crate) fn set_finish(&mut self, row: usize, at: Option<Timestamp>) {
+        self.finish.set(row, at.map(Timestamp::as_millis));
+    }
+
+    pub(crate) fn set_outcome(&mut self, row: usize, outcome: Outcome) {
+        if let Some(slot) = self.outcomes.get_mut(row) {
+            *slot = outcome;
+        }
+    }
+
+    pub(crate) fn set_representative(&mut self, row: usize, attempt: Option<usize>) {
+        self.representative.set(row, attempt.and_then(|a| i64::try_from(a).ok()));
+    }
+
+    pub(crate) fn set_split_hosts(&mut self, row: usize, hosts: impl IntoIterator<Item = Symbol>) {
+        let start = self.split_hosts.len();
+        self.split_hosts.extend(hosts);
+        let count = self.split_hosts.len() - start;
+        if count > 0 {
+            self.split_host_starts.set(row, i64::try_from(start).ok());
+            self.split_host_counts.set(row, i64::try_from(count).ok());
+        }
+    }
+
+    fn shrink(&mut self) {
+        for column in [&mut self.number, &mut self.start, &mut self.finish, &mut self.representative] {
+            column.shrink();
+        }
+        self.outcomes.shrink_to_fit();
+        self.split_hosts.shrink_to_fit();
+    }
+}
+
+/// The attempts of a group, a row each, in the order in which the history first names them.
+#[derive(Debug, Clone)]
+pub struct Attempts {
+    task: Vec<u32>,
+    outcomes: Vec<Outcome>,
+    times: [Column; TimePoint::COUNT],
+    labels: [Column; Label::COUNT],
+    counters: [Column; Counter::COUNT],
+    other_counters: Vec<(u32, OtherCounter)>,
+    diagnostics: Vec<(u32, Symbol)>,
+    progress: ProgressLog,
+}
+
+/// Moments in the life of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimePoint {
+    /// The attempt was launched.
+    Start,
+    /// The attempt ended, whatever the outcome.
+    Finish,
+    /// A map's user code ended; what follows is the final sort and spill.
+    MapFinish,
+    /// A reduce had fetched all map outputs.
+    ShuffleFinish,
+    /// A reduce had merged all map outputs.
+    SortFinish,
+}
+
+impl TimePoint {
+    const COUNT: usize = 5;
+}
+
+/// Small facts about an attempt, each a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Label {
+    Number,
+    Node,
+    Rack,
+    Locality,
+    Speculative,
+}
+
+impl Label {
+    const COUNT: usize = 5;
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self {
+            task: Vec::new(),
+            outcomes: Vec::new(),
+            times: std::array::from_fn(|_| Column::default()),
+            labels: std::array::from_fn(|_| Column::default()),
+            counters: std::array::from_fn(|_| Column::default()),
+            other_counters: Vec::new(),
+            diagnostics: Vec::new(),
+            progress: ProgressLog::default(),
+        }
+    }
+}
+
+impl Attempts {
+    /// Number of attempts.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.task.len()
+    }
+
+    /// Whether there are no attempts.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.task.is_empty()
+    }
+
+    /// Adds an attempt of the task in row `task` and returns the attempt's row.
+    pub fn push(&mut self, task: u32, number: u32) -> usize {
+        let row = self.task.len();
+        self.task.push(task);
+        self.outcomes.push(Outcome::Unfinished);
+        self.set_label(Label::Number, row, Some(i64::from(number)));
+        row
+    }
+
+    /// The row of the attempt's task.
+    #[must_use]
+    pub fn task(&self, row: usize) -> Option<usize> {
+        self.task.get(row).map(|&t| t as usize)
+    }
+
+    /// The attempt's number within its task, the last part of its id.
+    #[must_use]
+    pub fn number(&self, row: usize) -> Option<u32> {
+        self.label(Label::Number, row).and_then(|n| u32::try_from(n).ok())
+    }
+
+    /// How the attempt ended.
+    #[must_use]
+    pub fn outcome(&self, row: usize) -> Outcome {
+        self.outcomes.get(row).copied().unwrap_or_default()
+    }
+
+    /// A moment in the attempt's life.
+    #[must_use]
+    pub fn time(&self, row: usize, point: TimePoint) -> Option<Timestamp> {
+        self.times.get(point as usize)?.get(row).map(Timestamp::from_millis)
+    }
+
+    /// The time between two moments, `None` where either is unknown or the clock ran backwards.
+    #[must_use]
+    pub fn span(&self, row: usize, from: TimePoint, to: TimePoint) -> Option<Millis> {
+        Millis::between(self.time(row, from)?, self.time(row, to)?)
+    }
+
+    /// The time from launch to end.
+    #[must_use]
+    pub fn run_time(&self, row: usize) -> Option<Millis> {
+        self.span(row, TimePoint::Start, TimePoint::Finish)
+    }
+
+    /// The host that ran the attempt.
+    #[must_use]
+    pub fn node(&self, row: usize) -> Option<Symbol> {
+        self.symbol(Label::Node, row)
+    }
+
+    /// The rack of that host.
+    #[must_use]
+    pub fn rack(&self, row: usize) -> Option<Symbol> {
+        self.symbol(Label::Rack, row)
+    }
+
+    /// How near the attempt ran to its input.
+    #[must_use]
+    pub fn locality(&self, row: usize) -> Option<Locality> {
+        match self.label(Label::Locality, row)? {
+            0 => Some(Locality::NodeLocal),
+            1 => Some(Locality::RackLocal),
+            _ => Some(Locality::OffSwitch),
+        }
+    }
+
+    /// Whether the attempt was launched while another of its task was still running.
+    #[must_use]
+    pub fn is_speculative(&self, row: usize) -> Option<bool> {
+        self.label(Label::Speculative, row).map(|flag| flag != 0)
+    }
+
+    /// The value of a counter, negative where the history says so.
+    #[must_use]
+    pub fn counter(&self, row: usize, counter: Counter) -> Option<i64> {
+        self.counters.get(counter.index())?.get(row)
+    }
+
+    /// The value of a counter that cannot be negative, `None` where it is.
+    #[must_use]
+    pub fn count(&self, row: usize, counter: Counter) -> Option<u64> {
+        self.counter(row, counter).and_then(|value| u64::try_from(value).ok())
+    }
+
+    /// A counter that counts bytes.
+    #[must_use]
+    pub fn bytes(&self, row: usize, counter: Counter) -> Option<Bytes> {
+        self.count(row, counter).map(Bytes::new)
+    }
+
+    /// A counter that counts milliseconds.
+    #[must_use]
+    pub fn millis(&self, row: usize, counter: Counter) -> Option<Millis> {
+        self.count(row, counter).map(Millis::new)
+    }
+
+    /// The column of a counter; it may be shorter than the table where later attempts have no value.
+    #[must_use]
+    pub fn counter_column(&self, counter: Counter) -> Option<&Column> {
+        self.counters.get(counter.index())
+    }
+
+    /// Whether an attempt has any typed counter.
+    #[must_use]
+    pub fn has_counters(&self, row: usize) -> bool {
+        self.counters.iter().any(|column| column.get(row).is_some())
+    }
+
+    /// Counters without a type, with the attempt's row, in the order of the history.
+    #[must_use]
+    pub fn other_counters(&self) -> &[(u32, OtherCounter)] {
+        &self.other_counters
+    }
+
+    /// What the history says about the end of attempts that did not succeed, by row.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[(u32, Symbol)] {
+        &self.diagnostics
+    }
+
+    /// The attempt's progress arrays.
+    #[must_use]
+    pub fn progress(&self, row: usize) -> Option<ProgressSplits> {
+        self.progress.get(row)
+    }
+
+    pub(crate) fn set_outcome(&mut self, row: usize, outcome: Outcome) {
+        if let Some(slot) = self.outcomes.get_mut(row) {
+            *slot = outcome;
+        }
+    }
+
+    pub(crate) fn set_time(&mut self, row: usize, point: TimePoint, at: Option<Timestamp>) {
+        if let Some(column) = self.times.get_mut(point as usize) {
+            put(column, row, at.map(Timestamp::as_millis));
+        }
+    }
+
+    pub(crate) fn set_node(&mut self, row: usize, node: Option<Symbol>) {
+        self.set_label(Label::Node, row, node.map(|s| i64::from(s.index())));
+    }
+
+    pub(crate) fn set_rack(&mut self, row: usize, rack: Option<Symbol>) {
+        self.set_label(Label::Rack, row, rack.map(|s| i64::from(s.index())));
+    }
+
+    pub(crate) fn set_locality(&mut self, row: usize, locality: Option<Locality>) {
+        self.set_label(Label::Locality, row, locality.map(|l| l as i64));
+    }
+
+    pub(crate) fn set_speculative(&mut self, row: usize, speculative: Option<bool>) {
+        self.set_label(Label::Speculative, row, speculative.map(i64::from));
+    }
+
+    pub(crate) fn set_counters(&mut self, row: usize, counters: &CounterSet) {
+        for (counter, value) in counters.iter() {
+            self.set_counter(row, counter, Some(value));
+        }
+        if let Ok(row) = u32::try_from(row) {
+            self.other_counters.extend(counters.others.iter().map(|&other| (row, other)));
+        }
+    }
+
+    pub(crate) fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
+        if let Some(column) = self.counters.get_mut(counter.index()) {
+            put(column, row, value);
+        }
+    }
+
+    pub(crate) fn set_diagnostics(&mut self, row: usize, text: Symbol) {
+        if let Ok(row) = u32::try_from(row) {
+            self.diagnostics.push((row, text));
+        }
+    }
+
+    pub(crate) fn set_progress(&mut self, row: usize, splits: &ProgressSplits) {
+        self.progress.set(row, splits);
+    }
+
+    fn label(&self, label: Label, row: usize) -> Option<i64> {
+        self.labels.get(label as usize)?.get(row)
+    }
+
+    fn symbol(&self, label: Label, row: usize) -> Option<Symbol> {
+        self.label(label, row).and_then(|s| u32::try_from(s).ok()).map(Symbol::from_index)
+    }
+
+    fn set_label(&mut self, label: Label, row: usize, value: Option<i64>) {
+        if let Some(column) = self.labels.get_mut(label as usize) {
+            put(column, row, value);
+        }
+    }
+
+    fn shrink(&mut self) {
+        for column in self.times.iter_mut().chain(&mut self.labels).chain(&mut self.counters) {
+            column.shrink();
+        }
+        self.task.shrink_to_fit();
+        self.outcomes.shrink_to_fit();
+        self.other_counters.shrink_to_fit();
+        self.progress.shrink();
+    }
+}
+
+/// Writes a cell, growing the column only when there is something to write.
+fn put(column: &mut Column, row: usize, value: Option<i64>) {
+    if row == column.len() {
+        column.push(value);
+    } else if row < column.len() {
+        column.set(row, value);
+    } else if value.is_some() {
+        column.grow(row);
+        column.push(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_cells_stay_unknown() {
+        let mut group = TaskGroup::new(TaskKind::Map);
+        let task = group.tasks.push(4);
+        let first = group.attempts.push(0, 0);
+        let second = group.attempts.push(0, 1);
+        group.attempts.set_time(second, TimePoint::Start, Some(Timestamp::from_millis(100)));
+        group.attempts.set_counter(second, Counter::HdfsBytesRead, Some(-5));
+        assert_eq!(group.tasks.number(task), Some(4));
+        assert_eq!(group.attempts.time(first, TimePoint::Start), None);
+        assert_eq!(group.attempts.run_time(second), None);
+        assert_eq!(group.attempts.counter(second, Counter::HdfsBytesRead), Some(-5));
+        assert_eq!(group.attempts.bytes(second, Counter::HdfsBytesRead), None);
+        assert_eq!(group.attempts.number(second), Some(1));
+        assert_eq!(group.winners().count(), 0);
+    }
+}

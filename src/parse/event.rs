@@ -1,0 +1,281 @@
+//! One event of a MapReduce history, whatever its encoding.
+//!
+//! Hadoop's event classes (`org.apache.hadoop.mapreduce.jobhistory.*`) share most of their fields, and
+//! versions differ in which of them they write. An event is therefore its kind plus whatever fields were
+//! there; [`super::build::HistoryBuilder`] says what is missing.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::counters::{Counter, CounterSet, OtherCounter, is_framework_group};
+use crate::model::{Interner, ProgressSplits, Symbol};
+
+/// What happened. The names are Hadoop's `EventType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// `AM_STARTED`
+    MasterStarted,
+    /// `JOB_SUBMITTED`
+    JobSubmitted,
+    /// `JOB_INITED`
+    JobInited,
+    /// `JOB_INFO_CHANGED`
+    JobInfoChanged,
+    /// `JOB_STATUS_CHANGED`
+    JobStatusChanged,
+    /// `JOB_PRIORITY_CHANGED`
+    JobPriorityChanged,
+    /// `JOB_QUEUE_CHANGED`
+    JobQueueChanged,
+    /// `JOB_FINISHED`
+    JobFinished,
+    /// `JOB_FAILED`, `JOB_KILLED`, `JOB_ERROR`: the job's status field says which.
+    JobUnsuccessful,
+    /// `TASK_STARTED`
+    TaskStarted,
+    /// `TASK_UPDATED`
+    TaskUpdated,
+    /// `TASK_FINISHED`
+    TaskFinished,
+    /// `TASK_FAILED`, also written for killed tasks
+    TaskFailed,
+    /// `MAP_ATTEMPT_STARTED` and its siblings for reduce, setup and cleanup
+    AttemptStarted,
+    /// `MAP_ATTEMPT_FINISHED` and its siblings
+    AttemptFinished,
+    /// `MAP_ATTEMPT_FAILED`, `MAP_ATTEMPT_KILLED` and their siblings; the status field says which
+    AttemptUnsuccessful,
+}
+
+impl EventKind {
+    /// The kind behind Hadoop's name for an event type, `None` for types that no version up to 3.4 has.
+    #[must_use]
+    pub fn from_hadoop_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "AM_STARTED" => Self::MasterStarted,
+            "JOB_SUBMITTED" => Self::JobSubmitted,
+            "JOB_INITED" => Self::JobInited,
+            "JOB_INFO_CHANGED" => Self::JobInfoChanged,
+            "JOB_STATUS_CHANGED" => Self::JobStatusChanged,
+            "JOB_PRIORITY_CHANGED" => Self::JobPriorityChanged,
+            "JOB_QUEUE_CHANGED" => Self::JobQueueChanged,
+            "JOB_FINISHED" => Self::JobFinished,
+            "JOB_FAILED" | "JOB_KILLED" | "JOB_ERROR" => Self::JobUnsuccessful,
+            "TASK_STARTED" => Self::TaskStarted,
+            "TASK_UPDATED" | "NORMALIZED_RESOURCE" => Self::TaskUpdated,
+            "TASK_FINISHED" => Self::TaskFinished,
+            "TASK_FAILED" => Self::TaskFailed,
+            _ => {
+                let (kind, what) = name.split_once("_ATTEMPT_")?;
+                if !matches!(kind, "MAP" | "REDUCE" | "SETUP" | "CLEANUP") {
+                    return None;
+                }
+                match what {
+                    "STARTED" => Self::AttemptStarted,
+                    "FINISHED" => Self::AttemptFinished,
+                    "FAILED" | "KILLED" => Self::AttemptUnsuccessful,
+                    _ => return None,
+                }
+            }
+        })
+    }
+}
+
+/// The scalar fields of an event; those the event does not have are `None`.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs)] // named after Hadoop's fields
+pub struct EventFields<'a> {
+    pub job_id: Option<Cow<'a, str>>,
+    pub task_id: Option<Cow<'a, str>>,
+    pub attempt_id: Option<Cow<'a, str>>,
+    pub task_type: Option<Cow<'a, str>>,
+    /// `status`, `taskStatus` or `jobStatus`
+    pub status: Option<Cow<'a, str>>,
+    pub submit_time: Option<i64>,
+    pub launch_time: Option<i64>,
+    pub start_time: Option<i64>,
+    pub finish_time: Option<i64>,
+    pub map_finish_time: Option<i64>,
+    pub shuffle_finish_time: Option<i64>,
+    pub sort_finish_time: Option<i64>,
+    /// `hostname`, or `trackerName` of an attempt's start, or `nodeManagerHost`
+    pub host: Option<Cow<'a, str>>,
+    pub rack: Option<Cow<'a, str>>,
+    /// `error` or `diagnostics`
+    pub error: Option<Cow<'a, str>>,
+    pub split_locations: Option<Cow<'a, str>>,
+    pub locality: Option<Cow<'a, str>>,
+    pub avataar: Option<Cow<'a, str>>,
+    pub failed_due_to_attempt: Option<Cow<'a, str>>,
+    pub successful_attempt_id: Option<Cow<'a, str>>,
+    pub job_name: Option<Cow<'a, str>>,
+    pub user: Option<Cow<'a, str>>,
+    pub queue: Option<Cow<'a, str>>,
+    pub total_maps: Option<i64>,
+    pub total_reduces: Option<i64>,
+    pub uberized: Option<bool>,
+}
+
+/// The bulky fields of an event, kept from event to event so that they need no new memory.
+#[derive(Debug, Clone, Default)]
+pub struct EventPayload {
+    /// `counters` or `totalCounters`
+    pub counters: CounterSet,
+    /// `mapCounters`
+    pub map_counters: CounterSet,
+    /// `reduceCounters`
+    pub reduce_counters: CounterSet,
+    /// `clockSplits`, `cpuUsages`, `vMemKbytes`, `physMemKbytes`
+    pub progress: ProgressSplits,
+}
+
+impl EventPayload {
+    /// Makes the payload ready for the next event.
+    pub fn clear(&mut self) {
+        self.counters.clear();
+        self.map_counters.clear();
+        self.reduce_counters.clear();
+        self.progress.clear();
+    }
+}
+
+/// Where a counter's value goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    Typed { counter: Counter, framework: bool },
+    Other { group: Symbol, name: Symbol },
+}
+
+/// Finds the slot of a counter by group and name.
+///
+/// Hadoop writes the counters of every task in the same order, so the first guess is the counter that
+/// followed last time; only a wrong guess costs a hash look-up.
+#[derive(Debug, Clone, Default)]
+pub struct CounterNames {
+    groups: Vec<Group>,
+    by_name: FxHashMap<Box<str>, usize>,
+    next_group: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Group {
+    name: Box<str>,
+    slots: Vec<(Box<str>, Slot)>,
+    by_name: FxHashMap<Box<str>, usize>,
+    next: usize,
+}
+
+/// Names a group within [`CounterNames`].
+#[derive(Debug, Clone, Copy)]
+pub struct GroupIndex(usize);
+
+impl CounterNames {
+    /// The group with this name, new or known.
+    pub fn group(&mut self, name: &str) -> GroupIndex {
+        let guess = self.next_group;
+        let index = match self.groups.get(guess) {
+            Some(group) if *group.name == *name => guess,
+            _ => self.find_or_add_group(name),
+        };
+        self.next_group = index + 1;
+        if self.next_group >= self.groups.len() {
+            self.next_group = 0;
+        }
+        if let Some(group) = self.groups.get_mut(index) {
+            group.next = 0;
+        }
+        GroupIndex(index)
+    }
+
+    /// Records the value of counter `name` of a group into `set`.
+    pub fn record(
+        &mut self,
+        group: GroupIndex,
+        name: &str,
+        value: i64,
+        set: &mut CounterSet,
+        strings: &mut Interner,
+    ) {
+        let Some(group) = self.groups.get_mut(group.0) else { return };
+        let index = match group.slots.get(group.next) {
+            Some((guess, _)) if **guess == *name => group.next,
+            _ => match group.by_name.get(name) {
+                Some(&index) => index,
+                None => match group.add(name, strings) {
+                    Some(index) => index,
+                    None => return,
+                },
+            },
+        };
+        group.next = index + 1;
+        match group.slots.get(index) {
+            Some(&(_, Slot::Typed { counter, framework })) => set.record(counter, value, framework),
+            Some(&(_, Slot::Other { group, name })) => set.others.push(OtherCounter { group, name, value }),
+            None => {}
+        }
+    }
+
+    fn find_or_add_group(&mut self, name: &str) -> usize {
+        if let Some(&index) = self.by_name.get(name) {
+            return index;
+        }
+        let index = self.groups.len();
+        let group = Group { name: name.into(), slots: Vec::new(), by_name: FxHashMap::default(), next: 0 };
+        self.groups.push(group);
+        self.by_name.insert(name.into(), index);
+        index
+    }
+}
+
+impl Group {
+    fn add(&mut self, name: &str, strings: &mut Interner) -> Option<usize> {
+        let framework = is_framework_group(&self.name);
+        let typed = Counter::from_name(&self.name, name)
+            .or_else(|| if framework { Counter::from_display_name(name) } else { None });
+        let slot = match typed {
+            Some(counter) => Slot::Typed { counter, framework },
+            None => Slot::Other { group: strings.intern(&self.name)?, name: strings.intern(name)? },
+        };
+        let index = self.slots.len();
+        self.slots.push((name.into(), slot));
+        self.by_name.insert(name.into(), index);
+        Some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_type_of_hadoop_has_a_kind() {
+        let names = "JOB_SUBMITTED JOB_INITED JOB_FINISHED JOB_PRIORITY_CHANGED JOB_STATUS_CHANGED \
+            JOB_QUEUE_CHANGED JOB_FAILED JOB_KILLED JOB_ERROR JOB_INFO_CHANGED TASK_STARTED TASK_FINISHED \
+            TASK_FAILED TASK_UPDATED NORMALIZED_RESOURCE MAP_ATTEMPT_STARTED MAP_ATTEMPT_FINISHED \
+            MAP_ATTEMPT_FAILED MAP_ATTEMPT_KILLED REDUCE_ATTEMPT_STARTED REDUCE_ATTEMPT_FINISHED \
+            REDUCE_ATTEMPT_FAILED REDUCE_ATTEMPT_KILLED SETUP_ATTEMPT_STARTED SETUP_ATTEMPT_FINISHED \
+            SETUP_ATTEMPT_FAILED SETUP_ATTEMPT_KILLED CLEANUP_ATTEMPT_STARTED CLEANUP_ATTEMPT_FINISHED \
+            CLEANUP_ATTEMPT_FAILED CLEANUP_ATTEMPT_KILLED AM_STARTED";
+        for name in names.split_whitespace() {
+            assert!(EventKind::from_hadoop_name(name).is_some(), "{name}");
+        }
+        assert_eq!(EventKind::from_hadoop_name("MAP_ATTEMPT_TELEPORTED"), None);
+    }
+
+    #[test]
+    fn counters_find_their_slot_in_any_order() {
+        let (mut names, mut strings) = (CounterNames::default(), Interner::default());
+        for order in [["SPILLED_RECORDS", "ROWS"], ["ROWS", "SPILLED_RECORDS"]] {
+            let mut set = CounterSet::default();
+            let group = names.group("org.apache.hadoop.mapreduce.TaskCounter");
+            for (value, name) in (1..).zip(order) {
+                names.record(group, name, value, &mut set, &mut strings);
+            }
+            let expected = if order[0] == "ROWS" { 2 } else { 1 };
+            assert_eq!(set.get(Counter::SpilledRecords), Some(expected));
+            assert_eq!(set.others.len(), 1);
+        }
+        assert!(strings.find("ROWS").is_some());
+    }
+}

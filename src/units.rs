@@ -1,0 +1,362 @@
+//! Units are types: a number that leaves the parsers says what it measures.
+//!
+//! Constructors name the unit they take, `Display` is for people. Hadoop mixes milliseconds, bytes,
+//! mebibytes and megabyte-milliseconds freely; these types are where the mixing ends.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, Sub};
+
+use chrono::{DateTime, SecondsFormat};
+
+/// A span of time in milliseconds. Never negative: spans whose end lies before their start are unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Millis(u64);
+
+impl Millis {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// A span of `ms` milliseconds.
+    #[must_use]
+    pub const fn new(ms: u64) -> Self {
+        Self(ms)
+    }
+
+    /// A span of `secs` seconds.
+    #[must_use]
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs.saturating_mul(1000))
+    }
+
+    /// The span from `start` to `end`, or `None` where the clock ran backwards.
+    #[must_use]
+    pub fn between(start: Timestamp, end: Timestamp) -> Option<Self> {
+        let span = end.0.checked_sub(start.0)?;
+        u64::try_from(span).ok().map(Self)
+    }
+
+    /// A span from a double, truncated; `None` for negative, infinite or NaN input.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn from_f64(ms: f64) -> Option<Self> {
+        (ms >= 0.0 && ms < u64::MAX as f64).then_some(Self(ms as u64))
+    }
+
+    /// Whole milliseconds.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Milliseconds as a double, for statistics.
+    #[must_use]
+    pub const fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+
+    /// Hours as a double, for gigabyte-hours.
+    #[must_use]
+    pub const fn as_hours(self) -> f64 {
+        self.0 as f64 / 3_600_000.0
+    }
+
+    /// Whole seconds, the rest cut off as Dr. Elephant does.
+    #[must_use]
+    pub const fn whole_secs(self) -> u64 {
+        self.0 / 1000
+    }
+}
+
+impl Add for Millis {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sum for Millis {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Millis {
+    /// Two largest parts: `350 ms`, `4.2 s`, `2m 5s`, `1h 0m`, `3d 4h`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = self.0;
+        let secs = ms / 1000;
+        match secs {
+            0 => write!(f, "{ms} ms"),
+            1..=59 if ms % 1000 == 0 => write!(f, "{secs} s"),
+            1..=59 => write!(f, "{secs}.{} s", ms % 1000 / 100),
+            60..=3599 => write!(f, "{}m {}s", secs / 60, secs % 60),
+            3600..=86_399 => write!(f, "{}h {}m", secs / 3600, secs % 3600 / 60),
+            _ => write!(f, "{}d {}h", secs / 86_400, secs % 86_400 / 3600),
+        }
+    }
+}
+
+/// A moment in milliseconds since 1970-01-01T00:00:00Z, as Hadoop and Spark write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The moment `ms` milliseconds after the epoch.
+    #[must_use]
+    pub const fn from_millis(ms: i64) -> Self {
+        Self(ms)
+    }
+
+    /// Milliseconds since the epoch.
+    #[must_use]
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// RFC 3339 in UTC with milliseconds, or `None` for moments outside the calendar's range.
+    #[must_use]
+    pub fn to_rfc3339(self) -> Option<String> {
+        let moment = DateTime::from_timestamp_millis(self.0)?;
+        Some(moment.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl Add<Millis> for Timestamp {
+    type Output = Self;
+    fn add(self, span: Millis) -> Self {
+        Self(self.0.saturating_add_unsigned(span.0))
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Bytes(u64);
+
+impl Bytes {
+    /// Bytes in a mebibyte, the "MB" of Hadoop's settings.
+    pub const PER_MIB: u64 = 1 << 20;
+
+    /// `bytes` bytes.
+    #[must_use]
+    pub const fn new(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// `mib` mebibytes, what Hadoop's settings call MB.
+    #[must_use]
+    pub const fn from_mib(mib: u64) -> Self {
+        Self(mib.saturating_mul(Self::PER_MIB))
+    }
+
+    /// Bytes from a double, truncated; `None` for negative, infinite or NaN input.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn from_f64(bytes: f64) -> Option<Self> {
+        (bytes >= 0.0 && bytes < u64::MAX as f64).then_some(Self(bytes as u64))
+    }
+
+    /// Whole bytes.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Bytes as a double, for statistics.
+    #[must_use]
+    pub const fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+
+    /// Whole mebibytes, the rest cut off.
+    #[must_use]
+    pub const fn whole_mib(self) -> u64 {
+        self.0 / Self::PER_MIB
+    }
+
+    /// Mebibytes as a double.
+    #[must_use]
+    pub const fn as_mib(self) -> f64 {
+        self.0 as f64 / Self::PER_MIB as f64
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Self;
+    /// Never below zero.
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::default(), Add::add)
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// Three significant digits in binary units: `512 B`, `1.5 KiB`, `64 MiB`, `2.25 TiB`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        let mut value = self.0 as f64;
+        let mut unit = "B";
+        for name in UNITS {
+            unit = name;
+            if value < 1023.5 {
+                break;
+            }
+            if name != "EiB" {
+                value /= 1024.0;
+            }
+        }
+        write!(f, "{} {unit}", three_digits(value))
+    }
+}
+
+/// Bytes in a second.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct BytesPerSecond(f64);
+
+impl BytesPerSecond {
+    /// `rate` bytes in each second.
+    #[must_use]
+    pub const fn new(rate: f64) -> Self {
+        Self(rate)
+    }
+
+    /// Bytes in each second.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for BytesPerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/s", Bytes::from_f64(self.0).unwrap_or_default())
+    }
+}
+
+/// Memory held over time in mebibyte-milliseconds, the unit of `MB_MILLIS_MAPS`.
+///
+/// Kept as an integer so that sums do not depend on their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct MbMillis(u128);
+
+impl MbMillis {
+    /// Nothing held.
+    pub const ZERO: Self = Self(0);
+
+    /// `memory` held for `time`; memory counts in whole mebibytes, as YARN grants it.
+    #[must_use]
+    pub const fn of(memory: Bytes, time: Millis) -> Self {
+        Self(memory.whole_mib() as u128 * time.get() as u128)
+    }
+
+    /// Mebibyte-seconds, Dr. Elephant's internal unit.
+    #[must_use]
+    pub const fn as_mb_seconds(self) -> f64 {
+        self.0 as f64 / 1000.0
+    }
+
+    /// Gibibyte-hours, the unit of reports (seed 004, "Used Resources").
+    #[must_use]
+    pub const fn as_gb_hours(self) -> f64 {
+        self.0 as f64 / 1000.0 / 1024.0 / 3600.0
+    }
+
+    /// `self` as a share of `whole`, or `None` where `whole` is nothing.
+    #[must_use]
+    pub fn share_of(self, whole: Self) -> Option<f64> {
+        (whole.0 > 0).then(|| self.0 as f64 / whole.0 as f64)
+    }
+}
+
+impl Add for MbMillis {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sum for MbMillis {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// `value` with about three significant digits and no trailing zeros.
+#[must_use]
+pub fn three_digits(value: f64) -> String {
+    let decimals = if value.abs() >= 99.95 || value == 0.0 {
+        0
+    } else if value.abs() >= 9.995 {
+        1
+    } else {
+        2
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_never_become_negative() {
+        let (early, late) = (Timestamp::from_millis(5), Timestamp::from_millis(9));
+        assert_eq!(Millis::between(early, late), Some(Millis::new(4)));
+        assert_eq!(Millis::between(late, early), None);
+        assert_eq!(Millis::between(Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX)), None);
+        assert_eq!(Millis::from_f64(f64::NAN), None);
+        assert_eq!(Millis::from_f64(-1.0), None);
+    }
+
+    #[test]
+    fn times_read_as_people_say_them() {
+        let shown = |ms| Millis::new(ms).to_string();
+        assert_eq!(shown(0), "0 ms");
+        assert_eq!(shown(999), "999 ms");
+        assert_eq!(shown(4_260), "4.2 s");
+        assert_eq!(shown(60_000), "1m 0s");
+        assert_eq!(shown(3_649_314), "1h 0m");
+        assert_eq!(shown(100 * 3_600_000), "4d 4h");
+    }
+
+    #[test]
+    fn bytes_read_in_binary_units() {
+        let shown = |bytes| Bytes::new(bytes).to_string();
+        assert_eq!(shown(0), "0 B");
+        assert_eq!(shown(1023), "1023 B");
+        assert_eq!(shown(1536), "1.5 KiB");
+        assert_eq!(shown(100 << 20), "100 MiB");
+        assert_eq!(shown(1 << 30), "1 GiB");
+        assert_eq!(shown(u64::MAX), "16 EiB");
+    }
+
+    #[test]
+    fn moments_outside_the_calendar_have_no_text() {
+        let shown = |ms| Timestamp::from_millis(ms).to_rfc3339();
+        assert_eq!(shown(1_526_555_218_123).as_deref(), Some("2018-05-17T11:06:58.123Z"));
+        assert_eq!(shown(-1).as_deref(), Some("1969-12-31T23:59:59.999Z"));
+        assert_eq!(shown(i64::MAX), None);
+    }
+
+    #[test]
+    fn the_wikis_example_of_used_resources() {
+        let minutes = |m: u64| Millis::from_secs(m * 60);
+        let container = Bytes::from_mib(4096);
+        let used: MbMillis =
+            [12, 15, 20, 30, 10, 12, 15, 18].map(|m| MbMillis::of(container, minutes(m))).into_iter().sum();
+        assert!((used.as_gb_hours() - 8.8).abs() < 1e-9, "{}", used.as_gb_hours());
+    }
+}

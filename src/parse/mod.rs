@@ -1,5 +1,6 @@
 //! Parsers: bytes of one source in, [`Application`]s and problems out. Parsers never print.
 
+pub mod build;
 pub mod event;
 mod problem;
 

@@ -1,14 +1,42 @@
 //! Events in, [`Application`] out: the one place that knows what a MapReduce history means.
 
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
 use super::event::{CounterNames, EventFields, EventKind, EventPayload};
-use super::problem::{Position, Problems};
-use crate::model::{Application, Engine, Interner};
+use super::hosts::host_and_rack;
+use super::ids::{AttemptId, TaskId};
+use super::problem::{Level, Position, Problems};
+use super::verify;
+use crate::model::counters::{Counter, CounterSet};
+use crate::model::table::{Locality, Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Engine, Interner, MasterAttempt, Status, Symbol};
+use crate::units::Timestamp;
+
+/// Diagnostics longer than this are cut: they are for people, and a hostile history may repeat them.
+const MAX_DIAGNOSTICS_LEN: usize = 8 << 10;
+
+const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
 
 /// Builds one application from the events of its history.
 pub struct HistoryBuilder {
     app: Application,
     names: CounterNames,
     problems: Problems,
+    groups: [TaskGroup; KINDS.len()],
+    tasks: FxHashMap<TaskId, TaskRow>,
+    attempts: FxHashMap<AttemptId, u32>,
+    seen_submission: bool,
+    seen_end: bool,
+    lost_events: bool,
+}
+
+/// Where a task is stored: an index into the groups and a row of its tasks.
+#[derive(Debug, Clone, Copy)]
+struct TaskRow {
+    group: usize,
+    row: u32,
 }
 
 impl Default for HistoryBuilder {
@@ -17,6 +45,12 @@ impl Default for HistoryBuilder {
             app: Application::new(Engine::MapReduce),
             names: CounterNames::default(),
             problems: Problems::default(),
+            groups: KINDS.map(TaskGroup::new),
+            tasks: FxHashMap::default(),
+            attempts: FxHashMap::default(),
+            seen_submission: false,
+            seen_end: false,
+            lost_events: false,
         }
     }
 }
@@ -32,21 +66,367 @@ impl HistoryBuilder {
         &mut self.problems
     }
 
+    /// Whether the job's own end was seen.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.seen_end
+    }
+
+    /// Notes that an event could not be decoded, so that the history has a gap.
+    pub fn lose_event(&mut self) {
+        self.lost_events = true;
+    }
+
     /// Takes one event.
-    pub fn event(
-        &mut self,
-        at: Position,
-        kind: EventKind,
-        fields: &EventFields<'_>,
-        payload: &EventPayload,
-    ) {
-        let _ = (at, kind, fields, payload);
+    pub fn event(&mut self, at: Position, kind: EventKind, fields: &EventFields<'_>, payload: &EventPayload) {
+        match kind {
+            EventKind::MasterStarted => self.master_started(fields),
+            EventKind::JobSubmitted => self.job_submitted(at, fields),
+            EventKind::JobInited => self.job_inited(fields),
+            EventKind::JobInfoChanged => {
+                set_time(&mut self.app.submitted_at, fields.submit_time);
+                set_time(&mut self.app.launched_at, fields.launch_time);
+            }
+            EventKind::JobQueueChanged => set_text(&mut self.app.queue, fields.queue.as_ref()),
+            EventKind::JobStatusChanged | EventKind::JobPriorityChanged => self.job_id(fields),
+            EventKind::JobFinished => self.job_ended(at, Status::Succeeded, fields, payload),
+            EventKind::JobUnsuccessful => {
+                let killed = fields.status.as_deref() == Some("KILLED");
+                let status = if killed { Status::Killed } else { Status::Failed };
+                self.job_ended(at, status, fields, payload);
+            }
+            EventKind::TaskStarted => self.task_started(at, fields),
+            EventKind::TaskUpdated => {}
+            EventKind::TaskFinished => self.task_finished(at, fields, payload),
+            EventKind::TaskFailed => self.task_failed(at, fields),
+            EventKind::AttemptStarted => self.attempt_started(at, fields),
+            EventKind::AttemptFinished => self.attempt_ended(at, Outcome::Succeeded, fields, payload),
+            EventKind::AttemptUnsuccessful => {
+                let killed = fields.status.as_deref() == Some("KILLED");
+                let outcome = if killed { Outcome::Killed } else { Outcome::Failed };
+                self.attempt_ended(at, outcome, fields, payload);
+            }
+        }
     }
 
     /// Ends the history. `damaged` says that the source ended or broke before its own end.
     #[must_use]
-    pub fn finish(self, damaged: bool) -> (Application, Problems) {
-        let _ = damaged;
+    pub fn finish(mut self, damaged: bool) -> (Application, Problems) {
+        if !self.seen_end {
+            self.app.status = if damaged { Status::Unknown } else { Status::Running };
+        }
+        for group in &mut self.groups {
+            verify::choose_representatives(group);
+            verify::mark_speculation(group);
+            group.shrink();
+        }
+        self.app.groups = self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect();
+        self.app.complete = self.seen_submission && self.seen_end && !self.lost_events && !damaged;
+        verify::check(&mut self.app, &mut self.problems);
         (self.app, self.problems)
     }
+
+    fn job_id(&mut self, fields: &EventFields<'_>) {
+        if let Some(id) = fields.job_id.as_deref()
+            && self.app.id.is_empty()
+        {
+            id.clone_into(&mut self.app.id);
+        }
+    }
+
+    fn master_started(&mut self, fields: &EventFields<'_>) {
+        let node = self.node(fields.host.as_ref());
+        self.app.masters.push(MasterAttempt { started_at: moment(fields.start_time), node });
+    }
+
+    fn job_submitted(&mut self, at: Position, fields: &EventFields<'_>) {
+        self.seen_submission = true;
+        self.job_id(fields);
+        set_text(&mut self.app.name, fields.job_name.as_ref());
+        set_text(&mut self.app.user, fields.user.as_ref());
+        set_text(&mut self.app.queue, fields.queue.as_ref());
+        set_time(&mut self.app.submitted_at, fields.submit_time);
+        let missing = [
+            ("jobid", fields.job_id.is_none()),
+            ("jobName", fields.job_name.is_none()),
+            ("userName", fields.user.is_none()),
+            ("submitTime", fields.submit_time.is_none()),
+        ];
+        for (field, _) in missing.into_iter().filter(|(_, missing)| *missing) {
+            self.missing_field(at, "the submission of the job", field);
+        }
+    }
+
+    fn job_inited(&mut self, fields: &EventFields<'_>) {
+        self.job_id(fields);
+        set_time(&mut self.app.launched_at, fields.launch_time);
+        let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
+        self.app.announced.maps = count(fields.total_maps).or(self.app.announced.maps);
+        self.app.announced.reduces = count(fields.total_reduces).or(self.app.announced.reduces);
+        self.app.uberized = fields.uberized.or(self.app.uberized);
+    }
+
+    fn job_ended(&mut self, at: Position, status: Status, fields: &EventFields<'_>, payload: &EventPayload) {
+        self.job_id(fields);
+        self.seen_end = true;
+        self.app.status = status;
+        set_time(&mut self.app.finished_at, fields.finish_time);
+        if fields.finish_time.is_none() {
+            self.missing_field(at, "the end of the job", "finishTime");
+        }
+        set_text(&mut self.app.diagnostics, fields.error.as_ref());
+        let keep = |set: &CounterSet| (!set.is_empty()).then(|| set.clone());
+        self.app.counters.total = keep(&payload.counters);
+        self.app.counters.map = keep(&payload.map_counters);
+        self.app.counters.reduce = keep(&payload.reduce_counters);
+    }
+
+    fn task_started(&mut self, at: Position, fields: &EventFields<'_>) {
+        let Some(task) = self.task(at, fields) else { return };
+        let hosts: Vec<Symbol> = fields
+            .split_locations
+            .as_deref()
+            .unwrap_or_default()
+            .split(',')
+            .filter_map(|location| host_and_rack(location).0)
+            .filter_map(|host| self.app.strings.intern(host))
+            .collect();
+        let row = task.row as usize;
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        if group.tasks.start(row).is_none() {
+            group.tasks.set_start(row, moment(fields.start_time));
+        }
+        group.tasks.set_split_hosts(row, hosts);
+    }
+
+    fn task_finished(&mut self, at: Position, fields: &EventFields<'_>, payload: &EventPayload) {
+        let Some(task) = self.task(at, fields) else { return };
+        let named = fields.successful_attempt_id.as_deref().and_then(AttemptId::parse);
+        let attempt = named.and_then(|id| self.attempt_row(task, id));
+        let row = task.row as usize;
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let finish = moment(fields.finish_time);
+        group.tasks.set_outcome(row, Outcome::Succeeded);
+        group.tasks.set_finish(row, finish);
+        let Some(attempt) = attempt.or_else(|| group.tasks.representative(row)) else { return };
+        group.tasks.set_representative(row, Some(attempt));
+        if group.attempts.outcome(attempt) == Outcome::Unfinished {
+            // The attempt's own end is missing; the end of its task tells the same.
+            self.lost_events = true;
+            group.attempts.set_outcome(attempt, Outcome::Succeeded);
+            group.attempts.set_time(attempt, TimePoint::Finish, finish);
+            group.attempts.set_counters(attempt, &payload.counters);
+            self.problems.warn("attempt-end-missing", Some(at), || {
+                "a task succeeded, but its attempt's own end is missing; its phases are unknown".into()
+            });
+            return;
+        }
+        verify::reconcile(&mut self.problems, at, group, attempt, finish, &payload.counters);
+    }
+
+    fn task_failed(&mut self, at: Position, fields: &EventFields<'_>) {
+        let Some(task) = self.task(at, fields) else { return };
+        let cause = fields.failed_due_to_attempt.as_deref().and_then(AttemptId::parse);
+        let cause = cause.and_then(|id| self.attempt_row(task, id));
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let row = task.row as usize;
+        let killed = fields.status.as_deref() == Some("KILLED");
+        group.tasks.set_outcome(row, if killed { Outcome::Killed } else { Outcome::Failed });
+        group.tasks.set_finish(row, moment(fields.finish_time));
+        if cause.is_some() {
+            group.tasks.set_representative(row, cause);
+        }
+    }
+
+    fn attempt_started(&mut self, at: Position, fields: &EventFields<'_>) {
+        let Some((task, attempt)) = self.attempt(at, fields) else { return };
+        let (node, rack) = self.place(fields);
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let attempts = &mut group.attempts;
+        attempts.set_time(attempt, TimePoint::Start, moment(fields.start_time));
+        if fields.start_time.is_none() {
+            self.missing_field(at, "the start of an attempt", "startTime");
+        }
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let attempts = &mut group.attempts;
+        if node.is_some() {
+            attempts.set_node(attempt, node);
+        }
+        if rack.is_some() {
+            attempts.set_rack(attempt, rack);
+        }
+        attempts.set_locality(attempt, fields.locality.as_deref().and_then(locality));
+        attempts.set_speculative(
+            attempt,
+            match fields.avataar.as_deref() {
+                Some("SPECULATIVE") => Some(true),
+                Some("VIRGIN") => Some(false),
+                _ => None,
+            },
+        );
+    }
+
+    fn attempt_ended(
+        &mut self,
+        at: Position,
+        outcome: Outcome,
+        fields: &EventFields<'_>,
+        payload: &EventPayload,
+    ) {
+        let Some((task, attempt)) = self.attempt(at, fields) else { return };
+        let (node, rack) = self.place(fields);
+        let finish = moment(fields.finish_time);
+        if finish.is_none() {
+            self.missing_field(at, "the end of an attempt", "finishTime");
+        }
+        let text = fields.error.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        let text = text.and_then(|text| self.app.strings.intern(cut(text, MAX_DIAGNOSTICS_LEN)));
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let attempts = &mut group.attempts;
+        // A map that succeeded is declared failed or killed later when its output is lost: it ended once.
+        let ended_before = attempts.time(attempt, TimePoint::Finish).is_some();
+        attempts.set_outcome(attempt, outcome);
+        if node.is_some() {
+            attempts.set_node(attempt, node);
+        }
+        if rack.is_some() {
+            attempts.set_rack(attempt, rack);
+        }
+        if let Some(text) = text {
+            attempts.set_diagnostics(attempt, text);
+        }
+        if ended_before {
+            return;
+        }
+        attempts.set_time(attempt, TimePoint::Finish, finish);
+        attempts.set_time(attempt, TimePoint::MapFinish, moment(fields.map_finish_time));
+        attempts.set_time(attempt, TimePoint::ShuffleFinish, moment(fields.shuffle_finish_time));
+        attempts.set_time(attempt, TimePoint::SortFinish, moment(fields.sort_finish_time));
+        attempts.set_counters(attempt, &payload.counters);
+        attempts.set_progress(attempt, &payload.progress);
+        if outcome == Outcome::Succeeded {
+            group.tasks.set_representative(task.row as usize, Some(attempt));
+        }
+    }
+
+    /// The row of the event's task, new or known.
+    fn task(&mut self, at: Position, fields: &EventFields<'_>) -> Option<TaskRow> {
+        let id = fields.task_id.as_deref().and_then(TaskId::parse);
+        let Some(id) = id else {
+            self.lost_events = true;
+            let shown = fields.task_id.as_deref().unwrap_or("none").to_owned();
+            self.problems.warn("bad-task-id", Some(at), || {
+                format!("an event of a task has no readable task id ({}); it was passed over", cut(&shown, 80))
+            });
+            return None;
+        };
+        self.task_row(id, fields)
+    }
+
+    /// The rows of the event's task and attempt, new or known.
+    fn attempt(&mut self, at: Position, fields: &EventFields<'_>) -> Option<(TaskRow, usize)> {
+        let id = fields.attempt_id.as_deref().and_then(AttemptId::parse);
+        let Some(id) = id else {
+            self.lost_events = true;
+            let shown = fields.attempt_id.as_deref().unwrap_or("none").to_owned();
+            self.problems.warn("bad-attempt-id", Some(at), || {
+                format!("an event of an attempt has no readable id ({}); it was passed over", cut(&shown, 80))
+            });
+            return None;
+        };
+        let task = self.task_row(id.task, fields)?;
+        Some((task, self.attempt_row(task, id)?))
+    }
+
+    fn task_row(&mut self, id: TaskId, fields: &EventFields<'_>) -> Option<TaskRow> {
+        if let Some(&known) = self.tasks.get(&id) {
+            return Some(known);
+        }
+        if self.app.id.is_empty()
+            && let Some(text) = fields.task_id.as_deref().or(fields.attempt_id.as_deref())
+            && let Some(job) = super::ids::job_id_of_task(text)
+        {
+            self.app.id = job;
+        }
+        let kind = task_kind(fields.task_type.as_deref(), id);
+        let group = KINDS.iter().position(|&k| k == kind)?;
+        let row = u32::try_from(self.groups.get_mut(group)?.tasks.push(id.number)).ok()?;
+        let task = TaskRow { group, row };
+        self.tasks.insert(id, task);
+        Some(task)
+    }
+
+    fn attempt_row(&mut self, task: TaskRow, id: AttemptId) -> Option<usize> {
+        if let Some(&row) = self.attempts.get(&id) {
+            return Some(row as usize);
+        }
+        let row = self.groups.get_mut(task.group)?.attempts.push(task.row, id.number);
+        self.attempts.insert(id, u32::try_from(row).ok()?);
+        Some(row)
+    }
+
+    fn place(&mut self, fields: &EventFields<'_>) -> (Option<Symbol>, Option<Symbol>) {
+        let (host, rack) = fields.host.as_deref().map_or((None, None), host_and_rack);
+        let rack = fields.rack.as_deref().map(str::trim).filter(|rack| !rack.is_empty()).or(rack);
+        let node = host.and_then(|host| self.app.strings.intern(host));
+        (node, rack.and_then(|rack| self.app.strings.intern(rack)))
+    }
+
+    fn node(&mut self, host: Option<&Cow<'_, str>>) -> Option<Symbol> {
+        host.and_then(|host| host_and_rack(host).0).and_then(|host| self.app.strings.intern(host))
+    }
+
+    fn missing_field(&mut self, at: Position, event: &str, field: &str) {
+        self.problems.add(Level::Info, "missing-field", Some(at), || {
+            format!("{event} lacks {field}; what rests on it is unknown")
+        });
+    }
 }
+
+fn task_kind(task_type: Option<&str>, id: TaskId) -> TaskKind {
+    match task_type {
+        Some("SETUP" | "JOB_SETUP") => TaskKind::Setup,
+        Some("CLEANUP" | "JOB_CLEANUP" | "TASK_CLEANUP") => TaskKind::Cleanup,
+        Some("MAP") => TaskKind::Map,
+        Some("REDUCE") => TaskKind::Reduce,
+        _ => match id.space {
+            super::ids::IdSpace::Map => TaskKind::Map,
+            super::ids::IdSpace::Reduce => TaskKind::Reduce,
+        },
+    }
+}
+
+fn locality(text: &str) -> Option<Locality> {
+    match text {
+        "NODE_LOCAL" | "DATA_LOCAL" => Some(Locality::NodeLocal),
+        "RACK_LOCAL" => Some(Locality::RackLocal),
+        "OFF_SWITCH" => Some(Locality::OffSwitch),
+        _ => None,
+    }
+}
+
+/// Hadoop writes 0 or −1 for moments that it does not know.
+fn moment(ms: Option<i64>) -> Option<Timestamp> {
+    ms.filter(|&ms| ms > 0).map(Timestamp::from_millis)
+}
+
+fn set_time(slot: &mut Option<Timestamp>, ms: Option<i64>) {
+    *slot = moment(ms).or(*slot);
+}
+
+fn set_text(slot: &mut Option<String>, text: Option<&Cow<'_, str>>) {
+    if let Some(text) = text
+        && !text.is_empty()
+    {
+        *slot = Some(cut(text, MAX_DIAGNOSTICS_LEN).to_owned());
+    }
+}
+
+/// The first `max` bytes of `text`, never inside a character.
+fn cut(text: &str, max: usize) -> &str {
+    let end = (0..=max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
+/// Counters that are snapshots of a gauge, which no job total adds up.
+pub(super) const GAUGES: [Counter; 2] = [Counter::PeakPhysicalMemoryBytes, Counter::PeakVirtualMemoryBytes];

@@ -82,6 +82,19 @@ impl EventKind {
     }
 }
 
+impl EventKind {
+    /// Reads the status off the event type where the event has no status field: `JOB_KILLED` says enough.
+    pub fn complete_status(hadoop_name: &str, fields: &mut EventFields<'_>) {
+        if fields.status.is_none() {
+            fields.status = match hadoop_name.rsplit('_').next() {
+                Some("KILLED") => Some(Cow::Borrowed("KILLED")),
+                Some("FAILED" | "ERROR") => Some(Cow::Borrowed("FAILED")),
+                _ => None,
+            };
+        }
+    }
+}
+
 /// The scalar fields of an event; those the event does not have are `None`.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)] // named after Hadoop's fields

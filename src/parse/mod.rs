@@ -2,7 +2,11 @@
 
 pub mod build;
 pub mod event;
+pub mod hosts;
+pub mod ids;
+pub mod jhist;
 mod problem;
+mod verify;
 
 pub use problem::{Level, Position, Problem, Problems};
 

@@ -1,0 +1,5 @@
+//! Histories of Hadoop 0.21 to 3.4 (`.jhist`), in both of their encodings.
+
+pub mod fields;
+pub mod json;
+mod scan;

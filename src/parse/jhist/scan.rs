@@ -1,0 +1,247 @@
+//! A cursor over JSON bytes: skips what is not wanted at the speed of a byte search, and copies nothing.
+//!
+//! It checks as much of JSON's grammar as it needs to know where a value ends. Keys and strings stay raw
+//! until someone wants them.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+
+/// Values nested deeper than this are refused: no history nests beyond ten.
+const MAX_DEPTH: usize = 128;
+
+/// The input is not the JSON that was expected at this place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unexpected;
+
+pub(super) type Scan<T> = Result<T, Unexpected>;
+
+/// A string between its quotes, escapes not yet resolved.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawStr<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) escaped: bool,
+}
+
+impl<'a> RawStr<'a> {
+    /// The text; bytes that are not UTF-8 and escapes that are not JSON's become replacement characters.
+    pub(super) fn text(self) -> Cow<'a, str> {
+        if self.escaped {
+            let quoted = [b"\"".as_slice(), self.bytes, b"\""].concat();
+            if let Ok(text) = serde_json::from_slice::<String>(&quoted) {
+                return Cow::Owned(text);
+            }
+        }
+        String::from_utf8_lossy(self.bytes)
+    }
+}
+
+/// A position in JSON text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// The next byte that is not white space.
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.rest {
+                [b' ' | b'\t' | b'\r' | b'\n', rest @ ..] => self.rest = rest,
+                [byte, ..] => return Some(*byte),
+                [] => return None,
+            }
+        }
+    }
+
+    /// Takes exactly these bytes; leaves the cursor where it was if they are not next.
+    #[inline]
+    pub(super) fn literal(&mut self, expected: &[u8]) -> Scan<()> {
+        self.rest = self.rest.strip_prefix(expected).ok_or(Unexpected)?;
+        Ok(())
+    }
+
+    /// Takes one byte behind any white space, if it is `expected`.
+    pub(super) fn take(&mut self, expected: u8) -> bool {
+        if self.peek() != Some(expected) {
+            return false;
+        }
+        self.rest = self.rest.get(1..).unwrap_or_default();
+        true
+    }
+
+    /// Takes one byte behind any white space.
+    pub(super) fn expect(&mut self, expected: u8) -> Scan<()> {
+        if self.take(expected) { Ok(()) } else { Err(Unexpected) }
+    }
+
+    /// Takes a string.
+    pub(super) fn string(&mut self) -> Scan<RawStr<'a>> {
+        self.expect(b'"')?;
+        self.string_tail()
+    }
+
+    /// Takes the rest of a string whose opening quote is already taken.
+    #[inline]
+    pub(super) fn string_tail(&mut self) -> Scan<RawStr<'a>> {
+        let text = self.rest;
+        let mut from = 0;
+        let mut escaped = false;
+        loop {
+            let at = from + memchr2(b'"', b'\\', text.get(from..).ok_or(Unexpected)?).ok_or(Unexpected)?;
+            if text.get(at) == Some(&b'"') {
+                self.rest = text.get(at + 1..).unwrap_or_default();
+                return Ok(RawStr { bytes: text.get(..at).unwrap_or_default(), escaped });
+            }
+            escaped = true;
+            from = at + 2;
+        }
+    }
+
+    /// Takes the bytes up to the next quote and the quote, if no escape stands in between.
+    #[inline]
+    pub(super) fn plain_string_tail(&mut self) -> Scan<&'a [u8]> {
+        let at = memchr(b'"', self.rest).ok_or(Unexpected)?;
+        let (text, rest) = self.rest.split_at_checked(at).ok_or(Unexpected)?;
+        if memchr(b'\\', text).is_some() {
+            return Err(Unexpected);
+        }
+        self.rest = rest.get(1..).unwrap_or_default();
+        Ok(text)
+    }
+
+    /// Takes an integer; fractions and exponents are refused.
+    #[inline]
+    pub(super) fn integer(&mut self) -> Scan<i64> {
+        let negative = match self.rest {
+            [b'-', rest @ ..] => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        };
+        let mut magnitude: u64 = 0;
+        let mut digits = 0usize;
+        while let [byte @ b'0'..=b'9', rest @ ..] = self.rest {
+            // Wraps only beyond twenty digits, which the count below refuses.
+            magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+            digits += 1;
+            self.rest = rest;
+        }
+        if digits == 0 || digits > 19 || matches!(self.rest, [b'.' | b'e' | b'E', ..]) {
+            return Err(Unexpected);
+        }
+        let value = if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+        value.ok_or(Unexpected)
+    }
+
+    /// Takes a number; `None` for one that is no integer or takes more than 64 bits.
+    pub(super) fn integer_in_range(&mut self) -> Scan<Option<i64>> {
+        let start = *self;
+        if let Ok(value) = self.integer() {
+            return Ok(Some(value));
+        }
+        *self = start;
+        self.skip_scalar().map(|()| None)
+    }
+
+    /// Takes a key and its colon.
+    pub(super) fn key(&mut self) -> Scan<RawStr<'a>> {
+        let key = self.string()?;
+        self.expect(b':')?;
+        Ok(key)
+    }
+
+    /// Passes over one value of any kind.
+    pub(super) fn skip_value(&mut self) -> Scan<()> {
+        match self.peek().ok_or(Unexpected)? {
+            b'"' => self.string().map(drop),
+            b'{' | b'[' => self.skip_nested(),
+            _ => self.skip_scalar(),
+        }
+    }
+
+    /// Passes over an object or array. Only strings and brackets are looked at.
+    fn skip_nested(&mut self) -> Scan<()> {
+        let mut open: Vec<u8> = Vec::new();
+        loop {
+            match self.peek().ok_or(Unexpected)? {
+                b'"' => drop(self.string()?),
+                bracket @ (b'{' | b'[') => {
+                    if open.len() == MAX_DEPTH {
+                        return Err(Unexpected);
+                    }
+                    open.push(bracket);
+                    self.advance();
+                }
+                bracket @ (b'}' | b']') => {
+                    // '}' and ']' are each two above their opening bracket.
+                    if open.pop() != Some(bracket - 2) {
+                        return Err(Unexpected);
+                    }
+                    self.advance();
+                    if open.is_empty() {
+                        return Ok(());
+                    }
+                }
+                _ => self.advance(),
+            }
+        }
+    }
+
+    fn skip_scalar(&mut self) -> Scan<()> {
+        let before = self.rest.len();
+        while let [b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+        if self.rest.len() < before { Ok(()) } else { Err(Unexpected) }
+    }
+
+    fn advance(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn integers_have_limits() {
+        let read = |text: &str| Cursor::new(text.as_bytes()).integer().ok();
+        assert_eq!(read("0,"), Some(0));
+        assert_eq!(read("-12}"), Some(-12));
+        assert_eq!(read("9223372036854775807"), Some(i64::MAX));
+        assert_eq!(read("-9223372036854775808"), Some(i64::MIN));
+        for bad in ["9223372036854775808", "-9223372036854775809", "99999999999999999999999", "-", "x", "1.5", "1e3"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_without_recursion() {
+        let deep = "[".repeat(1_000_000);
+        assert_eq!(Cursor::new(deep.as_bytes()).skip_value(), Err(Unexpected));
+        assert_eq!(Cursor::new(b"[}").skip_value(), Err(Unexpected));
+    }
+
+    proptest! {
+        #[test]
+        fn strings_read_as_a_json_library_reads_them(text in ".*") {
+            let json = serde_json::to_string(&text).unwrap();
+            let read = Cursor::new(json.as_bytes()).string().unwrap();
+            prop_assert_eq!(read.text(), text);
+        }
+
+        #[test]
+        fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut cursor = Cursor::new(&bytes);
+            while cursor.skip_value().is_ok() {}
+        }
+    }
+}

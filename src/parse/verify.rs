@@ -1,0 +1,215 @@
+//! What a history says twice is compared; what it leaves open is derived; nothing is trusted blindly.
+//!
+//! A history repeats itself: the end of a task repeats the counters and the end of its attempt, and the
+//! end of the job sums up the counters of all tasks. Where two records of one value differ, the value is
+//! unknown and the report says so.
+
+use super::build::GAUGES;
+use super::problem::{Position, Problems};
+use crate::model::counters::{Counter, CounterSet};
+use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Status};
+use crate::units::{Millis, Timestamp};
+
+/// No container lives on this long after its job ended, and no clock is off by as much.
+const CLOCK_TOLERANCE: Millis = Millis::from_secs(24 * 3600);
+
+/// Compares the end of a task with the end of the attempt that made it succeed.
+pub(super) fn reconcile(
+    problems: &mut Problems,
+    at: Position,
+    group: &mut TaskGroup,
+    attempt: usize,
+    finish: Option<Timestamp>,
+    counters: &CounterSet,
+) {
+    let known = group.attempts.time(attempt, TimePoint::Finish);
+    if let (Some(task), Some(own)) = (finish, known)
+        && task != own
+    {
+        // Hadoop 1 notes a task's end at the next heartbeat, never before the attempt's.
+        if Millis::between(own, task).is_none_or(|late| late > CLOCK_TOLERANCE) {
+            group.attempts.set_time(attempt, TimePoint::Finish, None);
+            problems.warn("times-disagree", Some(at), || {
+                "a task and its attempt tell different ends; the attempt's run time is unknown".into()
+            });
+        }
+    } else if known.is_none() {
+        group.attempts.set_time(attempt, TimePoint::Finish, finish);
+    }
+    for (counter, value) in counters.iter() {
+        match group.attempts.counter(attempt, counter) {
+            None => group.attempts.set_counter(attempt, counter, Some(value)),
+            Some(own) if own == value => {}
+            Some(_) => {
+                group.attempts.set_counter(attempt, counter, None);
+                problems.warn("counters-disagree", Some(at), || {
+                    format!(
+                        "a task and its attempt tell different values of {}; it is unknown for this task",
+                        counter.name()
+                    )
+                });
+            }
+        }
+    }
+}
+
+/// Names the attempt that stands for a task where no event did: the last one that succeeded, else the last.
+pub(super) fn choose_representatives(group: &mut TaskGroup) {
+    let mut last: Vec<Option<usize>> = vec![None; group.tasks.len()];
+    for row in 0..group.attempts.len() {
+        let Some(task) = group.attempts.task(row) else { continue };
+        let Some(slot) = last.get_mut(task) else { continue };
+        let won_before = slot.is_some_and(|before| group.attempts.outcome(before) == Outcome::Succeeded);
+        if !won_before || group.attempts.outcome(row) == Outcome::Succeeded {
+            *slot = Some(row);
+        }
+    }
+    for (task, attempt) in last.into_iter().enumerate() {
+        if group.tasks.representative(task).is_none() {
+            group.tasks.set_representative(task, attempt);
+        }
+    }
+}
+
+/// Marks attempts as speculative that were launched while an earlier one of their task was still running,
+/// where the history has no `avataar` (before Hadoop 2).
+pub(super) fn mark_speculation(group: &mut TaskGroup) {
+    let open = |row: &usize| group.attempts.is_speculative(*row).is_none();
+    let mut rows: Vec<usize> = (0..group.attempts.len()).collect();
+    if !rows.iter().any(open) {
+        return;
+    }
+    let start_of = |row: usize| group.attempts.time(row, TimePoint::Start);
+    rows.sort_unstable_by_key(|&row| (group.attempts.task(row), start_of(row), row));
+    let mut marks = Vec::new();
+    let mut task = None;
+    // The latest end among the earlier attempts of the task; `None` once one of them is unknown.
+    let mut busy_until: Option<Option<Timestamp>> = None;
+    for row in rows {
+        if group.attempts.task(row) != task {
+            task = group.attempts.task(row);
+            busy_until = None;
+        }
+        if group.attempts.is_speculative(row).is_none() {
+            marks.push((
+                row,
+                match (busy_until, start_of(row)) {
+                    (None, _) => Some(false),
+                    (Some(Some(until)), Some(start)) => Some(start < until),
+                    _ => None,
+                },
+            ));
+        }
+        let finish = group.attempts.time(row, TimePoint::Finish);
+        busy_until = Some(match busy_until {
+            None => finish,
+            Some(until) => until.zip(finish).map(|(a, b)| a.max(b)),
+        });
+    }
+    for (row, speculative) in marks {
+        group.attempts.set_speculative(row, speculative);
+    }
+}
+
+/// Checks the whole application: clocks, announced tasks, and the job's own sums.
+pub(super) fn check(app: &mut Application, problems: &mut Problems) {
+    check_clocks(app, problems);
+    check_announced(app, problems);
+    check_totals(app, problems);
+}
+
+/// Times outside the job's life are impossible; times that run backwards give no duration.
+fn check_clocks(app: &mut Application, problems: &mut Problems) {
+    let earliest = app.submitted_at.map(|t| t.as_millis().saturating_sub_unsigned(CLOCK_TOLERANCE.get()));
+    let latest = app.finished_at.map(|t| (t + CLOCK_TOLERANCE).as_millis());
+    let impossible = |t: Timestamp| {
+        earliest.is_some_and(|e| t.as_millis() < e) || latest.is_some_and(|l| t.as_millis() > l)
+    };
+    if let (Some(submitted), Some(finished)) = (app.submitted_at, app.finished_at)
+        && finished < submitted
+    {
+        problems.warn("clock-backwards", None, || {
+            "the job ended before it was submitted; its run time is unknown".into()
+        });
+    }
+    for group in &mut app.groups {
+        for row in 0..group.attempts.len() {
+            let points = [
+                TimePoint::Start,
+                TimePoint::Finish,
+                TimePoint::MapFinish,
+                TimePoint::ShuffleFinish,
+                TimePoint::SortFinish,
+            ];
+            for point in points {
+                if group.attempts.time(row, point).is_some_and(impossible) {
+                    group.attempts.set_time(row, point, None);
+                    problems.warn("time-outside-job", None, || {
+                        "an attempt has times more than a day outside its job's life; they are unknown".into()
+                    });
+                }
+            }
+            let ends = group
+                .attempts
+                .time(row, TimePoint::Start)
+                .zip(group.attempts.time(row, TimePoint::Finish));
+            if ends.is_some_and(|(start, finish)| finish < start) {
+                problems.warn("clock-backwards", None, || {
+                    "an attempt ended before it started; its run time is unknown".into()
+                });
+            }
+        }
+    }
+}
+
+/// A succeeded job must show every task it announced.
+fn check_announced(app: &mut Application, problems: &mut Problems) {
+    if app.status != Status::Succeeded {
+        return;
+    }
+    let shown = |kind| app.group(kind).map_or(0, |group| group.tasks.len() as u64);
+    let expected = [(TaskKind::Map, app.announced.maps), (TaskKind::Reduce, app.announced.reduces)];
+    let mut complete = app.complete;
+    for (kind, announced) in expected {
+        let Some(announced) = announced else { continue };
+        let shown = shown(kind);
+        if shown < announced {
+            complete = false;
+            problems.warn("tasks-missing", None, || {
+                let kind = kind.name();
+                format!("the job announced {announced} {kind} tasks, its history shows {shown}")
+            });
+        }
+    }
+    app.complete = complete;
+}
+
+/// The job's counters are the sums over its succeeded tasks.
+fn check_totals(app: &Application, problems: &mut Problems) {
+    if app.status != Status::Succeeded || !app.complete {
+        return;
+    }
+    let sets = [(TaskKind::Map, &app.counters.map), (TaskKind::Reduce, &app.counters.reduce)];
+    for (kind, totals) in sets {
+        let (Some(group), Some(totals)) = (app.group(kind), totals) else { continue };
+        for (counter, total) in totals.iter().filter(|(counter, _)| !GAUGES.contains(counter)) {
+            let sum: i128 = group
+                .winners()
+                .filter_map(|row| group.attempts.counter(row, counter))
+                .map(i128::from)
+                .sum();
+            if sum != i128::from(total) {
+                problems.warn("totals-disagree", None, || disagreement(kind, counter, sum, total));
+            }
+        }
+    }
+}
+
+fn disagreement(kind: TaskKind, counter: Counter, sum: i128, total: i64) -> String {
+    format!(
+        "the {} tasks' {} add up to {sum}, the job says {total}; a value of some task may be wrong",
+        kind.name(),
+        counter.name()
+    )
+}

@@ -1,6 +1,11 @@
 //! Work in progress.
+pub mod finding;
+pub mod heuristics;
 pub mod input;
+pub mod metrics;
 pub mod model;
 pub mod parse;
+pub mod rules;
 pub mod severity;
+pub mod stats;
 pub mod units;

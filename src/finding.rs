@@ -1,0 +1,128 @@
+//! What a rule says about an application: plain data, made by heuristics, shown by reports.
+
+use crate::severity::Severity;
+use crate::units::{Bytes, BytesPerSecond, Millis};
+
+/// What a finding is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// The whole application.
+    Application,
+    /// The tasks of one kind, by the kind's name.
+    Tasks(&'static str),
+}
+
+impl Subject {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::Tasks(kind) => kind,
+        }
+    }
+}
+
+/// A measured value. The key it stands under ends with [`Measure::key_ending`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Measure {
+    /// A number of things.
+    Count(u64),
+    /// A span of time.
+    Time(Millis),
+    /// A size.
+    Size(Bytes),
+    /// A setting in MiB, as Hadoop counts memory.
+    Mebibytes(u64),
+    /// A speed.
+    Speed(BytesPerSecond),
+    /// A ratio; `None` where it has no finite value.
+    Ratio(Option<f64>),
+    /// A name or a message of the history.
+    Text(String),
+}
+
+impl Measure {
+    /// The ending that tells the unit in JSON keys.
+    #[must_use]
+    pub const fn key_ending(&self) -> &'static str {
+        match self {
+            Self::Count(_) => "_count",
+            Self::Time(_) => "_ms",
+            Self::Size(_) => "_bytes",
+            Self::Mebibytes(_) => "_mb",
+            Self::Speed(_) => "_bytes_per_second",
+            Self::Ratio(_) => "_ratio",
+            Self::Text(_) => "_text",
+        }
+    }
+}
+
+/// A cut-off list a finding was judged by, under its name in the rule file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// The key of the rule file, with the unit's ending.
+    pub key: String,
+    /// Low, moderate, severe, critical.
+    pub cutoffs: [f64; 4],
+}
+
+/// One rule's judgement on one subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// The rule's name for people.
+    pub title: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Severity value × tasks of the subject, 0 below moderate.
+    pub score: u64,
+    /// What it is about.
+    pub subject: Subject,
+    /// One sentence with the measured value and the limit it passed.
+    pub message: String,
+    /// The measured values, by key.
+    pub evidence: Vec<(&'static str, Measure)>,
+    /// The cut-offs in force.
+    pub thresholds: Vec<Threshold>,
+    /// What to change, each with a setting and a value; empty when nothing was found.
+    pub advice: Vec<String>,
+}
+
+/// What a check found, before the rule's name and score are added.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is about.
+    pub subject: Subject,
+    /// How many tasks the subject has.
+    pub tasks: u64,
+    /// One sentence with the measured value and the limit it passed.
+    pub message: String,
+    /// The measured values, by key.
+    pub evidence: Vec<(&'static str, Measure)>,
+    /// What to change.
+    pub advice: Vec<String>,
+}
+
+/// The outcome of a check.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// The rule was evaluated; the severity may be none.
+    Judged(Judgement),
+    /// The data that the rule needs is missing; says which.
+    NotEvaluated(String),
+    /// The rule has nothing to say about this application.
+    NotApplicable,
+}
+
+/// A rule that could not be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotEvaluated {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// What data is missing.
+    pub reason: String,
+}

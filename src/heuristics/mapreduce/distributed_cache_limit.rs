@@ -1,0 +1,133 @@
+//! `distributed-cache-limit`: files that every node must download are too large (Dr. Elephant
+//! `DistributedCacheLimitHeuristic`).
+
+use super::rule;
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::conf::ConfKey;
+use crate::model::{Application, Engine, Status};
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Quantity, Size};
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+rule_params! {
+    /// Parameters of `distributed-cache-limit`.
+    pub struct CacheLimit / CacheLimitLayer {
+        /// Whether jobs that failed or were killed are left out.
+        only_succeeded_jobs: bool,
+        /// The largest file or archive that passes.
+        limit: Quantity<Size>,
+        /// Severity of a file above the limit.
+        above_limit: Severity,
+        /// Severity of lists whose names and sizes do not match.
+        mismatch: Severity,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("distributed-cache-limit", "Distributed Cache Limit", |layers| load(layers, Cache));
+
+struct Cache(CacheLimit);
+
+/// Names and sizes of one of the two lists, as the job sets them.
+struct List {
+    names: Vec<String>,
+    sizes: Vec<Option<u64>>,
+}
+
+impl Check for Cache {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        if app.engine != Engine::MapReduce
+            || (params.only_succeeded_jobs && app.status != Status::Succeeded)
+        {
+            return Verdict::NotApplicable;
+        }
+        if app.conf.is_empty() {
+            return Verdict::NotEvaluated("no configuration file of this job was found".to_owned());
+        }
+        let lists: Vec<List> = [
+            (ConfKey::CacheFiles, ConfKey::CacheFileSizes),
+            (ConfKey::CacheArchives, ConfKey::CacheArchiveSizes),
+        ]
+        .into_iter()
+        .filter_map(|(names, sizes)| list(app, names, sizes))
+        .collect();
+        if lists.is_empty() {
+            return Verdict::NotApplicable;
+        }
+        if let Some(list) = lists.iter().find(|list| list.names.len() != list.sizes.len()) {
+            return params.mismatched(app, list);
+        }
+        params.judge(app, &lists)
+    }
+}
+
+impl CacheLimit {
+    fn mismatched(&self, app: &Application, list: &List) -> Verdict {
+        Verdict::Judged(Judgement {
+            severity: self.mismatch,
+            subject: Subject::Application,
+            tasks: app.task_count(),
+            message: format!(
+                "the job names {} cached files but {} sizes, so their sizes are unknown",
+                list.names.len(),
+                list.sizes.len()
+            ),
+            evidence: vec![
+                ("names_count", Measure::Count(list.names.len() as u64)),
+                ("sizes_count", Measure::Count(list.sizes.len() as u64)),
+            ],
+            advice: vec![format!(
+                "set one size for each file in {}, or let the job client do it",
+                ConfKey::CacheFileSizes.name()
+            )],
+        })
+    }
+
+    fn judge(&self, app: &Application, lists: &[List]) -> Verdict {
+        let limit = Bytes::from_f64(self.limit.get()).unwrap_or_default();
+        let files = lists.iter().flat_map(|list| list.names.iter().zip(&list.sizes));
+        let largest = files.clone().filter_map(|(name, size)| Some(((*size)?, name))).max();
+        let Some((size, name)) = largest else {
+            return Verdict::NotEvaluated("the sizes of the cached files are not numbers".to_owned());
+        };
+        let size = Bytes::new(size);
+        let above = size > limit;
+        let total: Bytes = files.clone().filter_map(|(_, size)| *size).map(Bytes::new).sum();
+        let count = files.count() as u64;
+        Verdict::Judged(Judgement {
+            severity: if above { self.above_limit } else { Severity::None },
+            subject: Subject::Application,
+            tasks: app.task_count(),
+            message: format!("the largest of {count} cached files has {size} ({} above {limit})", self.above_limit),
+            evidence: vec![
+                ("files_count", Measure::Count(count)),
+                ("largest_bytes", Measure::Size(size)),
+                ("largest_text", Measure::Text(name.clone())),
+                ("total_bytes", Measure::Size(total)),
+                ("limit_bytes", Measure::Size(limit)),
+            ],
+            advice: if above {
+                vec![format!(
+                    "every node that runs a task downloads {name} ({size}): take it off {} and read what is needed \
+                     of it from HDFS, or bring it below {limit}",
+                    app.conf.name_in_use(ConfKey::CacheFiles)
+                )]
+            } else {
+                Vec::new()
+            },
+        })
+    }
+}
+
+/// `None` where the job has neither names nor sizes.
+fn list(app: &Application, names: ConfKey, sizes: ConfKey) -> Option<List> {
+    let names = app.conf.text(names)?;
+    let sizes = app.conf.text(sizes).unwrap_or_default();
+    let items = |text: &str| -> Vec<String> {
+        text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+    };
+    Some(List { names: items(&names), sizes: items(&sizes).iter().map(|size| size.parse().ok()).collect() })
+}

@@ -1,0 +1,137 @@
+//! `mapper-gc`, `reducer-gc`: tasks spend their time collecting garbage (Dr. Elephant `GenericGCHeuristic`).
+
+use super::{MissingCounters, Role, change, container_for, counter, no_task_reports, rule, run_time};
+use super::{tasks, to_bytes, to_millis};
+use crate::finding::{Judgement, Measure, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::counters::Counter;
+use crate::model::table::TaskGroup;
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Ratio};
+use crate::severity::Severity;
+use crate::stats::truncated_mean;
+use crate::units::{Bytes, three_digits};
+
+/// A JVM's memory outside its heap, as a share of the container, by Hadoop's own rule of thumb
+/// (`mapreduce.job.heap.memory-mb.ratio` 0.8).
+const HEAP_SHARE: f64 = 0.8;
+
+rule_params! {
+    /// Parameters of `mapper-gc` and `reducer-gc`.
+    pub struct Gc / GcLayer {
+        /// Whether jobs that failed or were killed are left out.
+        only_succeeded_jobs: bool,
+        /// What a missing counter is.
+        missing_counters: MissingCounters,
+        /// Mean GC time over mean CPU time.
+        gc_cpu_ratio: Ascending<Ratio>,
+        /// Mean GC time over mean run time. GC time is wall time, so this holds on busy nodes too.
+        gc_run_time_ratio: Ascending<Ratio>,
+        /// Mean run time.
+        run_time: Ascending<Duration>,
+    }
+}
+
+pub(super) const MAPPER: Rule =
+    rule!("mapper-gc", "Mapper GC", |layers| load(layers, |p| Collection(Role::Map, p)));
+pub(super) const REDUCER: Rule =
+    rule!("reducer-gc", "Reducer GC", |layers| load(layers, |p| Collection(Role::Reduce, p)));
+
+struct Collection(Role, Gc);
+
+impl Check for Collection {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(role, params) = self;
+        let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
+            return Verdict::NotApplicable;
+        };
+        let means = match params.means(*role, group) {
+            Ok(Some(means)) => means,
+            Ok(None) => return Verdict::NotApplicable,
+            Err(reason) => return Verdict::NotEvaluated(reason),
+        };
+        let [gc, cpu, run] = means;
+        let cpu_ratio = gc as f64 / cpu as f64;
+        let run_ratio = gc as f64 / run as f64;
+        let severity = params
+            .gc_cpu_ratio
+            .severity(cpu_ratio)
+            .min(params.gc_run_time_ratio.severity(run_ratio))
+            .min(params.run_time.severity(run as f64));
+        let finite = |ratio: f64| Measure::Ratio(ratio.is_finite().then_some(ratio));
+        Verdict::Judged(Judgement {
+            severity,
+            subject: role.subject(),
+            tasks: group.tasks.len() as u64,
+            message: format!(
+                "a {} spends {} in garbage collection for {} of CPU time, {} % of it ({})",
+                role.kind().name(),
+                to_millis(gc),
+                to_millis(cpu),
+                three_digits(100.0 * cpu_ratio),
+                params
+                    .gc_cpu_ratio
+                    .describe_in(severity, |ratio| format!("{} %", three_digits(100.0 * ratio))),
+            ),
+            evidence: vec![
+                ("tasks_count", Measure::Count(group.tasks.len() as u64)),
+                ("avg_run_time_ms", Measure::Time(to_millis(run))),
+                ("avg_cpu_time_ms", Measure::Time(to_millis(cpu))),
+                ("avg_gc_time_ms", Measure::Time(to_millis(gc))),
+                ("gc_cpu_ratio", finite(cpu_ratio)),
+                ("gc_run_time_ratio", finite(run_ratio)),
+            ],
+            advice: if severity > Severity::None { advice(app, *role, group) } else { Vec::new() },
+        })
+    }
+}
+
+impl Gc {
+    /// Mean GC, CPU and run time in milliseconds; `None` where there is nothing to judge.
+    fn means(&self, role: Role, group: &TaskGroup) -> Result<Option<[i64; 3]>, String> {
+        let missing = self.missing_counters;
+        let rows = group.winners().filter_map(|row| {
+            let gc = counter(group, row, Counter::GcTimeMillis, missing)?;
+            let cpu = counter(group, row, Counter::CpuMilliseconds, missing)?;
+            Some((gc, cpu, run_time(group, row)?))
+        });
+        let rows: Vec<(i64, i64, i64)> = rows.collect();
+        if missing == MissingCounters::Unknown {
+            let lacks = |c| group.winners().all(|row| counter(group, row, c, missing).is_none());
+            if lacks(Counter::CpuMilliseconds) || rows.iter().all(|&(_, cpu, _)| cpu == 0) {
+                return Err(no_task_reports(role, group, Counter::CpuMilliseconds.name()));
+            }
+            if lacks(Counter::GcTimeMillis) {
+                return Err(no_task_reports(role, group, Counter::GcTimeMillis.name()));
+            }
+        }
+        let mean = |part: fn(&(i64, i64, i64)) -> i64| {
+            truncated_mean(&rows.iter().map(part).collect::<Vec<_>>())
+        };
+        let means = (mean(|r| r.0), mean(|r| r.1), mean(|r| r.2));
+        Ok(match means {
+            (Some(gc), Some(cpu), Some(run)) => Some([gc, cpu, run]),
+            _ => None,
+        })
+    }
+}
+
+/// Half as much heap again, in a container that fits it.
+fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<String> {
+    let committed = group.winners().filter_map(|row| group.attempts.counter(row, Counter::CommittedHeapBytes));
+    let heap = app.conf.heap_limit(role.java_opts()).or_else(|| committed.max().map(to_bytes));
+    let Some(heap) = heap.filter(|heap| heap.get() > 0) else {
+        return vec![format!("give the tasks more heap: -Xmx in {}", role.java_opts().name())];
+    };
+    let larger = Bytes::from_mib((heap.as_f64() * 1.5 / Bytes::PER_MIB as f64).round().max(1.0) as u64);
+    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
+    let opts = app.conf.name_in_use(role.java_opts());
+    let mut advice = vec![format!("give the heap half as much again: -Xmx in {opts} {}m → {}m", heap.whole_mib(), larger.whole_mib())];
+    if app.conf.mebibytes(role.memory()).is_none_or(|now| now < container) {
+        advice.push(format!("and the container room for it: {}", change(app, role.memory(), container.whole_mib())));
+    }
+    advice.push("or make less garbage: reuse Writable objects, avoid boxed values in inner loops".to_owned());
+    advice
+}

@@ -1,0 +1,121 @@
+//! `job-exception`: the job failed or was killed, and why (Dr. Elephant `ExceptionHeuristic`).
+
+use std::collections::BTreeMap;
+
+use super::rule;
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::conf::ConfKey;
+use crate::model::table::{Outcome, TaskKind};
+use crate::model::{Application, Engine, Status};
+use crate::rules::params::rule_params;
+use crate::severity::Severity;
+
+rule_params! {
+    /// Parameters of `job-exception`.
+    pub struct JobException / JobExceptionLayer {
+        /// Severity of a job that failed.
+        failed: Severity,
+        /// Severity of a job that was killed.
+        killed: Severity,
+    }
+}
+
+pub(super) const RULE: Rule = rule!("job-exception", "Exception", |layers| load(layers, Failure));
+
+struct Failure(JobException);
+
+impl Check for Failure {
+    fn check(&self, app: &Application) -> Verdict {
+        let (severity, what) = match app.status {
+            Status::Failed => (self.0.failed, "failed"),
+            Status::Killed => (self.0.killed, "was killed"),
+            _ => return Verdict::NotApplicable,
+        };
+        if app.engine != Engine::MapReduce || severity == Severity::None {
+            return Verdict::NotApplicable;
+        }
+        let errors = errors(app);
+        let most_common = errors.iter().max_by_key(|(text, count)| (**count, std::cmp::Reverse(*text)));
+        let cause = most_common.map(|(text, _)| first_line(text));
+        let diagnostics = app.diagnostics.as_deref().map(first_line).filter(|text| !text.is_empty());
+        let message = match (cause, diagnostics) {
+            (Some(cause), _) => format!("the job {what}: {cause}"),
+            (None, Some(diagnostics)) => format!("the job {what}: {diagnostics}"),
+            (None, None) => format!("the job {what}; its history does not say why"),
+        };
+        let failed = |kind| app.group(kind).map_or(0, |group| group.count_tasks(Outcome::Failed));
+        let mut evidence = vec![
+            ("failed_map_count", Measure::Count(failed(TaskKind::Map))),
+            ("failed_reduce_count", Measure::Count(failed(TaskKind::Reduce))),
+        ];
+        if let Some((text, count)) = most_common {
+            evidence.push(("attempts_with_error_count", Measure::Count(*count)));
+            evidence.push(("error_text", Measure::Text((*text).to_owned())));
+        }
+        if let Some(text) = &app.diagnostics {
+            evidence.push(("diagnostics_text", Measure::Text(text.clone())));
+        }
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: app.task_count(),
+            message,
+            evidence,
+            advice: vec![advice(app, most_common.map_or("", |(text, _)| text))],
+        })
+    }
+}
+
+/// The errors of failed attempts and how often each was seen; of killed attempts where none failed.
+fn errors(app: &Application) -> BTreeMap<&str, u64> {
+    let of = |wanted: Outcome| {
+        let mut counts = BTreeMap::new();
+        for group in &app.groups {
+            for &(row, text) in group.attempts.diagnostics() {
+                if group.attempts.outcome(row as usize) == wanted
+                    && let Some(text) = app.strings.get(text)
+                {
+                    *counts.entry(text).or_insert(0) += 1;
+                }
+            }
+        }
+        counts
+    };
+    let failed = of(Outcome::Failed);
+    if failed.is_empty() { of(Outcome::Killed) } else { failed }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default().trim()
+}
+
+/// What to do about an error that Hadoop's users meet often; a place to look for all others.
+fn advice(app: &Application, error: &str) -> String {
+    let has = |needle: &str| error.contains(needle);
+    let (map, reduce) = (
+        app.conf.name_in_use(ConfKey::MapJavaOpts),
+        app.conf.name_in_use(ConfKey::ReduceJavaOpts),
+    );
+    if has("Java heap space") || has("GC overhead limit exceeded") {
+        format!("raise -Xmx in {map} or {reduce}, and the container ({} or {}) by as much", ConfKey::MapMemoryMb.name(), ConfKey::ReduceMemoryMb.name())
+    } else if has("beyond physical memory limits") {
+        format!("raise {} or {}, or lower -Xmx to 80 % of it", ConfKey::MapMemoryMb.name(), ConfKey::ReduceMemoryMb.name())
+    } else if has("beyond virtual memory limits") {
+        "set yarn.nodemanager.vmem-check-enabled=false on the nodes: virtual memory says little about a JVM"
+            .to_owned()
+    } else if has("Timed out after") {
+        let now = app.conf.text(ConfKey::TaskTimeout).unwrap_or_else(|| "600000".to_owned());
+        format!("report progress from long calls (context.progress()), or raise {} above {now}", ConfKey::TaskTimeout.name())
+    } else if has("No space left on device") || has("could not find any valid local directory") {
+        "free the local disks of the nodes (yarn.nodemanager.local-dirs), or compress map output: \
+         mapreduce.map.output.compress=true"
+            .to_owned()
+    } else if has("ClassNotFoundException") || has("NoClassDefFoundError") {
+        "ship the missing class with the job: -libjars, or put it into the job's jar".to_owned()
+    } else if app.status == Status::Killed {
+        "ask who killed it: a user (mapred job -kill), the scheduler's preemption, or a limit on run time".to_owned()
+    } else {
+        format!("read the log of a failed attempt: yarn logs -applicationId {}", app.id.replacen("job_", "application_", 1))
+    }
+}

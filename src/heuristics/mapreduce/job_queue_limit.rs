@@ -1,0 +1,80 @@
+//! `job-queue-limit`: tasks come near the time limit of their queue (Dr. Elephant `JobQueueLimitHeuristic`).
+
+use std::collections::BTreeMap;
+
+use super::{Role, rule, run_time, tasks, to_millis};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::conf::ConfKey;
+use crate::model::{Application, Engine};
+use crate::rules::cutoffs::Descending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Quantity};
+use crate::severity::Severity;
+use crate::units::Millis;
+
+rule_params! {
+    /// Parameters of `job-queue-limit`.
+    pub struct QueueLimit / QueueLimitLayer {
+        /// Whether jobs that failed or were killed are left out.
+        only_succeeded_jobs: bool,
+        /// How long a task may run in each queue that has a limit.
+        limits: BTreeMap<String, Quantity<Duration>>,
+        /// Time left before the limit.
+        time_left: Descending<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule = rule!("job-queue-limit", "Job Queue Limit", |layers| load(layers, Limit));
+
+struct Limit(QueueLimit);
+
+impl Check for Limit {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        if app.engine != Engine::MapReduce || params.limits.is_empty() {
+            return Verdict::NotApplicable;
+        }
+        let queue = app.queue.clone().or_else(|| app.conf.text(ConfKey::Queue));
+        let Some(queue) = queue else {
+            return Verdict::NotEvaluated("the history does not name the job's queue".to_owned());
+        };
+        let Some(limit) = params.limits.get(&queue) else { return Verdict::NotApplicable };
+        let groups = [Role::Map, Role::Reduce]
+            .into_iter()
+            .filter_map(|role| tasks(app, role.kind(), params.only_succeeded_jobs));
+        let times: Vec<i64> =
+            groups.flat_map(|group| group.winners().filter_map(|row| run_time(group, row))).collect();
+        let Some(&longest) = times.iter().max() else {
+            return Verdict::NotEvaluated("no task tells when it started and ended".to_owned());
+        };
+        let judge = |time: i64| params.time_left.severity(limit.get() - time as f64);
+        let severity = judge(longest);
+        let count = |level| times.iter().filter(|&&time| judge(time) == level).count() as u64;
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: app.task_count(),
+            message: format!(
+                "the longest task ran {} in queue {queue}, which allows {limit} ({} before the limit)",
+                to_millis(longest),
+                params.time_left.describe(severity),
+            ),
+            evidence: vec![
+                ("queue_text", Measure::Text(queue.clone())),
+                ("limit_ms", Measure::Time(Millis::from_f64(limit.get()).unwrap_or_default())),
+                ("longest_task_ms", Measure::Time(to_millis(longest))),
+                ("severe_tasks_count", Measure::Count(count(Severity::Severe))),
+                ("critical_tasks_count", Measure::Count(count(Severity::Critical))),
+            ],
+            advice: if severity > Severity::None {
+                vec![format!(
+                    "run the job in a queue without this limit ({} {queue} → …), or split the work into shorter tasks",
+                    app.conf.name_in_use(ConfKey::Queue)
+                )]
+            } else {
+                Vec::new()
+            },
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! `mapper-speed`: maps read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
+
+use super::{MissingCounters, Role, change, counter, input_bytes, no_task_reports, rule, run_time};
+use super::{tasks, to_bytes, to_millis};
+use crate::finding::{Judgement, Measure, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::table::TaskGroup;
+use crate::rules::cutoffs::{Ascending, Descending};
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Duration, Quantity, Speed};
+use crate::severity::Severity;
+use crate::stats::{median, truncated_mean};
+use crate::units::{Bytes, BytesPerSecond, three_digits};
+
+choice! {
+    /// Which task stands for all.
+    pub enum Middle {
+        /// The median, which no straggler moves.
+        Median = "median",
+        /// The mean, as in Dr. Elephant 0.4.
+        Mean = "mean",
+    }
+}
+
+rule_params! {
+    /// Parameters of `mapper-speed`.
+    pub struct MapperSpeed / MapperSpeedLayer {
+        /// Whether jobs that failed or were killed are left out.
+        only_succeeded_jobs: bool,
+        /// What a missing counter is.
+        missing_counters: MissingCounters,
+        /// Bytes of input in a second of run time.
+        speed: Descending<Speed>,
+        /// Run time.
+        run_time: Ascending<Duration>,
+        /// Which task stands for all.
+        middle: Middle,
+        /// Time that every task needs before it reads; taken off the run time, which stays at least 1 s.
+        start_up: Quantity<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule = rule!("mapper-speed", "Mapper Speed", |layers| load(layers, Reading));
+
+struct Reading(MapperSpeed);
+
+/// Input, run time and speed of one map.
+struct Sample {
+    bytes: i64,
+    millis: i64,
+    speed: i64,
+}
+
+impl Check for Reading {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
+            return Verdict::NotApplicable;
+        };
+        let samples: Vec<Sample> = group.winners().filter_map(|row| params.sample(group, row)).collect();
+        let nothing_read = samples.iter().all(|sample| sample.bytes == 0);
+        if params.missing_counters == MissingCounters::Unknown && nothing_read {
+            let what = "bytes read from a file system and a run time";
+            return Verdict::NotEvaluated(no_task_reports(Role::Map, group, what));
+        }
+        let middle = |part: fn(&Sample) -> i64| {
+            let values: Vec<i64> = samples.iter().map(part).collect();
+            match params.middle {
+                Middle::Median => median(&values),
+                Middle::Mean => truncated_mean(&values),
+            }
+        };
+        let (Some(speed), Some(millis), Some(bytes)) =
+            (middle(|s| s.speed), middle(|s| s.millis), middle(|s| s.bytes))
+        else {
+            return Verdict::NotEvaluated(no_task_reports(Role::Map, group, "a run time above zero"));
+        };
+        let severity = params.speed.severity(speed as f64).min(params.run_time.severity(millis as f64));
+        let shown = BytesPerSecond::new(speed as f64);
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Role::Map.subject(),
+            tasks: group.tasks.len() as u64,
+            message: format!(
+                "a map reads {} in {}, {shown} ({})",
+                to_bytes(bytes),
+                to_millis(millis),
+                params.speed.describe(severity),
+            ),
+            evidence: vec![
+                ("tasks_count", Measure::Count(group.tasks.len() as u64)),
+                ("input_bytes", Measure::Size(to_bytes(bytes))),
+                ("run_time_ms", Measure::Time(to_millis(millis))),
+                ("speed_bytes_per_second", Measure::Speed(shown)),
+                ("total_input_bytes", Measure::Size(samples.iter().map(|s| to_bytes(s.bytes)).sum())),
+            ],
+            advice: if severity > Severity::None { advice(app, group, bytes) } else { Vec::new() },
+        })
+    }
+}
+
+impl MapperSpeed {
+    fn sample(&self, group: &TaskGroup, row: usize) -> Option<Sample> {
+        let bytes = input_bytes(group, row, self.missing_counters)?;
+        let millis = run_time(group, row)?;
+        let millis = match crate::units::Millis::from_f64(self.start_up.get()) {
+            Some(start_up) if start_up.get() > 0 => {
+                millis.saturating_sub_unsigned(start_up.get()).max(1000)
+            }
+            _ => millis,
+        };
+        // A task without run time has no speed; Dr. Elephant divides by zero here.
+        let speed = i128::from(bytes).checked_mul(1000)?.checked_div(i128::from(millis))?;
+        Some(Sample { bytes, millis, speed: i64::try_from(speed).unwrap_or(i64::MAX) })
+    }
+}
+
+fn advice(app: &Application, group: &TaskGroup, bytes: i64) -> Vec<String> {
+    let known = |c| {
+        let values = group.winners().filter_map(|row| counter(group, row, c, MissingCounters::Unknown));
+        truncated_mean(&values.collect::<Vec<_>>())
+    };
+    let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
+    let busy = known(Counter::CpuMilliseconds)
+        .filter(|&cpu| cpu > 0)
+        .zip(truncated_mean(&times))
+        .map(|(cpu, run)| cpu as f64 / run.max(1) as f64);
+    let mut advice = match busy {
+        Some(busy) if busy >= 0.7 => {
+            let percent = three_digits(100.0 * busy);
+            vec![format!("the maps compute: CPU time is {percent} % of their run time; profile the map code")]
+        }
+        Some(busy) => {
+            let percent = three_digits(100.0 * busy);
+            vec![format!(
+                "the maps wait: CPU time is only {percent} % of their run time; look at calls to other services, \
+                 remote reads and busy disks"
+            )]
+        }
+        None => vec!["find out whether the maps compute or wait: the history has no CPU time".to_owned()],
+    };
+    let half = Bytes::new(to_bytes(bytes).get() / 2);
+    if half.get() > 0 {
+        advice.push(format!(
+            "meanwhile twice as many maps halve the time: {} ({half})",
+            change(app, ConfKey::SplitMaxSize, half.get())
+        ));
+    }
+    advice
+}

@@ -1,0 +1,130 @@
+//! `mapper-spill`: map output goes to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
+
+use super::{MissingCounters, Role, change, counter, no_task_reports, rule, tasks};
+use crate::finding::{Judgement, Measure, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::table::TaskGroup;
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Count, Ratio};
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+/// Bytes of bookkeeping per record in the sort buffer (Hadoop `MapTask.MapOutputBuffer.METASIZE`).
+const RECORD_OVERHEAD: u64 = 16;
+/// The sort buffer's largest size in MiB (`MapTask` refuses more than 2047).
+const MAX_SORT_MB: u64 = 2047;
+
+rule_params! {
+    /// Parameters of `mapper-spill`.
+    pub struct MapperSpill / MapperSpillLayer {
+        /// Whether jobs that failed or were killed are left out.
+        only_succeeded_jobs: bool,
+        /// What a missing counter is.
+        missing_counters: MissingCounters,
+        /// Spilled records for each record that the maps put out.
+        spill_ratio: Ascending<Ratio>,
+        /// Number of maps.
+        num_tasks: Ascending<Count>,
+    }
+}
+
+pub(super) const RULE: Rule = rule!("mapper-spill", "Mapper Spill", |layers| load(layers, Spilling));
+
+struct Spilling(MapperSpill);
+
+impl Check for Spilling {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
+            return Verdict::NotApplicable;
+        };
+        let missing = params.missing_counters;
+        let sums = group.winners().filter_map(|row| {
+            let spilled = counter(group, row, Counter::SpilledRecords, missing)?;
+            Some((spilled, counter(group, row, Counter::MapOutputRecords, missing)?))
+        });
+        let sums = sums.fold(None, |sum: Option<(i128, i128)>, (spilled, output)| {
+            let (s, o) = sum.unwrap_or_default();
+            Some((s + i128::from(spilled), o + i128::from(output)))
+        });
+        let (spilled, output) = match (sums, missing) {
+            (Some(sums), _) => sums,
+            (None, MissingCounters::Zero) => (0, 0),
+            (None, MissingCounters::Unknown) => {
+                let what = "SPILLED_RECORDS and MAP_OUTPUT_RECORDS";
+                return Verdict::NotEvaluated(no_task_reports(Role::Map, group, what));
+            }
+        };
+        let ratio = if spilled == 0 { 0.0 } else { spilled as f64 / output as f64 };
+        let total = group.tasks.len() as u64;
+        let severity = four_decimals(&params.spill_ratio, ratio).min(params.num_tasks.severity(total as f64));
+        let count = |n: i128| Measure::Count(u64::try_from(n).unwrap_or(u64::MAX));
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Role::Map.subject(),
+            tasks: total,
+            message: format!(
+                "{} spilled {spilled} records for {output} put out, {ratio:.2} each ({})",
+                Role::Map.count(total),
+                params.spill_ratio.describe(severity),
+            ),
+            evidence: vec![
+                ("tasks_count", Measure::Count(total)),
+                ("spilled_records_count", count(spilled)),
+                ("output_records_count", count(output)),
+                ("spill_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio))),
+            ],
+            advice: if severity > Severity::None { advice(app, group) } else { Vec::new() },
+        })
+    }
+}
+
+/// Dr. Elephant compares four decimals, the rest cut off on both sides.
+fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
+    let values = cutoffs.values();
+    let passed = |cutoff: f64| (ratio * 10_000.0).trunc() >= (cutoff * 10_000.0).trunc();
+    match values {
+        None => Severity::Critical,
+        Some(values) => {
+            // Cut-offs rise, so the passed ones are the first ones.
+            let count = values.into_iter().take_while(|&cutoff| passed(cutoff)).count();
+            Severity::ALL.into_iter().nth(count).unwrap_or_default()
+        }
+    }
+}
+
+/// A sort buffer that holds the largest map's output in one go.
+fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
+    let needed = group.winners().filter_map(|row| {
+        let bytes = group.attempts.count(row, Counter::MapOutputBytes)?;
+        let records = group.attempts.count(row, Counter::MapOutputRecords)?;
+        Some(bytes.saturating_add(records.saturating_mul(RECORD_OVERHEAD)))
+    });
+    let percent = app.conf.fraction(ConfKey::SortSpillPercent).filter(|p| (0.1..=1.0).contains(p)).unwrap_or(0.8);
+    let needed = needed.max().and_then(|bytes| Bytes::from_f64(bytes as f64 / percent));
+    let wanted = needed.map_or(MAX_SORT_MB, |bytes| bytes.get().div_ceil(Bytes::PER_MIB)).clamp(1, MAX_SORT_MB);
+    let now = app.conf.integer(ConfKey::SortMb).unwrap_or(100);
+    let mut advice = Vec::new();
+    if i64::try_from(wanted).is_ok_and(|wanted| wanted > now) {
+        advice.push(format!(
+            "sort in one go: {} (the largest map puts out {}); raise -Xmx in {} by as much",
+            change(app, ConfKey::SortMb, wanted),
+            needed.unwrap_or_default(),
+            app.conf.name_in_use(ConfKey::MapJavaOpts),
+        ));
+    }
+    if needed.is_some_and(|bytes| bytes > Bytes::from_mib(MAX_SORT_MB)) {
+        advice.push(
+            "the largest output does not fit any sort buffer: make splits smaller, or put out less with a combiner"
+                .to_owned(),
+        );
+    }
+    if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
+        advice.push(change(app, ConfKey::MapOutputCompress, true) + " makes each spill smaller");
+    }
+    advice
+}

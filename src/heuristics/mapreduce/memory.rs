@@ -1,0 +1,142 @@
+//! `mapper-memory`, `reducer-memory`: containers are larger than the tasks need (Dr. Elephant
+//! `GenericMemoryHeuristic`).
+
+use super::{MissingCounters, Role, change, container_for, counter, no_task_reports, rule, tasks, to_bytes};
+use crate::finding::{Judgement, Measure, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::metrics::requested_container;
+use crate::model::Application;
+use crate::model::counters::Counter;
+use crate::model::table::TaskGroup;
+use crate::rules::cutoffs::{Ascending, Descending};
+use crate::rules::params::{Assumed, rule_params};
+use crate::rules::quantity::{Quantity, Ratio, Size};
+use crate::severity::Severity;
+use crate::stats::truncated_mean;
+use crate::units::{Bytes, three_digits};
+
+/// The share of a container that Hadoop gives to the heap (`mapreduce.job.heap.memory-mb.ratio`).
+const HEAP_SHARE: f64 = 0.8;
+
+rule_params! {
+    /// Parameters of `mapper-memory` and `reducer-memory`.
+    pub struct Memory / MemoryLayer {
+        /// Whether jobs that failed or were killed are left out.
+        only_succeeded_jobs: bool,
+        /// What a missing counter is.
+        missing_counters: MissingCounters,
+        /// Mean physical memory over container size.
+        used_ratio: Descending<Ratio>,
+        /// Container size.
+        container: Ascending<Size>,
+        /// The container size of a job that does not tell it.
+        container_default: Assumed<Size>,
+        /// What advice leaves free above the measured peak, as a share of it.
+        headroom: Quantity<Ratio>,
+    }
+}
+
+pub(super) const MAPPER: Rule =
+    rule!("mapper-memory", "Mapper Memory", |layers| load(layers, |p| Usage(Role::Map, p)));
+pub(super) const REDUCER: Rule =
+    rule!("reducer-memory", "Reducer Memory", |layers| load(layers, |p| Usage(Role::Reduce, p)));
+
+struct Usage(Role, Memory);
+
+impl Check for Usage {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(role, params) = self;
+        let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
+            return Verdict::NotApplicable;
+        };
+        let missing = params.missing_counters;
+        let used: Vec<i64> = group
+            .winners()
+            .filter_map(|row| counter(group, row, Counter::PhysicalMemoryBytes, missing))
+            .collect();
+        // Clusters that cannot measure memory write 0 for every task.
+        if missing == MissingCounters::Unknown && used.iter().all(|&bytes| bytes == 0) {
+            return Verdict::NotEvaluated(no_task_reports(*role, group, Counter::PhysicalMemoryBytes.name()));
+        }
+        let Some(container) = requested_container(app, role.kind(), params.container_default) else {
+            return Verdict::NotEvaluated(format!(
+                "the container size is unknown: no configuration file with {} was found",
+                role.memory().name()
+            ));
+        };
+        let mean = truncated_mean(&used).unwrap_or_default();
+        let ratio = mean as f64 / container.as_f64();
+        let severity = params.used_ratio.severity(ratio).min(params.container.severity(container.as_f64()));
+        let (mean, peak) = (to_bytes(mean), peak(group));
+        let mut evidence = vec![
+            ("tasks_count", Measure::Count(group.tasks.len() as u64)),
+            ("container_bytes", Measure::Size(container)),
+            ("avg_physical_memory_bytes", Measure::Size(mean)),
+            ("used_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio))),
+        ];
+        if let Some(peak) = peak {
+            evidence.push(("peak_physical_memory_bytes", Measure::Size(peak)));
+        }
+        let percent = |ratio: f64| format!("{} %", three_digits(100.0 * ratio));
+        Verdict::Judged(Judgement {
+            severity,
+            subject: role.subject(),
+            tasks: group.tasks.len() as u64,
+            message: format!(
+                "a {} uses {mean} of its {container} container, {} ({})",
+                role.kind().name(),
+                percent(ratio),
+                params.used_ratio.describe_in(severity, percent),
+            ),
+            evidence,
+            advice: if severity > Severity::None {
+                self.advice(app, container, peak.unwrap_or(mean))
+            } else {
+                Vec::new()
+            },
+        })
+    }
+}
+
+impl Usage {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+    fn advice(&self, app: &Application, container: Bytes, peak: Bytes) -> Vec<String> {
+        let Self(role, params) = self;
+        let needed = Bytes::from_f64(peak.as_f64() * (1.0 + params.headroom.get())).unwrap_or(peak);
+        let smaller = container_for(app, needed);
+        if smaller >= container {
+            return vec![format!(
+                "the largest {} needs {peak}, so the container cannot shrink: even out what the tasks do",
+                role.kind().name()
+            )];
+        }
+        let mut advice = vec![format!(
+            "{} (measured peak {peak} and {} % above it)",
+            change(app, role.memory(), smaller.whole_mib()),
+            three_digits(100.0 * params.headroom.get()),
+        )];
+        let heap = Bytes::from_f64(smaller.as_f64() * HEAP_SHARE).unwrap_or(smaller);
+        if let Some(now) = app.conf.heap_limit(role.java_opts())
+            && now > heap
+        {
+            advice.push(format!(
+                "-Xmx in {} {}m → {}m, so that the heap fits the container",
+                app.conf.name_in_use(role.java_opts()),
+                now.whole_mib(),
+                heap.whole_mib()
+            ));
+        }
+        advice
+    }
+}
+
+/// The most that any task used, from the peak that Hadoop 3 records or else from the last snapshots.
+fn peak(group: &TaskGroup) -> Option<Bytes> {
+    let of = |row| {
+        let attempts = &group.attempts;
+        attempts
+            .bytes(row, Counter::PeakPhysicalMemoryBytes)
+            .max(attempts.bytes(row, Counter::PhysicalMemoryBytes))
+    };
+    group.winners().filter_map(of).max().filter(|peak| peak.get() > 0)
+}

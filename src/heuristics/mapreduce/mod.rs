@@ -1,0 +1,195 @@
+//! The rules of MapReduce, one file per heuristic; what several share stands here.
+
+mod distributed_cache_limit;
+mod gc;
+mod job_exception;
+mod job_queue_limit;
+mod mapper_input_size;
+mod mapper_speed;
+mod mapper_spill;
+mod memory;
+mod shuffle_sort;
+mod skew;
+mod time;
+
+use super::Rule;
+use crate::finding::Subject;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::table::{TaskGroup, TaskKind};
+use crate::model::{Application, Engine, Status};
+use crate::rules::params::choice;
+use crate::units::Bytes;
+
+/// Every rule of MapReduce, in the order of the documentation.
+pub(super) const RULES: &[Rule] = &[
+    skew::MAPPER,
+    skew::REDUCER,
+    gc::MAPPER,
+    gc::REDUCER,
+    time::MAPPER,
+    time::REDUCER,
+    mapper_speed::RULE,
+    mapper_spill::RULE,
+    memory::MAPPER,
+    memory::REDUCER,
+    shuffle_sort::RULE,
+    job_exception::RULE,
+    distributed_cache_limit::RULE,
+    job_queue_limit::RULE,
+    mapper_input_size::RULE,
+];
+
+/// A rule whose YAML and page stand under `rules/mapreduce/<id>`.
+macro_rules! rule {
+    ($id:literal, $title:literal, $load:expr) => {
+        $crate::heuristics::Rule {
+            id: $id,
+            title: $title,
+            defaults: include_str!(concat!("../../../rules/mapreduce/", $id, ".yaml")),
+            page: include_str!(concat!("../../../rules/mapreduce/", $id, ".md")),
+            load: $load,
+        }
+    };
+}
+use rule;
+
+choice! {
+    /// What a counter is that the history does not have.
+    pub enum MissingCounters {
+        /// Unknown: the task does not count, and without any task the rule is not evaluated.
+        Unknown = "unknown",
+        /// Zero, as Dr. Elephant reads it.
+        Zero = "zero",
+    }
+}
+
+/// Maps or reduces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Map,
+    Reduce,
+}
+
+impl Role {
+    const fn kind(self) -> TaskKind {
+        match self {
+            Self::Map => TaskKind::Map,
+            Self::Reduce => TaskKind::Reduce,
+        }
+    }
+
+    const fn subject(self) -> Subject {
+        Subject::Tasks(self.kind().name())
+    }
+
+    const fn memory(self) -> ConfKey {
+        match self {
+            Self::Map => ConfKey::MapMemoryMb,
+            Self::Reduce => ConfKey::ReduceMemoryMb,
+        }
+    }
+
+    const fn java_opts(self) -> ConfKey {
+        match self {
+            Self::Map => ConfKey::MapJavaOpts,
+            Self::Reduce => ConfKey::ReduceJavaOpts,
+        }
+    }
+
+    const fn speculative(self) -> ConfKey {
+        match self {
+            Self::Map => ConfKey::MapSpeculative,
+            Self::Reduce => ConfKey::ReduceSpeculative,
+        }
+    }
+
+    /// "1 map", "20 reduces".
+    fn count(self, tasks: u64) -> String {
+        let plural = if tasks == 1 { "" } else { "s" };
+        format!("{tasks} {}{plural}", self.kind().name())
+    }
+
+    const fn plural(self) -> &'static str {
+        match self {
+            Self::Map => "maps",
+            Self::Reduce => "reduces",
+        }
+    }
+}
+
+/// The tasks to judge, or `None` where the rule has nothing to say: another engine, no such tasks, or a
+/// job that did not succeed while only those are wanted.
+fn tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -> Option<&TaskGroup> {
+    if app.engine != Engine::MapReduce || (only_succeeded_jobs && app.status != Status::Succeeded) {
+        return None;
+    }
+    app.group(kind).filter(|group| !group.tasks.is_empty())
+}
+
+/// A counter of one attempt, with the rule's reading of missing ones.
+fn counter(group: &TaskGroup, row: usize, counter: Counter, missing: MissingCounters) -> Option<i64> {
+    match missing {
+        MissingCounters::Unknown => group.attempts.counter(row, counter).filter(|&value| value >= 0),
+        MissingCounters::Zero => {
+            group.attempts.has_counters(row).then(|| group.attempts.counter(row, counter).unwrap_or_default())
+        }
+    }
+}
+
+/// The bytes a map read, over all file systems but the local one.
+fn input_bytes(group: &TaskGroup, row: usize, missing: MissingCounters) -> Option<i64> {
+    match missing {
+        MissingCounters::Unknown => {
+            let known = Counter::INPUT_BYTES.into_iter().filter_map(|c| counter(group, row, c, missing));
+            known.fold(None, |sum: Option<i64>, value| Some(sum.unwrap_or_default().saturating_add(value)))
+        }
+        MissingCounters::Zero => {
+            // The four file systems that Dr. Elephant knows.
+            let known = [
+                Counter::HdfsBytesRead,
+                Counter::S3BytesRead,
+                Counter::S3aBytesRead,
+                Counter::S3nBytesRead,
+            ];
+            let values = known.into_iter().filter_map(|c| counter(group, row, c, missing));
+            values.fold(None, |sum: Option<i64>, value| Some(sum.unwrap_or_default().saturating_add(value)))
+        }
+    }
+}
+
+/// The run time of one attempt in milliseconds.
+fn run_time(group: &TaskGroup, row: usize) -> Option<i64> {
+    group.attempts.run_time(row).and_then(|time| i64::try_from(time.get()).ok())
+}
+
+/// The reason when none of the tasks has what a rule needs.
+fn no_task_reports(role: Role, group: &TaskGroup, what: &str) -> String {
+    if group.winners().next().is_none() {
+        format!("no {} ended successfully", role.kind().name())
+    } else {
+        format!("no {} task reports {what}", role.kind().name())
+    }
+}
+
+fn to_bytes(value: i64) -> Bytes {
+    Bytes::new(u64::try_from(value).unwrap_or_default())
+}
+
+fn to_millis(value: i64) -> crate::units::Millis {
+    crate::units::Millis::new(u64::try_from(value).unwrap_or_default())
+}
+
+/// `needed` rounded up to what YARN grants: whole multiples of the smallest container.
+fn container_for(app: &Application, needed: Bytes) -> Bytes {
+    let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(Bytes::from_mib(512)).whole_mib().max(1);
+    Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))
+}
+
+/// "setting old → new", with the name under which the job set it.
+fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
+    match app.conf.find(key) {
+        Some((name, old)) => format!("{name} {old} → {new}"),
+        None => format!("{} → {new}", key.name()),
+    }
+}

@@ -1,0 +1,184 @@
+//! `shuffle-sort`: reduces wait for data longer than they work on it (Dr. Elephant `ShuffleSortHeuristic`).
+
+use super::{Role, change, no_task_reports, rule, tasks, to_millis};
+use crate::finding::{Judgement, Measure, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Ratio};
+use crate::severity::Severity;
+use crate::stats::truncated_mean;
+
+rule_params! {
+    /// Parameters of `shuffle-sort`.
+    pub struct ShuffleSort / ShuffleSortLayer {
+        /// Whether jobs that failed or were killed are left out.
+        only_succeeded_jobs: bool,
+        /// Mean time of a phase.
+        phase_time: Ascending<Duration>,
+        /// Twice the mean time of a phase over the mean time of the reduce function.
+        phase_ratio: Ascending<Ratio>,
+    }
+}
+
+pub(super) const RULE: Rule = rule!("shuffle-sort", "Shuffle & Sort", |layers| load(layers, Phases));
+
+struct Phases(ShuffleSort);
+
+/// Mean times of the three phases in milliseconds.
+struct Means {
+    shuffle: i64,
+    sort: i64,
+    reduce: i64,
+}
+
+impl Check for Phases {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(group) = tasks(app, TaskKind::Reduce, params.only_succeeded_jobs) else {
+            return Verdict::NotApplicable;
+        };
+        let Some(means) = means(group) else {
+            let what = "the ends of its shuffle and sort phases";
+            return Verdict::NotEvaluated(no_task_reports(Role::Reduce, group, what));
+        };
+        let shuffle = params.judge(means.shuffle, means.reduce);
+        let sort = params.judge(means.sort, means.reduce);
+        let severity = shuffle.max(sort);
+        let by_shuffle = shuffle > sort || (shuffle == sort && means.shuffle >= means.sort);
+        let (phase, time) = if by_shuffle { ("shuffling", means.shuffle) } else { ("sorting", means.sort) };
+        let ratio = |phase: i64| Measure::Ratio(times_reduce(phase, means.reduce));
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Role::Reduce.subject(),
+            tasks: group.tasks.len() as u64,
+            message: format!(
+                "a reduce spends {} {phase} and {} reducing ({})",
+                to_millis(time),
+                to_millis(means.reduce),
+                params.phase_time.describe(severity),
+            ),
+            evidence: vec![
+                ("tasks_count", Measure::Count(group.tasks.len() as u64)),
+                ("avg_shuffle_ms", Measure::Time(to_millis(means.shuffle))),
+                ("avg_sort_ms", Measure::Time(to_millis(means.sort))),
+                ("avg_reduce_ms", Measure::Time(to_millis(means.reduce))),
+                ("shuffle_reduce_ratio", ratio(means.shuffle)),
+                ("sort_reduce_ratio", ratio(means.sort)),
+            ],
+            advice: match (severity, by_shuffle) {
+                (Severity::None, _) => Vec::new(),
+                (_, true) => shuffle_advice(app, group, means.shuffle),
+                (_, false) => sort_advice(app),
+            },
+        })
+    }
+}
+
+impl ShuffleSort {
+    fn judge(&self, phase: i64, reduce: i64) -> Severity {
+        let by_time = self.phase_time.severity(phase as f64);
+        if reduce <= 0 {
+            return by_time;
+        }
+        // Dr. Elephant divides whole numbers here.
+        let ratio = phase.saturating_mul(2) / reduce;
+        by_time.min(self.phase_ratio.severity(ratio as f64))
+    }
+}
+
+fn times_reduce(phase: i64, reduce: i64) -> Option<f64> {
+    (reduce > 0).then(|| phase as f64 / reduce as f64)
+}
+
+fn means(group: &TaskGroup) -> Option<Means> {
+    let (mut shuffles, mut sorts, mut reduces) = (Vec::new(), Vec::new(), Vec::new());
+    for row in group.winners() {
+        let time = |point| group.attempts.time(row, point).map(|at| at.as_millis());
+        let (Some(start), Some(finish)) = (time(TimePoint::Start), time(TimePoint::Finish)) else { continue };
+        let Some(shuffled) = time(TimePoint::ShuffleFinish) else { continue };
+        let sorted = time(TimePoint::SortFinish).unwrap_or(shuffled);
+        if !(start <= shuffled && shuffled <= sorted && sorted <= finish) {
+            continue;
+        }
+        shuffles.push(shuffled - start);
+        sorts.push(sorted - shuffled);
+        reduces.push(finish - sorted);
+    }
+    Some(Means {
+        shuffle: truncated_mean(&shuffles)?,
+        sort: truncated_mean(&sorts)?,
+        reduce: truncated_mean(&reduces)?,
+    })
+}
+
+/// Reduces that were started early hold their containers while the maps still run; the share of maps to
+/// wait for follows from how long fetching takes once all maps are done.
+fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Vec<String> {
+    let mut advice = Vec::new();
+    if let Some((waiting, slow_start)) = early_start(app, reduces, mean_shuffle) {
+        let waited = to_millis(waiting);
+        advice.push(format!(
+            "{} of the shuffle is waiting for maps that still run: {}",
+            waited,
+            change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))
+        ));
+    }
+    let copies = app.conf.integer(ConfKey::ParallelCopies).unwrap_or(5);
+    let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
+    if maps > 100 && copies < 20 {
+        advice.push(format!("fetch from more maps at once: {}", change(app, ConfKey::ParallelCopies, 20)));
+    }
+    if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
+        advice.push(format!("send less: {}", change(app, ConfKey::MapOutputCompress, true)));
+    }
+    if advice.is_empty() {
+        advice.push("send less: filter and project in the map, or aggregate there with a combiner".to_owned());
+    }
+    advice
+}
+
+/// Mean time that reduces waited for maps, and the slow start that would spare it.
+fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
+    let maps = app.group(TaskKind::Map)?;
+    let mut ends: Vec<i64> = maps
+        .winners()
+        .filter_map(|row| maps.attempts.time(row, TimePoint::Finish))
+        .map(|at| at.as_millis())
+        .collect();
+    ends.sort_unstable();
+    let last_map = *ends.last()?;
+    let waits: Vec<i64> = reduces
+        .winners()
+        .filter_map(|row| reduces.attempts.time(row, TimePoint::Start))
+        .map(|start| (last_map - start.as_millis()).max(0))
+        .collect();
+    let waiting = truncated_mean(&waits)?;
+    if waiting * 2 < mean_shuffle {
+        return None;
+    }
+    let fetching = (mean_shuffle - waiting).max(0);
+    let done_by_then = ends.partition_point(|&end| end <= last_map - fetching);
+    let share = done_by_then as f64 / ends.len() as f64;
+    // Steps of a twentieth, at most 1 and never below what the job has now.
+    let share = ((share * 20.0).floor() / 20.0).clamp(0.05, 1.0);
+    let now = app.conf.fraction(ConfKey::SlowStart).unwrap_or(0.05);
+    (share > now).then_some((waiting, share))
+}
+
+fn sort_advice(app: &Application) -> Vec<String> {
+    let factor = app.conf.integer(ConfKey::SortFactor).unwrap_or(10);
+    let mut advice = Vec::new();
+    if factor < 100 {
+        advice.push(format!("merge more streams at once: {}", change(app, ConfKey::SortFactor, 100)));
+    }
+    advice.push(
+        "keep more of the fetched data in memory: mapreduce.reduce.shuffle.merge.percent and the heap of the \
+         reduces"
+            .to_owned(),
+    );
+    advice
+}

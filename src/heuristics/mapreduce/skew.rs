@@ -1,0 +1,267 @@
+//! `mapper-skew`, `reducer-skew`: a few tasks do far more than the rest (Dr. Elephant `GenericSkewHeuristic`).
+
+use super::{MissingCounters, Role, change, counter, input_bytes, no_task_reports, rule, run_time};
+use super::{tasks, to_bytes, to_millis};
+use crate::finding::{Judgement, Measure, Verdict};
+use crate::heuristics::split::{TwoGroups, two_groups};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+choice! {
+    /// Whose number of tasks must be large for skew to matter.
+    pub enum GroupGate {
+        /// The tasks with little to do, as Dr. Elephant's code has it.
+        SmallGroup = "small-group",
+        /// The tasks with much to do.
+        LargeGroup = "large-group",
+        /// All tasks, as the wiki can be read.
+        AllTasks = "all-tasks",
+    }
+}
+
+rule_params! {
+    /// Parameters of `mapper-skew` and `reducer-skew`.
+    pub struct Skew / SkewLayer {
+        /// Whether jobs that failed or were killed are left out.
+        only_succeeded_jobs: bool,
+        /// What a missing counter is.
+        missing_counters: MissingCounters,
+        /// How many times the smaller group's mean the two means are apart.
+        deviation: Ascending<Ratio>,
+        /// Mean bytes of the large group, in blocks.
+        large_group_blocks: Ascending<Ratio>,
+        /// Block size where the job does not tell its own.
+        block_size: Quantity<Size>,
+        /// Whether the job's own block size is used.
+        block_size_from_job: bool,
+        /// Tasks in the group that `group_gate` names.
+        group_tasks: Ascending<Count>,
+        /// Whose number of tasks counts.
+        group_gate: GroupGate,
+        /// How much longer the large group runs, on average.
+        time_gap: Ascending<Duration>,
+    }
+}
+
+pub(super) const MAPPER: Rule =
+    rule!("mapper-skew", "Mapper Skew", |layers| load(layers, |p| Skewness(Role::Map, p)));
+pub(super) const REDUCER: Rule =
+    rule!("reducer-skew", "Reducer Skew", |layers| load(layers, |p| Skewness(Role::Reduce, p)));
+
+struct Skewness(Role, Skew);
+
+/// One of the two things that can be skewed.
+struct Side {
+    groups: TwoGroups,
+    severity: Severity,
+}
+
+impl Check for Skewness {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(role, params) = self;
+        let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
+            return Verdict::NotApplicable;
+        };
+        let bytes_of = |row| match role {
+            Role::Map => input_bytes(group, row, params.missing_counters),
+            Role::Reduce => counter(group, row, Counter::ReduceShuffleBytes, params.missing_counters),
+        };
+        let bytes: Vec<i64> = group.winners().filter_map(bytes_of).collect();
+        let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
+        if bytes.is_empty() && times.is_empty() {
+            return Verdict::NotEvaluated(no_task_reports(*role, group, "its input or its run time"));
+        }
+        let total = group.tasks.len() as u64;
+        let block = params.block(app);
+        let data = params.data_skew(&bytes, total, block);
+        let time = params.time_skew(&times, total);
+        let severity = data.severity.max(time.severity);
+        let by_data = data.severity >= time.severity;
+        let message = if by_data && !bytes.is_empty() {
+            self.data_message(data.groups, severity)
+        } else {
+            self.time_message(time.groups, severity)
+        };
+        let advice = match (severity, by_data) {
+            (Severity::None, _) => Vec::new(),
+            (_, true) => self.data_advice(app, data.groups, block),
+            (_, false) => self.time_advice(app),
+        };
+        Verdict::Judged(Judgement {
+            severity,
+            subject: role.subject(),
+            tasks: total,
+            message,
+            evidence: evidence(total, &bytes, &data, block, &times, &time),
+            advice,
+        })
+    }
+}
+
+impl Skew {
+    fn block(&self, app: &Application) -> Bytes {
+        let own = if self.block_size_from_job { app.conf.bytes(ConfKey::BlockSize) } else { None };
+        own.filter(|block| block.get() > 0)
+            .or_else(|| Bytes::from_f64(self.block_size.get()))
+            .unwrap_or(Bytes::from_mib(64))
+    }
+
+    fn gate(&self, groups: TwoGroups, total: u64) -> Severity {
+        let count = match self.group_gate {
+            GroupGate::SmallGroup => groups.small.count,
+            GroupGate::LargeGroup => groups.large.count,
+            GroupGate::AllTasks if groups.small.count == 0 => 0,
+            GroupGate::AllTasks => total,
+        };
+        self.group_tasks.severity(count as f64)
+    }
+
+    fn data_skew(&self, bytes: &[i64], total: u64, block: Bytes) -> Side {
+        let groups = two_groups(bytes);
+        let severity = self
+            .deviation
+            .severity(groups.deviation() as f64)
+            .min(self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64()))
+            .min(self.gate(groups, total));
+        Side { groups, severity }
+    }
+
+    fn time_skew(&self, times: &[i64], total: u64) -> Side {
+        let groups = two_groups(times);
+        // Dr. Elephant compares whole seconds.
+        let deviation = groups.in_units_of(1000).deviation();
+        let gap = groups.large.mean.saturating_sub(groups.small.mean);
+        let severity = self
+            .deviation
+            .severity(deviation as f64)
+            .min(self.time_gap.severity(gap as f64))
+            .min(self.gate(groups, total));
+        Side { groups, severity }
+    }
+}
+
+impl Skewness {
+    fn data_message(&self, groups: TwoGroups, severity: Severity) -> String {
+        let Self(role, params) = self;
+        let (small, large) = (groups.small, groups.large);
+        if small.count == 0 {
+            return format!("all {} read {} each", role.count(large.count), to_bytes(large.mean));
+        }
+        format!(
+            "{} read {} each, {} {} {}: {} times as much ({})",
+            role.count(small.count),
+            to_bytes(small.mean),
+            large.count,
+            if large.count == 1 { "reads" } else { "read" },
+            to_bytes(large.mean),
+            groups.deviation(),
+            params.deviation.describe(severity),
+        )
+    }
+
+    fn time_message(&self, groups: TwoGroups, severity: Severity) -> String {
+        let Self(role, params) = self;
+        let (small, large) = (groups.small, groups.large);
+        if small.count == 0 {
+            return format!("all {} run {} each", role.count(large.count), to_millis(large.mean));
+        }
+        format!(
+            "{} run {} each, {} {} {}: {} times as long ({})",
+            role.count(small.count),
+            to_millis(small.mean),
+            large.count,
+            if large.count == 1 { "runs" } else { "run" },
+            to_millis(large.mean),
+            groups.in_units_of(1000).deviation(),
+            params.deviation.describe(severity),
+        )
+    }
+
+    fn data_advice(&self, app: &Application, groups: TwoGroups, block: Bytes) -> Vec<String> {
+        match self.0 {
+            Role::Map => {
+                let target = block.get().min(to_bytes(groups.large.mean).get() / 2).max(1);
+                let setting = change(app, ConfKey::SplitMaxSize, target);
+                vec![
+                    format!("split the large inputs: {setting} ({})", Bytes::new(target)),
+                    "if the large files are gzip they cannot be split: write them as bzip2, zstd blocks, ORC or \
+                     Parquet"
+                        .to_owned(),
+                ]
+            }
+            Role::Reduce => {
+                let combined = app.group(super::TaskKind::Map).is_some_and(|maps| {
+                    maps.winners()
+                        .any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
+                });
+                let mut advice = vec![
+                    "spread the heavy keys: add a random prefix to them and aggregate twice, or give the job a \
+                     partitioner that knows them (mapreduce.job.partitioner.class); in Hive \
+                     hive.groupby.skewindata=true or hive.optimize.skewjoin=true"
+                        .to_owned(),
+                ];
+                if !combined {
+                    advice.push(
+                        "no combiner ran: set one (mapreduce.job.combine.class) if the aggregation allows it"
+                            .to_owned(),
+                    );
+                }
+                advice
+            }
+        }
+    }
+
+    fn time_advice(&self, app: &Application) -> Vec<String> {
+        let Self(role, _) = self;
+        let mut advice = vec![format!(
+            "the long {} read no more than the others: look at the nodes they ran on and at records that cost \
+             more than others",
+            role.plural()
+        )];
+        if app.conf.flag(role.speculative()) == Some(false) {
+            advice.push(change(app, role.speculative(), true));
+        }
+        advice
+    }
+}
+
+fn evidence(
+    total: u64,
+    bytes: &[i64],
+    data: &Side,
+    block: Bytes,
+    times: &[i64],
+    time: &Side,
+) -> Vec<(&'static str, Measure)> {
+    let mut evidence = vec![("tasks_count", Measure::Count(total))];
+    if !bytes.is_empty() {
+        let TwoGroups { small, large } = data.groups;
+        evidence.extend([
+            ("deviation_ratio", Measure::Ratio(Some(data.groups.deviation() as f64))),
+            ("small_group_count", Measure::Count(small.count)),
+            ("small_group_avg_bytes", Measure::Size(to_bytes(small.mean))),
+            ("large_group_count", Measure::Count(large.count)),
+            ("large_group_avg_bytes", Measure::Size(to_bytes(large.mean))),
+            ("block_bytes", Measure::Size(block)),
+        ]);
+    }
+    if !times.is_empty() {
+        let TwoGroups { small, large } = time.groups;
+        let deviation = time.groups.in_units_of(1000).deviation();
+        evidence.extend([
+            ("time_deviation_ratio", Measure::Ratio(Some(deviation as f64))),
+            ("time_small_group_count", Measure::Count(small.count)),
+            ("time_small_group_avg_ms", Measure::Time(to_millis(small.mean))),
+            ("time_large_group_count", Measure::Count(large.count)),
+            ("time_large_group_avg_ms", Measure::Time(to_millis(large.mean))),
+        ]);
+    }
+    evidence
+}

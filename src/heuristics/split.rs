@@ -1,0 +1,98 @@
+//! The two-group split behind every skew rule (Dr. Elephant's `Statistics.findTwoGroups`).
+
+use crate::stats::truncated_mean;
+
+/// One of the two groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// How many values it has.
+    pub(crate) count: u64,
+    /// Their mean, cut off to whole numbers; 0 for an empty group.
+    pub(crate) mean: i64,
+}
+
+/// Small values and large values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TwoGroups {
+    /// Values below the last pivot.
+    pub(crate) small: Group,
+    /// Values from the last pivot on.
+    pub(crate) large: Group,
+}
+
+impl TwoGroups {
+    /// How many times the smaller mean the two means are apart, cut off to whole numbers.
+    pub(crate) fn deviation(self) -> u64 {
+        let apart = self.large.mean.abs_diff(self.small.mean);
+        let base = self.large.mean.min(self.small.mean).max(1);
+        apart / base.unsigned_abs()
+    }
+
+    /// The same with both means cut off to whole multiples of `unit`.
+    pub(crate) fn in_units_of(self, unit: i64) -> Self {
+        let scaled = |group: Group| Group { mean: group.mean.checked_div(unit).unwrap_or_default(), ..group };
+        Self { small: scaled(self.small), large: scaled(self.large) }
+    }
+}
+
+/// Splits `values` three times: first at their mean, then each time at the *difference* of the two groups'
+/// means. This is not 2-means: only values above that difference stay in the large group. Equal values go
+/// to the large group.
+pub(crate) fn two_groups(values: &[i64]) -> TwoGroups {
+    let mut pivot = truncated_mean(values).unwrap_or_default();
+    let mut groups = partition(values, pivot);
+    for _ in 0..2 {
+        pivot = groups.large.mean.saturating_sub(groups.small.mean);
+        groups = partition(values, pivot);
+    }
+    groups
+}
+
+fn partition(values: &[i64], pivot: i64) -> TwoGroups {
+    let (small, large): (Vec<i64>, Vec<i64>) = values.iter().partition(|&&value| value < pivot);
+    let group = |values: &[i64]| Group {
+        count: values.len() as u64,
+        mean: truncated_mean(values).unwrap_or_default(),
+    };
+    TwoGroups { small: group(&small), large: group(&large) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn one_giant_among_many() {
+        let mut values = vec![1 << 20; 200];
+        values.push(100 << 20);
+        let groups = two_groups(&values);
+        assert_eq!(groups.small, Group { count: 200, mean: 1 << 20 });
+        assert_eq!(groups.large, Group { count: 1, mean: 100 << 20 });
+        assert_eq!(groups.deviation(), 99);
+    }
+
+    #[test]
+    fn equal_values_have_no_small_group() {
+        let groups = two_groups(&[5; 20]);
+        assert_eq!(groups.small.count, 0);
+        assert_eq!(two_groups(&[]).large.count, 0);
+    }
+
+    #[test]
+    fn a_difference_below_every_value_falls_back_to_the_mean() {
+        let groups = two_groups(&[50, 100]);
+        assert_eq!((groups.small.mean, groups.large.mean), (50, 100));
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_is_lost_and_small_is_small(values in prop::collection::vec(0i64..1_000_000, 0..200)) {
+            let groups = two_groups(&values);
+            prop_assert_eq!(groups.small.count + groups.large.count, values.len() as u64);
+            if groups.small.count > 0 && groups.large.count > 0 {
+                prop_assert!(groups.small.mean <= groups.large.mean);
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! What an application cost: memory over time, what of it was wasted, run time and wait time.
+//!
+//! Source: seed 004 ("Metrics"), Dr. Elephant `TaskLevelAggregatedMetrics` and
+//! `MapReduceMetricsAggregator`. Where they differ, a parameter decides (`rules/metrics.yaml`).
+
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::{Counter, CounterSet};
+use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::rules::params::{Assumed, rule_params};
+use crate::rules::quantity::{Quantity, Ratio, Size};
+use crate::stats::nearest_rank;
+use crate::units::{Bytes, MbMillis, Millis, Timestamp};
+
+rule_params! {
+    /// Parameters of metrics.
+    pub struct MetricParams / MetricParamsLayer {
+        /// The container size of a job that does not tell it.
+        container_default: Assumed<Size>,
+        /// How many times the measured peak a task may hold before the rest counts as wasted.
+        memory_allowance: Quantity<Ratio>,
+        /// Virtual memory for each byte of physical memory; 0 leaves virtual memory out.
+        virtual_memory_ratio: Quantity<Ratio>,
+        /// Whether memory counters that are all zero are taken at their word.
+        zero_memory_is_real: bool,
+        /// Whether the peaks that Hadoop 3 records are used.
+        use_recorded_peaks: bool,
+        /// Whether attempts that failed, were killed or lost a race cost anything.
+        charge_unsuccessful_attempts: bool,
+        /// Whether run times are cut off to whole seconds before they are charged.
+        whole_seconds: bool,
+        /// Whether reduces are taken to be able to start when the job's slow start allows it.
+        honour_slow_start: bool,
+    }
+}
+
+/// Hadoop's default of `mapreduce.job.reduce.slowstart.completedmaps`.
+const DEFAULT_SLOW_START: f64 = 0.05;
+
+/// The metrics of one application; what cannot be known is `None`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Metrics {
+    /// From submission to end.
+    pub run_time: Option<Millis>,
+    /// Time in which tasks waited for resources.
+    pub wait_time: Option<Millis>,
+    /// Container memory × run time over all charged attempts.
+    pub used: Option<MbMillis>,
+    /// The part of `used` that lies above what tasks needed.
+    pub wasted: Option<MbMillis>,
+    /// The part of `used` that attempts took which failed.
+    pub failed_attempts: Option<MbMillis>,
+    /// The part of `used` that attempts took which were killed although no other attempt won.
+    pub killed_attempts: Option<MbMillis>,
+    /// The part of `used` that attempts took which were killed because another one won.
+    pub losing_attempts: Option<MbMillis>,
+    /// Counts of tasks and attempts by kind.
+    pub tasks: Vec<(TaskKind, TaskCounts)>,
+}
+
+/// Counts of one kind of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TaskCounts {
+    /// Tasks.
+    pub total: u64,
+    /// Tasks that succeeded.
+    pub succeeded: u64,
+    /// Tasks that failed.
+    pub failed: u64,
+    /// Tasks that were killed.
+    pub killed: u64,
+    /// Attempts, ended or not.
+    pub attempts: u64,
+    /// Attempts that were launched while another of their task ran.
+    pub speculative_attempts: u64,
+}
+
+impl Metrics {
+    /// The metrics of `app`.
+    #[must_use]
+    pub fn of(app: &Application, params: &MetricParams) -> Self {
+        let usages: Vec<Usage> = app
+            .groups
+            .iter()
+            .map(|group| Usage::of(app, group, params))
+            .collect();
+        let total = |part: fn(&Usage) -> Option<MbMillis>| {
+            // A sum with an unknown part is unknown; so is the cost of a job that shows no tasks at all
+            // although it announced some.
+            let shown_none = usages.is_empty() && !app.complete;
+            if shown_none { None } else { usages.iter().map(part).sum::<Option<MbMillis>>() }
+        };
+        Self {
+            run_time: app.submitted_at.zip(app.finished_at).and_then(|(s, f)| Millis::between(s, f)),
+            wait_time: wait_time(app, params),
+            used: total(|u| u.used),
+            wasted: total(|u| u.wasted),
+            failed_attempts: total(|u| u.failed),
+            killed_attempts: total(|u| u.killed),
+            losing_attempts: total(|u| u.losing),
+            tasks: app.groups.iter().map(|group| (group.kind, count(group))).collect(),
+        }
+    }
+
+    /// Wasted memory as a share of used memory, in percent.
+    #[must_use]
+    pub fn wasted_percent(&self) -> Option<f64> {
+        self.wasted.zip(self.used).and_then(|(wasted, used)| wasted.share_of(used)).map(|share| share * 100.0)
+    }
+}
+
+fn count(group: &TaskGroup) -> TaskCounts {
+    let attempts = group.attempts.len();
+    TaskCounts {
+        total: group.tasks.len() as u64,
+        succeeded: group.count_tasks(Outcome::Succeeded),
+        failed: group.count_tasks(Outcome::Failed),
+        killed: group.count_tasks(Outcome::Killed),
+        attempts: attempts as u64,
+        speculative_attempts: (0..attempts)
+            .filter(|&row| group.attempts.is_speculative(row) == Some(true))
+            .count() as u64,
+    }
+}
+
+/// The container size that the job asked for: its configuration, else what its own counters imply
+/// (`MB_MILLIS_MAPS / MILLIS_MAPS`), else the default.
+#[must_use]
+pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
+    let (key, held, time) = match kind {
+        TaskKind::Reduce => (ConfKey::ReduceMemoryMb, "MB_MILLIS_REDUCES", "MILLIS_REDUCES"),
+        TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => {
+            (ConfKey::MapMemoryMb, "MB_MILLIS_MAPS", "MILLIS_MAPS")
+        }
+    };
+    let implied = || {
+        let totals = app.counters.total.as_ref()?;
+        let held = job_counter(app, totals, held)?;
+        let time = job_counter(app, totals, time).filter(|&time| time > 0)?;
+        (held > 0 && held % time == 0).then(|| Bytes::from_mib(held / time))
+    };
+    app.conf
+        .mebibytes(key)
+        .or_else(|| default.0.is_none().then(implied).flatten())
+        .or_else(|| default.0.and_then(|quantity| Bytes::from_f64(quantity.get())))
+}
+
+fn job_counter(app: &Application, totals: &CounterSet, name: &str) -> Option<u64> {
+    let name = app.strings.find(name)?;
+    let counter = totals.others.iter().find(|other| other.name == name)?;
+    u64::try_from(counter.value).ok()
+}
+
+/// What the tasks of one group cost; a part is `None` when something it rests on is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Memory × time of all charged attempts.
+    pub used: Option<MbMillis>,
+    /// The part above what tasks needed.
+    pub wasted: Option<MbMillis>,
+    failed: Option<MbMillis>,
+    killed: Option<MbMillis>,
+    losing: Option<MbMillis>,
+}
+
+impl Usage {
+    fn of(app: &Application, group: &TaskGroup, params: &MetricParams) -> Self {
+        let nothing = Some(MbMillis::ZERO);
+        if group.attempts.is_empty() {
+            return Self { used: nothing, wasted: nothing, failed: nothing, killed: nothing, losing: nothing };
+        }
+        let Some(container) = requested_container(app, group.kind, params.container_default) else {
+            return Self::default();
+        };
+        Self::in_containers(group, container, app.finished_at, params)
+    }
+
+    /// What the attempts of `group` cost in containers of one size. Attempts without an end in a job that
+    /// has one ended with the job.
+    #[must_use]
+    pub fn in_containers(
+        group: &TaskGroup,
+        container: Bytes,
+        job_end: Option<Timestamp>,
+        params: &MetricParams,
+    ) -> Self {
+        let attempts = &group.attempts;
+        let mut usage = Self {
+            used: Some(MbMillis::ZERO),
+            wasted: None,
+            failed: Some(MbMillis::ZERO),
+            killed: Some(MbMillis::ZERO),
+            losing: Some(MbMillis::ZERO),
+        };
+        let mut time = Some(Millis::ZERO);
+        for row in 0..attempts.len() {
+            let outcome = attempts.outcome(row);
+            if !params.charge_unsuccessful_attempts && outcome != Outcome::Succeeded {
+                continue;
+            }
+            let held = charged_time(group, row, job_end, params);
+            let cost = held.map(|held| MbMillis::of(container, held));
+            add(&mut usage.used, cost);
+            time = time.zip(held).map(|(sum, held)| sum + held);
+            match outcome {
+                Outcome::Failed => add(&mut usage.failed, cost),
+                Outcome::Killed if other_attempt_won(group, row) => add(&mut usage.losing, cost),
+                Outcome::Killed => add(&mut usage.killed, cost),
+                Outcome::Succeeded | Outcome::Unfinished => {}
+            }
+        }
+        usage.wasted = peak(group, params).zip(time).map(|(peak, time)| {
+            let needed = Bytes::from_f64((peak.whole_mib() as f64 * params.memory_allowance.get()).trunc());
+            let needed = needed.map_or(container, |mib| Bytes::from_mib(mib.get()));
+            MbMillis::of(container - needed, time)
+        });
+        usage
+    }
+}
+
+fn add(sum: &mut Option<MbMillis>, part: Option<MbMillis>) {
+    *sum = sum.zip(part).map(|(sum, part)| sum + part);
+}
+
+fn charged_time(
+    group: &TaskGroup,
+    row: usize,
+    job_end: Option<Timestamp>,
+    params: &MetricParams,
+) -> Option<Millis> {
+    let attempts = &group.attempts;
+    let start = attempts.time(row, TimePoint::Start);
+    let finish = match attempts.outcome(row) {
+        Outcome::Unfinished => job_end,
+        _ => attempts.time(row, TimePoint::Finish),
+    };
+    let time = match (start, attempts.outcome(row)) {
+        // Killed while it waited for its container.
+        (None, Outcome::Killed) => Some(Millis::ZERO),
+        (start, _) => start.zip(finish).and_then(|(start, finish)| Millis::between(start, finish)),
+    };
+    if params.whole_seconds { time.map(|t| Millis::from_secs(t.whole_secs())) } else { time }
+}
+
+fn other_attempt_won(group: &TaskGroup, row: usize) -> bool {
+    let winner = group.attempts.task(row).and_then(|task| group.tasks.representative(task));
+    winner.is_some_and(|winner| winner != row && group.attempts.outcome(winner) == Outcome::Succeeded)
+}
+
+/// The most memory that any attempt needed: physical, or virtual over the cluster's ratio.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
+    let attempts = &group.attempts;
+    let largest = |counter| (0..attempts.len()).filter_map(|row| attempts.bytes(row, counter)).max();
+    let recorded = |counter| if params.use_recorded_peaks { largest(counter) } else { None };
+    let physical = largest(Counter::PhysicalMemoryBytes).max(recorded(Counter::PeakPhysicalMemoryBytes));
+    let virtual_memory = largest(Counter::VirtualMemoryBytes).max(recorded(Counter::PeakVirtualMemoryBytes));
+    if params.zero_memory_is_real {
+        return Some(combine(physical.unwrap_or_default(), virtual_memory, params));
+    }
+    let physical = physical.filter(|peak| peak.get() > 0)?;
+    Some(combine(physical, virtual_memory, params))
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams) -> Bytes {
+    let ratio = params.virtual_memory_ratio.get();
+    let from_virtual = virtual_memory
+        .filter(|_| ratio > 0.0)
+        .map_or(0, |bytes| (bytes.whole_mib() as f64 / ratio) as u64);
+    Bytes::from_mib(physical.whole_mib().max(from_virtual))
+}
+
+fn wait_time(app: &Application, params: &MetricParams) -> Option<Millis> {
+    if !app.complete {
+        return None;
+    }
+    let maps = app.group(TaskKind::Map);
+    let map_wait = match maps {
+        Some(maps) => delay(maps, app.submitted_at?)?,
+        None => Millis::ZERO,
+    };
+    let reduce_wait = match (app.group(TaskKind::Reduce), maps) {
+        (Some(reduces), Some(maps)) => delay(reduces, reduce_start(app, maps, params)?)?,
+        _ => Millis::ZERO,
+    };
+    Some(map_wait + reduce_wait)
+}
+
+/// How much later the last task ended than it would have if all had started at once.
+#[must_use]
+pub fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
+    let longest = group.winners().filter_map(|row| group.attempts.run_time(row)).max()?;
+    let last = group.winners().filter_map(|row| group.attempts.time(row, TimePoint::Finish)).max()?;
+    Some(Millis::between(ideal_start + longest, last).unwrap_or_default())
+}
+
+/// When reduces could have started: when the share of maps had ended that the slow start asks for.
+fn reduce_start(app: &Application, maps: &TaskGroup, params: &MetricParams) -> Option<Timestamp> {
+    let mut ends: Vec<i64> = maps
+        .winners()
+        .filter_map(|row| maps.attempts.time(row, TimePoint::Finish))
+        .map(Timestamp::as_millis)
+        .collect();
+    ends.sort_unstable();
+    let share = if params.honour_slow_start {
+        app.conf.fraction(ConfKey::SlowStart).unwrap_or(DEFAULT_SLOW_START)
+    } else {
+        1.0
+    };
+    if share <= 0.0 {
+        return app.submitted_at;
+    }
+    nearest_rank(&ends, share).map(Timestamp::from_millis)
+}

@@ -1,0 +1,182 @@
+//! Parameters of rules: typed structs whose values come from YAML only, in layers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
+
+use super::cutoffs::{Cutoffs, Direction};
+use super::quantity::{Quantity, Unit};
+use crate::severity::Severity;
+
+/// The parameters of one rule.
+pub trait Params: Clone + Send + Sync + Sized + 'static {
+    /// The same keys, all optional: one layer of a rule file.
+    type Overlay: DeserializeOwned;
+
+    /// Parameters from the built-in layer, which must have every key.
+    ///
+    /// # Errors
+    /// The name of a key that is missing.
+    fn complete(overlay: Self::Overlay) -> Result<Self, &'static str>;
+
+    /// Replaces what `overlay` has.
+    fn apply(&mut self, overlay: Self::Overlay);
+
+    /// Whether a layer switches the rule on or off.
+    fn enabled(overlay: &Self::Overlay) -> Option<bool>;
+
+    /// Every parameter by name, in the order of the rule file.
+    fn entries(&self) -> Vec<(&'static str, ParamValue)>;
+}
+
+/// A parameter's value for reports.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ParamValue {
+    /// Four cut-offs.
+    Cutoffs {
+        /// Low, moderate, severe, critical in stored units.
+        values: [f64; 4],
+        /// What the JSON key of the list must end with to tell the unit; nothing for ratios and counts.
+        key_ending: &'static str,
+        /// The same as people read them.
+        shown: [String; 4],
+    },
+    /// Anything else, as people read it.
+    Text(String),
+}
+
+/// A type that can be a parameter.
+pub trait Param {
+    /// The value for reports.
+    fn value(&self) -> ParamValue;
+}
+
+impl<U: Unit, D: Direction> Param for Cutoffs<U, D> {
+    fn value(&self) -> ParamValue {
+        match self.values() {
+            Some(values) => {
+                ParamValue::Cutoffs { values, key_ending: U::KEY_ENDING, shown: values.map(U::show) }
+            }
+            None => ParamValue::Text("off".to_owned()),
+        }
+    }
+}
+
+impl<U: Unit> Param for Quantity<U> {
+    fn value(&self) -> ParamValue {
+        ParamValue::Text(self.to_string())
+    }
+}
+
+impl Param for bool {
+    fn value(&self) -> ParamValue {
+        ParamValue::Text(self.to_string())
+    }
+}
+
+impl Param for Severity {
+    fn value(&self) -> ParamValue {
+        ParamValue::Text(self.to_string())
+    }
+}
+
+impl<U: Unit> Param for BTreeMap<String, Quantity<U>> {
+    fn value(&self) -> ParamValue {
+        let entries: Vec<String> = self.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        ParamValue::Text(if entries.is_empty() { "none".to_owned() } else { entries.join(", ") })
+    }
+}
+
+/// A value that may be left `unknown` instead of being assumed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Assumed<U>(pub Option<Quantity<U>>);
+
+impl<U: Unit> Param for Assumed<U> {
+    fn value(&self) -> ParamValue {
+        self.0.map_or_else(|| ParamValue::Text("unknown".to_owned()), |quantity| quantity.value())
+    }
+}
+
+impl<'de, U: Unit> Deserialize<'de> for Assumed<U> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Word<U>(PhantomData<U>);
+        impl<U: Unit> Visitor<'_> for Word<U> {
+            type Value = Assumed<U>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}, or unknown", U::EXPECTED)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                if text == "unknown" {
+                    return Ok(Assumed(None));
+                }
+                Quantity::parse(text).map(|quantity| Assumed(Some(quantity))).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Word(PhantomData))
+    }
+}
+
+/// Declares a rule's parameters: a struct with the values in force, and its layer with every key optional.
+///
+/// Written as a struct; the doc comment of a field is the documentation of its key.
+macro_rules! rule_params {
+    (
+        $(#[$doc:meta])*
+        $vis:vis struct $name:ident / $overlay:ident {
+            $($(#[$field_doc:meta])* $field:ident: $kind:ty,)+
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        $vis struct $name { $($(#[$field_doc])* pub $field: $kind,)+ }
+
+        /// One layer of a rule file: the same keys, all optional.
+        #[derive(Debug, Clone, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        $vis struct $overlay {
+            #[serde(rename = "rule")]
+            _rule: String,
+            enabled: Option<bool>,
+            $($field: Option<$kind>,)+
+        }
+
+        impl $crate::rules::params::Params for $name {
+            type Overlay = $overlay;
+
+            fn complete(overlay: $overlay) -> Result<Self, &'static str> {
+                Ok(Self { $($field: overlay.$field.ok_or(stringify!($field))?,)+ })
+            }
+
+            fn apply(&mut self, overlay: $overlay) {
+                $(if let Some(value) = overlay.$field { self.$field = value; })+
+            }
+
+            fn enabled(overlay: &$overlay) -> Option<bool> {
+                overlay.enabled
+            }
+
+            fn entries(&self) -> Vec<(&'static str, $crate::rules::params::ParamValue)> {
+                vec![$((stringify!($field), $crate::rules::params::Param::value(&self.$field)),)+]
+            }
+        }
+    };
+}
+pub(crate) use rule_params;
+
+/// Declares a parameter with a fixed choice of words, written in rule files in kebab-case.
+macro_rules! choice {
+    ($(#[$doc:meta])* $vis:vis enum $name:ident { $($(#[$word_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+        $vis enum $name { $($(#[$word_doc])* #[serde(rename = $word)] $variant,)+ }
+
+        impl $crate::rules::params::Param for $name {
+            fn value(&self) -> $crate::rules::params::ParamValue {
+                $crate::rules::params::ParamValue::Text(match self { $(Self::$variant => $word,)+ }.to_owned())
+            }
+        }
+    };
+}
+pub(crate) use choice;

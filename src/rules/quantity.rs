@@ -1,0 +1,217 @@
+//! Numbers as people write them in rule files: `1/8`, `60 %`, `512MB`, `5min`, `50MB/s`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+
+use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
+
+/// A unit of a rule's parameter: how it is written, stored and shown.
+pub trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
+    /// What to write, for error messages.
+    const EXPECTED: &'static str;
+    /// The ending of JSON keys that hold the stored number.
+    const KEY_ENDING: &'static str;
+    /// How many stored units one written `unit` is; `None` for a unit that does not fit.
+    fn scale(unit: &str) -> Option<f64>;
+    /// The stored number for people.
+    fn show(value: f64) -> String;
+}
+
+/// A plain ratio.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratio;
+/// A number of things.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Count;
+/// A span of time, stored in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Duration;
+/// A size, stored in bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size;
+/// A speed, stored in bytes per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed;
+
+impl Unit for Ratio {
+    const EXPECTED: &'static str = "a ratio such as 0.5, 1/8 or 60%";
+    const KEY_ENDING: &'static str = "";
+    fn scale(unit: &str) -> Option<f64> {
+        match unit {
+            "" => Some(1.0),
+            "%" => Some(0.01),
+            _ => None,
+        }
+    }
+    fn show(value: f64) -> String {
+        three_digits(value)
+    }
+}
+
+impl Unit for Count {
+    const EXPECTED: &'static str = "a number such as 100";
+    const KEY_ENDING: &'static str = "";
+    fn scale(unit: &str) -> Option<f64> {
+        unit.is_empty().then_some(1.0)
+    }
+    fn show(value: f64) -> String {
+        three_digits(value)
+    }
+}
+
+impl Unit for Duration {
+    const EXPECTED: &'static str = "a time with its unit, such as 30s, 5min or 2h";
+    const KEY_ENDING: &'static str = "_ms";
+    fn scale(unit: &str) -> Option<f64> {
+        match unit {
+            "ms" => Some(1.0),
+            "s" | "sec" => Some(1000.0),
+            "m" | "min" => Some(60_000.0),
+            "h" | "hr" => Some(3_600_000.0),
+            "d" => Some(86_400_000.0),
+            _ => None,
+        }
+    }
+    fn show(value: f64) -> String {
+        Millis::from_f64(value).unwrap_or_default().to_string()
+    }
+}
+
+impl Unit for Size {
+    const EXPECTED: &'static str = "a size with its unit, such as 512MB or 1.5GB (binary, as Hadoop counts)";
+    const KEY_ENDING: &'static str = "_bytes";
+    fn scale(unit: &str) -> Option<f64> {
+        let power = match unit.to_ascii_lowercase().as_str() {
+            "b" => 0,
+            "k" | "kb" | "kib" => 1,
+            "m" | "mb" | "mib" => 2,
+            "g" | "gb" | "gib" => 3,
+            "t" | "tb" | "tib" => 4,
+            _ => return None,
+        };
+        Some(1024f64.powi(power))
+    }
+    fn show(value: f64) -> String {
+        Bytes::from_f64(value).unwrap_or_default().to_string()
+    }
+}
+
+impl Unit for Speed {
+    const EXPECTED: &'static str = "a speed with its unit, such as 50MB/s";
+    const KEY_ENDING: &'static str = "_bytes_per_second";
+    fn scale(unit: &str) -> Option<f64> {
+        Size::scale(unit.strip_suffix("/s")?)
+    }
+    fn show(value: f64) -> String {
+        BytesPerSecond::new(value).to_string()
+    }
+}
+
+/// A number with its unit, never negative, never infinite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantity<U> {
+    value: f64,
+    unit: PhantomData<U>,
+}
+
+impl<U: Unit> Quantity<U> {
+    /// The stored number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.value
+    }
+
+    /// Reads a written number. A bare 0 needs no unit.
+    ///
+    /// # Errors
+    /// A sentence that says what was expected.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let unexpected = || format!("expected {}, got \"{text}\"", U::EXPECTED);
+        let trimmed = text.trim();
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '/' | ' ' | '_');
+        let end = trimmed.find(|c| !is_number(c)).unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at_checked(end).ok_or_else(unexpected)?;
+        // "50MB/s" splits before the unit, "1 / 8 GB" keeps its slash in the number.
+        let number: String = number.chars().filter(|c| !matches!(c, ' ' | '_')).collect();
+        let value = match number.split_once('/') {
+            Some((over, under)) => divide(over, under).ok_or_else(unexpected)?,
+            None => number.parse::<f64>().map_err(|_| unexpected())?,
+        };
+        Self::scaled(value, unit.trim()).ok_or_else(unexpected)
+    }
+
+    fn scaled(value: f64, unit: &str) -> Option<Self> {
+        let scale = match U::scale(unit) {
+            Some(scale) => scale,
+            None if unit.is_empty() && value == 0.0 => 1.0,
+            None => return None,
+        };
+        let value = value * scale;
+        (value.is_finite() && value >= 0.0).then_some(Self { value, unit: PhantomData })
+    }
+}
+
+fn divide(over: &str, under: &str) -> Option<f64> {
+    let (over, under): (f64, f64) = (over.parse().ok()?, under.parse().ok()?);
+    (under > 0.0).then(|| over / under)
+}
+
+impl<U: Unit> fmt::Display for Quantity<U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&U::show(self.value))
+    }
+}
+
+impl<'de, U: Unit> Deserialize<'de> for Quantity<U> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Written<U>(PhantomData<U>);
+        impl<U: Unit> Visitor<'_> for Written<U> {
+            type Value = Quantity<U>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(U::EXPECTED)
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+                Quantity::scaled(value, "")
+                    .ok_or_else(|| E::custom(format!("expected {}, got {value}", U::EXPECTED)))
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
+                self.visit_f64(value as f64)
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+                self.visit_f64(value as f64)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                Quantity::parse(text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Written(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write() {
+        assert_eq!(Quantity::<Ratio>::parse("1/8").unwrap().get(), 0.125);
+        assert_eq!(Quantity::<Ratio>::parse("60 %").unwrap().get(), 0.6);
+        assert_eq!(Quantity::<Size>::parse("512MB").unwrap().get(), 536_870_912.0);
+        assert_eq!(Quantity::<Size>::parse("1/2 GiB").unwrap().get(), 536_870_912.0);
+        assert_eq!(Quantity::<Duration>::parse("5 min").unwrap().get(), 300_000.0);
+        assert_eq!(Quantity::<Duration>::parse("0").unwrap().get(), 0.0);
+        assert_eq!(Quantity::<Speed>::parse("50MB/s").unwrap().get(), 52_428_800.0);
+        assert_eq!(Quantity::<Count>::parse("1_000").unwrap().get(), 1000.0);
+    }
+
+    #[test]
+    fn what_they_get_wrong_is_said() {
+        for bad in ["", "5", "five min", "5 MB", "-5min", "1/0min", "1/2/3 s", "1e999h", "5 min 3"] {
+            assert!(Quantity::<Duration>::parse(bad).is_err(), "{bad}");
+        }
+        let message = Quantity::<Size>::parse("512").unwrap_err();
+        assert!(message.contains("512MB"), "{message}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Small statistics on slices of integers, with Dr. Elephant's rounding where it decides a severity.
+
+/// The mean, cut off to whole numbers (`Statistics.average`); `None` for no values.
+#[must_use]
+#[allow(clippy::cast_possible_truncation)]
+pub fn truncated_mean(values: &[i64]) -> Option<i64> {
+    if values.is_empty() {
+        return None;
+    }
+    let sum: f64 = values.iter().map(|&value| value as f64).sum();
+    // Casts from floats saturate.
+    Some((sum / values.len() as f64) as i64)
+}
+
+/// The middle value; of an even number of values the mean of the middle two, cut off (`Statistics.median`).
+#[must_use]
+pub fn median(values: &[i64]) -> Option<i64> {
+    let mut sorted = values.to_vec();
+    let middle = sorted.len() / 2;
+    if sorted.is_empty() {
+        return None;
+    }
+    let even = sorted.len().is_multiple_of(2);
+    let (below, &mut upper, _) = sorted.select_nth_unstable(middle);
+    if !even {
+        return Some(upper);
+    }
+    let lower = below.iter().max().copied()?;
+    i64::try_from(i128::midpoint(i128::from(lower), i128::from(upper))).ok()
+}
+
+/// The smallest value that at least `share` of the values do not exceed (nearest rank); `None` for no values.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn nearest_rank(sorted: &[i64], share: f64) -> Option<i64> {
+    let rank = (share.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn means_and_medians() {
+        assert_eq!(truncated_mean(&[]), None);
+        assert_eq!(truncated_mean(&[1, 2]), Some(1));
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[2, 8, 4, 6]), Some(5));
+        assert_eq!(median(&[15, 2, 8, 4, 6]), Some(6));
+        assert_eq!(median(&[i64::MAX, i64::MAX]), Some(i64::MAX));
+    }
+
+    #[test]
+    fn ranks() {
+        let values = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+        assert_eq!(nearest_rank(&values, 1.0), Some(100));
+        assert_eq!(nearest_rank(&values, 0.04), Some(10));
+        assert_eq!(nearest_rank(&values, 0.8), Some(80));
+        assert_eq!(nearest_rank(&values, 0.0), Some(10));
+        assert_eq!(nearest_rank(&[], 0.5), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_median_splits_the_values(values in prop::collection::vec(-1000i64..1000, 1..50)) {
+            let middle = median(&values).unwrap();
+            let below = values.iter().filter(|&&v| v < middle).count();
+            let above = values.iter().filter(|&&v| v > middle + 1).count();
+            prop_assert!(below * 2 <= values.len() && above * 2 <= values.len());
+        }
+    }
+}

@@ -23,6 +23,9 @@ pub const METRICS_ID: &str = "metrics";
 
 const METRICS_DEFAULTS: &str = include_str!("../../rules/metrics.yaml");
 
+/// The page of metrics in Markdown.
+pub const METRICS_PAGE: &str = include_str!("../../rules/metrics.md");
+
 /// Parameter sets that come with the tool: name, text.
 pub const PRESETS: &[(&str, &str)] = &[
     ("dr-elephant", include_str!("../../rules/presets/dr-elephant.yaml")),

@@ -1,0 +1,122 @@
+//! The command line: what was typed, what it means, and the exit status.
+
+mod analyze;
+mod output;
+mod rules;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::rules::{RuleError, RuleFile, RuleSet};
+use crate::severity::Severity;
+
+/// Finds the jobs that waste your cluster, and says what to change.
+#[derive(Debug, Parser)]
+#[command(name = "elephant-rs", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Read every job history below the paths and print ranked findings
+    #[command(after_help = analyze::EXAMPLES)]
+    Analyze(analyze::Analyze),
+    /// List the rules, show one with its text and thresholds, or check rule files
+    #[command(subcommand)]
+    Rules(rules::Rules),
+}
+
+#[derive(Debug, Args)]
+struct RuleArgs {
+    /// A rule file, a folder of them, or a preset (dr-elephant, dr-elephant-0.4); repeatable, later wins
+    #[arg(long = "rules", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+impl RuleArgs {
+    fn load(&self) -> Result<RuleSet, RuleError> {
+        let mut files = Vec::new();
+        for path in &self.paths {
+            files.extend(RuleFile::find(path)?);
+        }
+        RuleSet::with_files(&files)
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Level {
+    None,
+    Low,
+    Moderate,
+    Severe,
+    Critical,
+}
+
+impl From<Level> for Severity {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::None => Self::None,
+            Level::Low => Self::Low,
+            Level::Moderate => Self::Moderate,
+            Level::Severe => Self::Severe,
+            Level::Critical => Self::Critical,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// Nothing to complain about.
+    Clean,
+    /// Findings at or above `--fail-on`.
+    Findings,
+    /// The run itself failed.
+    Failure,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Clean => Self::SUCCESS,
+            Exit::Findings => Self::from(1),
+            Exit::Failure => Self::from(2),
+        }
+    }
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed pipe while help is printed is not worth a word.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Failure.into() } else { Exit::Clean.into() };
+        }
+    };
+    let result = match &cli.command {
+        Command::Analyze(command) => command.run(),
+        Command::Rules(command) => command.run(),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) if output::is_closed_pipe(error.as_ref()) => Exit::Clean.into(),
+        Err(error) => {
+            output::complain("error", &error.to_string());
+            Exit::Failure.into()
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Where reports go: standard output, or a file that appears whole or not at all.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+use super::Color;
+
+/// A report that could not be written.
+#[derive(Debug, Error)]
+pub(super) enum OutputError {
+    /// The file cannot be made.
+    #[error("cannot write the report to {path}: {source}; choose another --output", path = path.display())]
+    Create { path: PathBuf, source: io::Error },
+    /// Standard output or the file broke while it was written.
+    #[error("cannot write the report: {0}")]
+    Write(#[from] io::Error),
+}
+
+/// Where a report goes. Made before the work starts, so that a bad path fails early.
+pub(super) enum Output {
+    Stdout,
+    /// Written beside its place, then renamed.
+    Beside { temporary: NamedTempFile, place: PathBuf },
+    /// A device or a pipe, which cannot be replaced.
+    Direct(File),
+}
+
+impl Output {
+    pub(super) fn open(path: Option<&Path>) -> Result<Self, OutputError> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::Stdout) };
+        let failed = |source| OutputError::Create { path: path.to_owned(), source };
+        // A link is followed, so that the file behind it is replaced and not the link.
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match fs::metadata(&place) {
+            Ok(meta) if meta.is_dir() => Err(failed(io::Error::from(ErrorKind::IsADirectory))),
+            Ok(meta) if !meta.is_file() => {
+                let file = File::options().write(true).open(&place).map_err(failed)?;
+                Ok(Self::Direct(file))
+            }
+            _ => {
+                let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+                let mut builder = tempfile::Builder::new();
+                builder.prefix(".elephant-rs-");
+                #[cfg(unix)]
+                builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+                let temporary = builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+                Ok(Self::Beside { temporary, place })
+            }
+        }
+    }
+
+    /// Writes the whole report through `render`.
+    pub(super) fn write(
+        self,
+        color: Color,
+        render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        match self {
+            Self::Stdout => {
+                let choice = match color {
+                    Color::Auto => AutoStream::choice(&io::stdout()),
+                    Color::Always => ColorChoice::Always,
+                    Color::Never => ColorChoice::Never,
+                };
+                let mut out = BufWriter::new(AutoStream::new(io::stdout(), choice));
+                render(&mut out)?;
+                Ok(out.flush()?)
+            }
+            Self::Direct(file) => Ok(render_to(file, color, render).map(drop)?),
+            Self::Beside { temporary, place } => {
+                let temporary = render_to(temporary, color, render)?;
+                let persisted = temporary.persist(&place);
+                persisted.map(drop).map_err(|error| OutputError::Create { path: place, source: error.error })
+            }
+        }
+    }
+}
+
+/// Files get colour only when it is asked for.
+fn render_to<W: Write>(
+    writer: W,
+    color: Color,
+    render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<W> {
+    let mut buffered = BufWriter::new(writer);
+    if color == Color::Always {
+        render(&mut buffered)?;
+    } else {
+        render(&mut anstream::StripStream::new(&mut buffered as &mut dyn Write))?;
+    }
+    buffered.into_inner().map_err(io::IntoInnerError::into_error)
+}
+
+/// Writes one line to standard error; that it may be closed is no reason to fail.
+#[allow(clippy::let_underscore_must_use)]
+pub(super) fn complain(level: &str, message: &str) {
+    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {message}");
+}
+
+/// Whether an error means that the reader of our output went away.
+pub(super) fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(current) = next {
+        if current.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) {
+            return true;
+        }
+        next = current.source();
+    }
+    false
+}

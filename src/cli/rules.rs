@@ -1,0 +1,98 @@
+//! `elephant-rs rules list`, `rules show ID`, `rules check`
+
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use thiserror::Error;
+
+use super::output::Output;
+use super::{Color, Exit, RuleArgs};
+use crate::rules::params::ParamValue;
+use crate::rules::{ActiveRule, METRICS_ID, RuleSet};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Rules {
+    /// List every rule
+    List {
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
+    /// Print the page of one rule: what it does, why, how it judges, and the thresholds in force
+    Show {
+        /// The rule's id, or metrics
+        id: String,
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
+    /// Check rule files without reading any history
+    Check {
+        /// Rule files, folders of them, or presets
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+}
+
+#[derive(Debug, Error)]
+#[error("there is no rule \"{0}\"; `elephant-rs rules list` names them all")]
+struct NoSuchRule(String);
+
+impl Rules {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        match self {
+            Self::List { rules } => print(&list(&rules.load()?))?,
+            Self::Show { id, rules } => print(&show(id, &rules.load()?)?)?,
+            Self::Check { paths } => {
+                let rules = RuleArgs { paths: paths.clone() }.load()?;
+                let on = rules.rules().iter().filter(|rule| rule.loaded.enabled).count();
+                print(&format!("{} rules are fine, {on} of them switched on\n", rules.rules().len()))?;
+            }
+        }
+        Ok(Exit::Clean)
+    }
+}
+
+fn print(text: &str) -> Result<(), Box<dyn Error>> {
+    Ok(Output::open(None)?.write(Color::Auto, |out| out.write_all(text.as_bytes()))?)
+}
+
+fn list(rules: &RuleSet) -> String {
+    let line = |active: &ActiveRule| {
+        let off = if active.loaded.enabled { "" } else { "  (off)" };
+        let by = if active.changed_by.is_empty() {
+            String::new()
+        } else {
+            format!("  (changed by {})", active.changed_by.join(", "))
+        };
+        format!("{:<24} {}{off}{by}\n", active.rule.id, active.rule.title)
+    };
+    rules.rules().iter().map(line).collect()
+}
+
+fn show(id: &str, rules: &RuleSet) -> Result<String, NoSuchRule> {
+    if id == METRICS_ID {
+        return Ok(page(crate::rules::METRICS_PAGE, rules.metrics_params(), true, &[]));
+    }
+    let active = rules.rules().iter().find(|active| active.rule.id == id);
+    let active = active.ok_or_else(|| NoSuchRule(id.to_owned()))?;
+    Ok(page(active.rule.page, &active.loaded.params, active.loaded.enabled, &active.changed_by))
+}
+
+fn page(text: &str, params: &[(&'static str, ParamValue)], enabled: bool, changed_by: &[String]) -> String {
+    let mut page = format!("{}\n\n## Parameters in force\n\n", text.trim_end());
+    if !enabled {
+        page.push_str("The rule is off.\n\n");
+    }
+    for (key, value) in params {
+        let value = match value {
+            ParamValue::Cutoffs { shown, .. } => format!("[{}]", shown.join(", ")),
+            ParamValue::Text(text) => text.clone(),
+        };
+        page.push_str(&format!("    {key}: {value}\n"));
+    }
+    let origin =
+        if changed_by.is_empty() { "built-in".to_owned() } else { format!("built-in, then {}", changed_by.join(", then ")) };
+    page.push_str(&format!("\nFrom: {origin}.\n"));
+    page
+}

@@ -1,0 +1,31 @@
+//! What submitted a MapReduce job, told by its configuration (Dr. Elephant's `JobTypeConf.xml`).
+
+use crate::model::{Application, Engine};
+
+/// A type of job and the property that gives it away.
+struct Sign {
+    name: &'static str,
+    key: &'static str,
+    /// What the value must start with.
+    value: &'static str,
+}
+
+/// The first sign that fits decides.
+const SIGNS: &[Sign] = &[
+    Sign { name: "Pig", key: "pig.script", value: "" },
+    Sign { name: "Hive", key: "hive.mapred.mode", value: "" },
+    Sign { name: "Hive", key: "hive.query.id", value: "" },
+    Sign { name: "OozieLauncher", key: "oozie.launcher.action.main.class", value: "" },
+    Sign { name: "Cascading", key: "cascading.app.frameworks", value: "" },
+    Sign { name: "Voldemort", key: "mapred.reducer.class", value: "voldemort.store.readonly.mr." },
+    Sign { name: "Kafka", key: "kafka.url", value: "" },
+    Sign { name: "HadoopJava", key: "mapred.child.java.opts", value: "" },
+];
+
+/// The type of the job, or `None` where its configuration is missing or says nothing.
+#[must_use]
+pub fn job_type(app: &Application) -> Option<&'static str> {
+    let Engine::MapReduce = app.engine;
+    let fits = |sign: &&Sign| app.conf.raw(sign.key).is_some_and(|value| value.starts_with(sign.value));
+    SIGNS.iter().find(fits).map(|sign| sign.name)
+}

@@ -1,0 +1,27 @@
+//! Renderers: a [`Report`] in, bytes out. They show what is there and compute nothing.
+
+mod json;
+mod text;
+mod wrap;
+
+use std::io::{self, Write};
+
+use crate::engine::Report;
+
+pub use text::TextOptions;
+
+/// Writes the report as JSON, with the keys of schema version 1.
+///
+/// # Errors
+/// Whatever the writer says.
+pub fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    json::write(report, out)
+}
+
+/// Writes the report for people at a terminal.
+///
+/// # Errors
+/// Whatever the writer says.
+pub fn write_text(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    text::write(report, options, out)
+}

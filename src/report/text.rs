@@ -1,0 +1,170 @@
+//! The report for people: worst first, eighty columns, colour for severity only.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::wrap::{clean, fit, lines, width};
+use crate::engine::{ApplicationReport, Report, Summary};
+use crate::finding::Finding;
+use crate::severity::Severity;
+use crate::units::three_digits;
+
+/// How the text report is laid out.
+#[derive(Debug, Clone, Copy)]
+pub struct TextOptions {
+    /// Columns of the terminal; at least 40 are used.
+    pub columns: usize,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self { columns: 80 }
+    }
+}
+
+/// Columns before a rule's name: two blanks, the severity, two blanks.
+const RULE_COLUMN: usize = 12;
+/// Columns of a rule's name; longer names push the message to the next line.
+const RULE_WIDTH: usize = 15;
+
+pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let columns = options.columns.max(40);
+    let mut quiet = 0u64;
+    for app in &report.applications {
+        if app.findings.is_empty() && app.not_evaluated.is_empty() && app.complete {
+            quiet += 1;
+            continue;
+        }
+        application(app, columns, out)?;
+    }
+    if quiet > 0 {
+        let what = if quiet == 1 { "1 application" } else { &format!("{quiet} applications") };
+        writeln!(out, "{what} without findings\n")?;
+    }
+    write_summary(report, columns, out)
+}
+
+fn application(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let verdict = format!("{}  score {}", app.severity.name().to_uppercase(), app.score);
+    let id = clean(&app.id);
+    let room = columns.saturating_sub(width(&id) + width(&verdict) + 4);
+    let name = fit(&clean(app.name.as_deref().unwrap_or_default()), room);
+    let style = style(app.severity);
+    writeln!(out, "{id}  {name}{}  {style}{verdict}{style:#}", " ".repeat(room - width(&name)))?;
+    for line in lines(&facts(app), columns) {
+        writeln!(out, "{line}")?;
+    }
+    if !app.complete {
+        let note = "its history is incomplete: what follows rests on what was read of it";
+        lines(note, columns).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    writeln!(out)?;
+    for item in &app.findings {
+        finding(item, columns, out)?;
+    }
+    not_evaluated(app, columns, out)?;
+    writeln!(out)
+}
+
+/// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted".
+fn facts(app: &ApplicationReport) -> String {
+    let mut facts: Vec<String> = Vec::new();
+    facts.extend(app.user.as_deref().map(clean));
+    facts.extend(app.queue.as_deref().map(clean));
+    facts.extend(app.job_type.map(str::to_owned));
+    facts.push(match app.metrics.run_time {
+        Some(time) => format!("{} in {time}", app.status.name()),
+        None => app.status.name().to_owned(),
+    });
+    facts.push(match app.metrics.used {
+        Some(used) => format!("{} GB·h used", three_digits(used.as_gb_hours())),
+        None => "memory use unknown".to_owned(),
+    });
+    facts.extend(app.metrics.wasted_percent().map(|percent| format!("{} % wasted", three_digits(percent))));
+    facts.join(", ")
+}
+
+fn finding(finding: &Finding, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let style = style(finding.severity);
+    let severity = finding.severity.name().to_uppercase();
+    write!(out, "  {style}{severity:<8}{style:#}  ")?;
+    let text_column = RULE_COLUMN + RULE_WIDTH + 1;
+    let hanging = " ".repeat(text_column);
+    let mut message = lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
+    if finding.rule.len() > RULE_WIDTH {
+        writeln!(out, "{}", finding.rule)?;
+    } else {
+        writeln!(out, "{:<RULE_WIDTH$} {}", finding.rule, message.next().unwrap_or_default())?;
+    }
+    for line in message {
+        writeln!(out, "{hanging}{line}")?;
+    }
+    for advice in &finding.advice {
+        arrow(advice, columns, out)?;
+    }
+    Ok(())
+}
+
+fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let indent = " ".repeat(RULE_COLUMN);
+    for (index, line) in lines(&clean(advice), columns.saturating_sub(RULE_COLUMN + 2).max(20)).iter().enumerate() {
+        writeln!(out, "{indent}{} {line}", if index == 0 { "→" } else { " " })?;
+    }
+    Ok(())
+}
+
+/// One line for each reason, with the rules it holds for.
+fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for rule in &app.not_evaluated {
+        by_reason.entry(&rule.reason).or_default().push(rule.rule);
+    }
+    for (reason, rules) in by_reason {
+        let text = format!("not evaluated: {}: {}", rules.join(", "), clean(reason));
+        for (index, line) in lines(&text, columns.saturating_sub(4).max(20)).iter().enumerate() {
+            writeln!(out, "  {}{line}", if index == 0 { "" } else { "  " })?;
+        }
+    }
+    Ok(())
+}
+
+/// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate".
+fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let Summary { files_found, files_analysed, files_skipped, files_failed, applications, findings } =
+        report.summary;
+    let counts: Vec<String> = Severity::ALL
+        .into_iter()
+        .zip(findings)
+        .skip(1)
+        .rev()
+        .filter(|(_, count)| *count > 0)
+        .map(|(level, count)| format!("{count} {level}"))
+        .collect();
+    let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let files = plural(files_analysed, "file");
+    let mut line = format!(
+        "{files} read, {files_skipped} skipped, {files_failed} failed · {} · {}",
+        plural(applications, "application"),
+        if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") },
+    );
+    if files_found == 0 {
+        line.push_str(" · the paths hold no files");
+    } else if applications == 0 {
+        line.push_str(" · no job history was recognised");
+    }
+    lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+fn style(severity: Severity) -> Style {
+    let colour = match severity {
+        Severity::Critical => AnsiColor::Red,
+        Severity::Severe => AnsiColor::Magenta,
+        Severity::Moderate => AnsiColor::Yellow,
+        Severity::Low => AnsiColor::Cyan,
+        Severity::None => return Style::new(),
+    };
+    let style = colour.on_default();
+    if severity >= Severity::Severe { style.bold() } else { style }
+}

@@ -1,0 +1,84 @@
+//! Text for terminals: cleaned, measured in columns, wrapped.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// `text` without characters that could move the cursor, change colours or reorder a line.
+pub(super) fn clean(text: &str) -> String {
+    let harmful = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    text.chars().map(|c| if harmful(c) { ' ' } else { c }).collect()
+}
+
+/// The width of `text` in columns.
+pub(super) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// The longest beginning of `text` that fits `columns`, with an ellipsis where something is cut.
+pub(super) fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let next = used + c.width().unwrap_or(0);
+        if next + 1 > columns {
+            break;
+        }
+        used = next;
+        kept.push(c);
+    }
+    kept.push('…');
+    kept
+}
+
+/// Lines of at most `columns`, broken at blanks. A single longer word stays whole, so that settings and
+/// paths can be copied.
+pub(super) fn lines(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && width(&line) + 1 + width(word) > columns {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn hostile_names_cannot_touch_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31mb\r\nc\u{202e}d"), "a [31mb  c d");
+    }
+
+    #[test]
+    fn cutting_counts_columns_not_bytes() {
+        assert_eq!(fit("häuser", 4), "häu…");
+        assert_eq!(fit("日本語", 4), "日…");
+        assert_eq!(fit("abc", 3), "abc");
+    }
+
+    proptest! {
+        #[test]
+        fn no_word_is_lost_and_no_line_too_long(words in prop::collection::vec("[a-zäß日]{1,12}", 0..30)) {
+            let text = words.join(" ");
+            let wrapped = lines(&text, 30);
+            prop_assert_eq!(wrapped.join(" "), text);
+            prop_assert!(wrapped.iter().all(|line| width(line) <= 30));
+        }
+    }
+}

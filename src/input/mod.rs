@@ -11,5 +11,6 @@
 
 pub mod codec;
 pub mod error;
+pub mod kind;
 mod lookahead;
 pub mod window;

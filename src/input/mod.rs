@@ -10,7 +10,10 @@
 //! [`window`]. Trouble with one file is an [`error::InputError`] beside the others, never the end of the run.
 
 pub mod codec;
+pub mod discover;
 pub mod error;
+pub mod inventory;
+pub mod job_id;
 pub mod kind;
 mod lookahead;
 pub mod window;

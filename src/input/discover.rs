@@ -1,0 +1,259 @@
+//! Finds the files below the paths that the user named.
+//!
+//! Every folder is entered once, whichever names and links lead to it, so link loops end and a file counts
+//! once. Only files that the user named and files behind links can then turn up twice, and only their
+//! canonical paths are kept to notice it: a tree of a million files costs no memory for those passed over.
+
+use std::ffi::OsStr;
+use std::fs::{self, FileType};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use walkdir::{DirEntry, WalkDir};
+
+use super::codec::{self, Codec};
+use super::error::InputError;
+use super::inventory::{ConfFile, Failure, Inventory, Source, SourcePath, by_bytes, identify};
+use super::job_id::job_id_in;
+use super::kind::{Reason, SourceKind};
+
+/// Files looked at together, which is what waits in memory.
+const BATCH: usize = 1024;
+
+/// Finds all files below `paths` (files, folders, `-` for standard input) and tells what they hold.
+///
+/// The result does not depend on the order of the paths, nor on that in which the file system lists them.
+/// What cannot be read is in [`Inventory::failures`]; it never keeps the others from being found.
+#[must_use]
+pub fn discover(paths: &[PathBuf]) -> Inventory {
+    let mut paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    paths.sort_by(|a, b| by_bytes(a, b));
+    paths.dedup();
+    let mut walk = Walk::default();
+    let folders: Vec<&Path> = paths.into_iter().filter(|path| walk.named_path(path)).collect();
+    for folder in folders {
+        walk.folder(folder);
+    }
+    walk.linked_files();
+    walk.look_at_batch();
+    walk.inventory.sort();
+    walk.inventory
+}
+
+/// A file to be looked at.
+struct Candidate {
+    path: PathBuf,
+    named_by_user: bool,
+}
+
+#[derive(Default)]
+struct Walk {
+    inventory: Inventory,
+    batch: Vec<Candidate>,
+    /// Canonical paths of the folders entered or, if named, about to be.
+    folders: FxHashSet<PathBuf>,
+    /// Canonical paths of the files that could be met again in a folder.
+    files: FxHashSet<PathBuf>,
+    /// Links to files, looked at once all folders are known.
+    links: Vec<PathBuf>,
+}
+
+impl Walk {
+    /// Takes a path of the user; `true` if it is a folder to be walked.
+    fn named_path(&mut self, path: &Path) -> bool {
+        if path == Path::new("-") {
+            self.stream(SourcePath::Stdin);
+            return false;
+        }
+        let file_type = match fs::metadata(path) {
+            Ok(metadata) => metadata.file_type(),
+            // A link to nothing is there, and says so in its own error.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
+                self.fail(InputError::NotFound { path: path.to_path_buf() }, true);
+                return false;
+            }
+            Err(error) => {
+                self.fail(InputError::from_io(path, error), true);
+                return false;
+            }
+        };
+        // What a shell passes for `<(command)` has no canonical path, and is itself only once.
+        let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if file_type.is_dir() {
+            return self.folders.insert(canonical);
+        }
+        if !self.files.insert(canonical) {
+            return false;
+        }
+        if file_type.is_file() {
+            self.file(path.to_path_buf(), true);
+        } else if is_stream(file_type) {
+            self.stream(SourcePath::File(path.to_path_buf()));
+        } else {
+            self.inventory.found += 1;
+            self.fail(InputError::NotReadableAsFile { path: path.to_path_buf() }, true);
+        }
+        false
+    }
+
+    fn stream(&mut self, path: SourcePath) {
+        self.inventory.found += 1;
+        self.inventory.histories.push(Source { path, kind: None, codec: None, named_by_user: true });
+    }
+
+    fn folder(&mut self, root: &Path) {
+        let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
+        while let Some(entry) = entries.next() {
+            match entry {
+                Ok(entry) if entry.file_type().is_dir() => {
+                    if entry.depth() > 0 && !self.enter(entry.path()) {
+                        entries.skip_current_dir();
+                    }
+                }
+                Ok(entry) => self.found_file(entry),
+                Err(error) => self.walk_error(root, error),
+            }
+        }
+    }
+
+    /// Whether a folder is new and so to be entered.
+    fn enter(&mut self, folder: &Path) -> bool {
+        match fs::canonicalize(folder) {
+            Ok(canonical) => self.folders.insert(canonical),
+            Err(error) => {
+                self.fail(InputError::from_io(folder, error), false);
+                false
+            }
+        }
+    }
+
+    fn found_file(&mut self, entry: DirEntry) {
+        if !entry.file_type().is_file() {
+            // Opening a pipe would wait for somebody to write to it.
+            self.inventory.found += 1;
+            self.inventory.skip(Reason::SpecialFile, entry.path(), false);
+        } else if entry.path_is_symlink() {
+            self.links.push(entry.into_path());
+        } else if !self.was_named(entry.path()) {
+            self.file(entry.into_path(), false);
+        }
+    }
+
+    fn was_named(&self, path: &Path) -> bool {
+        !self.files.is_empty() && fs::canonicalize(path).is_ok_and(|path| self.files.contains(&path))
+    }
+
+    fn walk_error(&mut self, root: &Path, error: walkdir::Error) {
+        if error.loop_ancestor().is_some() {
+            // The link leads to a folder that is being walked already.
+            return;
+        }
+        let path = error.path().unwrap_or(root).to_path_buf();
+        if path.is_dir() {
+            if let Ok(canonical) = fs::canonicalize(&path) {
+                // Links to files in a folder that cannot be listed are the only way to them.
+                self.folders.remove(&canonical);
+            }
+        } else {
+            self.inventory.found += 1;
+        }
+        let named_by_user = error.depth() == 0;
+        let source = error.into_io_error().unwrap_or_else(|| io::Error::other("the folder cannot be walked"));
+        self.fail(InputError::Unreadable { path, source }, named_by_user);
+    }
+
+    /// Looks at the links whose target was not met in its own place.
+    fn linked_files(&mut self) {
+        for link in std::mem::take(&mut self.links) {
+            match fs::canonicalize(&link) {
+                Ok(target) => {
+                    let in_walked_folder =
+                        target.parent().is_some_and(|parent| self.folders.contains(parent));
+                    if !in_walked_folder && self.files.insert(target) {
+                        self.file(link, false);
+                    }
+                }
+                Err(error) => {
+                    self.inventory.found += 1;
+                    self.fail(InputError::from_io(&link, error), false);
+                }
+            }
+        }
+    }
+
+    fn file(&mut self, path: PathBuf, named_by_user: bool) {
+        self.inventory.found += 1;
+        if let Some(reason) = path.file_name().and_then(by_name) {
+            self.inventory.skip(reason, &path, named_by_user);
+            return;
+        }
+        self.batch.push(Candidate { path, named_by_user });
+        if self.batch.len() >= BATCH {
+            self.look_at_batch();
+        }
+    }
+
+    /// Looks into the files of the batch, several at a time, and keeps their order.
+    fn look_at_batch(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        let looks: Vec<_> = batch.par_iter().map(|candidate| look_into(&candidate.path)).collect();
+        for (Candidate { path, named_by_user }, look) in batch.into_iter().zip(looks) {
+            match look {
+                Ok((_, SourceKind::JobConf)) => {
+                    let job_id = job_id_of_conf(&path);
+                    self.inventory.confs.push(ConfFile { path, job_id });
+                }
+                Ok((_, SourceKind::SparkEventLog)) => {
+                    self.inventory.skip(Reason::SparkEventLog, &path, named_by_user);
+                }
+                Ok((_, SourceKind::Unrelated(reason))) => self.inventory.skip(reason, &path, named_by_user),
+                Ok((codec, kind)) => self.inventory.histories.push(Source {
+                    path: SourcePath::File(path),
+                    kind: Some(kind),
+                    codec: Some(codec),
+                    named_by_user,
+                }),
+                Err(error) => self.fail(error, named_by_user),
+            }
+        }
+    }
+
+    fn fail(&mut self, error: InputError, named_by_user: bool) {
+        self.inventory.failures.push(Failure { error, named_by_user });
+    }
+}
+
+fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
+    let mut decoded = codec::open(path)?;
+    let kind = identify(&mut decoded, path)?;
+    Ok((decoded.codec(), kind))
+}
+
+/// The reason to pass over a file for its name alone: the side files that Hadoop's own tools never look into.
+fn by_name(name: &OsStr) -> Option<Reason> {
+    match name.as_encoded_bytes() {
+        b"_SUCCESS" => Some(Reason::SuccessMarker),
+        [b'.', _, .., b'.', b'c', b'r', b'c'] => Some(Reason::Checksum),
+        _ => None,
+    }
+}
+
+/// Staging folders are named after the job and call its configuration `job.xml`.
+fn job_id_of_conf(path: &Path) -> Option<String> {
+    let folder = || path.parent().and_then(Path::file_name).and_then(job_id_in);
+    path.file_name().and_then(job_id_in).or_else(folder)
+}
+
+/// Whether a thing that is neither file nor folder can be read from start to end.
+#[cfg(unix)]
+fn is_stream(file_type: FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    file_type.is_fifo() || file_type.is_char_device()
+}
+
+#[cfg(not(unix))]
+fn is_stream(_: FileType) -> bool {
+    false
+}

@@ -1,0 +1,103 @@
+//! What can go wrong with a file before a parser sees it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::codec::Codec;
+
+/// Why a path could not be used.
+#[derive(Debug, Error)]
+pub enum InputError {
+    /// Nothing has this name.
+    #[error("cannot read {path}: there is no such file or folder; check the spelling and the current folder", path = .path.display())]
+    NotFound {
+        /// As the user wrote it.
+        path: PathBuf,
+    },
+    /// The file system refuses to open, list or read it.
+    #[error("cannot read {path}: {cause}; {remedy}", path = .path.display(), cause = cause(source), remedy = remedy(source))]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the file system says.
+        source: io::Error,
+    },
+    /// The user named something that has no contents to read from start to end.
+    #[error("cannot read {path}: it is a socket or a block device; name a file, a folder, a pipe, or - for standard input", path = .path.display())]
+    NotReadableAsFile {
+        /// As the user wrote it.
+        path: PathBuf,
+    },
+    /// The compressed stream breaks so early that what it holds cannot be told.
+    #[error("cannot decompress {path} as {codec}: {cause}; the file is cut or damaged near its start, fetch it again", path = .path.display(), cause = cause(source))]
+    Undecodable {
+        /// The file.
+        path: PathBuf,
+        /// The compression that its first bytes announce.
+        codec: Codec,
+        /// What the decoder says.
+        source: io::Error,
+    },
+}
+
+impl InputError {
+    /// The error for an I/O error while a path was opened or read.
+    #[must_use]
+    pub fn from_io(path: &Path, source: io::Error) -> Self {
+        Self::Unreadable { path: path.to_path_buf(), source }
+    }
+
+    /// The path in question.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::NotFound { path }
+            | Self::Unreadable { path, .. }
+            | Self::NotReadableAsFile { path }
+            | Self::Undecodable { path, .. } => path,
+        }
+    }
+}
+
+/// The error in lower case: here it stands in the middle of a sentence, which the operating system's does not.
+fn cause(error: &io::Error) -> String {
+    let text = error.to_string();
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => text,
+    }
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "make it readable for this user, or leave it out",
+        io::ErrorKind::NotFound => "a symbolic link may point to nothing, or the file was removed meanwhile",
+        _ => "check the disk or the mount that holds it, or leave it out",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_path_the_reason_and_the_remedy() {
+        let denied = io::Error::other("Permission denied");
+        assert_eq!(
+            InputError::from_io(Path::new("a b/x.jhist"), denied).to_string(),
+            "cannot read a b/x.jhist: permission denied; check the disk or the mount that holds it, or leave it out"
+        );
+        let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
+        let error = InputError::Undecodable { path: "x.gz".into(), codec: Codec::Gzip, source: cut };
+        assert_eq!(
+            error.to_string(),
+            "cannot decompress x.gz as gzip: unexpected end of file; the file is cut or damaged near its start, \
+             fetch it again"
+        );
+    }
+}

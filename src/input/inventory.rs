@@ -1,0 +1,282 @@
+//! What was found below the paths of the user.
+
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::codec::{self, Codec, Decoded};
+use super::error::InputError;
+use super::kind::{self, Reason, SourceKind};
+
+/// The files found, each list in a total order that does not depend on the file system's.
+#[derive(Debug, Default)]
+pub struct Inventory {
+    /// Histories and streams that may turn out to be one, by path.
+    pub histories: Vec<Source>,
+    /// Job configurations, by path.
+    pub confs: Vec<ConfFile>,
+    /// What was passed over, by reason.
+    pub skipped: Vec<Skipped>,
+    /// What could not be used, by path.
+    pub failures: Vec<Failure>,
+    /// Files met, standard input included, whatever became of them. Each counts once, folders do not.
+    pub found: u64,
+    /// Indices into `confs` by job id, then path; confs without an id are not in it.
+    confs_by_job: Vec<usize>,
+}
+
+/// A history to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Where it is.
+    pub path: SourcePath,
+    /// What it holds; `None` for a stream, which can be looked at only by reading it.
+    pub kind: Option<SourceKind>,
+    /// Its compression; `None` for a stream.
+    pub codec: Option<Codec>,
+    /// Whether the user named this very file and not just a folder above it.
+    pub named_by_user: bool,
+}
+
+/// Where a source is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourcePath {
+    /// A file, or a pipe or terminal that the user named.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+/// A job configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The job that it belongs to, as far as its name or its folder's name tells.
+    pub job_id: Option<String>,
+}
+
+/// Files passed over for one reason. A folder may hold a hundred thousand of them, so only one is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Why.
+    pub reason: Reason,
+    /// Whether the user named these very files.
+    pub named_by_user: bool,
+    /// How many.
+    pub count: u64,
+    /// The first of them, by path.
+    pub path: PathBuf,
+}
+
+/// A file or folder that could not be used.
+#[derive(Debug)]
+pub struct Failure {
+    /// What went wrong.
+    pub error: InputError,
+    /// Whether the user named this very path: the run has failed, then.
+    pub named_by_user: bool,
+}
+
+impl Source {
+    /// Opens the source at its start and tells what it holds. This is the one read of a stream, so the bytes
+    /// looked at come out of the result again.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or breaks before it is known what it holds. Later errors come out of reading.
+    pub fn open(&self) -> Result<(Decoded, SourceKind), InputError> {
+        let mut decoded = match &self.path {
+            SourcePath::File(path) => codec::open(path)?,
+            SourcePath::Stdin => codec::decode(Box::new(io::stdin())),
+        };
+        let kind = identify(&mut decoded, self.path.as_path())?;
+        Ok((decoded, kind))
+    }
+}
+
+/// What a stream holds; an error if it breaks before that can be told.
+pub(super) fn identify(decoded: &mut Decoded, path: &Path) -> Result<SourceKind, InputError> {
+    let kind = kind::of(decoded);
+    if let SourceKind::Unrelated(_) = kind
+        && let Some(source) = decoded.take_error()
+    {
+        let path = path.to_path_buf();
+        return Err(match decoded.codec() {
+            Codec::Plain => InputError::Unreadable { path, source },
+            codec => InputError::Undecodable { path, codec, source },
+        });
+    }
+    Ok(kind)
+}
+
+impl SourcePath {
+    /// The path, `-` for standard input.
+    #[must_use]
+    pub fn as_path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Stdin => Path::new("-"),
+        }
+    }
+}
+
+impl fmt::Display for SourcePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Stdin => f.write_str("standard input"),
+        }
+    }
+}
+
+/// Orders paths by their bytes, which is total and the same everywhere.
+pub(super) fn by_bytes(a: &Path, b: &Path) -> Ordering {
+    a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes())
+}
+
+impl Inventory {
+    /// The configuration that belongs to a history, by the job's id: one in the same folder if there is, else
+    /// the one that shares most of the path (then most of the name), else the first by path.
+    #[must_use]
+    pub fn conf_for(&self, history_path: &Path, job_id: &str) -> Option<&ConfFile> {
+        let id_of = |index: &usize| self.confs.get(*index).and_then(|conf| conf.job_id.as_deref());
+        let start = self.confs_by_job.partition_point(|index| id_of(index) < Some(job_id));
+        let of_job = self.confs_by_job.get(start..).unwrap_or_default();
+        let confs = of_job.iter().take_while(|index| id_of(index) == Some(job_id));
+        let mut best = None;
+        for conf in confs.filter_map(|index| self.confs.get(*index)) {
+            let nearness = Nearness::of(&conf.path, history_path);
+            if best.as_ref().is_none_or(|(nearest, _)| nearness > *nearest) {
+                best = Some((nearness, conf));
+            }
+        }
+        best.map(|(_, conf)| conf)
+    }
+
+    pub(super) fn skip(&mut self, reason: Reason, path: &Path, named_by_user: bool) {
+        let known = self
+            .skipped
+            .iter_mut()
+            .find(|known| known.reason == reason && known.named_by_user == named_by_user);
+        match known {
+            Some(known) => {
+                known.count += 1;
+                if by_bytes(path, &known.path).is_lt() {
+                    known.path = path.to_path_buf();
+                }
+            }
+            None => self.skipped.push(Skipped { reason, named_by_user, count: 1, path: path.to_path_buf() }),
+        }
+    }
+
+    /// Puts everything in its order; what the walk met first must not show.
+    pub(super) fn sort(&mut self) {
+        self.histories.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
+        self.confs.sort_by(|a, b| by_bytes(&a.path, &b.path));
+        self.skipped.sort_by_key(|skipped| (skipped.reason, skipped.named_by_user));
+        self.failures.sort_by(|a, b| by_bytes(a.error.path(), b.error.path()));
+        let ids: Vec<_> = self.confs.iter().map(|conf| conf.job_id.as_deref()).collect();
+        let id_of = |index: usize| ids.get(index).copied().flatten();
+        let mut order: Vec<usize> = (0..ids.len()).filter(|index| id_of(*index).is_some()).collect();
+        order.sort_by_key(|index| (id_of(*index), *index));
+        self.confs_by_job = order;
+    }
+}
+
+/// How near a configuration is to a history; the greater, the nearer.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Nearness {
+    same_folder: bool,
+    common_folders: usize,
+    /// Tells the configurations of several application masters apart: `job_1_1_2` shares more with its own.
+    common_name: usize,
+}
+
+impl Nearness {
+    fn of(conf: &Path, history: &Path) -> Self {
+        let (conf_folder, history_folder) = (folder(conf), folder(history));
+        Self {
+            same_folder: conf_folder == history_folder,
+            common_folders: common(&conf_folder, &history_folder),
+            common_name: common(file_name(conf), file_name(history)),
+        }
+    }
+}
+
+/// The folders on the way to a file; `./a` and `a` are the same.
+fn folder(path: &Path) -> Vec<Component<'_>> {
+    let components = path.parent().map(Path::components).into_iter().flatten();
+    components.filter(|component| *component != Component::CurDir).collect()
+}
+
+fn file_name(path: &Path) -> &[u8] {
+    path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default()
+}
+
+fn common<T: PartialEq>(a: &[T], b: &[T]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inventory(confs: &[&str]) -> Inventory {
+        let confs = confs.iter().map(|path| ConfFile {
+            path: path.into(),
+            job_id: super::super::job_id::job_id_in(Path::new(path).file_name().unwrap()),
+        });
+        let mut inventory = Inventory { confs: confs.collect(), ..Inventory::default() };
+        inventory.sort();
+        inventory
+    }
+
+    fn conf(inventory: &Inventory, history: &str) -> Option<String> {
+        let conf = inventory.conf_for(Path::new(history), "job_1_1")?;
+        Some(conf.path.display().to_string())
+    }
+
+    #[test]
+    fn the_nearest_conf_of_the_job_wins() {
+        let all = inventory(&[
+            "b/job_1_1_conf.xml",
+            "a/x/y/job_1_1_conf.xml",
+            "a/x/job_1_1_conf.xml",
+            "a/x/job_1_2_conf.xml",
+            "a/x/site.xml",
+            "0/job_1_11_conf.xml",
+        ]);
+        assert_eq!(conf(&all, "a/x/job_1_1.jhist").unwrap(), "a/x/job_1_1_conf.xml");
+        assert_eq!(conf(&all, "./a/x/job_1_1.jhist").unwrap(), "a/x/job_1_1_conf.xml");
+        assert_eq!(conf(&all, "b/c/job_1_1.jhist").unwrap(), "b/job_1_1_conf.xml");
+        assert_eq!(conf(&all, "a/x/y/z/job_1_1.jhist").unwrap(), "a/x/y/job_1_1_conf.xml");
+        assert_eq!(conf(&all, "a/job_1_1.jhist").unwrap(), "a/x/job_1_1_conf.xml");
+        assert_eq!(conf(&all, "/else/job_1_1.jhist").unwrap(), "a/x/job_1_1_conf.xml");
+        assert!(all.conf_for(Path::new("a/x/job_1_3.jhist"), "job_1_3").is_none());
+        assert!(all.conf_for(Path::new("a"), "").is_none());
+    }
+
+    #[test]
+    fn each_run_of_the_application_master_has_its_own_conf() {
+        let staging = inventory(&["s/job_1_1_1_conf.xml", "s/job_1_1_2_conf.xml"]);
+        assert_eq!(conf(&staging, "s/job_1_1_2.jhist").unwrap(), "s/job_1_1_2_conf.xml");
+        assert_eq!(conf(&staging, "s/job_1_1_1.jhist").unwrap(), "s/job_1_1_1_conf.xml");
+        assert_eq!(conf(&staging, "s/job_1_1.jhist").unwrap(), "s/job_1_1_1_conf.xml");
+    }
+
+    #[test]
+    fn skipped_files_cost_one_entry_for_each_reason() {
+        let mut inventory = Inventory::default();
+        for path in ["c", "a", "b"] {
+            inventory.skip(Reason::Text, Path::new(path), false);
+        }
+        inventory.skip(Reason::Empty, Path::new("d"), false);
+        inventory.skip(Reason::Text, Path::new("e"), true);
+        inventory.sort();
+        let seen: Vec<_> =
+            inventory.skipped.iter().map(|s| (s.reason, s.count, s.path.to_str().unwrap())).collect();
+        assert_eq!(seen, [(Reason::Empty, 1, "d"), (Reason::Text, 3, "a"), (Reason::Text, 1, "e")]);
+    }
+}

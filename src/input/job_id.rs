@@ -1,0 +1,104 @@
+//! Finds the job id in a file's name.
+
+use std::ffi::OsStr;
+
+/// The first `job_<digits>_<digits>` in a file's name.
+///
+/// Hadoop puts the id at the start (`job_1_0001-….jhist`, `job_1_0001_conf.xml`, `job_1_0001_2.jhist` for
+/// the second run of the application master) or, in version 1, behind the job tracker's name; both may be
+/// percent-encoded.
+#[must_use]
+pub fn job_id_in(name: &OsStr) -> Option<String> {
+    let name = name.as_encoded_bytes();
+    find(name).or_else(|| find(&percent_decoded(name)))
+}
+
+fn find(name: &[u8]) -> Option<String> {
+    const PREFIX: &[u8] = b"job_";
+    memchr::memmem::find_iter(name, PREFIX).find_map(|at| {
+        let numbers = name.get(at + PREFIX.len()..)?;
+        let first = digits(numbers)?;
+        let second = digits(numbers.get(first.len()..)?.strip_prefix(b"_")?)?;
+        Some(format!("job_{}_{}", std::str::from_utf8(first).ok()?, std::str::from_utf8(second).ok()?))
+    })
+}
+
+/// The digits at the start, if there are any.
+fn digits(text: &[u8]) -> Option<&[u8]> {
+    let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    text.get(..len).filter(|digits| !digits.is_empty())
+}
+
+fn percent_decoded(name: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let [byte, tail @ ..] = rest {
+        rest = tail;
+        if *byte == b'%'
+            && let [high, low, tail @ ..] = rest
+            && let (Some(high), Some(low)) = (hex(*high), hex(*low))
+        {
+            decoded.push(high << 4 | low);
+            rest = tail;
+        } else {
+            decoded.push(*byte);
+        }
+    }
+    decoded
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_hadoop_writes() {
+        let names = [
+            (
+                "job_1526555215992_0001-1526555642677-user-QuasiMonteCarlo-1-1-SUCCEEDED-default-1.jhist",
+                "1526555215992_0001",
+            ),
+            ("job_1526555215992_0001_conf.xml", "1526555215992_0001"),
+            ("job_1_0001_1.jhist", "1_0001"),
+            ("job_1_0001_1_conf.xml", "1_0001"),
+            ("mrconf_job_1479206441898_30784.xml", "1479206441898_30784"),
+            ("host_1265616107882_job_201002080801_40864_conf.xml", "201002080801_40864"),
+            (
+                "host_1265616107882_job_201002080801_40864_job_name-DAILY%2F20100210%5D.gz",
+                "201002080801_40864",
+            ),
+            ("job_201311192236_3583_1386370578196_user1_Sleep+job", "201311192236_3583"),
+            ("night job_2_0003.bak", "2_0003"),
+            ("nightjob_of_job_7_0004", "7_0004"),
+            ("job%5F12%5F0003_conf.xml", "12_0003"),
+        ];
+        for (name, id) in names {
+            assert_eq!(job_id_in(OsStr::new(name)), Some(format!("job_{id}")), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_without_a_job_id() {
+        for name in
+            ["", "job_", "job_1", "job_1_", "job__1", "mrconf_30784.xml", "job_a_1", "job%5", "%", "%zz"]
+        {
+            assert_eq!(job_id_in(OsStr::new(name)), None, "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_need_not_be_utf8() {
+        use std::os::unix::ffi::OsStrExt;
+        assert_eq!(job_id_in(OsStr::from_bytes(b"\xff\xfejob_1_2\xff")), Some("job_1_2".to_owned()));
+    }
+}

@@ -1,0 +1,376 @@
+//! Tells what a source holds from its first bytes. Names are not asked.
+
+use std::fmt;
+
+use memchr::{memchr, memmem};
+
+use super::codec::Decoded;
+use crate::parse::event::EventKind;
+
+/// Bytes looked at first; more are read only for files whose first comment is longer.
+const FIRST_LOOK: usize = 4 * 1024;
+/// Bytes looked at in all.
+const LONG_LOOK: usize = 64 * 1024;
+/// A first line of this length decides, even if its end is not in sight.
+const DECISIVE_LINE: usize = 1024;
+
+/// What a source holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SourceKind {
+    /// A Hadoop 2 or 3 history with its events as JSON, one a line.
+    JhistJson,
+    /// A Hadoop 2 or 3 history with its events as binary Avro.
+    JhistBinary,
+    /// A Hadoop 1 history, or a job tracker's log of several.
+    Hadoop1History,
+    /// A job configuration as XML.
+    JobConf,
+    /// An event log of Spark.
+    SparkEventLog,
+    /// Something else.
+    Unrelated(Reason),
+}
+
+impl SourceKind {
+    /// Whether it is a history that a parser of this crate reads.
+    #[must_use]
+    pub const fn is_history(self) -> bool {
+        matches!(self, Self::JhistJson | Self::JhistBinary | Self::Hadoop1History)
+    }
+}
+
+/// Why a file is passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // `text` says what they are
+pub enum Reason {
+    SparkEventLog,
+    Empty,
+    Checksum,
+    SuccessMarker,
+    JobSummary,
+    AvroContainer,
+    Archive,
+    ForeignCompression,
+    SpecialFile,
+    Text,
+    Binary,
+}
+
+impl Reason {
+    /// The reason in words, to be read after "skipped:".
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::SparkEventLog => "spark event log, not supported yet",
+            Self::Empty => "empty file",
+            Self::Checksum => "checksum file of hadoop",
+            Self::SuccessMarker => "_SUCCESS marker",
+            Self::JobSummary => "job summary, not a history",
+            Self::AvroContainer => "avro container file, not a history of hadoop",
+            Self::Archive => "archive, unpack it first",
+            Self::ForeignCompression => "compressed otherwise than by gzip or zstd, decompress it first",
+            Self::SpecialFile => "pipe, socket or device",
+            Self::Text => "text of another kind",
+            Self::Binary => "binary data of another kind",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// What a stream holds. Looks ahead at most 64 KiB and takes nothing from the stream.
+pub fn of(stream: &mut Decoded) -> SourceKind {
+    for limit in [FIRST_LOOK, LONG_LOOK] {
+        let head = stream.peek(limit);
+        if let Some(kind) = identify(head.bytes, head.complete) {
+            return kind;
+        }
+    }
+    identify(stream.peek(LONG_LOOK).bytes, true).unwrap_or(SourceKind::Unrelated(Reason::Text))
+}
+
+/// What a stream with these first bytes holds; `None` if it takes more of them. If `complete`, there are no
+/// more, and the answer is never `None`.
+#[must_use]
+pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
+    if let Some(reason) = by_magic(head) {
+        return Some(SourceKind::Unrelated(reason));
+    }
+    let Some(body) = after_prolog(head) else {
+        return complete.then(|| SourceKind::Unrelated(text_or_binary(head)));
+    };
+    if body.is_empty() {
+        return complete.then_some(SourceKind::Unrelated(Reason::Empty));
+    }
+    let line = match memchr(b'\n', body) {
+        Some(end) => body.get(..end).unwrap_or(body),
+        None if complete || body.len() >= DECISIVE_LINE => body,
+        None => return None,
+    };
+    let line = line.trim_ascii_end();
+    Some(if let Some(kind) = jhist(line) {
+        kind
+    } else if looks_like_conf(body) {
+        SourceKind::JobConf
+    } else if looks_like_history(body) {
+        SourceKind::Hadoop1History
+    } else if is_spark_event(line) {
+        SourceKind::SparkEventLog
+    } else if is_job_summary(line) {
+        SourceKind::Unrelated(Reason::JobSummary)
+    } else {
+        SourceKind::Unrelated(text_or_binary(head))
+    })
+}
+
+fn by_magic(head: &[u8]) -> Option<Reason> {
+    /// Where a tar header has its magic number.
+    const TAR_MAGIC: std::ops::Range<usize> = 257..262;
+    match head {
+        [b'c', b'r', b'c', 0, ..] => Some(Reason::Checksum),
+        [b'O', b'b', b'j', 1, ..] => Some(Reason::AvroContainer),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Reason::Archive),
+        [b'Z', b'V', 0 | 1, ..] | [0x04, 0x22, 0x4d, 0x18, ..] => Some(Reason::ForeignCompression),
+        _ if head.get(TAR_MAGIC) == Some(b"ustar") => Some(Reason::Archive),
+        _ if [&b"LZ4Block"[..], b"\x82SNAPPY\0", b"\xfd7zXZ\0"]
+            .iter()
+            .any(|magic| head.starts_with(magic)) =>
+        {
+            Some(Reason::ForeignCompression)
+        }
+        _ if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") => {
+            Some(Reason::ForeignCompression)
+        }
+        _ => None,
+    }
+}
+
+/// What follows a byte order mark, blanks, and XML's comments and declarations; people put licence headers
+/// before histories, too. `None` if one of them does not end.
+fn after_prolog(head: &[u8]) -> Option<&[u8]> {
+    let mut rest = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    loop {
+        rest = rest.trim_ascii_start();
+        let end: &[u8] = if rest.starts_with(b"<!--") {
+            b"-->"
+        } else if rest.starts_with(b"<?") {
+            b"?>"
+        } else if rest.starts_with(b"<!DOCTYPE") {
+            b">"
+        } else {
+            return Some(rest);
+        };
+        let at = memmem::find(rest, end)?;
+        rest = rest.get(at + end.len()..)?;
+    }
+}
+
+/// The kind of a Hadoop 2 or 3 history by its first line, which may be the one after a lost header.
+fn jhist(line: &[u8]) -> Option<SourceKind> {
+    match line {
+        b"Avro-Json" => return Some(SourceKind::JhistJson),
+        b"Avro-Binary" => return Some(SourceKind::JhistBinary),
+        _ => {}
+    }
+    let (kind, rest) = json_string(after_tokens(line, &[b"{", b"\"type\"", b":"])?)?;
+    let is_history = if kind == b"record" {
+        is_event_schema(rest)
+    } else {
+        std::str::from_utf8(kind).ok().and_then(EventKind::from_hadoop_name).is_some()
+            && after_tokens(rest, &[b",", b"\"event\"", b":", b"{"]).is_some()
+    };
+    is_history.then_some(SourceKind::JhistJson)
+}
+
+/// Whether an Avro schema is that of Hadoop's events; others have called a record `Event`, too.
+fn is_event_schema(after_type: &[u8]) -> bool {
+    const NAMESPACE: &[u8] = b"org.apache.hadoop.mapreduce.jobhistory";
+    let Some(rest) = after_tokens(after_type, &[b",", b"\"name\"", b":", b"\"Event\""]) else { return false };
+    match after_tokens(rest, &[b",", b"\"namespace\"", b":"]) {
+        Some(namespace) => json_string(namespace).is_some_and(|(namespace, _)| namespace == NAMESPACE),
+        None => true,
+    }
+}
+
+/// What follows the tokens, which may have blanks between them.
+fn after_tokens<'a>(text: &'a [u8], tokens: &[&[u8]]) -> Option<&'a [u8]> {
+    tokens.iter().try_fold(text, |rest, token| rest.trim_ascii_start().strip_prefix(*token))
+}
+
+/// A string without escapes at the start of `text`, and what follows it.
+fn json_string(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = text.trim_ascii_start().strip_prefix(b"\"")?;
+    let end = memchr(b'"', text)?;
+    Some((text.get(..end)?, text.get(end + 1..)?))
+}
+
+fn is_spark_event(line: &[u8]) -> bool {
+    // The last one opens the logs of Databricks.
+    const EVENTS: [&[u8]; 3] = [b"SparkListener", b"org.apache.spark", b"DBCEventLoggingListener"];
+    after_tokens(line, &[b"{", b"\"Event\"", b":", b"\""])
+        .is_some_and(|event| EVENTS.iter().any(|name| event.starts_with(name)))
+}
+
+fn is_job_summary(line: &[u8]) -> bool {
+    [&b"jobId=job_"[..], b"submitTime="].iter().all(|key| memmem::find(line, key).is_some())
+}
+
+/// Whether a file that starts with `head` is a Hadoop 1 history: a record's type, then `KEY="value"`; or the
+/// separator line that concatenated job tracker logs start with.
+fn looks_like_history(head: &[u8]) -> bool {
+    const RECORDS: [&[u8]; 6] = [b"Meta", b"Job", b"Task", b"MapAttempt", b"ReduceAttempt", b"Jobtracker"];
+    let head = head.trim_ascii_start();
+    if head.starts_with(b"!!FILE=") {
+        return true;
+    }
+    RECORDS.iter().any(|record| {
+        let Some(fields) = head.strip_prefix(*record).and_then(|rest| rest.strip_prefix(b" ")) else {
+            return false;
+        };
+        let key = fields.iter().take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
+        key > 0 && fields.get(key..).is_some_and(|rest| rest.starts_with(b"=\""))
+    })
+}
+
+/// Whether a file that starts with `head` is a job configuration: an XML document with the root that Hadoop
+/// writes (`configuration`) or that its web pages do (`conf`).
+fn looks_like_conf(head: &[u8]) -> bool {
+    let Some(root) = after_prolog(head).and_then(|body| body.strip_prefix(b"<")) else { return false };
+    let len = root.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.:".contains(byte)).count();
+    matches!(root.get(..len), Some(b"configuration" | b"conf"))
+}
+
+fn text_or_binary(head: &[u8]) -> Reason {
+    const ESCAPE: u8 = 0x1b;
+    let looked_at = head.get(..FIRST_LOOK).unwrap_or(head);
+    let is_binary = |byte: &u8| {
+        byte.is_ascii_control() && !byte.is_ascii_whitespace() && ![ESCAPE, 0x0b, 0x08].contains(byte)
+    };
+    if looked_at.iter().any(is_binary) { Reason::Binary } else { Reason::Text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind_of(text: impl AsRef<[u8]>) -> SourceKind {
+        identify(text.as_ref(), true).unwrap()
+    }
+
+    #[test]
+    fn histories_of_hadoop_2_and_3() {
+        let licence = "<!--\n  Licensed to someone,\n\n  under terms\n-->\n\n";
+        assert_eq!(kind_of("Avro-Json\n{}"), SourceKind::JhistJson);
+        assert_eq!(kind_of("Avro-Json\r\n"), SourceKind::JhistJson);
+        assert_eq!(kind_of("Avro-Json"), SourceKind::JhistJson);
+        assert_eq!(kind_of("\u{feff}\n Avro-Json \n"), SourceKind::JhistJson);
+        assert_eq!(kind_of(format!("{licence}Avro-Json\n")), SourceKind::JhistJson);
+        assert_eq!(kind_of(b"Avro-Binary\n{}\n\0\x02\x04"), SourceKind::JhistBinary);
+        assert_eq!(kind_of("Avro-Jsonette\n"), SourceKind::Unrelated(Reason::Text));
+    }
+
+    #[test]
+    fn histories_that_lost_their_header() {
+        for line in [
+            r#"{"type":"AM_STARTED","event":{"org"#,
+            r#"{ "type" : "MAP_ATTEMPT_FINISHED" , "event" : { "#,
+            r#"{"type":"record","name":"Event","namespace":"org.apache.hadoop.mapreduce.jobhistory","fields":["#,
+            r#"{"type":"record","name":"Event","fields":["#,
+        ] {
+            assert_eq!(kind_of(line), SourceKind::JhistJson, "{line}");
+        }
+        for line in [
+            r#"{"type":"WORKFLOW_PROGRESS","event":{"#,
+            r#"{"type":"AM_STARTED"}"#,
+            r#"{"type":"record","name":"Event","namespace":"com.linkedin.tony.events","fields":["#,
+            r#"{"type":"record","name":"Task"}"#,
+            r#"{"type":"record"#,
+            r#"{"type":3}"#,
+        ] {
+            assert_eq!(kind_of(line), SourceKind::Unrelated(Reason::Text), "{line}");
+        }
+    }
+
+    #[test]
+    fn histories_of_hadoop_1() {
+        for head in [
+            "Meta VERSION=\"1\" .\n",
+            "Job JOBID=\"job_200903042324_10816\" JOBNAME=\"x",
+            "Jobtracker START_TIME=\"1\" .\n",
+            "Task TASKID=\"tip_1\"",
+            "MapAttempt TASK_TYPE=\"MAP\"",
+            "ReduceAttempt TASK_TYPE=\"REDUCE\"",
+            "\u{c}!!FILE=host_1_job_1_1_conf.xml!!\n<?xml",
+        ] {
+            assert_eq!(kind_of(head), SourceKind::Hadoop1History, "{head}");
+        }
+        for head in ["Job JOBID=1\n", "Job description=\"x\"\n", "Jobs JOBID=\"1\"\n", "Task =\"1\"\n"] {
+            assert_eq!(kind_of(head), SourceKind::Unrelated(Reason::Text), "{head}");
+        }
+    }
+
+    #[test]
+    fn job_configurations() {
+        let declaration = r#"<?xml version="1.0" encoding="UTF-8" standalone="no"?>"#;
+        for head in [
+            format!("{declaration}<configuration>\n"),
+            format!("\u{feff}{declaration}\n<!-- a --><!-- b -->\n<configuration/>"),
+            format!("<!-- licence -->{declaration}<conf><path>"),
+            "<!DOCTYPE configuration>\n<configuration xmlns:xi=\"x\">".to_owned(),
+        ] {
+            assert_eq!(kind_of(&head), SourceKind::JobConf, "{head}");
+        }
+        for head in ["<html>", "<configurations>", "<!-- never ends", "<", "<configuration-backup>"] {
+            assert_eq!(kind_of(head), SourceKind::Unrelated(Reason::Text), "{head}");
+        }
+    }
+
+    #[test]
+    fn spark_event_logs() {
+        assert_eq!(kind_of(r#"{"Event":"SparkListenerLogStart","Spark"#), SourceKind::SparkEventLog);
+        assert_eq!(kind_of(r#"{"Event":"org.apache.spark.sql.streaming.X"}"#), SourceKind::SparkEventLog);
+        assert_eq!(kind_of("{\n  \"Event\": \"SparkListenerTaskEnd\""), SourceKind::Unrelated(Reason::Text));
+    }
+
+    #[test]
+    fn everything_else_has_a_reason() {
+        let mut tar = vec![b'a'; 512];
+        tar[257..262].copy_from_slice(b"ustar");
+        let summary = "2018 INFO jobhistory.JobSummary: jobId=job_1_1,submitTime=1,launchTime=2\n";
+        for (head, reason) in [
+            (&b""[..], Reason::Empty),
+            (b" \n\n", Reason::Empty),
+            (b"crc\0\0\0\x02\0", Reason::Checksum),
+            (b"Obj\x01\x02\x16avro.schema", Reason::AvroContainer),
+            (b"PK\x03\x04", Reason::Archive),
+            (tar.as_slice(), Reason::Archive),
+            (summary.as_bytes(), Reason::JobSummary),
+            (b"LZ4Block\x16", Reason::ForeignCompression),
+            (b"BZh91AY&SY", Reason::ForeignCompression),
+            (b"this is not a valid log file\n", Reason::Text),
+            (b"caf\xe9 \x1b[1mbold\x1b[0m\n", Reason::Text),
+            (b"\0\x01\x02", Reason::Binary),
+        ] {
+            assert_eq!(kind_of(head), SourceKind::Unrelated(reason), "{}", head.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn what_is_undecided_asks_for_more() {
+        for head in ["", "  \n", "<!-- licence", "Avro-Json", "<?xml version", "Job JOB"] {
+            assert_eq!(identify(head.as_bytes(), false), None, "{head}");
+        }
+        assert_eq!(identify(&[b'x'; DECISIVE_LINE], false), Some(SourceKind::Unrelated(Reason::Text)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_complete_head_always_has_a_kind(head in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+            proptest::prop_assert!(identify(&head, true).is_some());
+        }
+    }
+}

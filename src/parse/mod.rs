@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod event;
+pub mod hadoop1;
 pub mod jobconf;
 mod problem;
 

@@ -2,9 +2,11 @@
 
 pub mod build;
 pub mod event;
+pub mod hadoop1;
 pub mod hosts;
 pub mod ids;
 pub mod jhist;
+pub mod jobconf;
 mod problem;
 mod verify;
 

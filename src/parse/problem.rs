@@ -86,6 +86,19 @@ impl Problems {
         self.add(Level::Warning, code, position, message);
     }
 
+    /// Takes over the problems of a part of the same source.
+    pub fn merge(&mut self, others: Self) {
+        for problem in others.list {
+            match self.list.iter_mut().find(|known| known.code == problem.code) {
+                Some(known) => {
+                    known.count += problem.count;
+                    known.level = known.level.max(problem.level);
+                }
+                None => self.list.push(problem),
+            }
+        }
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

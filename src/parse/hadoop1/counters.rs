@@ -1,0 +1,257 @@
+//! The two texts in which Hadoop 0.18 to 1 write counters.
+//!
+//! Source: `org.apache.hadoop.mapred.Counters.makeEscapedCompactString` (from 0.19 on) and
+//! `makeCompactString` (0.18).
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use nom::character::complete::char;
+use nom::sequence::delimited;
+use nom::{IResult, Parser};
+
+use super::lexer::unescape_until;
+use crate::model::Interner;
+use crate::model::counters::CounterSet;
+use crate::parse::event::{CounterNames, GroupIndex};
+
+/// Groups whose display name tells where a group ends and a counter's name, which may hold dots, starts.
+const FLAT_GROUPS: [&str; 3] = ["Map-Reduce Framework", "File Systems", "Job Counters "];
+
+/// Takes counters one by one.
+pub(super) trait CounterSink {
+    /// The counters that follow are of the group with this name.
+    fn group(&mut self, name: &str);
+    /// A counter of the group.
+    fn counter(&mut self, name: &str, value: i64);
+}
+
+/// Records counters into a [`CounterSet`].
+pub(super) struct Recorder<'a> {
+    names: &'a mut CounterNames,
+    strings: &'a mut Interner,
+    set: &'a mut CounterSet,
+    group: Option<GroupIndex>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(
+        names: &'a mut CounterNames,
+        strings: &'a mut Interner,
+        set: &'a mut CounterSet,
+    ) -> Self {
+        Self { names, strings, set, group: None }
+    }
+}
+
+impl CounterSink for Recorder<'_> {
+    fn group(&mut self, name: &str) {
+        self.group = Some(self.names.group(name));
+    }
+
+    fn counter(&mut self, name: &str, value: i64) {
+        if let Some(group) = self.group {
+            self.names.record(group, name, value, self.set, self.strings);
+        }
+    }
+}
+
+/// Reads the value of a record's `COUNTERS`; `false` when a part of it could not be read.
+pub(super) fn read(text: &str, sink: &mut impl CounterSink) -> bool {
+    let text = text.trim_start();
+    if text.starts_with('{') { read_escaped(text, sink) } else { read_flat(text, sink) }
+}
+
+/// `{(group)(display name)[(name)(display name)(value)]…}…`
+fn read_escaped(text: &str, sink: &mut impl CounterSink) -> bool {
+    let mut rest = text;
+    let mut all_read = true;
+    while !rest.trim_start().is_empty() {
+        let Ok((behind, name)) = group_head(rest.trim_start()) else { return false };
+        sink.group(&name);
+        rest = behind;
+        while let Ok((behind, (name, value))) = counter(rest) {
+            match value.trim().parse() {
+                Ok(value) => sink.counter(&name, value),
+                Err(_) => all_read = false,
+            }
+            rest = behind;
+        }
+        let Some(behind) = rest.strip_prefix('}') else { return false };
+        rest = behind;
+    }
+    all_read
+}
+
+fn group_head(input: &str) -> IResult<&str, Cow<'_, str>> {
+    let (rest, (_, name, _)) = (char('{'), parenthesised, parenthesised).parse(input)?;
+    Ok((rest, name))
+}
+
+fn counter(input: &str) -> IResult<&str, (Cow<'_, str>, Cow<'_, str>)> {
+    let parts = (parenthesised, parenthesised, parenthesised);
+    let (rest, (name, _, value)) = delimited(char('['), parts, char(']')).parse(input)?;
+    Ok((rest, (name, value)))
+}
+
+fn parenthesised(input: &str) -> IResult<&str, Cow<'_, str>> {
+    delimited(char('('), |rest| unescape_until(rest, b')'), char(')')).parse(input)
+}
+
+/// `group.name:value,group.name:value`, display names only.
+fn read_flat(text: &str, sink: &mut impl CounterSink) -> bool {
+    let mut rest = text;
+    let mut last_group = None;
+    while !rest.trim().is_empty() {
+        let Some((name, value, behind)) = flat_entry(rest) else { return false };
+        let (group, name) = split_flat_name(name);
+        if last_group != Some(group) {
+            sink.group(group);
+            last_group = Some(group);
+        }
+        sink.counter(name, value);
+        rest = behind;
+    }
+    true
+}
+
+/// Name and value of the first entry, and what is behind it. An entry ends with the first `:number` before
+/// a comma or the end: names may hold commas and colons.
+fn flat_entry(text: &str) -> Option<(&str, i64, &str)> {
+    let mut from = 0;
+    loop {
+        let colon = from + memchr(b':', text.as_bytes().get(from..)?)?;
+        let behind = text.get(colon + 1..)?;
+        let digits = behind.bytes().take_while(|b| b.is_ascii_digit() || *b == b'-').count();
+        let (value, rest) = behind.split_at_checked(digits)?;
+        let rest = rest.strip_prefix(',').or_else(|| rest.trim().is_empty().then_some(""));
+        if let (Ok(value), Some(rest)) = (value.parse(), rest) {
+            return Some((text.get(..colon)?, value, rest));
+        }
+        from = colon + 1;
+    }
+}
+
+fn split_flat_name(name: &str) -> (&str, &str) {
+    let known =
+        FLAT_GROUPS.iter().find_map(|group| Some((*group, name.strip_prefix(group)?.strip_prefix('.')?)));
+    known.or_else(|| name.rsplit_once('.')).unwrap_or(("", name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::counters::Counter;
+    use proptest::prelude::*;
+
+    #[derive(Default)]
+    struct List(String, Vec<(String, String, i64)>);
+
+    impl CounterSink for List {
+        fn group(&mut self, name: &str) {
+            name.clone_into(&mut self.0);
+        }
+        fn counter(&mut self, name: &str, value: i64) {
+            self.1.push((self.0.clone(), name.to_owned(), value));
+        }
+    }
+
+    fn all(text: &str) -> (bool, Vec<(String, String, i64)>) {
+        let mut list = List::default();
+        (read(text, &mut list), list.1)
+    }
+
+    fn entry(group: &str, name: &str, value: i64) -> (String, String, i64) {
+        (group.to_owned(), name.to_owned(), value)
+    }
+
+    #[test]
+    fn escaped_counters() {
+        let text =
+            r"{(g\(1\))(G)[(A\[id\]:x)(a)(10)][(B\\\{\})(Physical memory \(bytes\) snapshot)(-1)]}{(h)(h)}";
+        let expected = vec![entry("g(1)", "A[id]:x", 10), entry("g(1)", r"B\{}", -1)];
+        assert_eq!(all(text), (true, expected));
+        assert_eq!(all(""), (true, vec![]));
+    }
+
+    #[test]
+    fn flat_counters() {
+        let text = "File Systems.HDFS bytes read:123,Map-Reduce Framework.Map input v1.2 records:456,\
+                    Job Counters .Launched map tasks:9,org.x.Y$Z.a, b:c:7,nogroup:1,";
+        let expected = vec![
+            entry("File Systems", "HDFS bytes read", 123),
+            entry("Map-Reduce Framework", "Map input v1.2 records", 456),
+            entry("Job Counters ", "Launched map tasks", 9),
+            entry("org.x.Y$Z", "a, b:c", 7),
+            entry("", "nogroup", 1),
+        ];
+        assert_eq!(all(text), (true, expected));
+    }
+
+    #[test]
+    fn damaged_counters_keep_what_was_read() {
+        for (text, count) in [
+            ("{(g)(g)[(a)(a)(1)][(b)(b)(x)][(c)(c)(3)]}", 2),
+            ("{(g)(g)[(a)(a)(1)][(b)(b)", 1),
+            ("{(g)(g)[(a)(a)(1)]", 1),
+            ("{(g)", 0),
+            ("g.a:1,g.b:", 1),
+            ("garbage", 0),
+        ] {
+            let (all_read, list) = all(text);
+            assert_eq!((all_read, list.len()), (false, count), "{text}");
+        }
+    }
+
+    #[test]
+    fn both_texts_fill_the_same_typed_counters() {
+        let texts = [
+            "{(org.apache.hadoop.mapred.Task$Counter)(Map-Reduce Framework)[(SPILLED_RECORDS)(Spilled Records)(7)]}",
+            "Map-Reduce Framework.Spilled Records:7",
+        ];
+        for text in texts {
+            let (mut names, mut strings) = (CounterNames::default(), Interner::default());
+            let mut set = CounterSet::default();
+            assert!(read(text, &mut Recorder::new(&mut names, &mut strings, &mut set)));
+            assert_eq!(set.get(Counter::SpilledRecords), Some(7), "{text}");
+            assert!(set.others.is_empty());
+        }
+    }
+
+    /// What `Counters.makeEscapedCompactString` does with names, written once more.
+    fn escape(text: &str) -> String {
+        text.chars().fold(String::new(), |mut out, c| {
+            if "\\{}[]()".contains(c) {
+                out.push('\\');
+            }
+            out.push(c);
+            out
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_survives_escaping(
+            groups in prop::collection::vec((".{0,8}|[\\\\(){}\\[\\]]{1,6}",
+                prop::collection::vec((".{0,8}|[\\\\(){}\\[\\]]{1,6}", any::<i64>()), 0..4)), 0..4),
+        ) {
+            let mut text = String::new();
+            let mut expected = Vec::new();
+            for (group, counters) in &groups {
+                text.extend(["{(", &escape(group), ")(display)"]);
+                for (name, value) in counters {
+                    let name_text = escape(name);
+                    text.extend(["[(", &name_text, ")(", &name_text, ")(", &value.to_string(), ")]"]);
+                    expected.push(entry(group, name, *value));
+                }
+                text += "}";
+            }
+            prop_assert_eq!(all(&text), (true, expected));
+        }
+
+        #[test]
+        fn no_text_panics(text in ".{0,60}|[{}()\\[\\]\\\\:.,0-9é-]{0,60}") {
+            let _ = all(&text);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The grammar of one record: `Type KEY="value" KEY2="value2" .`
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+use nom::bytes::complete::{take_while, take_while1};
+use nom::character::complete::{anychar, char};
+use nom::combinator::{all_consuming, opt};
+use nom::multi::many0;
+use nom::sequence::{delimited, preceded, separated_pair};
+use nom::{IResult, Parser};
+
+/// The record types of `org.apache.hadoop.mapred.JobHistory.RecordTypes`.
+pub(super) const KNOWN_TYPES: [&str; 6] =
+    ["Jobtracker", "Job", "Task", "MapAttempt", "ReduceAttempt", "Meta"];
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Hadoop 0.18 and before: as they are; a record ends with its line.
+    Plain,
+    /// `Meta VERSION="1"`: a backslash makes the next character part of the value; a record ends with ` .`
+    Escaped,
+}
+
+impl Dialect {
+    /// What the first line of a record gives away.
+    pub(super) fn guess(line: &[u8]) -> Self {
+        let line = line.trim_ascii_end();
+        if line.ends_with(b"\"") { Self::Plain } else { Self::Escaped }
+    }
+}
+
+/// One record of a history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// The record's type, such as `MapAttempt`.
+    pub kind: &'a str,
+    /// Keys and values in the order of the record, values with their escapes resolved.
+    pub fields: Vec<(&'a str, Cow<'a, str>)>,
+    /// Whether the record ends with its closing dot.
+    pub closed: bool,
+}
+
+impl Record<'_> {
+    /// The first value of `key`.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.fields.iter().find(|(known, _)| *known == key).map(|(_, value)| value.as_ref())
+    }
+}
+
+/// Parses the whole text of a record, `None` when it is not one.
+#[must_use]
+pub fn parse_record(text: &str, dialect: Dialect) -> Option<Record<'_>> {
+    let field = separated_pair(word, char('='), |input| quoted(input, dialect));
+    let fields = many0(preceded(take_while1(is_blank), field));
+    let closing =
+        delimited(take_while(is_blank), opt(char('.')), take_while(|c: char| c.is_ascii_whitespace()));
+    let (_, ((kind, fields), dot)) = all_consuming(((word, fields), closing)).parse(text).ok()?;
+    (!fields.is_empty()).then_some(Record { kind, fields, closed: dot.is_some() })
+}
+
+fn word(input: &str) -> IResult<&str, &str> {
+    take_while1(|c: char| c.is_ascii_alphanumeric() || c == '_').parse(input)
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t')
+}
+
+fn quoted(input: &str, dialect: Dialect) -> IResult<&str, Cow<'_, str>> {
+    match dialect {
+        Dialect::Escaped => delimited(char('"'), |rest| unescape_until(rest, b'"'), char('"')).parse(input),
+        Dialect::Plain => delimited(char('"'), |rest| Ok(plain_value(rest)), char('"')).parse(input),
+    }
+}
+
+/// What comes behind an unescaped value, and the value.
+fn plain_value(input: &str) -> (&str, Cow<'_, str>) {
+    let len = value_len(input.as_bytes(), Dialect::Plain).unwrap_or(input.len());
+    let (value, rest) = input.split_at_checked(len).unwrap_or((input, ""));
+    (rest, Cow::Borrowed(value))
+}
+
+/// Text up to an unescaped `stop` or the end; a backslash stands for the character behind it.
+pub(super) fn unescape_until(input: &str, stop: u8) -> IResult<&str, Cow<'_, str>> {
+    let until_special = |input| split_before(input, memchr2(stop, b'\\', str::as_bytes(input)));
+    let (mut rest, start) = until_special(input);
+    let mut value = Cow::Borrowed(start);
+    while rest.starts_with('\\') {
+        let (behind, escaped) = preceded(char('\\'), anychar).parse(rest)?;
+        let (behind, more) = until_special(behind);
+        let text = value.to_mut();
+        text.push(escaped);
+        text.push_str(more);
+        rest = behind;
+    }
+    Ok((rest, value))
+}
+
+/// What comes behind `at`, and what comes before it.
+fn split_before(input: &str, at: Option<usize>) -> (&str, &str) {
+    let (before, behind) = at.and_then(|at| input.split_at_checked(at)).unwrap_or((input, ""));
+    (behind, before)
+}
+
+/// How many bytes of `text` belong to the value that starts there; `None` when its end is not in `text`.
+pub(super) fn value_len(text: &[u8], dialect: Dialect) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        match dialect {
+            Dialect::Escaped => {
+                let special = memchr2(b'"', b'\\', rest)?;
+                if rest.get(special) == Some(&b'"') {
+                    return Some(at + special);
+                }
+                at += special + 2;
+            }
+            Dialect::Plain => {
+                let quote = memchr(b'"', rest)?;
+                if rest.get(quote + 1..).is_none_or(may_follow_value) {
+                    return Some(at + quote);
+                }
+                at += quote + 1;
+            }
+        }
+    }
+}
+
+/// Whether a quote before `rest` can be the end of a value. Hadoop 0.18 did not escape quotes, so a quote
+/// counts only before another field or at the record's end.
+fn may_follow_value(rest: &[u8]) -> bool {
+    let start = rest.iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r'));
+    match start.and_then(|start| rest.get(start..)) {
+        None | Some([b'\n', ..]) => true,
+        Some([b'.', behind @ ..]) => behind.trim_ascii_start().is_empty(),
+        Some(behind) => start > Some(0) && starts_with_field(behind),
+    }
+}
+
+/// Whether `text` starts with `KEY="`.
+fn starts_with_field(text: &[u8]) -> bool {
+    let key = word_len(text);
+    key > 0 && text.get(key..).is_some_and(|rest| rest.starts_with(b"=\""))
+}
+
+fn word_len(text: &[u8]) -> usize {
+    text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count()
+}
+
+/// Whether `line` starts like a record of any type.
+pub(super) fn starts_record(line: &[u8]) -> bool {
+    let kind = word_len(line);
+    let behind = line.get(kind..).and_then(|rest| rest.strip_prefix(b" "));
+    kind > 0 && behind.is_some_and(starts_with_field)
+}
+
+/// Whether `line` starts like a record of a type that Hadoop writes.
+pub(super) fn starts_known_record(line: &[u8]) -> bool {
+    KNOWN_TYPES.iter().any(|kind| {
+        let behind = line.strip_prefix(kind.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
+        behind.is_some_and(starts_with_field)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value(text: &str, dialect: Dialect) -> Option<String> {
+        parse_record(&format!("Task ERROR=\"{text}\" ."), dialect)?.get("ERROR").map(str::to_owned)
+    }
+
+    #[test]
+    fn a_backslash_stands_for_the_character_behind_it() {
+        for (written, meant) in [
+            (r"a\.b", "a.b"),
+            (r#"say \"hi\""#, r#"say "hi""#),
+            (r"C:\\x", r"C:\x"),
+            (r"Physical memory \\(bytes\\)", r"Physical memory \(bytes\)"),
+            (r"\n", "n"),
+            (r"\é", "é"),
+            ("two\nlines", "two\nlines"),
+            ("", ""),
+        ] {
+            assert_eq!(value(written, Dialect::Escaped).as_deref(), Some(meant), "{written}");
+        }
+        assert_eq!(value(r"open\", Dialect::Escaped), None);
+    }
+
+    #[test]
+    fn plain_values_have_no_escapes() {
+        assert_eq!(value(r"C:\temp\", Dialect::Plain).as_deref(), Some(r"C:\temp\"));
+        assert_eq!(value(r#"select "a" from b"#, Dialect::Plain).as_deref(), Some(r#"select "a" from b"#));
+        let record = parse_record("Job JOBNAME=\"a \"b\" c\" USER=\"x\" ", Dialect::Plain).unwrap();
+        assert_eq!((record.get("JOBNAME"), record.get("USER")), (Some("a \"b\" c"), Some("x")));
+        assert!(!record.closed);
+    }
+
+    #[test]
+    fn records_close_with_a_dot_or_with_their_line() {
+        for (text, closed) in [("Meta VERSION=\"1\" .", true), ("Meta VERSION=\"1\"", false)] {
+            let record = parse_record(text, Dialect::Escaped).unwrap();
+            assert_eq!((record.kind, record.get("VERSION"), record.closed), ("Meta", Some("1"), closed));
+        }
+        for bad in
+            ["", "Meta", "Meta .", "Job A=\"b\"C=\"d\" .", "Job A=\"b\" x", "Job A=\"b\" . .", "Job A=b ."]
+        {
+            assert_eq!(parse_record(bad, Dialect::Escaped), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_gives_the_dialect_away() {
+        assert_eq!(Dialect::guess(b"Meta VERSION=\"1\" .\r"), Dialect::Escaped);
+        assert_eq!(Dialect::guess(b"Job JOBID=\"job_1_2\" "), Dialect::Plain);
+        assert_eq!(Dialect::guess(b"MapAttempt ERROR=\"java\\.io"), Dialect::Escaped);
+    }
+
+    #[test]
+    fn starts_of_records() {
+        assert!(starts_known_record(b"Job JOBID=\"job_1_2\""));
+        assert!(!starts_known_record(b"Job JOBID=\\\"job_1_2\\\""));
+        assert!(!starts_known_record(b"Jobs JOBID=\"\"") && starts_record(b"Jobs JOBID=\"\""));
+        assert!(!starts_record(b"Job ") && !starts_record(b" A=\"\"") && !starts_record(b"\tat org.apache"));
+    }
+
+    /// What `JobHistory.escapeString` does, written once more.
+    fn escape(text: &str) -> String {
+        text.chars()
+            .flat_map(|c| matches!(c, '"' | '.' | '\\').then_some('\\').into_iter().chain([c]))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_survives_escaping(values in prop::collection::vec("(?s).{0,20}|[\\\\\".\n=K ]{0,12}", 1..5)) {
+            let fields: Vec<_> = values.iter().map(|v| format!("KEY=\"{}\"", escape(v))).collect();
+            let text = format!("Task {} .", fields.join(" "));
+            let record = parse_record(&text, Dialect::Escaped).unwrap();
+            let read: Vec<_> = record.fields.iter().map(|(_, value)| value.to_string()).collect();
+            prop_assert_eq!(read, values);
+            prop_assert!(record.closed);
+        }
+
+        #[test]
+        fn no_text_panics(text in "(?s).{0,80}|(Job|Task) ([A-Z]{1,3}=\"[a.\\\\\"\n]{0,5}\" ?){0,4}[ .]{0,3}") {
+            let _ = parse_record(&text, Dialect::Escaped);
+            let _ = parse_record(&text, Dialect::Plain);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The text histories of Hadoop 0.18 to 1, one job each or several in a job tracker's log.
+//!
+//! Source: `org.apache.hadoop.mapred.JobHistory` of Hadoop 1 (`parseHistoryFromFS`, `parseLine`).
+
+mod counters;
+mod events;
+mod lexer;
+mod reader;
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use rustc_hash::FxHashMap;
+
+pub use events::{Event, to_event};
+pub use lexer::{Dialect, Record, parse_record};
+pub use reader::{Ending, Visitor, read};
+
+use super::Parsed;
+use super::build::HistoryBuilder;
+use super::event::{EventKind, EventPayload};
+use super::problem::{Level, Position, Problems};
+use crate::input::window::ByteWindow;
+use crate::model::conf::Conf;
+use crate::model::counters::CounterSet;
+
+/// Jobs beyond this number in one source are passed over, so that a source cannot fill the memory with
+/// jobs of one record each. A job tracker's log of a busy month has some ten thousand.
+const MAX_JOBS: usize = 1 << 16;
+
+/// Reads a history. Jobs come out in the order in which the source first names them.
+#[must_use]
+pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
+    let mut jobs = Jobs::default();
+    let ending = read(window, &mut jobs);
+    jobs.finish(ending)
+}
+
+/// Whether a source that starts with `head` is a Hadoop 1 history: whether its first line that is not
+/// blank starts like a record or separates the files of a job tracker's log.
+#[must_use]
+pub fn looks_like_history(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
+    lexer::starts_known_record(line) || reader::separator(line).is_some_and(|name| !name.is_empty())
+}
+
+struct Job {
+    key: Box<str>,
+    id: String,
+    builder: HistoryBuilder,
+    ended: bool,
+}
+
+/// Hands each record to the builder of its job.
+#[derive(Default)]
+struct Jobs {
+    list: Vec<Job>,
+    by_key: FxHashMap<Box<str>, usize>,
+    /// The job of the last record.
+    current: Option<usize>,
+    payload: EventPayload,
+    confs: Vec<(String, Conf)>,
+    problems: Problems,
+}
+
+impl Visitor for Jobs {
+    fn record(&mut self, at: Position, record: &Record<'_>) {
+        if !lexer::KNOWN_TYPES.contains(&record.kind) {
+            self.problems.add(Level::Info, "unknown-record", Some(at), || {
+                format!("Records of the unknown type {} were passed over", record.kind)
+            });
+            return;
+        }
+        let Some(mut event) = to_event(record, at, &mut self.problems) else { return };
+        let Some(index) = self.job(at, events::job_key(&event.fields)) else { return };
+        let Some(job) = self.list.get_mut(index) else { return };
+        self.payload.clear();
+        let texts = [
+            (event.counters, &mut self.payload.counters),
+            (event.map_counters, &mut self.payload.map_counters),
+            (event.reduce_counters, &mut self.payload.reduce_counters),
+        ];
+        for (text, set) in texts {
+            read_counters(text, &mut job.builder, set, at, &mut self.problems);
+        }
+        // A history that lost its start has no record of type `Job` in front of its tasks.
+        event.fields.job_id.get_or_insert(Cow::Borrowed(&job.id));
+        job.ended |= matches!(event.kind, EventKind::JobFinished | EventKind::JobUnsuccessful);
+        job.builder.event(at, event.kind, &event.fields, &self.payload);
+    }
+
+    fn conf(&mut self, job_id: &str, conf: Conf) {
+        self.confs.push((job_id.to_owned(), conf));
+    }
+}
+
+impl Jobs {
+    /// The job with this key, new or known; without a key the job of the record before.
+    fn job(&mut self, at: Position, key: Option<&str>) -> Option<usize> {
+        let Some(key) = key else {
+            if self.current.is_none() {
+                self.problems.warn("record-without-job", Some(at), || {
+                    "A record that names no job, in front of any job's records, was passed over".to_owned()
+                });
+            }
+            return self.current;
+        };
+        let is_current = |&index: &usize| self.list.get(index).is_some_and(|job| *job.key == *key);
+        let known = self.current.filter(is_current).or_else(|| self.by_key.get(key).copied());
+        let job = known.or_else(|| self.add_job(at, key));
+        self.current = job.or(self.current);
+        job
+    }
+
+    fn add_job(&mut self, at: Position, key: &str) -> Option<usize> {
+        if self.list.len() >= MAX_JOBS {
+            self.problems.warn("too-many-jobs", Some(at), || {
+                format!("The source has more than {MAX_JOBS} jobs; records of later ones were passed over")
+            });
+            return None;
+        }
+        let index = self.list.len();
+        let builder = HistoryBuilder::default();
+        self.list.push(Job { key: key.into(), id: format!("job_{key}"), builder, ended: false });
+        self.by_key.insert(key.into(), index);
+        Some(index)
+    }
+
+    fn finish(mut self, ending: Ending) -> Parsed {
+        let mut problems = ending.problems;
+        problems.merge(std::mem::take(&mut self.problems));
+        let mut applications = Vec::with_capacity(self.list.len());
+        for job in self.list {
+            let (application, found) = job.builder.finish(ending.cut && !job.ended);
+            applications.push(application);
+            problems.merge(found);
+        }
+        Parsed { applications, confs: self.confs, problems }
+    }
+}
+
+fn read_counters(
+    text: Option<&str>,
+    builder: &mut HistoryBuilder,
+    set: &mut CounterSet,
+    at: Position,
+    problems: &mut Problems,
+) {
+    let Some(text) = text else { return };
+    let (names, strings) = builder.counter_names();
+    if !counters::read(text, &mut counters::Recorder::new(names, strings, set)) {
+        problems.warn("bad-counters", Some(at), || {
+            "Counters could not be read to their end; the ones before the damage are used".to_owned()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

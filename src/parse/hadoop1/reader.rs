@@ -1,0 +1,294 @@
+//! Lines in, records and embedded configurations out.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use super::lexer::{Dialect, Record, parse_record, starts_known_record, starts_record, value_len};
+use crate::input::window::{ByteWindow, LineReader, NextLine};
+use crate::model::conf::Conf;
+use crate::parse::problem::{Level, Position, Problems};
+use crate::parse::{MAX_LINE_LEN, jobconf};
+
+/// Takes what a history holds, in its order.
+pub trait Visitor {
+    /// A record.
+    fn record(&mut self, at: Position, record: &Record<'_>);
+    /// A configuration inside a job tracker's log, with the job's id from its separator (may be empty).
+    fn conf(&mut self, job_id: &str, conf: Conf);
+}
+
+/// How a source ended.
+#[derive(Debug, Clone, Default)]
+pub struct Ending {
+    /// What went wrong below the level of records.
+    pub problems: Problems,
+    /// Whether the source could not be read to its end, or ended inside a record.
+    pub cut: bool,
+}
+
+/// Reads a source to its end.
+pub fn read<R: Read>(window: ByteWindow<R>, visitor: &mut impl Visitor) -> Ending {
+    read_bounded(window, visitor, MAX_LINE_LEN)
+}
+
+/// Reads a source; lines, records and configurations of more than `max_len` bytes are passed over.
+pub(super) fn read_bounded<R: Read>(
+    window: ByteWindow<R>,
+    visitor: &mut impl Visitor,
+    max_len: usize,
+) -> Ending {
+    let mut lines = LineReader::new(window, max_len);
+    let mut assembler = Assembler::new(visitor, max_len);
+    loop {
+        match lines.next_line() {
+            Ok(NextLine::Line(line)) => assembler.line(line.number, line.bytes, line.terminated),
+            Ok(NextLine::TooLong { number }) => assembler.too_long(number),
+            Ok(NextLine::End) => return assembler.finish(),
+            // What was read before the error still comes out as a line.
+            Err(error) => {
+                assembler.cut(None, || format!("Reading stopped: {error}; what was read before is used"));
+            }
+        }
+    }
+}
+
+/// The name in a `!!FILE=name!!` line, which separates the files in a job tracker's log.
+pub(super) fn separator(line: &[u8]) -> Option<&[u8]> {
+    line.trim_ascii().strip_prefix(b"!!FILE=")?.strip_suffix(b"!!")
+}
+
+/// What the lines are part of.
+enum Chunk {
+    /// Nothing but blank lines came since the separator of the job with this id.
+    New {
+        job_id: String,
+    },
+    Records,
+    Conf {
+        job_id: String,
+        line: u64,
+        text: Vec<u8>,
+    },
+}
+
+struct Assembler<'v, V> {
+    visitor: &'v mut V,
+    ending: Ending,
+    chunk: Chunk,
+    /// How values are written, once a record has shown it.
+    dialect: Option<Dialect>,
+    /// The lines of a record whose last value is still open.
+    pending: Vec<u8>,
+    pending_line: u64,
+    pending_dialect: Dialect,
+    open: bool,
+    /// Whether lines up to the next record belong to one that is broken.
+    skipping: bool,
+    max_len: usize,
+}
+
+impl<'v, V: Visitor> Assembler<'v, V> {
+    fn new(visitor: &'v mut V, max_len: usize) -> Self {
+        Self {
+            visitor,
+            ending: Ending::default(),
+            chunk: Chunk::Records,
+            dialect: None,
+            pending: Vec::new(),
+            pending_line: 0,
+            pending_dialect: Dialect::Escaped,
+            open: false,
+            skipping: false,
+            max_len,
+        }
+    }
+
+    fn line(&mut self, number: u64, bytes: &[u8], terminated: bool) {
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let bytes = if number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
+        if let Some(name) = separator(bytes) {
+            self.end_of_file();
+            self.dialect = None;
+            self.chunk = Chunk::New { job_id: job_id_in(&String::from_utf8_lossy(name)).unwrap_or_default() };
+            return;
+        }
+        if let Chunk::New { job_id } = &mut self.chunk {
+            match bytes.trim_ascii_start().first() {
+                None => return,
+                Some(b'<') => {
+                    let job_id = std::mem::take(job_id);
+                    self.chunk = Chunk::Conf { job_id, line: number, text: Vec::new() };
+                }
+                Some(_) => self.chunk = Chunk::Records,
+            }
+        }
+        if let Chunk::Conf { text, .. } = &mut self.chunk {
+            if text.len() + bytes.len() < self.max_len {
+                text.extend_from_slice(bytes);
+                text.push(b'\n');
+            }
+            return;
+        }
+        // Inside a value the quote behind `KEY=` would be escaped: this is the next record, not a value's line.
+        if self.open && starts_known_record(bytes) {
+            self.break_off();
+        }
+        if self.open {
+            self.continue_record(bytes, terminated);
+        } else {
+            self.start_record(number, bytes, terminated);
+        }
+    }
+
+    fn start_record(&mut self, number: u64, bytes: &[u8], terminated: bool) {
+        let bytes = bytes.trim_ascii_start();
+        if bytes.is_empty() {
+            return;
+        }
+        if !starts_record(bytes) {
+            if !terminated {
+                self.cut_inside_record(number);
+            } else if !self.skipping {
+                self.broken(number);
+            }
+            self.skipping = true;
+            return;
+        }
+        self.skipping = false;
+        if bytes.starts_with(b"Meta ") {
+            self.dialect = None;
+        }
+        let dialect = self.dialect.unwrap_or_else(|| Dialect::guess(bytes));
+        if ends_inside_value(bytes, false, dialect) {
+            self.open = true;
+            self.pending.extend_from_slice(bytes);
+            self.pending_line = number;
+            self.pending_dialect = dialect;
+        } else {
+            self.complete(number, bytes, dialect, terminated);
+        }
+    }
+
+    fn continue_record(&mut self, bytes: &[u8], terminated: bool) {
+        if self.pending.len() + bytes.len() >= self.max_len {
+            self.break_off();
+            self.skipping = true;
+            return;
+        }
+        self.pending.push(b'\n');
+        self.pending.extend_from_slice(bytes);
+        if !ends_inside_value(bytes, true, self.pending_dialect) {
+            let text = std::mem::take(&mut self.pending);
+            self.open = false;
+            self.complete(self.pending_line, &text, self.pending_dialect, terminated);
+        }
+    }
+
+    fn complete(&mut self, number: u64, text: &[u8], dialect: Dialect, terminated: bool) {
+        let text = String::from_utf8_lossy(text);
+        if matches!(text, Cow::Owned(_)) {
+            self.ending.problems.add(Level::Info, "invalid-utf8", Some(Position::Line(number)), || {
+                "Bytes that are not UTF-8 were replaced; values that hold them are not as written".to_owned()
+            });
+        }
+        let record = parse_record(&text, dialect);
+        // Only a closing dot tells that the last line of a source is all there.
+        let may_be_cut = !terminated && (dialect == Dialect::Escaped || self.ending.cut);
+        match record {
+            Some(record) if record.closed || !may_be_cut => {
+                self.dialect.get_or_insert(if record.closed { Dialect::Escaped } else { dialect });
+                self.visitor.record(Position::Line(number), &record);
+            }
+            _ if !terminated => self.cut_inside_record(number),
+            _ => {
+                self.broken(number);
+                self.skipping = true;
+            }
+        }
+    }
+
+    fn too_long(&mut self, number: u64) {
+        if self.open {
+            self.break_off();
+        }
+        self.skipping = true;
+        self.ending.problems.warn("line-too-long", Some(Position::Line(number)), || {
+            format!("A line of more than {} bytes was passed over", self.max_len)
+        });
+    }
+
+    /// Gives up the open record.
+    fn break_off(&mut self) {
+        self.open = false;
+        self.pending = Vec::new();
+        self.broken(self.pending_line);
+    }
+
+    fn broken(&mut self, number: u64) {
+        self.ending.problems.warn("broken-record", Some(Position::Line(number)), || {
+            "Text that is not a whole record was passed over; what it tells is missing".to_owned()
+        });
+    }
+
+    fn cut_inside_record(&mut self, number: u64) {
+        self.cut(Some(Position::Line(number)), || {
+            "The source ends inside a record; what was read before is used".to_owned()
+        });
+    }
+
+    /// Counts a source's end once, whether it shows as an error, as half a record, or as both.
+    fn cut(&mut self, at: Option<Position>, message: impl FnOnce() -> String) {
+        if !self.ending.cut {
+            self.ending.cut = true;
+            self.ending.problems.warn("truncated", at, message);
+        }
+    }
+
+    /// Ends one of the files in a job tracker's log.
+    fn end_of_file(&mut self) {
+        if self.open {
+            self.break_off();
+        }
+        self.skipping = false;
+        if let Chunk::Conf { job_id, line, text } = std::mem::replace(&mut self.chunk, Chunk::Records) {
+            let (conf, problems) = jobconf::parse(&text);
+            for problem in problems.into_vec() {
+                self.ending
+                    .problems
+                    .add(problem.level, problem.code, Some(Position::Line(line)), || problem.message);
+            }
+            self.visitor.conf(&job_id, conf);
+        }
+    }
+
+    fn finish(mut self) -> Ending {
+        if self.open {
+            self.open = false;
+            self.cut_inside_record(self.pending_line);
+        }
+        self.end_of_file();
+        self.ending
+    }
+}
+
+/// Whether a record's text is inside a value at the end of `line`, having been `inside` one at its start.
+fn ends_inside_value(line: &[u8], mut inside: bool, dialect: Dialect) -> bool {
+    let mut rest = line;
+    loop {
+        let end = if inside { value_len(rest, dialect) } else { memchr::memchr(b'"', rest) };
+        let Some(behind) = end.and_then(|end| rest.get(end + 1..)) else { return inside };
+        rest = behind;
+        inside = !inside;
+    }
+}
+
+/// The first `job_<digits>_<digits>` in `name`.
+fn job_id_in(name: &str) -> Option<String> {
+    name.match_indices("job_").find_map(|(at, _)| {
+        let (cluster, rest) = name.get(at + 4..)?.split_once('_')?;
+        let serial: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let is_number =
+            !cluster.is_empty() && cluster.bytes().all(|b| b.is_ascii_digit()) && !serial.is_empty();
+        is_number.then(|| format!("job_{cluster}_{serial}"))
+    })
+}

@@ -86,8 +86,9 @@ impl Analyze {
         if !self.quiet {
             warn(&report);
         }
-        output.write(self.color, |out| match self.format {
-            Format::Text => write_text(&report, TextOptions::default(), out),
+        let text = TextOptions { color: output.wants_color(self.color), ..TextOptions::default() };
+        output.write(|out| match self.format {
+            Format::Text => write_text(&report, text, out),
             Format::Json => write_json(&report, out),
         })?;
         Ok(self.exit(&report))

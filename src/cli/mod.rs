@@ -34,13 +34,13 @@ enum Command {
 struct RuleArgs {
     /// A rule file, a folder of them, or a preset (dr-elephant, dr-elephant-0.4); repeatable, later wins
     #[arg(long = "rules", value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    rule_paths: Vec<PathBuf>,
 }
 
 impl RuleArgs {
     fn load(&self) -> Result<RuleSet, RuleError> {
         let mut files = Vec::new();
-        for path in &self.paths {
+        for path in &self.rule_paths {
             files.extend(RuleFile::find(path)?);
         }
         RuleSet::with_files(&files)

@@ -55,26 +55,25 @@ impl Output {
         }
     }
 
+    /// Whether colour makes sense here; files and pipes get it only when it is asked for.
+    pub(super) fn wants_color(&self, color: Color) -> bool {
+        match (color, self) {
+            (Color::Always, _) => true,
+            (Color::Auto, Self::Stdout) => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+            (Color::Auto | Color::Never, _) => false,
+        }
+    }
+
     /// Writes the whole report through `render`.
     pub(super) fn write(
         self,
-        color: Color,
         render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         match self {
-            Self::Stdout => {
-                let choice = match color {
-                    Color::Auto => AutoStream::choice(&io::stdout()),
-                    Color::Always => ColorChoice::Always,
-                    Color::Never => ColorChoice::Never,
-                };
-                let mut out = BufWriter::new(AutoStream::new(io::stdout(), choice));
-                render(&mut out)?;
-                Ok(out.flush()?)
-            }
-            Self::Direct(file) => Ok(render_to(file, color, render).map(drop)?),
+            Self::Stdout => Ok(buffered(io::stdout().lock(), render).map(drop)?),
+            Self::Direct(file) => Ok(buffered(file, render).map(drop)?),
             Self::Beside { temporary, place } => {
-                let temporary = render_to(temporary, color, render)?;
+                let temporary = buffered(temporary, render)?;
                 let persisted = temporary.persist(&place);
                 persisted.map(drop).map_err(|error| OutputError::Create { path: place, source: error.error })
             }
@@ -82,19 +81,15 @@ impl Output {
     }
 }
 
-/// Files get colour only when it is asked for.
-fn render_to<W: Write>(
+fn buffered<W: Write>(
     writer: W,
-    color: Color,
     render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<W> {
     let mut buffered = BufWriter::new(writer);
-    if color == Color::Always {
-        render(&mut buffered)?;
-    } else {
-        render(&mut anstream::StripStream::new(&mut buffered as &mut dyn Write))?;
-    }
-    buffered.into_inner().map_err(io::IntoInnerError::into_error)
+    render(&mut buffered)?;
+    let mut writer = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
+    writer.flush()?;
+    Ok(writer)
 }
 
 /// Writes one line to standard error; that it may be closed is no reason to fail.

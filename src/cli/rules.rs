@@ -1,14 +1,13 @@
 //! `elephant-rs rules list`, `rules show ID`, `rules check`
 
 use std::error::Error;
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use thiserror::Error;
 
 use super::output::Output;
-use super::{Color, Exit, RuleArgs};
+use super::{Exit, RuleArgs};
 use crate::rules::params::ParamValue;
 use crate::rules::{ActiveRule, METRICS_ID, RuleSet};
 
@@ -44,7 +43,7 @@ impl Rules {
             Self::List { rules } => print(&list(&rules.load()?))?,
             Self::Show { id, rules } => print(&show(id, &rules.load()?)?)?,
             Self::Check { paths } => {
-                let rules = RuleArgs { paths: paths.clone() }.load()?;
+                let rules = RuleArgs { rule_paths: paths.clone() }.load()?;
                 let on = rules.rules().iter().filter(|rule| rule.loaded.enabled).count();
                 print(&format!("{} rules are fine, {on} of them switched on\n", rules.rules().len()))?;
             }
@@ -54,7 +53,7 @@ impl Rules {
 }
 
 fn print(text: &str) -> Result<(), Box<dyn Error>> {
-    Ok(Output::open(None)?.write(Color::Auto, |out| out.write_all(text.as_bytes()))?)
+    Ok(Output::open(None)?.write(|out| out.write_all(text.as_bytes()))?)
 }
 
 fn list(rules: &RuleSet) -> String {

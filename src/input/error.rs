@@ -49,6 +49,15 @@ impl InputError {
         Self::Unreadable { path: path.to_path_buf(), source }
     }
 
+    /// A stable name for the kind of trouble.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not-found",
+            _ => "unreadable",
+        }
+    }
+
     /// The path in question.
     #[must_use]
     pub fn path(&self) -> &Path {

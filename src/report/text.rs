@@ -16,11 +16,31 @@ use crate::units::three_digits;
 pub struct TextOptions {
     /// Columns of the terminal; at least 40 are used.
     pub columns: usize,
+    /// Whether severities are coloured.
+    pub color: bool,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self { columns: 80 }
+        Self { columns: 80, color: false }
+    }
+}
+
+impl TextOptions {
+    fn style(self, severity: Severity) -> Style {
+        let colour = match severity {
+            Severity::Critical => AnsiColor::Red,
+            Severity::Severe => AnsiColor::Magenta,
+            Severity::Moderate => AnsiColor::Yellow,
+            Severity::Low => AnsiColor::Cyan,
+            Severity::None => return Style::new(),
+        };
+        let style = colour.on_default();
+        match (self.color, severity >= Severity::Severe) {
+            (false, _) => Style::new(),
+            (true, true) => style.bold(),
+            (true, false) => style,
+        }
     }
 }
 
@@ -30,28 +50,29 @@ const RULE_COLUMN: usize = 12;
 const RULE_WIDTH: usize = 15;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let columns = options.columns.max(40);
+    let options = TextOptions { columns: options.columns.max(40), ..options };
     let mut quiet = 0u64;
     for app in &report.applications {
         if app.findings.is_empty() && app.not_evaluated.is_empty() && app.complete {
             quiet += 1;
             continue;
         }
-        application(app, columns, out)?;
+        application(app, options, out)?;
     }
     if quiet > 0 {
         let what = if quiet == 1 { "1 application" } else { &format!("{quiet} applications") };
         writeln!(out, "{what} without findings\n")?;
     }
-    write_summary(report, columns, out)
+    write_summary(report, options.columns, out)
 }
 
-fn application(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let columns = options.columns;
     let verdict = format!("{}  score {}", app.severity.name().to_uppercase(), app.score);
     let id = clean(&app.id);
     let room = columns.saturating_sub(width(&id) + width(&verdict) + 4);
     let name = fit(&clean(app.name.as_deref().unwrap_or_default()), room);
-    let style = style(app.severity);
+    let style = options.style(app.severity);
     writeln!(out, "{id}  {name}{}  {style}{verdict}{style:#}", " ".repeat(room - width(&name)))?;
     for line in lines(&facts(app), columns) {
         writeln!(out, "{line}")?;
@@ -62,7 +83,7 @@ fn application(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> 
     }
     writeln!(out)?;
     for item in &app.findings {
-        finding(item, columns, out)?;
+        finding(item, options, out)?;
     }
     not_evaluated(app, columns, out)?;
     writeln!(out)
@@ -86,8 +107,9 @@ fn facts(app: &ApplicationReport) -> String {
     facts.join(", ")
 }
 
-fn finding(finding: &Finding, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    let style = style(finding.severity);
+fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let columns = options.columns;
+    let style = options.style(finding.severity);
     let severity = finding.severity.name().to_uppercase();
     write!(out, "  {style}{severity:<8}{style:#}  ")?;
     let text_column = RULE_COLUMN + RULE_WIDTH + 1;
@@ -157,14 +179,3 @@ fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Re
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-fn style(severity: Severity) -> Style {
-    let colour = match severity {
-        Severity::Critical => AnsiColor::Red,
-        Severity::Severe => AnsiColor::Magenta,
-        Severity::Moderate => AnsiColor::Yellow,
-        Severity::Low => AnsiColor::Cyan,
-        Severity::None => return Style::new(),
-    };
-    let style = colour.on_default();
-    if severity >= Severity::Severe { style.bold() } else { style }
-}

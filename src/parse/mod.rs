@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod event;
+pub mod jhist;
 mod problem;
 
 pub use problem::{Level, Position, Problem, Problems};

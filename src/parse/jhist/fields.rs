@@ -1,0 +1,225 @@
+//! Which field of a history's event goes where, whatever the encoding of the history.
+//!
+//! The names are those of Hadoop's `Events.avpr`, which spells some of them differently from record to
+//! record (`status`, `taskStatus`, `jobStatus`) and from version to version.
+
+use std::borrow::Cow;
+
+use crate::model::counters::CounterSet;
+use crate::parse::event::{EventFields, EventPayload};
+
+/// A place for a field's value in [`EventFields`] or [`EventPayload`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // named after the fields of `EventFields` and `EventPayload`
+pub enum Slot {
+    JobId,
+    TaskId,
+    AttemptId,
+    TaskType,
+    Status,
+    SubmitTime,
+    LaunchTime,
+    StartTime,
+    FinishTime,
+    MapFinishTime,
+    ShuffleFinishTime,
+    SortFinishTime,
+    Host,
+    /// `trackerName`: names the host only where no field says it better.
+    Tracker,
+    Rack,
+    Error,
+    SplitLocations,
+    Locality,
+    Avataar,
+    FailedDueToAttempt,
+    SuccessfulAttemptId,
+    JobName,
+    User,
+    Queue,
+    TotalMaps,
+    TotalReduces,
+    Uberized,
+    Counters,
+    MapCounters,
+    ReduceCounters,
+    ClockSplits,
+    CpuUsages,
+    VirtualMemory,
+    PhysicalMemory,
+}
+
+/// The place for the value of `field`, `None` for fields that are not kept.
+#[must_use]
+pub fn slot(field: &str) -> Option<Slot> {
+    Some(match field {
+        "jobid" | "jobId" => Slot::JobId,
+        "taskid" | "taskId" => Slot::TaskId,
+        "attemptId" | "attemptid" => Slot::AttemptId,
+        "taskType" => Slot::TaskType,
+        "status" | "taskStatus" | "jobStatus" => Slot::Status,
+        "submitTime" => Slot::SubmitTime,
+        "launchTime" => Slot::LaunchTime,
+        "startTime" => Slot::StartTime,
+        "finishTime" => Slot::FinishTime,
+        "mapFinishTime" => Slot::MapFinishTime,
+        "shuffleFinishTime" => Slot::ShuffleFinishTime,
+        "sortFinishTime" => Slot::SortFinishTime,
+        "hostname" | "hostName" | "nodeManagerHost" => Slot::Host,
+        "trackerName" => Slot::Tracker,
+        "rackname" | "rackName" => Slot::Rack,
+        "error" | "diagnostics" => Slot::Error,
+        "splitLocations" => Slot::SplitLocations,
+        "locality" => Slot::Locality,
+        "avataar" => Slot::Avataar,
+        "failedDueToAttempt" => Slot::FailedDueToAttempt,
+        "successfulAttemptId" | "successAttemptId" => Slot::SuccessfulAttemptId,
+        "jobName" => Slot::JobName,
+        "userName" | "user" => Slot::User,
+        "jobQueueName" | "queueName" => Slot::Queue,
+        "totalMaps" => Slot::TotalMaps,
+        "totalReduces" => Slot::TotalReduces,
+        "uberized" => Slot::Uberized,
+        "counters" | "totalCounters" => Slot::Counters,
+        "mapCounters" => Slot::MapCounters,
+        "reduceCounters" => Slot::ReduceCounters,
+        "clockSplits" => Slot::ClockSplits,
+        "cpuUsages" => Slot::CpuUsages,
+        "vMemKbytes" | "vMemKBytes" => Slot::VirtualMemory,
+        "physMemKbytes" | "physMemKBytes" => Slot::PhysicalMemory,
+        _ => return None,
+    })
+}
+
+/// Stores a text. Slots for integers and flags take it where it spells one; others ignore it.
+pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>) {
+    let place = match slot {
+        Slot::JobId => &mut fields.job_id,
+        Slot::TaskId => &mut fields.task_id,
+        Slot::AttemptId => &mut fields.attempt_id,
+        Slot::TaskType => &mut fields.task_type,
+        Slot::Status => &mut fields.status,
+        Slot::Tracker if fields.host.is_some() => return,
+        Slot::Host | Slot::Tracker => &mut fields.host,
+        Slot::Rack => &mut fields.rack,
+        Slot::Error => &mut fields.error,
+        Slot::SplitLocations => &mut fields.split_locations,
+        Slot::Locality => &mut fields.locality,
+        Slot::Avataar => &mut fields.avataar,
+        Slot::FailedDueToAttempt => &mut fields.failed_due_to_attempt,
+        Slot::SuccessfulAttemptId => &mut fields.successful_attempt_id,
+        Slot::JobName => &mut fields.job_name,
+        Slot::User => &mut fields.user,
+        Slot::Queue => &mut fields.queue,
+        _ => {
+            match (text.parse::<i64>(), text.parse::<bool>()) {
+                (Ok(value), _) => set_integer(fields, slot, value),
+                (_, Ok(value)) => set_flag(fields, slot, value),
+                _ => {}
+            }
+            return;
+        }
+    };
+    *place = Some(text);
+}
+
+/// Stores an integer (times in milliseconds since 1970); slots for anything else ignore it.
+pub fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) {
+    let place = match slot {
+        Slot::SubmitTime => &mut fields.submit_time,
+        Slot::LaunchTime => &mut fields.launch_time,
+        Slot::StartTime => &mut fields.start_time,
+        Slot::FinishTime => &mut fields.finish_time,
+        Slot::MapFinishTime => &mut fields.map_finish_time,
+        Slot::ShuffleFinishTime => &mut fields.shuffle_finish_time,
+        Slot::SortFinishTime => &mut fields.sort_finish_time,
+        Slot::TotalMaps => &mut fields.total_maps,
+        Slot::TotalReduces => &mut fields.total_reduces,
+        _ => return,
+    };
+    *place = Some(value);
+}
+
+/// Stores a flag; slots for anything else ignore it.
+pub fn set_flag(fields: &mut EventFields<'_>, slot: Slot, value: bool) {
+    if slot == Slot::Uberized {
+        fields.uberized = Some(value);
+    }
+}
+
+/// The counters behind a slot, `None` for slots of anything else.
+pub fn counters(payload: &mut EventPayload, slot: Slot) -> Option<&mut CounterSet> {
+    match slot {
+        Slot::Counters => Some(&mut payload.counters),
+        Slot::MapCounters => Some(&mut payload.map_counters),
+        Slot::ReduceCounters => Some(&mut payload.reduce_counters),
+        _ => None,
+    }
+}
+
+/// The progress array behind a slot, `None` for slots of anything else.
+pub fn splits(payload: &mut EventPayload, slot: Slot) -> Option<&mut Vec<i32>> {
+    match slot {
+        Slot::ClockSplits => Some(&mut payload.progress.clock_ms),
+        Slot::CpuUsages => Some(&mut payload.progress.cpu_ms),
+        Slot::VirtualMemory => Some(&mut payload.progress.virtual_kib),
+        Slot::PhysicalMemory => Some(&mut payload.progress.physical_kib),
+        _ => None,
+    }
+}
+
+impl Slot {
+    /// Whether the slot holds counters.
+    #[must_use]
+    pub const fn is_counters(self) -> bool {
+        matches!(self, Self::Counters | Self::MapCounters | Self::ReduceCounters)
+    }
+
+    /// Whether the slot holds one of the progress arrays.
+    #[must_use]
+    pub const fn is_splits(self) -> bool {
+        matches!(self, Self::ClockSplits | Self::CpuUsages | Self::VirtualMemory | Self::PhysicalMemory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tracker_names_the_host_only_where_nothing_else_does() {
+        for order in [["hostname", "trackerName"], ["trackerName", "hostname"]] {
+            let mut fields = EventFields::default();
+            for name in order {
+                set_text(&mut fields, slot(name).unwrap(), name.into());
+            }
+            assert_eq!(fields.host.as_deref(), Some("hostname"));
+        }
+        let mut fields = EventFields::default();
+        set_text(&mut fields, slot("trackerName").unwrap(), "a".into());
+        assert_eq!(fields.host.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn values_of_another_type_are_taken_where_they_can_mean_only_one_thing() {
+        let mut fields = EventFields::default();
+        set_text(&mut fields, Slot::FinishTime, "1300".into());
+        set_text(&mut fields, Slot::Uberized, "true".into());
+        set_text(&mut fields, Slot::StartTime, "noon".into());
+        set_integer(&mut fields, Slot::JobName, 7);
+        set_flag(&mut fields, Slot::TotalMaps, true);
+        assert_eq!((fields.finish_time, fields.uberized), (Some(1300), Some(true)));
+        assert_eq!((fields.start_time, fields.job_name, fields.total_maps), (None, None, None));
+    }
+
+    #[test]
+    fn bulky_slots_lead_into_the_payload() {
+        let mut payload = EventPayload::default();
+        let bulky = ["totalCounters", "mapCounters", "reduceCounters", "clockSplits", "vMemKBytes"];
+        for slot in bulky.map(|name| slot(name).unwrap()) {
+            assert_eq!(counters(&mut payload, slot).is_some(), slot.is_counters());
+            assert_eq!(splits(&mut payload, slot).is_some(), slot.is_splits());
+        }
+        assert_eq!(slot("workflowId"), None);
+    }
+}

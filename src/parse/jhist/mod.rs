@@ -1,0 +1,3 @@
+//! Histories of Hadoop 0.21 and later (`.jhist`), written by `o.a.h.mapreduce.jobhistory.EventWriter`.
+
+pub mod fields;

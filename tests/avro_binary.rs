@@ -1,7 +1,7 @@
 //! Binary histories that Hadoop wrote, against the same histories in Avro's JSON encoding.
 
 // Clippy's leave for tests ends at functions marked as tests.
-#![allow(clippy::indexing_slicing, clippy::print_stdout, clippy::unwrap_used)]
+#![allow(unreachable_pub, clippy::indexing_slicing, clippy::print_stdout, clippy::unwrap_used)]
 
 mod common;
 

@@ -23,10 +23,10 @@ pub use header::looks_like_binary_history;
 pub use plan::Plan;
 pub use schema::SchemaError;
 
-use super::super::build::HistoryBuilder;
-use super::super::event::{EventFields, EventPayload};
-use super::super::{Level, MAX_LINE_LEN, Parsed, Position, Problems};
 use crate::input::window::ByteWindow;
+use crate::parse::build::HistoryBuilder;
+use crate::parse::event::{EventFields, EventPayload};
+use crate::parse::{Level, MAX_LINE_LEN, Parsed, Position, Problems};
 use header::{HeaderError, read_header};
 use source::Source;
 

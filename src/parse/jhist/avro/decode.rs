@@ -165,6 +165,7 @@ impl Decoder<'_, '_> {
             match (items.step, block.size) {
                 (_, Some(size)) if items.skip => drop(self.cursor.take(size)?),
                 (Step::Fixed(size), _) => drop(self.cursor.take(size.saturating_mul(block.count))?),
+                (Step::Counter(list), _) => self.counters(list, countable(block.count)?, depth)?,
                 (step, _) => {
                     for _ in 0..countable(block.count)? {
                         self.step(step, depth)?;
@@ -203,7 +204,24 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    #[inline]
+    /// The counters of a block: most of the bytes of any history, so what Hadoop writes has its own loop.
+    fn counters(&mut self, list: usize, count: usize, depth: usize) -> Result<()> {
+        let usual = [Step::CounterName, Step::Prefixed, Step::CounterValue];
+        let (Some(group), true) = (self.group, *self.plan.list(list) == usual) else {
+            return (0..count).try_for_each(|_| self.counter(list, depth));
+        };
+        let Some(set) = counters(self.payload, self.set) else { return Ok(()) };
+        let mut cursor = self.cursor;
+        for _ in 0..count {
+            let name = cursor.prefixed()?;
+            cursor.prefixed()?;
+            let value = cursor.long()?;
+            self.names.record(group, &text(name), value, set, self.strings);
+        }
+        self.cursor = cursor;
+        Ok(())
+    }
+
     fn counter(&mut self, list: usize, depth: usize) -> Result<()> {
         self.counter = None;
         self.value = None;

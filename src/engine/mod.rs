@@ -172,7 +172,7 @@ fn parse(stream: codec::Decoded, kind: SourceKind) -> Parsed {
     let window = ByteWindow::new(stream);
     match kind {
         SourceKind::JhistJson => jhist::json::parse(window),
-        SourceKind::JhistBinary => Parsed::default(),
+        SourceKind::JhistBinary => jhist::avro::parse(window),
         SourceKind::Hadoop1History => hadoop1::parse(window),
         SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Unrelated(_) => Parsed::default(),
     }

@@ -99,8 +99,8 @@ pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>
         Slot::AttemptId => &mut fields.attempt_id,
         Slot::TaskType => &mut fields.task_type,
         Slot::Status => &mut fields.status,
-        Slot::Host => &mut fields.host,
-        Slot::Tracker if fields.host.is_none() => &mut fields.host,
+        Slot::Tracker if fields.host.is_some() => return,
+        Slot::Host | Slot::Tracker => &mut fields.host,
         Slot::Rack => &mut fields.rack,
         Slot::Error => &mut fields.error,
         Slot::SplitLocations => &mut fields.split_locations,
@@ -112,10 +112,10 @@ pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>
         Slot::User => &mut fields.user,
         Slot::Queue => &mut fields.queue,
         _ => {
-            if let Ok(value) = text.parse() {
-                set_integer(fields, slot, value);
-            } else if let Ok(value) = text.parse() {
-                set_flag(fields, slot, value);
+            match (text.parse::<i64>(), text.parse::<bool>()) {
+                (Ok(value), _) => set_integer(fields, slot, value),
+                (_, Ok(value)) => set_flag(fields, slot, value),
+                _ => {}
             }
             return;
         }

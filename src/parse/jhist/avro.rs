@@ -1,0 +1,139 @@
+//! Histories in Avro's binary encoding (`EventWriter.WriteMode.BINARY`): a line `Avro-Binary`, the schema
+//! they were written with, then events back to back to the end of the file.
+//!
+//! There are no marks between events, so nothing behind a damaged event can be read.
+
+mod compile;
+mod cursor;
+mod decode;
+#[cfg(test)]
+mod encode;
+mod header;
+mod plan;
+mod schema;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Read};
+
+pub use cursor::DecodeError;
+pub use decode::{Decoded, decode_event};
+pub use header::looks_like_binary_history;
+pub use plan::Plan;
+pub use schema::SchemaError;
+
+use crate::input::window::ByteWindow;
+use crate::parse::build::HistoryBuilder;
+use crate::parse::event::{EventFields, EventPayload};
+use crate::parse::{Level, MAX_LINE_LEN, Parsed, Position, Problems};
+use header::{HeaderError, read_header};
+use source::Source;
+
+/// Reads a binary history.
+pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
+    let mut source = Source::new(window);
+    let plan = match read_header(&mut source) {
+        Ok(plan) => plan,
+        Err(error) => return unusable(&error, source.offset()),
+    };
+    let mut history = History {
+        plan: &plan,
+        builder: HistoryBuilder::default(),
+        payload: EventPayload::default(),
+        events: 0,
+    };
+    let damaged = history.read(&mut source);
+    let (application, problems) = history.builder.finish(damaged);
+    Parsed { applications: vec![application], confs: Vec::new(), problems }
+}
+
+fn unusable(error: &HeaderError, offset: u64) -> Parsed {
+    let code = match error {
+        HeaderError::Truncated | HeaderError::Io(_) => "truncated",
+        _ => "bad-schema",
+    };
+    let mut problems = Problems::default();
+    problems.add(Level::Error, code, Some(Position::Byte(offset)), || {
+        format!("the events of the binary history cannot be read: {error}; nothing was read")
+    });
+    Parsed { problems, ..Parsed::default() }
+}
+
+struct History<'p> {
+    plan: &'p Plan,
+    builder: HistoryBuilder,
+    payload: EventPayload,
+    events: u64,
+}
+
+impl History<'_> {
+    /// Reads all events; `true` if the source ends or breaks before its own end.
+    fn read<R: Read>(&mut self, source: &mut Source<R>) -> bool {
+        loop {
+            let (len, stop) = self.events(source.bytes(), source.offset());
+            source.consume(len);
+            let left = source.bytes().len();
+            match stop {
+                DecodeError::Damaged(reason) => return self.damaged(source.offset(), reason),
+                DecodeError::Incomplete if left > MAX_LINE_LEN => {
+                    return self.damaged(source.offset(), "it is larger than an event may be");
+                }
+                DecodeError::Incomplete if source.grow() => {}
+                DecodeError::Incomplete => {
+                    let failure = source.take_failure();
+                    return (left > 0 || failure.is_some())
+                        && self.truncated(source.offset(), failure.as_ref());
+                }
+            }
+        }
+    }
+
+    /// Takes the events in `bytes`; returns how many bytes they have and why the next one is not read.
+    fn events(&mut self, bytes: &[u8], offset: u64) -> (usize, DecodeError) {
+        let mut start = 0;
+        loop {
+            let rest = bytes.get(start..).unwrap_or_default();
+            if rest.is_empty() {
+                return (start, DecodeError::Incomplete);
+            }
+            let mut fields = EventFields::default();
+            let (names, strings) = self.builder.counter_names();
+            let event = match decode_event(self.plan, rest, &mut fields, &mut self.payload, names, strings) {
+                Ok(event) => event,
+                Err(error) => return (start, error),
+            };
+            let at = Position::Byte(offset + start as u64);
+            match event.kind {
+                Some(kind) => self.builder.event(at, kind, &fields, &self.payload),
+                None => self.builder.problems().add(Level::Info, "unknown-event", Some(at), || {
+                    format!("events of type `{}` are not known; they were passed over", event.type_name)
+                }),
+            }
+            self.events += 1;
+            start += event.len;
+        }
+    }
+
+    fn damaged(&mut self, offset: u64, reason: &str) -> bool {
+        let events = self.events;
+        self.builder.problems().warn("damaged", Some(Position::Byte(offset)), || {
+            format!(
+                "an event cannot be decoded: {reason}; binary histories have no marks to go on from, so only \
+                 the {events} events before it were read"
+            )
+        });
+        true
+    }
+
+    fn truncated(&mut self, offset: u64, failure: Option<&io::Error>) -> bool {
+        let events = self.events;
+        self.builder.problems().warn("truncated", Some(Position::Byte(offset)), || match failure {
+            Some(error) => {
+                format!("the source cannot be read further: {error}; only {events} events were read")
+            }
+            None => format!("the source ends within an event; only the {events} events before it were read"),
+        });
+        true
+    }
+}

@@ -1,0 +1,251 @@
+//! Runs the steps of a [`Plan`] over the bytes of one event.
+
+use std::borrow::Cow;
+
+use super::cursor::{Cursor, DecodeError, Result, text};
+use super::plan::{MAX_DEPTH, Plan, Step};
+use crate::model::Interner;
+use crate::parse::MAX_LINE_LEN;
+use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
+use crate::parse::jhist::fields::{Slot, counters, set_flag, set_integer, set_text, splits};
+
+/// An event's type and size; its values are in the fields and the payload given to [`decode_event`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// Encoded size in bytes.
+    pub len: usize,
+    /// What happened, `None` for types that are not known here.
+    pub kind: Option<EventKind>,
+    /// The type's name in the schema.
+    pub type_name: &'a str,
+}
+
+/// Decodes the event at the start of `bytes`.
+///
+/// `fields` must be empty; `payload` is cleared first. After an error both hold a part of the event, and
+/// decoding the same event again from more bytes is sound.
+///
+/// # Errors
+/// [`DecodeError::Incomplete`] if the event goes on beyond `bytes`, [`DecodeError::Damaged`] if more
+/// bytes would not help.
+pub fn decode_event<'a>(
+    plan: &'a Plan,
+    bytes: &'a [u8],
+    fields: &mut EventFields<'a>,
+    payload: &mut EventPayload,
+    names: &mut CounterNames,
+    strings: &mut Interner,
+) -> Result<Decoded<'a>> {
+    payload.clear();
+    let mut decoder = Decoder {
+        plan,
+        cursor: Cursor::new(bytes),
+        fields,
+        payload,
+        names,
+        strings,
+        kind: 0,
+        set: Slot::Counters,
+        group: None,
+        late_counts: None,
+        counter: None,
+        value: None,
+    };
+    decoder.step(plan.root(), 0)?;
+    let len = bytes.len() - decoder.cursor.left();
+    let (type_name, kind) = plan.kinds().get(decoder.kind).map_or(("", None), |(name, kind)| (name, *kind));
+    Ok(Decoded { len, kind, type_name })
+}
+
+struct Decoder<'a, 'd> {
+    plan: &'a Plan,
+    cursor: Cursor<'a>,
+    fields: &'d mut EventFields<'a>,
+    payload: &'d mut EventPayload,
+    names: &'d mut CounterNames,
+    strings: &'d mut Interner,
+    /// The event's type, by its place in the schema's enum.
+    kind: usize,
+    /// Where counters go.
+    set: Slot,
+    group: Option<GroupIndex>,
+    /// Where the counters of a group started that came before the group's name, and their array.
+    late_counts: Option<(Cursor<'a>, usize)>,
+    counter: Option<&'a [u8]>,
+    value: Option<i64>,
+}
+
+impl Decoder<'_, '_> {
+    fn step(&mut self, step: Step, depth: usize) -> Result<()> {
+        match step {
+            Step::Fixed(size) => self.cursor.take(size).map(drop),
+            Step::Varint => self.cursor.long().map(drop),
+            Step::Prefixed => self.cursor.prefixed().map(drop),
+            Step::Choice(count) => self.cursor.choice(count, BAD_SYMBOL).map(drop),
+            Step::Record(list) => self.record(list, depth),
+            Step::Union(list) => self.union(list, depth),
+            Step::Array(items) => self.array(items, depth),
+            Step::Map(items) => self.map(items, depth),
+            Step::Kind => {
+                self.kind = self.cursor.choice(self.plan.kinds().len(), BAD_SYMBOL)?;
+                Ok(())
+            }
+            Step::Text(_) | Step::Integer(_) | Step::Flag(_) | Step::Symbol(..) | Step::Split(_) => {
+                self.keep(step)
+            }
+            Step::Counters(slot, list) => {
+                self.set = slot;
+                self.record(list, depth)
+            }
+            Step::Group(list) => self.group(list, depth),
+            Step::GroupName => {
+                let name = text(self.cursor.prefixed()?);
+                self.group = Some(self.names.group(&name));
+                Ok(())
+            }
+            Step::Counts { read, skip } => {
+                if self.group.is_some() {
+                    return self.array(read, depth);
+                }
+                self.late_counts = Some((self.cursor, read));
+                self.array(skip, depth)
+            }
+            Step::Counter(list) => self.counter(list, depth),
+            Step::CounterName => {
+                self.counter = Some(self.cursor.prefixed()?);
+                Ok(())
+            }
+            Step::CounterValue => {
+                self.value = Some(self.cursor.long()?);
+                Ok(())
+            }
+        }
+    }
+
+    fn keep(&mut self, step: Step) -> Result<()> {
+        match step {
+            Step::Text(slot) => set_text(self.fields, slot, text(self.cursor.prefixed()?)),
+            Step::Integer(slot) => set_integer(self.fields, slot, self.cursor.long()?),
+            Step::Flag(slot) => set_flag(self.fields, slot, self.cursor.take(1)? == [1]),
+            Step::Symbol(slot, id) => {
+                let symbols = self.plan.symbols(id);
+                let index = self.cursor.choice(symbols.len(), BAD_SYMBOL)?;
+                let symbol = symbols.get(index).map(String::as_str).unwrap_or_default();
+                set_text(self.fields, slot, Cow::Borrowed(symbol));
+            }
+            Step::Split(slot) => {
+                let value = self.cursor.int()?;
+                if let Some(array) = splits(self.payload, slot) {
+                    array.push(value);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn record(&mut self, list: usize, depth: usize) -> Result<()> {
+        let depth = deeper(depth)?;
+        let plan = self.plan;
+        plan.list(list).iter().try_for_each(|&step| self.step(step, depth))
+    }
+
+    fn union(&mut self, list: usize, depth: usize) -> Result<()> {
+        let depth = deeper(depth)?;
+        let branches = self.plan.list(list);
+        let index = self.cursor.choice(branches.len(), "a union has no such branch")?;
+        branches.get(index).map_or(Ok(()), |&step| self.step(step, depth))
+    }
+
+    fn array(&mut self, items: usize, depth: usize) -> Result<()> {
+        let depth = deeper(depth)?;
+        let items = self.plan.items(items);
+        while let Some(block) = self.cursor.block()? {
+            match (items.step, block.size) {
+                (_, Some(size)) if items.skip => drop(self.cursor.take(size)?),
+                (Step::Fixed(size), _) => drop(self.cursor.take(size.saturating_mul(block.count))?),
+                (Step::Counter(list), _) => self.counters(list, countable(block.count)?, depth)?,
+                (step, _) => {
+                    for _ in 0..countable(block.count)? {
+                        self.step(step, depth)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, items: usize, depth: usize) -> Result<()> {
+        let depth = deeper(depth)?;
+        let items = self.plan.items(items);
+        while let Some(block) = self.cursor.block()? {
+            if let Some(size) = block.size {
+                self.cursor.take(size)?;
+                continue;
+            }
+            for _ in 0..countable(block.count)? {
+                self.cursor.prefixed()?;
+                self.step(items.step, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, list: usize, depth: usize) -> Result<()> {
+        self.group = None;
+        self.late_counts = None;
+        self.record(list, depth)?;
+        if let Some((start, counts)) = self.late_counts.take() {
+            let end = std::mem::replace(&mut self.cursor, start);
+            self.array(counts, depth)?;
+            self.cursor = end;
+        }
+        Ok(())
+    }
+
+    /// The counters of a block: most of the bytes of any history, so what Hadoop writes has its own loop.
+    fn counters(&mut self, list: usize, count: usize, depth: usize) -> Result<()> {
+        let usual = [Step::CounterName, Step::Prefixed, Step::CounterValue];
+        let (Some(group), true) = (self.group, *self.plan.list(list) == usual) else {
+            return (0..count).try_for_each(|_| self.counter(list, depth));
+        };
+        let Some(set) = counters(self.payload, self.set) else { return Ok(()) };
+        let mut cursor = self.cursor;
+        for _ in 0..count {
+            let name = cursor.prefixed()?;
+            cursor.prefixed()?;
+            let value = cursor.long()?;
+            self.names.record(group, &text(name), value, set, self.strings);
+        }
+        self.cursor = cursor;
+        Ok(())
+    }
+
+    fn counter(&mut self, list: usize, depth: usize) -> Result<()> {
+        self.counter = None;
+        self.value = None;
+        self.record(list, depth)?;
+        if let (Some(group), Some(name), Some(value)) = (self.group, self.counter, self.value)
+            && let Some(set) = counters(self.payload, self.set)
+        {
+            self.names.record(group, &text(name), value, set, self.strings);
+        }
+        Ok(())
+    }
+}
+
+const BAD_SYMBOL: &str = "an enum has no such symbol";
+
+fn deeper(depth: usize) -> Result<usize> {
+    if depth < MAX_DEPTH { Ok(depth + 1) } else { Err(DecodeError::Damaged("values are nested too deeply")) }
+}
+
+/// Items that take a byte each cannot be more than the bytes of an event.
+fn countable(count: usize) -> Result<usize> {
+    if count <= MAX_LINE_LEN {
+        Ok(count)
+    } else {
+        Err(DecodeError::Damaged("an array is larger than an event may be"))
+    }
+}

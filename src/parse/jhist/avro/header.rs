@@ -1,0 +1,189 @@
+//! What stands before the events: perhaps a comment, the line `Avro-Binary`, the schema.
+
+use std::io::{self, Read};
+
+use memchr::{memchr, memmem};
+use serde_json::{Deserializer, Value};
+use thiserror::Error;
+
+use super::plan::Plan;
+use super::schema::SchemaError;
+use super::source::Source;
+
+/// The first line of a binary history (`EventWriter.VERSION_BINARY`).
+const MAGIC: &[u8] = b"Avro-Binary";
+/// How much may stand before the first line.
+const MAX_PREAMBLE: usize = 64 * 1024;
+/// How long a schema may be. Hadoop's have some 10 KiB.
+const MAX_SCHEMA: usize = 1 << 20;
+
+/// Why the events of a source cannot be decoded at all.
+#[derive(Debug, Error)]
+pub(super) enum HeaderError {
+    /// The source is something else.
+    #[error("it does not start with the line `Avro-Binary`")]
+    NotBinary,
+    /// The source ends before its events.
+    #[error("it ends within its schema")]
+    Truncated,
+    /// The source cannot be read to its events.
+    #[error("it cannot be read to the end of its schema: {0}")]
+    Io(io::Error),
+    /// The schema is not JSON.
+    #[error("the schema is not JSON: {0}")]
+    Json(serde_json::Error),
+    /// The schema is longer than any that Hadoop writes.
+    #[error("the schema has more than 1 MiB")]
+    TooLong,
+    /// The schema is JSON, but not one for events.
+    #[error("the schema cannot be used: {0}")]
+    Schema(#[from] SchemaError),
+}
+
+/// Whether `head`, the start of a source, is that of a binary history.
+#[must_use]
+pub fn looks_like_binary_history(head: &[u8]) -> bool {
+    matches!(preamble(head), Preamble::Magic | Preamble::Schema(_))
+}
+
+/// Reads up to the first event.
+///
+/// # Errors
+/// [`HeaderError`] if there are no events that could be decoded.
+pub(super) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Plan, HeaderError> {
+    let start = loop {
+        match preamble(source.bytes()) {
+            Preamble::Schema(start) => break start,
+            Preamble::Magic | Preamble::Unknown if source.bytes().len() > MAX_PREAMBLE => {
+                return Err(HeaderError::NotBinary);
+            }
+            Preamble::Magic | Preamble::Unknown if source.grow() => {}
+            Preamble::Magic => return Err(truncated(source)),
+            Preamble::Unknown | Preamble::Other => return Err(HeaderError::NotBinary),
+        }
+    };
+    source.consume(start);
+    let (schema, len) = loop {
+        let mut values = Deserializer::from_slice(source.bytes()).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(value)) => break (value, values.byte_offset()),
+            Some(Err(error)) if !error.is_eof() => return Err(HeaderError::Json(error)),
+            _ if source.bytes().len() > MAX_SCHEMA => return Err(HeaderError::TooLong),
+            _ if source.grow() => {}
+            _ => return Err(truncated(source)),
+        }
+    };
+    if len > MAX_SCHEMA {
+        return Err(HeaderError::TooLong);
+    }
+    source.consume(len);
+    while source.bytes().len() < 2 && source.grow() {}
+    // Only these: the first byte of an event may be any other white space.
+    let line_end = [&b"\r\n"[..], b"\n"].into_iter().find(|end| source.bytes().starts_with(end));
+    source.consume(line_end.map_or(0, <[u8]>::len));
+    Ok(Plan::compile(&schema)?)
+}
+
+fn truncated<R: Read>(source: &mut Source<R>) -> HeaderError {
+    source.take_failure().map_or(HeaderError::Truncated, HeaderError::Io)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Preamble {
+    /// The schema starts here.
+    Schema(usize),
+    /// The first line may go on.
+    Magic,
+    /// The first line is not to be seen yet.
+    Unknown,
+    Other,
+}
+
+/// Passes over blank lines and comments (`<!-- -->`, as on histories that are kept as test data, `#`, `//`).
+fn preamble(bytes: &[u8]) -> Preamble {
+    let mut rest = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    loop {
+        rest = rest.trim_ascii_start();
+        let (end, end_len) = if rest.starts_with(b"<!--") {
+            (memmem::find(rest, b"-->"), 3)
+        } else if rest.starts_with(b"#") || rest.starts_with(b"//") {
+            (memchr(b'\n', rest), 1)
+        } else {
+            break;
+        };
+        let Some(end) = end else { return Preamble::Unknown };
+        rest = rest.get(end + end_len..).unwrap_or_default();
+    }
+    let Some(after) = rest.strip_prefix(MAGIC) else {
+        let starts = |text: &[u8]| text.starts_with(rest);
+        return if starts(MAGIC) || starts(b"<!--") || starts(b"//") {
+            Preamble::Unknown
+        } else {
+            Preamble::Other
+        };
+    };
+    let line = memchr(b'\n', after);
+    let blank = after.get(..line.unwrap_or(after.len())).unwrap_or_default().trim_ascii().is_empty();
+    match line {
+        _ if !blank => Preamble::Other,
+        Some(line) => Preamble::Schema(bytes.len() - after.len() + line + 1),
+        None => Preamble::Magic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::window::ByteWindow;
+
+    #[test]
+    fn binary_histories_are_told_from_others() {
+        for head in
+            ["Avro-Binary\n{", "\n\nAvro-Binary\r\n", "<!--\n # > -->\nAvro-Binary\n", "# a\nAvro-Binary"]
+        {
+            assert!(looks_like_binary_history(head.as_bytes()), "{head}");
+        }
+        for head in ["Avro-Json\n{", "", "\n", "Avro-Bin", "Avro-BinaryX\n", "<!-- Avro-Binary\n", "Obj\x01"]
+        {
+            assert!(!looks_like_binary_history(head.as_bytes()), "{head}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_is_not_taken_for_something_else() {
+        let header = "<!-- a --># b\n// c\n\n Avro-Binary\n";
+        for cut in 0..header.len() {
+            assert_ne!(preamble(&header.as_bytes()[..cut]), Preamble::Other, "{cut}");
+        }
+        assert_eq!(preamble(header.as_bytes()), Preamble::Schema(header.len()));
+    }
+
+    const SCHEMA: &str = r#"{"type": "record", "name": "Event", "fields": [
+        {"name": "type", "type": {"type": "enum", "name": "T", "symbols": ["AM_STARTED"]}},
+        {"name": "event", "type": [{"type": "record", "name": "A", "fields": []}]}]}"#;
+
+    #[test]
+    fn the_window_stands_at_the_first_event() {
+        for (end, events) in [("\n", "\n\n"), ("\r\n", " x"), ("", "x")] {
+            let source = format!("Avro-Binary\n{SCHEMA}{end}{events}");
+            let mut read = Source::new(ByteWindow::new(source.as_bytes()));
+            read_header(&mut read).unwrap();
+            assert_eq!(read.bytes(), events.as_bytes());
+            assert_eq!(read.offset(), (source.len() - events.len()) as u64);
+        }
+    }
+
+    #[test]
+    fn unusable_headers_say_why() {
+        let why = |source: &str| {
+            let mut source = Source::new(ByteWindow::new(source.as_bytes()));
+            read_header(&mut source).unwrap_err().to_string()
+        };
+        assert!(why("Avro-Json\n").contains("does not start"));
+        assert!(why("Avro-Binary\n{\"type\":").contains("ends within"));
+        assert!(why("Avro-Binary\n[}").contains("not JSON"));
+        assert!(why("Avro-Binary\n\"string\"\n").contains("not a record"));
+        assert!(why(&format!("Avro-Binary\n[{}", " ".repeat(3 << 20))).contains("1 MiB"));
+        assert!(why(&format!("Avro-Binary\n{}", "[".repeat(3 << 20))).contains("JSON"));
+    }
+}

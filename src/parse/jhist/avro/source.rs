@@ -1,0 +1,50 @@
+//! A window that grows in steps that keep repeated attempts cheap, and remembers why it stopped growing.
+
+use std::io::{self, Read};
+
+use crate::input::window::ByteWindow;
+
+pub(super) struct Source<R> {
+    window: ByteWindow<R>,
+    failure: Option<io::Error>,
+}
+
+impl<R: Read> Source<R> {
+    pub(super) fn new(window: ByteWindow<R>) -> Self {
+        Self { window, failure: None }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.window.bytes()
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.window.offset()
+    }
+
+    pub(super) fn consume(&mut self, count: usize) {
+        self.window.consume(count);
+    }
+
+    /// The error that ended the stream, if one did. What came before it is in the window.
+    pub(super) fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+
+    /// Makes the window at least twice as long unless the stream ends, so that work which starts over
+    /// with each longer window stays in proportion to the last length. Says whether it is longer.
+    pub(super) fn grow(&mut self) -> bool {
+        let before = self.bytes().len();
+        while self.bytes().len() < before.saturating_mul(2).max(1) {
+            match self.window.extend() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        self.bytes().len() > before
+    }
+}

@@ -19,9 +19,20 @@ const MAX_DIAGNOSTICS_LEN: usize = 8 << 10;
 
 const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
 
+/// Whose clocks a history's times come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Clocks {
+    /// The application master's alone (Hadoop 2 and 3): times agree to the millisecond.
+    #[default]
+    Master,
+    /// The job tracker's for tasks, each task tracker's for attempts (Hadoop 1): they can be minutes apart.
+    Trackers,
+}
+
 /// Builds one application from the events of its history.
 pub struct HistoryBuilder {
     app: Application,
+    clocks: Clocks,
     names: CounterNames,
     problems: Problems,
     groups: [TaskGroup; KINDS.len()],
@@ -43,6 +54,7 @@ impl Default for HistoryBuilder {
     fn default() -> Self {
         Self {
             app: Application::new(Engine::MapReduce),
+            clocks: Clocks::default(),
             names: CounterNames::default(),
             problems: Problems::default(),
             groups: KINDS.map(TaskGroup::new),
@@ -56,6 +68,12 @@ impl Default for HistoryBuilder {
 }
 
 impl HistoryBuilder {
+    /// A builder for a history whose times come from `clocks`.
+    #[must_use]
+    pub fn with_clocks(clocks: Clocks) -> Self {
+        Self { clocks, ..Self::default() }
+    }
+
     /// What a decoder needs to record counters into an [`EventPayload`].
     pub fn counter_names(&mut self) -> (&mut CounterNames, &mut Interner) {
         (&mut self.names, &mut self.app.strings)
@@ -221,7 +239,8 @@ impl HistoryBuilder {
             });
             return;
         }
-        verify::reconcile(&mut self.problems, at, group, attempt, finish, &payload.counters);
+        verify::reconcile_times(&mut self.problems, at, group, attempt, finish, self.clocks);
+        verify::reconcile_counters(&mut self.problems, at, group, attempt, &payload.counters);
     }
 
     fn task_failed(&mut self, at: Position, fields: &EventFields<'_>) {

@@ -4,7 +4,7 @@
 //! end of the job sums up the counters of all tasks. Where two records of one value differ, the value is
 //! unknown and the report says so.
 
-use super::build::GAUGES;
+use super::build::{Clocks, GAUGES};
 use super::problem::{Position, Problems};
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
@@ -15,28 +15,34 @@ use crate::units::{Millis, Timestamp};
 const CLOCK_TOLERANCE: Millis = Millis::from_secs(24 * 3600);
 
 /// Compares the end of a task with the end of the attempt that made it succeed.
-pub(super) fn reconcile(
+pub(super) fn reconcile_times(
     problems: &mut Problems,
     at: Position,
     group: &mut TaskGroup,
     attempt: usize,
     finish: Option<Timestamp>,
+    clocks: Clocks,
+) {
+    let Some(own) = group.attempts.time(attempt, TimePoint::Finish) else {
+        group.attempts.set_time(attempt, TimePoint::Finish, finish);
+        return;
+    };
+    if clocks == Clocks::Master && finish.is_some_and(|task| task != own) {
+        group.attempts.set_time(attempt, TimePoint::Finish, None);
+        problems.warn("times-disagree", Some(at), || {
+            "a task and its attempt tell different ends; the attempt's run time is unknown".into()
+        });
+    }
+}
+
+/// Compares the counters of a task with those of the attempt that made it succeed.
+pub(super) fn reconcile_counters(
+    problems: &mut Problems,
+    at: Position,
+    group: &mut TaskGroup,
+    attempt: usize,
     counters: &CounterSet,
 ) {
-    let known = group.attempts.time(attempt, TimePoint::Finish);
-    if let (Some(task), Some(own)) = (finish, known)
-        && task != own
-    {
-        // Hadoop 1 notes a task's end at the next heartbeat, never before the attempt's.
-        if Millis::between(own, task).is_none_or(|late| late > CLOCK_TOLERANCE) {
-            group.attempts.set_time(attempt, TimePoint::Finish, None);
-            problems.warn("times-disagree", Some(at), || {
-                "a task and its attempt tell different ends; the attempt's run time is unknown".into()
-            });
-        }
-    } else if known.is_none() {
-        group.attempts.set_time(attempt, TimePoint::Finish, finish);
-    }
     for (counter, value) in counters.iter() {
         match group.attempts.counter(attempt, counter) {
             None => group.attempts.set_counter(attempt, counter, Some(value)),
@@ -174,6 +180,13 @@ fn check_announced(app: &mut Application, problems: &mut Problems) {
     for (kind, announced) in expected {
         let Some(announced) = announced else { continue };
         let shown = shown(kind);
+        let open = app.group(kind).map_or(0, |group| group.count_tasks(Outcome::Unfinished));
+        if open > 0 {
+            complete = false;
+            problems.warn("tasks-unfinished", None, || {
+                format!("the job succeeded, but {open} of its {} tasks have no end", kind.name())
+            });
+        }
         if shown < announced {
             complete = false;
             problems.warn("tasks-missing", None, || {

@@ -9,7 +9,7 @@ use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::Finding;
 use crate::severity::Severity;
-use crate::units::three_digits;
+use crate::units::{show_gb_hours, three_digits};
 
 /// How the text report is laid out.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,7 @@ fn facts(app: &ApplicationReport) -> String {
         None => app.status.name().to_owned(),
     });
     facts.push(match app.metrics.used {
-        Some(used) => format!("{} GB·h used", three_digits(used.as_gb_hours())),
+        Some(used) => format!("{} GB·h used", show_gb_hours(used)),
         None => "memory use unknown".to_owned(),
     });
     facts.extend(app.metrics.wasted_percent().map(|percent| format!("{} % wasted", three_digits(percent))));

@@ -3,7 +3,7 @@
 //! Source: seed 004 ("Metrics"), Dr. Elephant `TaskLevelAggregatedMetrics` and
 //! `MapReduceMetricsAggregator`. Where they differ, a parameter decides (`rules/metrics.yaml`).
 
-use crate::model::Application;
+use crate::model::{Application, Status};
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
@@ -84,11 +84,10 @@ impl Metrics {
             .iter()
             .map(|group| Usage::of(app, group, params))
             .collect();
+        // A sum with an unknown part is unknown, and so is the cost of a job of which tasks are missing.
+        let whole = shows_all_tasks(app);
         let total = |part: fn(&Usage) -> Option<MbMillis>| {
-            // A sum with an unknown part is unknown; so is the cost of a job that shows no tasks at all
-            // although it announced some.
-            let shown_none = usages.is_empty() && !app.complete;
-            if shown_none { None } else { usages.iter().map(part).sum::<Option<MbMillis>>() }
+            if whole { usages.iter().map(part).sum::<Option<MbMillis>>() } else { None }
         };
         Self {
             run_time: app.submitted_at.zip(app.finished_at).and_then(|(s, f)| Millis::between(s, f)),
@@ -107,6 +106,16 @@ impl Metrics {
     pub fn wasted_percent(&self) -> Option<f64> {
         self.wasted.zip(self.used).and_then(|(wasted, used)| wasted.share_of(used)).map(|share| share * 100.0)
     }
+}
+
+/// Whether the history goes on to the job's end and shows every task that ran.
+fn shows_all_tasks(app: &Application) -> bool {
+    let shown = |kind| app.group(kind).map_or(0, |group| group.tasks.len() as u64);
+    // A job that fails may end before it schedules all of its tasks.
+    let all = app.status != Status::Succeeded
+        || (app.announced.maps.is_none_or(|maps| shown(TaskKind::Map) >= maps)
+            && app.announced.reduces.is_none_or(|reduces| shown(TaskKind::Reduce) >= reduces));
+    app.finished_at.is_some() && all
 }
 
 fn count(group: &TaskGroup) -> TaskCounts {
@@ -172,7 +181,9 @@ impl Usage {
         let Some(container) = requested_container(app, group.kind, params.container_default) else {
             return Self::default();
         };
-        Self::in_containers(group, container, app.finished_at, params)
+        // In a history with gaps an attempt without end may have ended at any time.
+        let job_end = app.finished_at.filter(|_| app.complete);
+        Self::in_containers(group, container, job_end, params)
     }
 
     /// What the attempts of `group` cost in containers of one size. Attempts without an end in a job that

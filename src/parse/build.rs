@@ -138,10 +138,28 @@ impl HistoryBuilder {
             verify::mark_speculation(group);
             group.shrink();
         }
+        self.note_missing_ends(damaged);
         self.app.groups = self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect();
         self.app.complete = self.seen_submission && self.seen_end && !self.lost_events && !damaged;
         verify::check(&mut self.app, &mut self.problems);
         (self.app, self.problems)
+    }
+
+    /// A history without its first or last event is told apart from one that is whole.
+    fn note_missing_ends(&mut self, damaged: bool) {
+        let empty = self.tasks.is_empty() && !self.seen_submission && !self.seen_end;
+        if !self.seen_submission && !empty {
+            self.problems.warn("no-job-start", None, || {
+                "the history does not tell the submission of its job; its start is unknown".into()
+            });
+        }
+        if !self.seen_end && !empty && !damaged {
+            self.problems.warn("no-job-end", None, || {
+                "the history does not tell the end of its job: it still runs, or its master died; its costs are \
+                 unknown"
+                    .into()
+            });
+        }
     }
 
     fn job_id(&mut self, fields: &EventFields<'_>) {

@@ -1,7 +1,7 @@
 //! `mapper-speed`: maps read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
 use super::{MissingCounters, Role, change, counter, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis};
+use super::{tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -142,8 +142,8 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64) -> Vec<String> {
         }
         None => vec!["find out whether the maps compute or wait: the history has no CPU time".to_owned()],
     };
-    let half = Bytes::new(to_bytes(bytes).get() / 2);
-    if half.get() > 0 {
+    let half = whole_mib(Bytes::new(to_bytes(bytes).get() / 2));
+    if half < to_bytes(bytes) {
         advice.push(format!(
             "meanwhile twice as many maps halve the time: {} ({half})",
             change(app, ConfKey::SplitMaxSize, half.get())

@@ -186,6 +186,11 @@ fn container_for(app: &Application, needed: Bytes) -> Bytes {
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))
 }
 
+/// `size` rounded to whole MiB, at least one: nobody sets splits to the byte.
+fn whole_mib(size: Bytes) -> Bytes {
+    Bytes::from_mib(((size.get() + Bytes::PER_MIB / 2) / Bytes::PER_MIB).max(1))
+}
+
 /// "setting old → new", with the name under which the job set it.
 fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
     match app.conf.find(key) {

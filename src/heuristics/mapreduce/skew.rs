@@ -1,11 +1,15 @@
 //! `mapper-skew`, `reducer-skew`: a few tasks do far more than the rest (Dr. Elephant `GenericSkewHeuristic`).
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{MissingCounters, Role, change, counter, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis};
+use super::{tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::heuristics::{Check, Rule, load};
-use crate::model::Application;
+use crate::model::table::TaskGroup;
+use crate::model::{Application, Symbol};
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::rules::cutoffs::Ascending;
@@ -92,7 +96,7 @@ impl Check for Skewness {
         let advice = match (severity, by_data) {
             (Severity::None, _) => Vec::new(),
             (_, true) => self.data_advice(app, data.groups, block),
-            (_, false) => self.time_advice(app),
+            (_, false) => self.time_advice(app, group, time.groups),
         };
         Verdict::Judged(Judgement {
             severity,
@@ -187,10 +191,10 @@ impl Skewness {
     fn data_advice(&self, app: &Application, groups: TwoGroups, block: Bytes) -> Vec<String> {
         match self.0 {
             Role::Map => {
-                let target = block.get().min(to_bytes(groups.large.mean).get() / 2).max(1);
-                let setting = change(app, ConfKey::SplitMaxSize, target);
+                let target = whole_mib(Bytes::new(block.get().min(to_bytes(groups.large.mean).get() / 2)));
+                let setting = change(app, ConfKey::SplitMaxSize, target.get());
                 vec![
-                    format!("split the large inputs: {setting} ({})", Bytes::new(target)),
+                    format!("split the large inputs: {setting} ({target})"),
                     "if the large files are gzip they cannot be split: write them as bzip2, zstd blocks, ORC or \
                      Parquet"
                         .to_owned(),
@@ -218,18 +222,43 @@ impl Skewness {
         }
     }
 
-    fn time_advice(&self, app: &Application) -> Vec<String> {
+    fn time_advice(&self, app: &Application, group: &TaskGroup, groups: TwoGroups) -> Vec<String> {
         let Self(role, _) = self;
-        let mut advice = vec![format!(
-            "the long {} read no more than the others: look at the nodes they ran on and at records that cost \
-             more than others",
-            role.plural()
-        )];
+        let mut advice = vec![match common_node(app, group, groups.pivot) {
+            Some((node, there, long)) => format!(
+                "{there} of the {long} long {} ran on {node}: look at that node, and keep it out of the cluster \
+                 (yarn.resourcemanager.nodes.exclude-path) while it is slow",
+                role.plural()
+            ),
+            None => format!(
+                "the long {} read no more than the others: look for records that cost more than others, and at \
+                 the nodes they ran on",
+                role.plural()
+            ),
+        }];
         if app.conf.flag(role.speculative()) == Some(false) {
             advice.push(change(app, role.speculative(), true));
         }
         advice
     }
+}
+
+/// The node that ran most of the tasks from `pivot` milliseconds on, if one did: its name, how many of them
+/// it ran, and how many there are.
+fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Option<(&'a str, usize, usize)> {
+    let mut by_node: BTreeMap<Symbol, usize> = BTreeMap::new();
+    let mut long = 0;
+    for row in group.winners().filter(|&row| run_time(group, row).is_some_and(|time| time >= pivot)) {
+        long += 1;
+        if let Some(node) = group.attempts.node(row) {
+            *by_node.entry(node).or_default() += 1;
+        }
+    }
+    let (&node, &there) = by_node.iter().max_by_key(|(node, count)| (**count, Reverse(**node)))?;
+    let nodes_of_all: BTreeSet<Symbol> = group.winners().filter_map(|row| group.attempts.node(row)).collect();
+    // One task is no pattern, and neither is a node that ran everything.
+    let tells = there >= 2 && there * 2 > long && nodes_of_all.len() > 1;
+    if tells { Some((app.strings.get(node)?, there, long)) } else { None }
 }
 
 fn evidence(
@@ -242,7 +271,7 @@ fn evidence(
 ) -> Vec<(&'static str, Measure)> {
     let mut evidence = vec![("tasks_count", Measure::Count(total))];
     if !bytes.is_empty() {
-        let TwoGroups { small, large } = data.groups;
+        let TwoGroups { small, large, .. } = data.groups;
         evidence.extend([
             ("deviation_ratio", Measure::Ratio(Some(data.groups.deviation() as f64))),
             ("small_group_count", Measure::Count(small.count)),
@@ -253,7 +282,7 @@ fn evidence(
         ]);
     }
     if !times.is_empty() {
-        let TwoGroups { small, large } = time.groups;
+        let TwoGroups { small, large, .. } = time.groups;
         let deviation = time.groups.in_units_of(1000).deviation();
         evidence.extend([
             ("time_deviation_ratio", Measure::Ratio(Some(deviation as f64))),

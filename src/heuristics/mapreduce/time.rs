@@ -2,7 +2,7 @@
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
 use super::{MissingCounters, Role, change, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis};
+use super::{tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -91,8 +91,8 @@ impl RunTime {
         match role {
             Role::Reduce => vec![format!("{} {aim}", change(app, ConfKey::Reduces, wanted))],
             Role::Map => {
-                let size = input.map(|input| Bytes::new(((input.as_f64() * factor) as u64).max(1)));
-                let size = size.filter(|size| size.get() > 1);
+                let size = input.filter(|input| input.get() > 0);
+                let size = size.map(|input| whole_mib(Bytes::new((input.as_f64() * factor) as u64)));
                 match (size, factor > 1.0) {
                     (Some(size), true) => vec![
                         format!("{} ({size}) {aim}", change(app, ConfKey::SplitMinSize, size.get())),

@@ -89,11 +89,16 @@ impl Metrics {
         let total = |part: fn(&Usage) -> Option<MbMillis>| {
             if whole { usages.iter().map(part).sum::<Option<MbMillis>>() } else { None }
         };
+        // Setup and cleanup tasks are charged, but nobody chooses their containers.
+        let judged = app.groups.iter().zip(&usages).filter(|(group, _)| {
+            matches!(group.kind, TaskKind::Map | TaskKind::Reduce)
+        });
+        let wasted = judged.map(|(_, usage)| usage.wasted).sum::<Option<MbMillis>>();
         Self {
             run_time: app.submitted_at.zip(app.finished_at).and_then(|(s, f)| Millis::between(s, f)),
             wait_time: wait_time(app, params),
             used: total(|u| u.used),
-            wasted: total(|u| u.wasted),
+            wasted: if whole { wasted } else { None },
             failed_attempts: total(|u| u.failed),
             killed_attempts: total(|u| u.killed),
             losing_attempts: total(|u| u.losing),

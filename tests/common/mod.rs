@@ -4,6 +4,8 @@
 
 use std::fs::File;
 use std::io::Read;
+pub mod history;
+
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;

@@ -1,7 +1,7 @@
 //! `mapper-gc`, `reducer-gc`: tasks spend their time collecting garbage (Dr. Elephant `GenericGCHeuristic`).
 
 use super::{MissingCounters, Role, change, container_for, counter, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis};
+use super::{tasks, to_millis};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -17,6 +17,9 @@ use crate::units::{Bytes, three_digits};
 /// A JVM's memory outside its heap, as a share of the container, by Hadoop's own rule of thumb
 /// (`mapreduce.job.heap.memory-mb.ratio` 0.8).
 const HEAP_SHARE: f64 = 0.8;
+
+/// A process that never held this much of its heap's limit had room to spare.
+const FULL_HEAP: f64 = 0.7;
 
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.
@@ -118,20 +121,33 @@ impl Gc {
     }
 }
 
-/// Half as much heap again, in a container that fits it.
+/// More heap where the heap is full; less garbage where it is not, as then more heap would only be wasted.
 fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<String> {
-    let committed = group.winners().filter_map(|row| group.attempts.counter(row, Counter::CommittedHeapBytes));
-    let heap = app.conf.heap_limit(role.java_opts()).or_else(|| committed.max().map(to_bytes));
-    let Some(heap) = heap.filter(|heap| heap.get() > 0) else {
-        return vec![format!("give the tasks more heap: -Xmx in {}", role.java_opts().name())];
-    };
-    let larger = Bytes::from_mib((heap.as_f64() * 1.5 / Bytes::PER_MIB as f64).round().max(1.0) as u64);
-    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
+    let largest = |counter| group.winners().filter_map(|row| group.attempts.bytes(row, counter)).max();
+    let limit = app.conf.heap_limit(role.java_opts()).or_else(|| largest(Counter::CommittedHeapBytes));
     let opts = app.conf.name_in_use(role.java_opts());
-    let mut advice = vec![format!("give the heap half as much again: -Xmx in {opts} {}m → {}m", heap.whole_mib(), larger.whole_mib())];
-    if app.conf.mebibytes(role.memory()).is_none_or(|now| now < container) {
-        advice.push(format!("and the container room for it: {}", change(app, role.memory(), container.whole_mib())));
+    let Some(heap) = limit.filter(|heap| heap.get() > 0) else {
+        return vec![format!("give the tasks more heap: -Xmx in {opts}")];
+    };
+    let peak = largest(Counter::PhysicalMemoryBytes).max(largest(Counter::PeakPhysicalMemoryBytes));
+    let peak = peak.filter(|peak| peak.get() > 0);
+    if let Some(peak) = peak.filter(|peak| peak.as_f64() < FULL_HEAP * heap.as_f64()) {
+        return vec![format!(
+            "more heap would not help, the largest {} uses {peak} with a heap of {heap}: make less garbage (reuse \
+             Writable objects, avoid boxed values in inner loops) or try -XX:+UseParallelGC in {opts}",
+            role.kind().name()
+        )];
     }
-    advice.push("or make less garbage: reuse Writable objects, avoid boxed values in inner loops".to_owned());
+    let larger = Bytes::from_mib(heap.whole_mib().saturating_mul(3).div_ceil(2).max(1));
+    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
+    let mut advice = vec![format!(
+        "give the heap half as much again: -Xmx in {opts} {}m → {}m",
+        heap.whole_mib(),
+        larger.whole_mib()
+    )];
+    if app.conf.mebibytes(role.memory()).is_none_or(|now| now < container) {
+        let change = change(app, role.memory(), container.whole_mib());
+        advice.push(format!("and the container room for it: {change}"));
+    }
     advice
 }

@@ -3,10 +3,10 @@
 //! Source: seed 004 ("Metrics"), Dr. Elephant `TaskLevelAggregatedMetrics` and
 //! `MapReduceMetricsAggregator`. Where they differ, a parameter decides (`rules/metrics.yaml`).
 
-use crate::model::{Application, Status};
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Status};
 use crate::rules::params::{Assumed, rule_params};
 use crate::rules::quantity::{Quantity, Ratio, Size};
 use crate::stats::nearest_rank;
@@ -79,20 +79,18 @@ impl Metrics {
     /// The metrics of `app`.
     #[must_use]
     pub fn of(app: &Application, params: &MetricParams) -> Self {
-        let usages: Vec<Usage> = app
-            .groups
-            .iter()
-            .map(|group| Usage::of(app, group, params))
-            .collect();
+        let usages: Vec<Usage> = app.groups.iter().map(|group| Usage::of(app, group, params)).collect();
         // A sum with an unknown part is unknown, and so is the cost of a job of which tasks are missing.
         let whole = shows_all_tasks(app);
         let total = |part: fn(&Usage) -> Option<MbMillis>| {
             if whole { usages.iter().map(part).sum::<Option<MbMillis>>() } else { None }
         };
         // Setup and cleanup tasks are charged, but nobody chooses their containers.
-        let judged = app.groups.iter().zip(&usages).filter(|(group, _)| {
-            matches!(group.kind, TaskKind::Map | TaskKind::Reduce)
-        });
+        let judged = app
+            .groups
+            .iter()
+            .zip(&usages)
+            .filter(|(group, _)| matches!(group.kind, TaskKind::Map | TaskKind::Reduce));
         let wasted = judged.map(|(_, usage)| usage.wasted).sum::<Option<MbMillis>>();
         Self {
             run_time: app.submitted_at.zip(app.finished_at).and_then(|(s, f)| Millis::between(s, f)),
@@ -181,7 +179,13 @@ impl Usage {
     fn of(app: &Application, group: &TaskGroup, params: &MetricParams) -> Self {
         let nothing = Some(MbMillis::ZERO);
         if group.attempts.is_empty() {
-            return Self { used: nothing, wasted: nothing, failed: nothing, killed: nothing, losing: nothing };
+            return Self {
+                used: nothing,
+                wasted: nothing,
+                failed: nothing,
+                killed: nothing,
+                losing: nothing,
+            };
         }
         let Some(container) = requested_container(app, group.kind, params.container_default) else {
             return Self::default();
@@ -281,9 +285,8 @@ fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams) -> Bytes {
     let ratio = params.virtual_memory_ratio.get();
-    let from_virtual = virtual_memory
-        .filter(|_| ratio > 0.0)
-        .map_or(0, |bytes| (bytes.whole_mib() as f64 / ratio) as u64);
+    let from_virtual =
+        virtual_memory.filter(|_| ratio > 0.0).map_or(0, |bytes| (bytes.whole_mib() as f64 / ratio) as u64);
     Bytes::from_mib(physical.whole_mib().max(from_virtual))
 }
 

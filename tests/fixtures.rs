@@ -104,18 +104,23 @@ fn all() -> Vec<Fixture> {
     }));
     all.extend(memory("mapper-memory", "map", "mapreduce.map.memory.mb"));
     all.extend(memory("reducer-memory", "reduce", "mapreduce.reduce.memory.mb"));
-    all.extend(series("shuffle-sort", [30_000, 2 * MINUTE, 6 * MINUTE, 12 * MINUTE, 40 * MINUTE], |shuffle| {
-        let time = json!({"total_ms": shuffle + MINUTE, "shuffle_ms": shuffle, "sort_ms": 0});
-        no_conf(json!([
-            group("map", 4, MINUTE, json!({})),
-            {"role": "reduce", "count": 4, "time": time, "counters": {}},
-        ]))
-    }));
+    all.extend(series(
+        "shuffle-sort",
+        [30_000, 2 * MINUTE, 6 * MINUTE, 12 * MINUTE, 40 * MINUTE],
+        |shuffle| {
+            let time = json!({"total_ms": shuffle + MINUTE, "shuffle_ms": shuffle, "sort_ms": 0});
+            no_conf(json!([
+                group("map", 4, MINUTE, json!({})),
+                {"role": "reduce", "count": 4, "time": time, "counters": {}},
+            ]))
+        },
+    ));
     for (severity, status) in [(Severity::Low, "KILLED"), (Severity::Moderate, "FAILED")] {
         let groups = json!([group("map", 3, MINUTE, json!({}))]);
         all.push(Fixture { rule: "job-exception", severity, groups, conf: Vec::new(), status });
     }
-    let cached = [(Severity::None, "100,200"), (Severity::Moderate, "100"), (Severity::Critical, "100,600000000")];
+    let cached =
+        [(Severity::None, "100,200"), (Severity::Moderate, "100"), (Severity::Critical, "100,600000000")];
     for (severity, sizes) in cached {
         let conf = vec![
             ("mapreduce.job.cache.files", "hdfs://nn/geo.db,hdfs://nn/names.txt".to_owned()),
@@ -210,7 +215,11 @@ fn every_fixture_gets_its_severity() {
         let id = fixture.job().job_id();
         let app = report.applications.iter().find(|app| app.id == id).unwrap();
         let found = app.findings.iter().find(|finding| finding.rule == fixture.rule).unwrap();
-        assert_eq!(found.severity, fixture.severity, "{} {}: {}", fixture.rule, fixture.severity, found.message);
+        assert_eq!(
+            found.severity, fixture.severity,
+            "{} {}: {}",
+            fixture.rule, fixture.severity, found.message
+        );
         assert_eq!(found.advice.is_empty(), found.severity == Severity::None, "{}", found.message);
     }
 }

@@ -92,7 +92,12 @@ fn rules(preset: &str, rule: &str, params: &Value) -> RuleSet {
 }
 
 fn application(inputs: &Value) -> Application {
-    let parsed = json::parse(ByteWindow::new(Job::succeeded(&inputs["task_groups"]).queue(&inputs["conf"]["mapred.job.queue.name"]).history().as_bytes()));
+    let parsed = json::parse(ByteWindow::new(
+        Job::succeeded(&inputs["task_groups"])
+            .queue(&inputs["conf"]["mapred.job.queue.name"])
+            .history()
+            .as_bytes(),
+    ));
     let problems = parsed.problems.into_vec();
     assert!(problems.is_empty(), "{problems:?}");
     let mut app = parsed.applications.into_iter().next().unwrap();
@@ -232,7 +237,9 @@ fn helper_result(function: &str, args: &[Value]) -> Option<Value> {
     let levels = || {
         let name = |level: &Value| level.as_str().unwrap().to_lowercase();
         let levels = args[0].as_array().unwrap().iter().map(name);
-        levels.map(|name| Severity::ALL.into_iter().find(|level| level.name() == name).unwrap()).collect::<Vec<_>>()
+        levels
+            .map(|name| Severity::ALL.into_iter().find(|level| level.name() == name).unwrap())
+            .collect::<Vec<_>>()
     };
     let list = |args: &[Value]| json!(args).to_string();
     Some(match function {

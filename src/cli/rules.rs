@@ -90,8 +90,11 @@ fn page(text: &str, params: &[(&'static str, ParamValue)], enabled: bool, change
         };
         page.push_str(&format!("    {key}: {value}\n"));
     }
-    let origin =
-        if changed_by.is_empty() { "built-in".to_owned() } else { format!("built-in, then {}", changed_by.join(", then ")) };
+    let origin = if changed_by.is_empty() {
+        "built-in".to_owned()
+    } else {
+        format!("built-in, then {}", changed_by.join(", then "))
+    };
     page.push_str(&format!("\nFrom: {origin}.\n"));
     page
 }

@@ -124,8 +124,13 @@ impl Counter {
     pub const COUNT: usize = Self::ALL.len();
 
     /// The counters that add up to a task's input, whatever the file system.
-    pub const INPUT_BYTES: [Self; 5] =
-        [Self::HdfsBytesRead, Self::S3BytesRead, Self::S3aBytesRead, Self::S3nBytesRead, Self::OtherFsBytesRead];
+    pub const INPUT_BYTES: [Self; 5] = [
+        Self::HdfsBytesRead,
+        Self::S3BytesRead,
+        Self::S3aBytesRead,
+        Self::S3nBytesRead,
+        Self::OtherFsBytesRead,
+    ];
 
     /// The counter's place in [`Counter::ALL`].
     #[must_use]
@@ -291,7 +296,8 @@ mod tests {
         let hadoop1 = Counter::from_name("org.apache.hadoop.mapred.Task$Counter", "SPILLED_RECORDS");
         assert_eq!(hadoop1, Some(Counter::SpilledRecords));
         assert_eq!(Counter::from_display_name("Spilled Records"), hadoop1);
-        let peak = Counter::from_name("org.apache.hadoop.mapreduce.TaskCounter", "MAP_PHYSICAL_MEMORY_BYTES_MAX");
+        let peak =
+            Counter::from_name("org.apache.hadoop.mapreduce.TaskCounter", "MAP_PHYSICAL_MEMORY_BYTES_MAX");
         assert_eq!(peak, Some(Counter::PeakPhysicalMemoryBytes));
     }
 }

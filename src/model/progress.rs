@@ -83,7 +83,12 @@ impl ProgressLog {
                 })
                 .collect()
         };
-        Some(ProgressSplits { clock_ms: array()?, cpu_ms: array()?, virtual_kib: array()?, physical_kib: array()? })
+        Some(ProgressSplits {
+            clock_ms: array()?,
+            cpu_ms: array()?,
+            virtual_kib: array()?,
+            physical_kib: array()?,
+        })
     }
 
     /// Gives back memory that growth has reserved.

@@ -353,7 +353,10 @@ impl HistoryBuilder {
             self.lost_events = true;
             let shown = fields.task_id.as_deref().unwrap_or("none").to_owned();
             self.problems.warn("bad-task-id", Some(at), || {
-                format!("an event of a task has no readable task id ({}); it was passed over", cut(&shown, 80))
+                format!(
+                    "an event of a task has no readable task id ({}); it was passed over",
+                    cut(&shown, 80)
+                )
             });
             return None;
         };

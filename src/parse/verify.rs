@@ -156,10 +156,8 @@ fn check_clocks(app: &mut Application, problems: &mut Problems) {
                     });
                 }
             }
-            let ends = group
-                .attempts
-                .time(row, TimePoint::Start)
-                .zip(group.attempts.time(row, TimePoint::Finish));
+            let ends =
+                group.attempts.time(row, TimePoint::Start).zip(group.attempts.time(row, TimePoint::Finish));
             if ends.is_some_and(|(start, finish)| finish < start) {
                 problems.warn("clock-backwards", None, || {
                     "an attempt ended before it started; its run time is unknown".into()
@@ -207,11 +205,8 @@ fn check_totals(app: &Application, problems: &mut Problems) {
     for (kind, totals) in sets {
         let (Some(group), Some(totals)) = (app.group(kind), totals) else { continue };
         for (counter, total) in totals.iter().filter(|(counter, _)| !GAUGES.contains(counter)) {
-            let sum: i128 = group
-                .winners()
-                .filter_map(|row| group.attempts.counter(row, counter))
-                .map(i128::from)
-                .sum();
+            let sum: i128 =
+                group.winners().filter_map(|row| group.attempts.counter(row, counter)).map(i128::from).sum();
             if sum != i128::from(total) {
                 problems.warn("totals-disagree", None, || disagreement(kind, counter, sum, total));
             }

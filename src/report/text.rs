@@ -114,7 +114,8 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
     write!(out, "  {style}{severity:<8}{style:#}  ")?;
     let text_column = RULE_COLUMN + RULE_WIDTH + 1;
     let hanging = " ".repeat(text_column);
-    let mut message = lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
+    let mut message =
+        lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
     if finding.rule.len() > RULE_WIDTH {
         writeln!(out, "{}", finding.rule)?;
     } else {
@@ -131,7 +132,9 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
 
 fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = " ".repeat(RULE_COLUMN);
-    for (index, line) in lines(&clean(advice), columns.saturating_sub(RULE_COLUMN + 2).max(20)).iter().enumerate() {
+    for (index, line) in
+        lines(&clean(advice), columns.saturating_sub(RULE_COLUMN + 2).max(20)).iter().enumerate()
+    {
         writeln!(out, "{indent}{} {line}", if index == 0 { "→" } else { " " })?;
     }
     Ok(())
@@ -178,4 +181,3 @@ fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Re
     }
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
-

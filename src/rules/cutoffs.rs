@@ -106,7 +106,6 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
             None => "at any value".to_owned(),
         }
     }
-
 }
 
 impl<'de, U: Unit, D: Direction> Deserialize<'de> for Cutoffs<U, D> {

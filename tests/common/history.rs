@@ -144,4 +144,3 @@ fn task(out: &mut String, job: &str, role: &str, number: u64, time: &Value, valu
         "counters": values, "successfulAttemptId": attempt});
     event(out, "TASK_FINISHED", "TaskFinished", ended);
 }
-

@@ -39,8 +39,7 @@ struct List {
 impl Check for Cache {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
-        if app.engine != Engine::MapReduce
-            || (params.only_succeeded_jobs && app.status != Status::Succeeded)
+        if app.engine != Engine::MapReduce || (params.only_succeeded_jobs && app.status != Status::Succeeded)
         {
             return Verdict::NotApplicable;
         }
@@ -71,7 +70,7 @@ impl CacheLimit {
             subject: Subject::Application,
             tasks: app.task_count(),
             message: format!(
-                "the job names {} cached files but {} sizes, so their sizes are unknown",
+                "the job names {} cached files and the sizes of {}, so the sizes are unknown",
                 list.names.len(),
                 list.sizes.len()
             ),
@@ -101,7 +100,11 @@ impl CacheLimit {
             severity: if above { self.above_limit } else { Severity::None },
             subject: Subject::Application,
             tasks: app.task_count(),
-            message: format!("the largest of {count} cached files has {size} ({} above {limit})", self.above_limit),
+            message: format!(
+                "the largest of {count} cached files has {size} ({}{} above {limit})",
+                if above { "" } else { "harmless: " },
+                self.above_limit
+            ),
             evidence: vec![
                 ("files_count", Measure::Count(count)),
                 ("largest_bytes", Measure::Size(size)),

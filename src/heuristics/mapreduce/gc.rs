@@ -1,6 +1,6 @@
 //! `mapper-gc`, `reducer-gc`: tasks spend their time collecting garbage (Dr. Elephant `GenericGCHeuristic`).
 
-use super::{MissingCounters, Role, change, container_for, counter, no_task_reports, rule, run_time};
+use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule, run_time};
 use super::{tasks, to_millis};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -58,25 +58,34 @@ impl Check for Collection {
         let [gc, cpu, run] = means;
         let cpu_ratio = gc as f64 / cpu as f64;
         let run_ratio = gc as f64 / run as f64;
-        let severity = params
-            .gc_cpu_ratio
-            .severity(cpu_ratio)
-            .min(params.gc_run_time_ratio.severity(run_ratio))
-            .min(params.run_time.severity(run as f64));
+        let percent = |ratio: f64| format!("{} %", three_digits(100.0 * ratio));
+        let low = Severity::Low;
+        let conditions = [
+            (
+                "gc_cpu_ratio",
+                params.gc_cpu_ratio.severity(cpu_ratio),
+                params.gc_cpu_ratio.describe_in(low, percent),
+            ),
+            (
+                "gc_run_time_ratio",
+                params.gc_run_time_ratio.severity(run_ratio),
+                params.gc_run_time_ratio.describe_in(low, percent),
+            ),
+            ("run_time", params.run_time.severity(run as f64), params.run_time.describe(low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let finite = |ratio: f64| Measure::Ratio(ratio.is_finite().then_some(ratio));
         Verdict::Judged(Judgement {
             severity,
             subject: role.subject(),
             tasks: group.tasks.len() as u64,
             message: format!(
-                "a {} spends {} in garbage collection for {} of CPU time, {} % of it ({})",
+                "a {} spends {} in garbage collection for {} of CPU time, {} of it ({})",
                 role.kind().name(),
                 to_millis(gc),
                 to_millis(cpu),
-                three_digits(100.0 * cpu_ratio),
-                params
-                    .gc_cpu_ratio
-                    .describe_in(severity, |ratio| format!("{} %", three_digits(100.0 * ratio))),
+                percent(cpu_ratio),
+                limit(severity, params.gc_cpu_ratio.describe_in(severity, percent), &conditions),
             ),
             evidence: vec![
                 ("tasks_count", Measure::Count(group.tasks.len() as u64)),
@@ -110,9 +119,8 @@ impl Gc {
                 return Err(no_task_reports(role, group, Counter::GcTimeMillis.name()));
             }
         }
-        let mean = |part: fn(&(i64, i64, i64)) -> i64| {
-            truncated_mean(&rows.iter().map(part).collect::<Vec<_>>())
-        };
+        let mean =
+            |part: fn(&(i64, i64, i64)) -> i64| truncated_mean(&rows.iter().map(part).collect::<Vec<_>>());
         let means = (mean(|r| r.0), mean(|r| r.1), mean(|r| r.2));
         Ok(match means {
             (Some(gc), Some(cpu), Some(run)) => Some([gc, cpu, run]),

@@ -56,8 +56,9 @@ impl Check for Limit {
             subject: Subject::Application,
             tasks: app.task_count(),
             message: format!(
-                "the longest task ran {} in queue {queue}, which allows {limit} ({} before the limit)",
+                "the longest task ran {} in queue {queue}, which allows {limit} ({}{} before the limit)",
                 to_millis(longest),
+                if severity == Severity::None { "harmless: " } else { "" },
                 params.time_left.describe(severity),
             ),
             evidence: vec![

@@ -48,14 +48,21 @@ impl Check for Splits {
         };
         let total = group.tasks.len() as u64;
         let count = total as f64;
-        let small =
-            params.small_input.severity(mean as f64).min(params.small_num_tasks.severity(count));
-        let large =
-            params.large_input.severity(mean as f64).min(params.large_num_tasks.severity(count));
+        let small = params.small_input.severity(mean as f64).min(params.small_num_tasks.severity(count));
+        let large = params.large_input.severity(mean as f64).min(params.large_num_tasks.severity(count));
         let severity = small.max(large);
         let too_small = small >= large;
-        let limit =
-            if too_small { params.small_input.describe(severity) } else { params.large_input.describe(severity) };
+        let limit = match severity {
+            Severity::None => {
+                format!(
+                    "harmless: {}, {}",
+                    params.small_input.describe(severity),
+                    params.large_input.describe(severity)
+                )
+            }
+            _ if too_small => params.small_input.describe(severity),
+            _ => params.large_input.describe(severity),
+        };
         let block = app.conf.bytes(ConfKey::BlockSize).unwrap_or(Bytes::from_mib(128));
         let key = if too_small { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
         Verdict::Judged(Judgement {

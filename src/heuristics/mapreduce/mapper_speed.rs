@@ -1,6 +1,6 @@
 //! `mapper-speed`: maps read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
-use super::{MissingCounters, Role, change, counter, input_bytes, no_task_reports, rule, run_time};
+use super::{MissingCounters, Role, change, counter, input_bytes, limit, no_task_reports, rule, run_time};
 use super::{tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -78,7 +78,11 @@ impl Check for Reading {
         else {
             return Verdict::NotEvaluated(no_task_reports(Role::Map, group, "a run time above zero"));
         };
-        let severity = params.speed.severity(speed as f64).min(params.run_time.severity(millis as f64));
+        let conditions = [
+            ("speed", params.speed.severity(speed as f64), params.speed.describe(Severity::Low)),
+            ("run_time", params.run_time.severity(millis as f64), params.run_time.describe(Severity::Low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let shown = BytesPerSecond::new(speed as f64);
         Verdict::Judged(Judgement {
             severity,
@@ -88,7 +92,7 @@ impl Check for Reading {
                 "a map reads {} in {}, {shown} ({})",
                 to_bytes(bytes),
                 to_millis(millis),
-                params.speed.describe(severity),
+                limit(severity, params.speed.describe(severity), &conditions),
             ),
             evidence: vec![
                 ("tasks_count", Measure::Count(group.tasks.len() as u64)),
@@ -107,9 +111,7 @@ impl MapperSpeed {
         let bytes = input_bytes(group, row, self.missing_counters)?;
         let millis = run_time(group, row)?;
         let millis = match crate::units::Millis::from_f64(self.start_up.get()) {
-            Some(start_up) if start_up.get() > 0 => {
-                millis.saturating_sub_unsigned(start_up.get()).max(1000)
-            }
+            Some(start_up) if start_up.get() > 0 => millis.saturating_sub_unsigned(start_up.get()).max(1000),
             _ => millis,
         };
         // A task without run time has no speed; Dr. Elephant divides by zero here.

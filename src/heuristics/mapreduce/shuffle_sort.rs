@@ -59,7 +59,14 @@ impl Check for Phases {
                 "a reduce spends {} {phase} and {} reducing ({})",
                 to_millis(time),
                 to_millis(means.reduce),
-                params.phase_time.describe(severity),
+                match severity {
+                    Severity::None => format!(
+                        "harmless: {}, and {} times",
+                        params.phase_time.describe(severity),
+                        params.phase_ratio.describe(severity)
+                    ),
+                    _ => params.phase_time.describe(severity),
+                },
             ),
             evidence: vec![
                 ("tasks_count", Measure::Count(group.tasks.len() as u64)),
@@ -136,7 +143,8 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> 
         advice.push(format!("send less: {}", change(app, ConfKey::MapOutputCompress, true)));
     }
     if advice.is_empty() {
-        advice.push("send less: filter and project in the map, or aggregate there with a combiner".to_owned());
+        advice
+            .push("send less: filter and project in the map, or aggregate there with a combiner".to_owned());
     }
     advice
 }

@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{MissingCounters, Role, change, counter, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis, whole_mib};
+use super::{Condition, MissingCounters, Role, change, counter, input_bytes, limit, no_task_reports, rule};
+use super::{run_time, tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::heuristics::{Check, Rule, load};
-use crate::model::table::TaskGroup;
-use crate::model::{Application, Symbol};
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
+use crate::model::table::TaskGroup;
+use crate::model::{Application, Symbol};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
@@ -65,6 +65,7 @@ struct Skewness(Role, Skew);
 struct Side {
     groups: TwoGroups,
     severity: Severity,
+    conditions: Vec<Condition<'static>>,
 }
 
 impl Check for Skewness {
@@ -88,11 +89,8 @@ impl Check for Skewness {
         let time = params.time_skew(&times, total);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
-        let message = if by_data && !bytes.is_empty() {
-            self.data_message(data.groups, severity)
-        } else {
-            self.time_message(time.groups, severity)
-        };
+        let message =
+            if by_data && !bytes.is_empty() { self.data_message(&data) } else { self.time_message(&time) };
         let advice = match (severity, by_data) {
             (Severity::None, _) => Vec::new(),
             (_, true) => self.data_advice(app, data.groups, block),
@@ -129,12 +127,11 @@ impl Skew {
 
     fn data_skew(&self, bytes: &[i64], total: u64, block: Bytes) -> Side {
         let groups = two_groups(bytes);
-        let severity = self
-            .deviation
-            .severity(groups.deviation() as f64)
-            .min(self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64()))
-            .min(self.gate(groups, total));
-        Side { groups, severity }
+        let blocks = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
+        let in_blocks = |share: f64| Bytes::from_f64(share * block.as_f64()).unwrap_or(block).to_string();
+        let size =
+            ("large_group_blocks", blocks, self.large_group_blocks.describe_in(Severity::Low, in_blocks));
+        self.side(groups, groups.deviation(), size, total)
     }
 
     fn time_skew(&self, times: &[i64], total: u64) -> Side {
@@ -142,19 +139,26 @@ impl Skew {
         // Dr. Elephant compares whole seconds.
         let deviation = groups.in_units_of(1000).deviation();
         let gap = groups.large.mean.saturating_sub(groups.small.mean);
-        let severity = self
-            .deviation
-            .severity(deviation as f64)
-            .min(self.time_gap.severity(gap as f64))
-            .min(self.gate(groups, total));
-        Side { groups, severity }
+        let gap = ("time_gap", self.time_gap.severity(gap as f64), self.time_gap.describe(Severity::Low));
+        self.side(groups, deviation, gap, total)
+    }
+
+    fn side(&self, groups: TwoGroups, deviation: u64, size: Condition<'static>, total: u64) -> Side {
+        let apart = self.deviation.severity(deviation as f64);
+        let conditions = vec![
+            ("deviation", apart, self.deviation.describe(Severity::Low)),
+            size,
+            ("group_tasks", self.gate(groups, total), self.group_tasks.describe(Severity::Low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        Side { groups, severity, conditions }
     }
 }
 
 impl Skewness {
-    fn data_message(&self, groups: TwoGroups, severity: Severity) -> String {
+    fn data_message(&self, side: &Side) -> String {
         let Self(role, params) = self;
-        let (small, large) = (groups.small, groups.large);
+        let TwoGroups { small, large, .. } = side.groups;
         if small.count == 0 {
             return format!("all {} read {} each", role.count(large.count), to_bytes(large.mean));
         }
@@ -165,14 +169,14 @@ impl Skewness {
             large.count,
             if large.count == 1 { "reads" } else { "read" },
             to_bytes(large.mean),
-            groups.deviation(),
-            params.deviation.describe(severity),
+            side.groups.deviation(),
+            limit(side.severity, params.deviation.describe(side.severity), &side.conditions),
         )
     }
 
-    fn time_message(&self, groups: TwoGroups, severity: Severity) -> String {
+    fn time_message(&self, side: &Side) -> String {
         let Self(role, params) = self;
-        let (small, large) = (groups.small, groups.large);
+        let TwoGroups { small, large, .. } = side.groups;
         if small.count == 0 {
             return format!("all {} run {} each", role.count(large.count), to_millis(large.mean));
         }
@@ -183,8 +187,8 @@ impl Skewness {
             large.count,
             if large.count == 1 { "runs" } else { "run" },
             to_millis(large.mean),
-            groups.in_units_of(1000).deviation(),
-            params.deviation.describe(severity),
+            side.groups.in_units_of(1000).deviation(),
+            limit(side.severity, params.deviation.describe(side.severity), &side.conditions),
         )
     }
 
@@ -202,8 +206,7 @@ impl Skewness {
             }
             Role::Reduce => {
                 let combined = app.group(super::TaskKind::Map).is_some_and(|maps| {
-                    maps.winners()
-                        .any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
+                    maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
                 });
                 let mut advice = vec![
                     "spread the heavy keys: add a random prefix to them and aggregate twice, or give the job a \

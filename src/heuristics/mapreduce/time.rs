@@ -51,12 +51,17 @@ impl Check for RunTime {
         };
         let total = group.tasks.len() as u64;
         let short = params.short_run_time.severity(mean as f64).min(params.num_tasks.severity(total as f64));
-        let long = params.long_run_time.severity(mean as f64).min(params.long_num_tasks.severity(total as f64));
+        let long =
+            params.long_run_time.severity(mean as f64).min(params.long_num_tasks.severity(total as f64));
         let severity = short.max(long);
-        let limit = if short >= long && short > Severity::None {
-            params.short_run_time.describe(severity)
-        } else {
-            params.long_run_time.describe(severity)
+        let limit = match severity {
+            Severity::None => format!(
+                "harmless: {}, {}",
+                params.short_run_time.describe(severity),
+                params.long_run_time.describe(severity)
+            ),
+            _ if short >= long => params.short_run_time.describe(severity),
+            _ => params.long_run_time.describe(severity),
         };
         let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
         let input = truncated_mean(&inputs.collect::<Vec<_>>()).map(to_bytes);

@@ -44,7 +44,8 @@ pub fn looks_like_history(head: &[u8]) -> bool {
     let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
     let first_key = line.split(|&b| b == b' ').nth(1).and_then(<[u8]>::first);
     let has_key = first_key.is_some_and(u8::is_ascii_uppercase);
-    (has_key && lexer::starts_known_record(line)) || reader::separator(line).is_some_and(|name| !name.is_empty())
+    (has_key && lexer::starts_known_record(line))
+        || reader::separator(line).is_some_and(|name| !name.is_empty())
 }
 
 struct Job {

@@ -273,10 +273,7 @@ fn members<'a>(
 }
 
 /// Calls `each` with every element of an array; `each` takes the element.
-fn elements<'a>(
-    cursor: &mut Cursor<'a>,
-    mut each: impl FnMut(&mut Cursor<'a>) -> Scan<()>,
-) -> Scan<()> {
+fn elements<'a>(cursor: &mut Cursor<'a>, mut each: impl FnMut(&mut Cursor<'a>) -> Scan<()>) -> Scan<()> {
     if cursor.peek() == Some(b'n') {
         return cursor.literal(b"null");
     }

@@ -102,7 +102,7 @@ impl HistoryBuilder {
             EventKind::JobSubmitted => self.job_submitted(at, fields),
             EventKind::JobInited => self.job_inited(fields),
             EventKind::JobInfoChanged => {
-                set_time(&mut self.app.submitted_at, fields.submit_time);
+                self.confirm_submission(at, moment(fields.submit_time));
                 set_time(&mut self.app.launched_at, fields.launch_time);
             }
             EventKind::JobQueueChanged => set_text(&mut self.app.queue, fields.queue.as_ref()),
@@ -190,6 +190,20 @@ impl HistoryBuilder {
         ];
         for (field, _) in missing.into_iter().filter(|(_, missing)| *missing) {
             self.missing_field(at, "the submission of the job", field);
+        }
+    }
+
+    /// The submission is told twice; where the two differ, neither can be trusted.
+    fn confirm_submission(&mut self, at: Position, again: Option<Timestamp>) {
+        match (self.app.submitted_at, again) {
+            (Some(first), Some(again)) if first != again => {
+                self.app.submitted_at = None;
+                self.problems.warn("times-disagree", Some(at), || {
+                    "the history tells two times of the job's submission; its run time is unknown".into()
+                });
+            }
+            (None, Some(_)) if !self.seen_submission => self.app.submitted_at = again,
+            _ => {}
         }
     }
 

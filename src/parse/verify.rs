@@ -123,6 +123,7 @@ pub(super) fn check(app: &mut Application, problems: &mut Problems) {
     check_clocks(app, problems);
     check_announced(app, problems);
     check_totals(app, problems);
+    check_run_times(app, problems);
 }
 
 /// Times outside the job's life are impossible; times that run backwards give no duration.
@@ -210,6 +211,37 @@ fn check_totals(app: &Application, problems: &mut Problems) {
             if sum != i128::from(total) {
                 problems.warn("totals-disagree", None, || disagreement(kind, counter, sum, total));
             }
+        }
+    }
+}
+
+/// The job counts the milliseconds of its attempts (`MILLIS_MAPS`, `MILLIS_REDUCES`). Versions differ in
+/// whether attempts that were killed after another one won are in it, so it lies between two sums.
+fn check_run_times(app: &Application, problems: &mut Problems) {
+    if app.status != Status::Succeeded || !app.complete {
+        return;
+    }
+    let Some(totals) = &app.counters.total else { return };
+    for (kind, name) in [(TaskKind::Map, "MILLIS_MAPS"), (TaskKind::Reduce, "MILLIS_REDUCES")] {
+        let symbol = app.strings.find(name);
+        let total = totals.others.iter().find(|other| Some(other.name) == symbol).map(|other| other.value);
+        let (Some(group), Some(total)) = (app.group(kind), total.filter(|&total| total > 0)) else { continue };
+        let sum = |with_killed: bool| -> i128 {
+            (0..group.attempts.len())
+                .filter(|&row| with_killed || group.attempts.outcome(row) != Outcome::Killed)
+                .filter_map(|row| group.attempts.run_time(row))
+                .map(|time| i128::from(time.get()))
+                .sum()
+        };
+        let (least, most) = (sum(false), sum(true));
+        if !(least..=most).contains(&i128::from(total)) {
+            problems.warn("times-disagree", None, || {
+                format!(
+                    "the {} attempts ran {most} ms together, the job says {total} in {name}; a time of some \
+                     attempt may be wrong",
+                    kind.name()
+                )
+            });
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `distributed-cache-limit`.
-    pub struct CacheLimit / CacheLimitLayer {
+    pub(super) struct CacheLimit / CacheLimitLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// The largest file or archive that passes.

@@ -23,7 +23,7 @@ const FULL_HEAP: f64 = 0.7;
 
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.
-    pub struct Gc / GcLayer {
+    pub(super) struct Gc / GcLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.

@@ -13,7 +13,7 @@ use crate::severity::Severity;
 
 rule_params! {
     /// Parameters of `job-exception`.
-    pub struct JobException / JobExceptionLayer {
+    pub(super) struct JobException / JobExceptionLayer {
         /// Severity of a job that failed.
         failed: Severity,
         /// Severity of a job that was killed.

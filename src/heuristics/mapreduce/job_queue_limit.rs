@@ -15,7 +15,7 @@ use crate::units::Millis;
 
 rule_params! {
     /// Parameters of `job-queue-limit`.
-    pub struct QueueLimit / QueueLimitLayer {
+    pub(super) struct QueueLimit / QueueLimitLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// How long a task may run in each queue that has a limit.

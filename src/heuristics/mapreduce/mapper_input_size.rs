@@ -16,7 +16,7 @@ use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-input-size`.
-    pub struct InputSize / InputSizeLayer {
+    pub(super) struct InputSize / InputSizeLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.

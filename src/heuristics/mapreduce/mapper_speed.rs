@@ -17,7 +17,7 @@ use crate::units::{Bytes, BytesPerSecond, three_digits};
 
 choice! {
     /// Which task stands for all.
-    pub enum Middle {
+    pub(super) enum Middle {
         /// The median, which no straggler moves.
         Median = "median",
         /// The mean, as in Dr. Elephant 0.4.
@@ -27,7 +27,7 @@ choice! {
 
 rule_params! {
     /// Parameters of `mapper-speed`.
-    pub struct MapperSpeed / MapperSpeedLayer {
+    pub(super) struct MapperSpeed / MapperSpeedLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.

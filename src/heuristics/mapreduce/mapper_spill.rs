@@ -20,7 +20,7 @@ const MAX_SORT_MB: u64 = 2047;
 
 rule_params! {
     /// Parameters of `mapper-spill`.
-    pub struct MapperSpill / MapperSpillLayer {
+    pub(super) struct MapperSpill / MapperSpillLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.

@@ -21,7 +21,7 @@ const HEAP_SHARE: f64 = 0.8;
 
 rule_params! {
     /// Parameters of `mapper-memory` and `reducer-memory`.
-    pub struct Memory / MemoryLayer {
+    pub(super) struct Memory / MemoryLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.

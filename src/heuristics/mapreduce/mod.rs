@@ -57,7 +57,7 @@ use rule;
 
 choice! {
     /// What a counter is that the history does not have.
-    pub enum MissingCounters {
+    pub(super) enum MissingCounters {
         /// Unknown: the task does not count, and without any task the rule is not evaluated.
         Unknown = "unknown",
         /// Zero, as Dr. Elephant reads it.

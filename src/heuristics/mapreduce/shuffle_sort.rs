@@ -14,7 +14,7 @@ use crate::stats::truncated_mean;
 
 rule_params! {
     /// Parameters of `shuffle-sort`.
-    pub struct ShuffleSort / ShuffleSortLayer {
+    pub(super) struct ShuffleSort / ShuffleSortLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// Mean time of a phase.

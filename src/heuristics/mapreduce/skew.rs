@@ -20,7 +20,7 @@ use crate::units::Bytes;
 
 choice! {
     /// Whose number of tasks must be large for skew to matter.
-    pub enum GroupGate {
+    pub(super) enum GroupGate {
         /// The tasks with little to do, as Dr. Elephant's code has it.
         SmallGroup = "small-group",
         /// The tasks with much to do.
@@ -32,7 +32,7 @@ choice! {
 
 rule_params! {
     /// Parameters of `mapper-skew` and `reducer-skew`.
-    pub struct Skew / SkewLayer {
+    pub(super) struct Skew / SkewLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.

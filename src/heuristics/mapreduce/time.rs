@@ -16,7 +16,7 @@ use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.
-    pub struct Time / TimeLayer {
+    pub(super) struct Time / TimeLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// Mean run time of short tasks.

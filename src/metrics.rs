@@ -135,7 +135,7 @@ fn count(group: &TaskGroup) -> TaskCounts {
     }
 }
 
-/// The container size that the job asked for: its configuration, else what its own counters imply
+/// The container size that the job asked for (the master's, for an uberized job): its configuration, else what its own counters imply
 /// (`MB_MILLIS_MAPS / MILLIS_MAPS`), else the default.
 #[must_use]
 pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
@@ -151,10 +151,15 @@ pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<S
         let time = job_counter(app, totals, time).filter(|&time| time > 0)?;
         (held > 0 && held % time == 0).then(|| Bytes::from_mib(held / time))
     };
+    let assumed = default.0.and_then(|quantity| Bytes::from_f64(quantity.get()));
+    if app.uberized == Some(true) {
+        // All tasks ran in the master's own container.
+        return app.conf.mebibytes(ConfKey::MasterMemoryMb).or(assumed);
+    }
     app.conf
         .mebibytes(key)
         .or_else(|| default.0.is_none().then(implied).flatten())
-        .or_else(|| default.0.and_then(|quantity| Bytes::from_f64(quantity.get())))
+        .or(assumed)
 }
 
 fn job_counter(app: &Application, totals: &CounterSet, name: &str) -> Option<u64> {
@@ -215,7 +220,7 @@ impl Usage {
         let mut time = Some(Millis::ZERO);
         for row in 0..attempts.len() {
             let outcome = attempts.outcome(row);
-            if !params.charge_unsuccessful_attempts && outcome != Outcome::Succeeded {
+            if !is_charged(outcome, params) {
                 continue;
             }
             let held = charged_time(group, row, job_end, params);
@@ -236,6 +241,10 @@ impl Usage {
         });
         usage
     }
+}
+
+fn is_charged(outcome: Outcome, params: &MetricParams) -> bool {
+    params.charge_unsuccessful_attempts || outcome == Outcome::Succeeded
 }
 
 fn add(sum: &mut Option<MbMillis>, part: Option<MbMillis>) {
@@ -267,11 +276,12 @@ fn other_attempt_won(group: &TaskGroup, row: usize) -> bool {
     winner.is_some_and(|winner| winner != row && group.attempts.outcome(winner) == Outcome::Succeeded)
 }
 
-/// The most memory that any attempt needed: physical, or virtual over the cluster's ratio.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+/// The most memory that any charged attempt needed: physical, or virtual over the cluster's ratio.
 fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
     let attempts = &group.attempts;
-    let largest = |counter| (0..attempts.len()).filter_map(|row| attempts.bytes(row, counter)).max();
+    let charged = |row: &usize| is_charged(attempts.outcome(*row), params);
+    let largest =
+        |counter| (0..attempts.len()).filter(charged).filter_map(|row| attempts.bytes(row, counter)).max();
     let recorded = |counter| if params.use_recorded_peaks { largest(counter) } else { None };
     let physical = largest(Counter::PhysicalMemoryBytes).max(recorded(Counter::PeakPhysicalMemoryBytes));
     let virtual_memory = largest(Counter::VirtualMemoryBytes).max(recorded(Counter::PeakVirtualMemoryBytes));

@@ -43,7 +43,9 @@ fn jhist_files_show_as_many_tasks_and_attempts_as_the_manifest_counts() {
         assert_eq!(Some(attempts(app)), noted(&file.note, "attempts "), "{shown}");
         let status = match &file.note {
             note if note.contains("job end JOB_FINISHED") => Status::Succeeded,
-            note if note.contains("job end JOB_FAILED") || note.contains("job end JOB_ERROR") => Status::Failed,
+            note if note.contains("job end JOB_FAILED") || note.contains("job end JOB_ERROR") => {
+                Status::Failed
+            }
             note => panic!("{note}"),
         };
         assert_eq!(app.status, status, "{shown}");
@@ -124,8 +126,10 @@ fn charged_memory_is_what_the_job_counted_itself() {
     let mut compared = 0;
     for path in common::files_below(&runs) {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let counted: Vec<u64> =
-            ["MB_MILLIS_MAPS", "MB_MILLIS_REDUCES"].iter().filter_map(|name| job_counter(&text, name)).collect();
+        let counted: Vec<u64> = ["MB_MILLIS_MAPS", "MB_MILLIS_REDUCES"]
+            .iter()
+            .filter_map(|name| job_counter(&text, name))
+            .collect();
         if counted.is_empty() || !path.extension().is_some_and(|e| e == "jhist") {
             continue;
         }

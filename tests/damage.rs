@@ -51,7 +51,11 @@ fn numbers(app: &Application) -> Vec<String> {
     for group in &app.groups {
         for row in 0..group.attempts.len() {
             let attempts = &group.attempts;
-            let id = (group.kind, attempts.task(row).and_then(|task| group.tasks.number(task)), attempts.number(row));
+            let id = (
+                group.kind,
+                attempts.task(row).and_then(|task| group.tasks.number(task)),
+                attempts.number(row),
+            );
             if let Some(time) = attempts.run_time(row) {
                 numbers.push(format!("{id:?} ran {time:?}"));
             }

@@ -55,7 +55,7 @@ fn no_conf(groups: Value) -> (Value, Vec<(&'static str, String)>) {
 }
 
 fn skew(rule: &'static str, role: &'static str, counter: &'static str) -> Vec<Fixture> {
-    series(rule, [8, 16, 32, 64, 128], |mib| {
+    series(rule, [4, 8, 16, 32, 64], |mib| {
         no_conf(json!([
             group(role, 200, 20_000, json!({counter: MIB})),
             group(role, 1, 25_000, json!({counter: mib * MIB})),

@@ -225,7 +225,9 @@ fn check_run_times(app: &Application, problems: &mut Problems) {
     for (kind, name) in [(TaskKind::Map, "MILLIS_MAPS"), (TaskKind::Reduce, "MILLIS_REDUCES")] {
         let symbol = app.strings.find(name);
         let total = totals.others.iter().find(|other| Some(other.name) == symbol).map(|other| other.value);
-        let (Some(group), Some(total)) = (app.group(kind), total.filter(|&total| total > 0)) else { continue };
+        let (Some(group), Some(total)) = (app.group(kind), total.filter(|&total| total > 0)) else {
+            continue;
+        };
         let sum = |with_killed: bool| -> i128 {
             (0..group.attempts.len())
                 .filter(|&row| with_killed || group.attempts.outcome(row) != Outcome::Killed)

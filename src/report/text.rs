@@ -169,15 +169,15 @@ fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Re
         .collect();
     let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let files = plural(files_analysed, "file");
-    let mut line = format!(
+    let line = format!(
         "{files} read, {files_skipped} skipped, {files_failed} failed · {} · {}",
         plural(applications, "application"),
         if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") },
     );
     if files_found == 0 {
-        line.push_str(" · the paths hold no files");
+        writeln!(out, "The paths hold no files.")?;
     } else if applications == 0 {
-        line.push_str(" · no job history was recognised");
+        writeln!(out, "No job history was recognised.")?;
     }
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
 }

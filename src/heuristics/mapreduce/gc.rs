@@ -112,11 +112,16 @@ impl Gc {
         let rows: Vec<(i64, i64, i64)> = rows.collect();
         if missing == MissingCounters::Unknown {
             let lacks = |c| group.winners().all(|row| counter(group, row, c, missing).is_none());
-            if lacks(Counter::CpuMilliseconds) || rows.iter().all(|&(_, cpu, _)| cpu == 0) {
+            // Clusters that cannot measure CPU time write 0 for every task.
+            let zero_cpu = !rows.is_empty() && rows.iter().all(|&(_, cpu, _)| cpu == 0);
+            if lacks(Counter::CpuMilliseconds) || zero_cpu {
                 return Err(no_task_reports(role, group, Counter::CpuMilliseconds.name()));
             }
             if lacks(Counter::GcTimeMillis) {
                 return Err(no_task_reports(role, group, Counter::GcTimeMillis.name()));
+            }
+            if rows.is_empty() {
+                return Err(no_task_reports(role, group, "GC time, CPU time and run time together"));
             }
         }
         let mean =

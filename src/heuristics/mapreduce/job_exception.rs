@@ -87,7 +87,7 @@ fn errors(app: &Application) -> BTreeMap<&str, u64> {
 }
 
 fn first_line(text: &str) -> &str {
-    text.trim().lines().next().unwrap_or_default().trim()
+    text.trim().lines().next().unwrap_or_default().trim().trim_end_matches('.')
 }
 
 /// What to do about an error that Hadoop's users meet often; a place to look for all others.
@@ -125,6 +125,8 @@ fn advice(app: &Application, error: &str) -> String {
     } else if app.status == Status::Killed {
         "ask who killed it: a user (mapred job -kill), the scheduler's preemption, or a limit on run time"
             .to_owned()
+    } else if app.masters.is_empty() {
+        "read the log of a failed attempt: logs/userlogs on the node that ran it".to_owned()
     } else {
         format!(
             "read the log of a failed attempt: yarn logs -applicationId {}",

@@ -49,6 +49,8 @@ struct Reading(MapperSpeed);
 
 /// Input, run time and speed of one map.
 struct Sample {
+    /// Whether it read more than the description of its split, which every map fetches.
+    reads_files: bool,
     bytes: i64,
     millis: i64,
     speed: i64,
@@ -61,7 +63,7 @@ impl Check for Reading {
             return Verdict::NotApplicable;
         };
         let samples: Vec<Sample> = group.winners().filter_map(|row| params.sample(group, row)).collect();
-        let nothing_read = samples.iter().all(|sample| sample.bytes == 0);
+        let nothing_read = !samples.iter().any(|sample| sample.reads_files);
         if params.missing_counters == MissingCounters::Unknown && nothing_read {
             let what = "bytes read from a file system and a run time";
             return Verdict::NotEvaluated(no_task_reports(Role::Map, group, what));
@@ -116,7 +118,9 @@ impl MapperSpeed {
         };
         // A task without run time has no speed; Dr. Elephant divides by zero here.
         let speed = i128::from(bytes).checked_mul(1000)?.checked_div(i128::from(millis))?;
-        Some(Sample { bytes, millis, speed: i64::try_from(speed).unwrap_or(i64::MAX) })
+        let split = group.attempts.counter(row, Counter::SplitRawBytes).unwrap_or_default();
+        let speed = i64::try_from(speed).unwrap_or(i64::MAX);
+        Some(Sample { reads_files: bytes > split, bytes, millis, speed })
     }
 }
 

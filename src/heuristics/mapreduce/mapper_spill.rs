@@ -73,10 +73,11 @@ impl Check for Spilling {
             subject: Role::Map.subject(),
             tasks: total,
             message: format!(
-                "{} spilled {} records for {} put out, {ratio:.2} each ({})",
+                "{} spilled {} records for {} put out, {} each ({})",
                 Role::Map.count(total),
                 grouped(spilled),
                 grouped(output),
+                if ratio.is_finite() { format!("{ratio:.2}") } else { "any number".to_owned() },
                 limit(severity, params.spill_ratio.describe(severity), &conditions),
             ),
             evidence: vec![
@@ -120,7 +121,7 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
     let mut advice = Vec::new();
     if i64::try_from(wanted).is_ok_and(|wanted| wanted > now) {
         advice.push(format!(
-            "sort in one go: {} (the largest map puts out {}); raise -Xmx in {} by as much",
+            "sort in one go: {} (the largest map output takes {} of it); raise -Xmx in {} by as much",
             change(app, ConfKey::SortMb, wanted),
             needed.unwrap_or_default(),
             app.conf.name_in_use(ConfKey::MapJavaOpts),
@@ -134,6 +135,13 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
     }
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
         advice.push(change(app, ConfKey::MapOutputCompress, true) + " makes each spill smaller");
+    }
+    if advice.is_empty() {
+        advice.push(
+            "the sort buffer is large enough for what the maps put out: look for records far larger than others, \
+             and for a combiner that puts out as much as it takes in"
+                .to_owned(),
+        );
     }
     advice
 }

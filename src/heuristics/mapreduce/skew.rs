@@ -116,10 +116,13 @@ impl Skew {
     }
 
     fn gate(&self, groups: TwoGroups, total: u64) -> Severity {
+        if groups.small.count == 0 {
+            // All tasks are alike: there is nothing to compare.
+            return Severity::None;
+        }
         let count = match self.group_gate {
             GroupGate::SmallGroup => groups.small.count,
             GroupGate::LargeGroup => groups.large.count,
-            GroupGate::AllTasks if groups.small.count == 0 => 0,
             GroupGate::AllTasks => total,
         };
         self.group_tasks.severity(count as f64)

@@ -156,10 +156,7 @@ pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<S
         // All tasks ran in the master's own container.
         return app.conf.mebibytes(ConfKey::MasterMemoryMb).or(assumed);
     }
-    app.conf
-        .mebibytes(key)
-        .or_else(|| default.0.is_none().then(implied).flatten())
-        .or(assumed)
+    app.conf.mebibytes(key).or_else(|| default.0.is_none().then(implied).flatten()).or(assumed)
 }
 
 fn job_counter(app: &Application, totals: &CounterSet, name: &str) -> Option<u64> {

@@ -88,7 +88,7 @@ impl fmt::Display for Millis {
         let secs = ms / 1000;
         match secs {
             0 => write!(f, "{ms} ms"),
-            1..=59 if ms % 1000 == 0 => write!(f, "{secs} s"),
+            1..=59 if ms.is_multiple_of(1000) => write!(f, "{secs} s"),
             1..=59 => write!(f, "{secs}.{} s", ms % 1000 / 100),
             60..=3599 => two_parts(f, (secs / 60, "m"), (secs % 60, "s")),
             3600..=86_399 => two_parts(f, (secs / 3600, "h"), (secs % 3600 / 60, "m")),

@@ -1,5 +1,8 @@
 //! The command as a user runs it: exit status, streams, files.
 
+// Helpers of tests are not tests to clippy.
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command as StdCommand, Stdio};
 
@@ -27,7 +30,9 @@ fn a_clean_run_ends_with_a_summary() {
 
 #[test]
 fn fail_on_decides_the_exit_status() {
-    let with = |level: &str| elephant().args(["analyze", "--fail-on", level, DONE]).assert().get_output().status.code();
+    let with = |level: &str| {
+        elephant().args(["analyze", "--fail-on", level, DONE]).assert().get_output().status.code()
+    };
     assert_eq!(with("moderate"), Some(1));
     assert_eq!(with("critical"), Some(0));
 }
@@ -43,17 +48,19 @@ fn a_path_that_does_not_exist_is_an_error_in_a_sentence_and_the_others_are_read(
 #[test]
 fn an_empty_folder_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
-    elephant()
-        .arg("analyze")
-        .arg(folder.path())
-        .assert()
-        .code(0)
-        .stdout(predicate::str::contains("0 files read").and(predicate::str::contains("The paths hold no files.")));
+    elephant().arg("analyze").arg(folder.path()).assert().code(0).stdout(
+        predicate::str::contains("0 files read").and(predicate::str::contains("The paths hold no files.")),
+    );
 }
 
 #[test]
 fn wrong_options_are_status_two() {
-    for args in [&["analyze"][..], &["analyze", "--format", "papyrus", DONE], &["analyse", DONE], &["analyze", "--jobs", "0", DONE]] {
+    for args in [
+        &["analyze"][..],
+        &["analyze", "--format", "papyrus", DONE],
+        &["analyse", DONE],
+        &["analyze", "--jobs", "0", DONE],
+    ] {
         elephant().args(args).assert().code(2).stdout("");
     }
 }
@@ -103,7 +110,8 @@ fn standard_input_is_a_history_like_any_other() {
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
     let with = |threads: &str| {
-        let output = elephant().args(["analyze", "--format", "json", "--jobs", threads, "testdata"]).output().unwrap();
+        let output =
+            elephant().args(["analyze", "--format", "json", "--jobs", threads, "testdata"]).output().unwrap();
         assert!(output.status.success());
         output.stdout
     };
@@ -191,26 +199,27 @@ fn rules_can_be_changed_and_mistakes_have_a_place() {
         ("rule: [\n", ":", ""),
     ] {
         let file = write("wrong.yaml", text);
-        let message = predicate::str::contains(format!("wrong.yaml{place}")).and(predicate::str::contains(what));
+        let message =
+            predicate::str::contains(format!("wrong.yaml{place}")).and(predicate::str::contains(what));
         elephant().args(["rules", "check"]).arg(&file).assert().code(2).stdout("").stderr(message);
     }
     elephant().args(["rules", "check"]).arg(&strict).assert().code(0);
-    elephant().args(["rules", "check", "no-such-preset"]).assert().code(2).stderr(predicate::str::contains("dr-elephant"));
+    elephant()
+        .args(["rules", "check", "no-such-preset"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("dr-elephant"));
 }
 
 #[test]
 fn a_rules_page_shows_the_thresholds_in_force() {
     elephant().args(["rules", "list"]).assert().code(0).stdout(predicate::str::contains("mapper-skew"));
-    elephant()
-        .args(["rules", "show", "mapper-skew"])
-        .assert()
-        .code(0)
-        .stdout(predicate::str::contains("# Mapper Skew").and(predicate::str::contains("deviation: [2, 4, 8, 16]")));
-    elephant()
-        .args(["rules", "show", "mapper-skew", "--rules", "dr-elephant"])
-        .assert()
-        .code(0)
-        .stdout(predicate::str::contains("time_gap: off").and(predicate::str::contains("preset dr-elephant")));
+    elephant().args(["rules", "show", "mapper-skew"]).assert().code(0).stdout(
+        predicate::str::contains("# Mapper Skew").and(predicate::str::contains("deviation: [2, 4, 8, 16]")),
+    );
+    elephant().args(["rules", "show", "mapper-skew", "--rules", "dr-elephant"]).assert().code(0).stdout(
+        predicate::str::contains("time_gap: off").and(predicate::str::contains("preset dr-elephant")),
+    );
     elephant().args(["rules", "show", "mapper-scew"]).assert().code(2);
 }
 
@@ -220,12 +229,9 @@ fn histories_are_found_under_odd_names_and_without_their_suffix() {
     let odd = folder.path().join("a folder with blanks").join("ünïcode");
     std::fs::create_dir_all(&odd).unwrap();
     std::fs::copy(failed_job(), odd.join("no suffix at all")).unwrap();
-    elephant()
-        .arg("analyze")
-        .arg(folder.path())
-        .assert()
-        .code(0)
-        .stdout(predicate::str::contains("job_1795255938536_0001").and(predicate::str::contains("1 file read")));
+    elephant().arg("analyze").arg(folder.path()).assert().code(0).stdout(
+        predicate::str::contains("job_1795255938536_0001").and(predicate::str::contains("1 file read")),
+    );
 }
 
 /// Whole reports of what the README shows.

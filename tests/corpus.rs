@@ -1,6 +1,9 @@
 //! Real histories of other projects and our own recordings: what the report says of them equals counts that
 //! were taken independently.
 
+// Helpers of tests are not tests to clippy.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +133,7 @@ fn charged_memory_is_what_the_job_counted_itself() {
             .iter()
             .filter_map(|name| job_counter(&text, name))
             .collect();
-        if counted.is_empty() || !path.extension().is_some_and(|e| e == "jhist") {
+        if counted.is_empty() || path.extension().is_none_or(|e| e != "jhist") {
             continue;
         }
         let folder: PathBuf = path.parent().unwrap().into();

@@ -2,6 +2,9 @@
 //!
 //! Each test shows both answers to one history: the default's and the preset's.
 
+// Helpers of tests are not tests to clippy.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
 mod common;
 
 use common::history::{EPOCH, Job, counters, event};
@@ -34,6 +37,7 @@ fn read(history: &str, conf: &[(&str, &str)]) -> Application {
     app
 }
 
+#[allow(clippy::needless_pass_by_value)] // reads better where it is called
 fn group(role: &str, count: u64, total_ms: u64, counters: Value) -> Value {
     json!({"role": role, "count": count, "counters": counters,
         "time": {"total_ms": total_ms, "shuffle_ms": 0, "sort_ms": 0}})
@@ -68,7 +72,8 @@ fn a_missing_counter_is_unknown_and_not_zero() {
 
 #[test]
 fn memory_that_is_zero_for_every_task_was_not_measured() {
-    let groups = json!([group("map", 3, MINUTE, json!({"PHYSICAL_MEMORY_BYTES": 0, "VIRTUAL_MEMORY_BYTES": 0}))]);
+    let groups =
+        json!([group("map", 3, MINUTE, json!({"PHYSICAL_MEMORY_BYTES": 0, "VIRTUAL_MEMORY_BYTES": 0}))]);
     let app = read(&Job::succeeded(&groups).history(), &[("mapreduce.map.memory.mb", "1024")]);
     let ours = Metrics::of(&app, defaults().metrics());
     assert!(ours.used.is_some() && ours.wasted.is_none());
@@ -78,7 +83,8 @@ fn memory_that_is_zero_for_every_task_was_not_measured() {
 
 #[test]
 fn any_file_system_counts_as_input_but_the_local_one() {
-    for (counter, counts) in [("ABFS_BYTES_READ", true), ("GS_BYTES_READ", true), ("FILE_BYTES_READ", false)] {
+    for (counter, counts) in [("ABFS_BYTES_READ", true), ("GS_BYTES_READ", true), ("FILE_BYTES_READ", false)]
+    {
         let groups = json!([
             group("map", 200, MINUTE, json!({counter: MIB})),
             group("map", 1, MINUTE, json!({counter: 500 * MIB})),
@@ -139,9 +145,15 @@ fn eventful_history() -> String {
     let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": EPOCH});
     event(&mut out, "JOB_SUBMITTED", "JobSubmitted", submitted);
     let task = "task_1_1_m_000000";
-    event(&mut out, "TASK_STARTED", "TaskStarted", json!({"taskid": task, "taskType": "MAP", "startTime": EPOCH}));
+    event(
+        &mut out,
+        "TASK_STARTED",
+        "TaskStarted",
+        json!({"taskid": task, "taskType": "MAP", "startTime": EPOCH}),
+    );
     let start = |out: &mut String, attempt: &str, at: i64| {
-        let fields = json!({"taskid": task, "taskType": "MAP", "attemptId": attempt, "startTime": EPOCH + at});
+        let fields =
+            json!({"taskid": task, "taskType": "MAP", "attemptId": attempt, "startTime": EPOCH + at});
         event(out, "MAP_ATTEMPT_STARTED", "TaskAttemptStarted", fields);
     };
     let end = |out: &mut String, attempt: &str, status: &str, at: i64| {
@@ -191,7 +203,8 @@ fn slow_start_is_honoured() {
         let letter = if role == "MAP" { "m" } else { "r" };
         let task = format!("task_1_1_{letter}_{number:06}");
         let attempt = format!("attempt_1_1_{letter}_{number:06}_0");
-        let fields = json!({"taskid": task, "taskType": role, "attemptId": attempt, "startTime": EPOCH + start});
+        let fields =
+            json!({"taskid": task, "taskType": role, "attemptId": attempt, "startTime": EPOCH + start});
         event(&mut out, &format!("{role}_ATTEMPT_STARTED"), "TaskAttemptStarted", fields);
         let fields = json!({"taskid": task, "taskType": role, "attemptId": attempt, "taskStatus": "SUCCEEDED",
             "finishTime": EPOCH + finish});
@@ -225,7 +238,8 @@ fn the_wikis_worked_examples() {
     assert!((used - (4.0 * 77.0 / 60.0 + 4.0 * 55.0 / 60.0)).abs() < 1e-9, "{used}");
 
     let mut out = String::from("Avro-Json\n");
-    let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": 1_461_837_302_868_i64});
+    let submitted =
+        json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": 1_461_837_302_868_i64});
     event(&mut out, "JOB_SUBMITTED", "JobSubmitted", submitted);
     let finished = json!({"jobid": "job_1_1", "finishTime": 1_461_840_952_182_i64});
     event(&mut out, "JOB_FINISHED", "JobFinished", finished);

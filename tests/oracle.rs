@@ -3,6 +3,9 @@
 //! Each entry is written out as a real `.jhist`, read by the parser and judged by a preset, so that the
 //! whole path is under test and not only the arithmetic.
 
+// Helpers of tests are not tests to clippy.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
 mod common;
 
 use common::history::{Job, counters, event};

@@ -175,12 +175,11 @@ impl Column {
 }
 
 fn put<T: Copy>(cells: &mut Vec<T>, row: usize, value: T, absent: T) {
-    match cells.get_mut(row) {
-        Some(cell) => *cell = value,
-        None => {
-            cells.resize(row, absent);
-            cells.push(value);
-        }
+    if let Some(cell) = cells.get_mut(row) {
+        *cell = value
+    } else {
+        cells.resize(row, absent);
+        cells.push(value);
     }
 }
 

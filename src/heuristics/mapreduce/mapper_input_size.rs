@@ -69,7 +69,7 @@ impl Check for Splits {
             severity,
             subject: Role::Map.subject(),
             tasks: total,
-            message: format!("{} read {} on average ({limit})", Role::Map.count(total), to_bytes(mean)),
+            message: format!("{} {} on average ({limit})", Role::Map.do_what(total, "read"), to_bytes(mean)),
             evidence: vec![
                 ("tasks_count", Measure::Count(total)),
                 ("avg_input_bytes", Measure::Size(to_bytes(mean))),

@@ -111,6 +111,12 @@ impl Role {
         format!("{tasks} {}{plural}", self.kind().name())
     }
 
+    /// "1 map reads", "20 reduces read".
+    fn do_what(self, tasks: u64, verb: &str) -> String {
+        let singular = if tasks == 1 { "s" } else { "" };
+        format!("{} {verb}{singular}", self.count(tasks))
+    }
+
     const fn plural(self) -> &'static str {
         match self {
             Self::Map => "maps",

@@ -11,6 +11,7 @@ use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Ratio};
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
+use crate::units::Timestamp;
 
 rule_params! {
     /// Parameters of `shuffle-sort`.
@@ -104,7 +105,7 @@ fn times_reduce(phase: i64, reduce: i64) -> Option<f64> {
 fn means(group: &TaskGroup) -> Option<Means> {
     let (mut shuffles, mut sorts, mut reduces) = (Vec::new(), Vec::new(), Vec::new());
     for row in group.winners() {
-        let time = |point| group.attempts.time(row, point).map(|at| at.as_millis());
+        let time = |point| group.attempts.time(row, point).map(Timestamp::as_millis);
         let (Some(start), Some(finish)) = (time(TimePoint::Start), time(TimePoint::Finish)) else { continue };
         let Some(shuffled) = time(TimePoint::ShuffleFinish) else { continue };
         let sorted = time(TimePoint::SortFinish).unwrap_or(shuffled);
@@ -155,7 +156,7 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
     let mut ends: Vec<i64> = maps
         .winners()
         .filter_map(|row| maps.attempts.time(row, TimePoint::Finish))
-        .map(|at| at.as_millis())
+        .map(Timestamp::as_millis)
         .collect();
     ends.sort_unstable();
     let last_map = *ends.last()?;

@@ -163,11 +163,11 @@ impl Skewness {
         let Self(role, params) = self;
         let TwoGroups { small, large, .. } = side.groups;
         if small.count == 0 {
-            return format!("all {} read {} each", role.count(large.count), to_bytes(large.mean));
+            return format!("{} {} each", role.do_what(large.count, "read"), to_bytes(large.mean));
         }
         format!(
-            "{} read {} each, {} {} {}: {} times as much ({})",
-            role.count(small.count),
+            "{} {} each, {} {} {}: {} times as much ({})",
+            role.do_what(small.count, "read"),
             to_bytes(small.mean),
             large.count,
             if large.count == 1 { "reads" } else { "read" },
@@ -181,11 +181,11 @@ impl Skewness {
         let Self(role, params) = self;
         let TwoGroups { small, large, .. } = side.groups;
         if small.count == 0 {
-            return format!("all {} run {} each", role.count(large.count), to_millis(large.mean));
+            return format!("{} {} each", role.do_what(large.count, "run"), to_millis(large.mean));
         }
         format!(
-            "{} run {} each, {} {} {}: {} times as long ({})",
-            role.count(small.count),
+            "{} {} each, {} {} {}: {} times as long ({})",
+            role.do_what(small.count, "run"),
             to_millis(small.mean),
             large.count,
             if large.count == 1 { "runs" } else { "run" },

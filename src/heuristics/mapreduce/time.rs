@@ -78,7 +78,7 @@ impl Check for RunTime {
             severity,
             subject: role.subject(),
             tasks: total,
-            message: format!("{} run {} on average ({limit})", role.count(total), to_millis(mean)),
+            message: format!("{} {} on average ({limit})", role.do_what(total, "run"), to_millis(mean)),
             evidence,
             advice: if severity > Severity::None { self.advice(app, total, mean, input) } else { Vec::new() },
         })

@@ -106,7 +106,7 @@ impl History<'_> {
             let at = Position::Byte(offset + start as u64);
             match event.kind {
                 Some(kind) => {
-                    EventKind::complete_status(&event.type_name, &mut fields);
+                    EventKind::complete_status(event.type_name, &mut fields);
                     self.builder.event(at, kind, &fields, &self.payload);
                 }
                 None => self.builder.problems().add(Level::Info, "unknown-event", Some(at), || {

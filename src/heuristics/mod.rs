@@ -63,7 +63,7 @@ pub(crate) fn load_params<P: Params>(layers: &[Layer<'_>]) -> Result<(P, bool), 
         let overlay: P::Overlay = layer.read()?;
         enabled = P::enabled(&overlay).unwrap_or(enabled);
         if let Some(params) = &mut params {
-            params.apply(overlay)
+            params.apply(overlay);
         } else {
             let complete = P::complete(overlay);
             params = Some(complete.map_err(|key| layer.error(&serde_yaml::Error::missing_field(key)))?);

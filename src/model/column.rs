@@ -176,7 +176,7 @@ impl Column {
 
 fn put<T: Copy>(cells: &mut Vec<T>, row: usize, value: T, absent: T) {
     if let Some(cell) = cells.get_mut(row) {
-        *cell = value
+        *cell = value;
     } else {
         cells.resize(row, absent);
         cells.push(value);

@@ -1,4 +1,26 @@
-//! Work in progress.
+//! Reads Hadoop MapReduce job histories and tells which jobs waste the cluster, why, and what to change.
+//!
+//! The data flows one way: [`input`] finds histories and takes compression off, [`parse`] turns bytes into
+//! the typed [`model`] of an application, [`rules`] bring parameters from YAML to the [`heuristics`], which
+//! give [`finding`]s; [`metrics`] say what the application cost, [`engine`] puts everything into one ranked
+//! report, and [`report`] renders it.
+//!
+//! ```
+//! use elephant_rs::engine::{Options, analyze};
+//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::severity::Severity;
+//!
+//! let rules = RuleSet::built_in()?;
+//! let report = analyze(&["testdata/hadoop1".into()], &rules, Options::default());
+//! let job = &report.applications[0];
+//! assert_eq!(job.severity, Severity::Severe);
+//! assert_eq!(job.findings[0].rule, "mapper-memory");
+//! assert!(job.findings[0].advice[0].contains("4096 → 1024"));
+//! # Ok::<(), elephant_rs::rules::RuleError>(())
+//! ```
+//!
+//! Nothing here panics on any input, and what a history does not tell is `None`, never zero.
+
 #[doc(hidden)]
 pub mod cli;
 pub mod engine;

@@ -251,3 +251,20 @@ fn reports() {
         insta::assert_snapshot!("dr-elephant.txt", of(&["--rules", "dr-elephant", DONE]).0);
     });
 }
+
+/// A master that died leaves a history behind that its successor's repeats and continues.
+#[test]
+fn only_the_last_attempt_of_a_jobs_master_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let died = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/intermediate/alice");
+    for attempt in [1, 2] {
+        let name = format!("job_1795255963617_0001_{attempt}.jhist");
+        std::fs::copy(died.join("job_1795255963617_0001_1.jhist"), folder.path().join(name)).unwrap();
+    }
+    let output = elephant().args(["analyze", "--format", "json"]).arg(folder.path()).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let applications = report["applications"].as_array().unwrap();
+    assert_eq!(applications.len(), 1);
+    assert!(applications[0]["sources"][0].as_str().unwrap().ends_with("_2.jhist"));
+    assert!(report["problems"].as_array().unwrap().iter().any(|problem| problem["code"] == "superseded"));
+}

@@ -3,14 +3,14 @@
 mod job_type;
 mod rank;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use crate::finding::{Finding, NotEvaluated};
 use crate::input::inventory::{Inventory, Source};
-use crate::input::job_id::job_id_in;
+use crate::input::job_id::{job_id_in, master_attempt_in};
 use crate::input::kind::SourceKind;
 use crate::input::window::ByteWindow;
 use crate::input::{codec, discover};
@@ -97,6 +97,8 @@ pub struct ApplicationReport {
     /// The sum of its findings' scores.
     pub score: u64,
     pub metrics: Metrics,
+    /// How many findings there are, by severity value.
+    pub counts: [u64; 5],
     /// Findings from the wanted severity on, worst first.
     pub findings: Vec<Finding>,
     /// Rules whose data is missing.
@@ -125,7 +127,6 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 #[derive(Default)]
 struct SourceOutcome {
     applications: Vec<ApplicationReport>,
-    findings: [u64; 5],
     problems: Vec<SourceProblem>,
     confs: Vec<PathBuf>,
     failed: bool,
@@ -145,6 +146,11 @@ fn judge(source: &Source, inventory: &Inventory, rules: &RuleSet, options: Optio
     let Parsed { applications, confs, problems } = parsed;
     let keep = |problem| SourceProblem { source: name.clone(), problem };
     outcome.problems.extend(problems.into_vec().into_iter().map(keep));
+    let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
+    if applications.is_empty() && !told_why {
+        let message = "the history tells nothing about a job; it was left out".to_owned();
+        outcome.problems.push(error_problem(name.clone(), "no-events", message));
+    }
     let mut embedded = confs;
     for mut app in applications {
         if app.id.is_empty() {
@@ -161,7 +167,7 @@ fn judge(source: &Source, inventory: &Inventory, rules: &RuleSet, options: Optio
             None => attach_conf(&mut app, source, inventory, &mut sources, &mut outcome),
         }
         complete_from_conf(&mut app);
-        let report = evaluate(&app, sources, rules, options, &mut outcome.findings);
+        let report = evaluate(&app, sources, rules, options);
         outcome.applications.push(report);
     }
     outcome.failed = outcome.applications.is_empty();
@@ -220,15 +226,10 @@ fn complete_from_conf(app: &mut Application) {
     app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::Queue));
 }
 
-fn evaluate(
-    app: &Application,
-    sources: Vec<String>,
-    rules: &RuleSet,
-    options: Options,
-    counts: &mut [u64; 5],
-) -> ApplicationReport {
+fn evaluate(app: &Application, sources: Vec<String>, rules: &RuleSet, options: Options) -> ApplicationReport {
     let evaluation = rules.evaluate(app);
     let mut findings = evaluation.findings;
+    let mut counts = [0; 5];
     for finding in &findings {
         if let Some(count) = usize::try_from(finding.severity.value()).ok().and_then(|i| counts.get_mut(i)) {
             *count += 1;
@@ -255,6 +256,7 @@ fn evaluate(
         severity,
         score,
         metrics: Metrics::of(app, rules.metrics()),
+        counts,
         findings,
         not_evaluated: evaluation.not_evaluated,
     }
@@ -276,10 +278,6 @@ fn assemble(inventory: &Inventory, outcomes: Vec<SourceOutcome>, options: Option
         } else {
             report.summary.files_analysed += 1;
         }
-        for (sum, count) in report.summary.findings.iter_mut().zip(outcome.findings) {
-            *sum += count;
-        }
-        report.summary.applications += outcome.applications.len() as u64;
         report.applications.extend(outcome.applications);
         report.problems.extend(outcome.problems);
         confs.extend(outcome.confs);
@@ -289,11 +287,47 @@ fn assemble(inventory: &Inventory, outcomes: Vec<SourceOutcome>, options: Option
     report.summary.files_skipped =
         inventory.found.saturating_sub(report.summary.files_analysed + report.summary.files_failed);
     report.skipped = inventory.skipped.iter().map(|skipped| (skipped.reason.text(), skipped.count)).collect();
+    supersede(&mut report);
+    report.summary.applications = report.applications.len() as u64;
+    for app in &report.applications {
+        for (sum, count) in report.summary.findings.iter_mut().zip(app.counts) {
+            *sum += count;
+        }
+    }
     report.applications.sort_by(rank::applications);
     if let Some(top) = options.top {
         report.applications.truncate(top);
     }
     report
+}
+
+/// Each attempt of a job's master leaves a history of its own in the staging folder, and the later one
+/// repeats what it recovered of the earlier: only the last one tells how the job went on.
+fn supersede(report: &mut Report) {
+    let attempt = |app: &ApplicationReport| -> Option<(PathBuf, String, u32)> {
+        let path = Path::new(app.sources.first()?);
+        let number = master_attempt_in(path.file_name()?)?;
+        Some((path.parent()?.to_owned(), app.id.clone(), number))
+    };
+    let mut last: BTreeMap<(PathBuf, String), u32> = BTreeMap::new();
+    for (folder, id, number) in report.applications.iter().filter_map(attempt) {
+        let latest = last.entry((folder, id)).or_default();
+        *latest = number.max(*latest);
+    }
+    let mut superseded = Vec::new();
+    report.applications.retain(|app| {
+        let Some((folder, id, number)) = attempt(app) else { return true };
+        let latest = last.get(&(folder, id)).copied().unwrap_or_default();
+        if number < latest {
+            superseded.push((app.sources.first().cloned().unwrap_or_default(), latest));
+        }
+        number >= latest
+    });
+    for (source, latest) in superseded {
+        let message = format!("attempt {latest} of the job's master tells more; this history was left out");
+        let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
+        report.problems.push(SourceProblem { source, problem });
+    }
 }
 
 fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {

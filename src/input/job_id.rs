@@ -56,6 +56,14 @@ fn hex(digit: u8) -> Option<u8> {
     }
 }
 
+/// The master's attempt in the name of a staging history: 2 in `job_1526555215992_0001_2.jhist`.
+#[must_use]
+pub fn master_attempt_in(name: &OsStr) -> Option<u32> {
+    let name = name.to_str()?;
+    let rest = name.strip_prefix(&job_id_in(OsStr::new(name))?)?;
+    rest.strip_prefix('_')?.split_once(".jhist")?.0.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +108,15 @@ mod tests {
     fn a_name_need_not_be_utf8() {
         use std::os::unix::ffi::OsStrExt;
         assert_eq!(job_id_in(OsStr::from_bytes(b"\xff\xfejob_1_2\xff")), Some("job_1_2".to_owned()));
+    }
+
+    #[test]
+    fn masters_number_their_attempts() {
+        let attempt = |name: &str| master_attempt_in(OsStr::new(name));
+        assert_eq!(attempt("job_1526555215992_0001_2.jhist"), Some(2));
+        assert_eq!(attempt("job_1526555215992_0001_12.jhist.gz"), Some(12));
+        assert_eq!(attempt("job_1526555215992_0001.jhist"), None);
+        assert_eq!(attempt("job_1526555215992_0001-1526555642677-u-n.jhist"), None);
+        assert_eq!(attempt("job_1526555215992_0001_1_conf.xml"), None);
     }
 }

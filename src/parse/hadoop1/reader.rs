@@ -213,7 +213,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         }
         self.skipping = true;
         self.ending.problems.warn("line-too-long", Some(Position::Line(number)), || {
-            format!("A line of more than {} bytes was passed over", self.max_len)
+            format!("a line of more than {} bytes was passed over", self.max_len)
         });
     }
 

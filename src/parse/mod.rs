@@ -7,6 +7,7 @@ pub mod hosts;
 pub mod ids;
 pub mod jhist;
 pub mod jobconf;
+mod known;
 mod problem;
 mod verify;
 

@@ -47,6 +47,17 @@ impl<'a> Cursor<'a> {
         Self { rest: bytes }
     }
 
+    /// All bytes from here on.
+    #[inline]
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Passes over so many bytes.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.rest = self.rest.get(count..).unwrap_or_default();
+    }
+
     /// The next byte that is not white space.
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {
@@ -135,7 +146,8 @@ impl<'a> Cursor<'a> {
         if digits == 0 || digits > 19 || matches!(self.rest, [b'.' | b'e' | b'E', ..]) {
             return Err(Unexpected);
         }
-        let value = if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+        let value =
+            if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
         value.ok_or(Unexpected)
     }
 
@@ -218,7 +230,9 @@ mod tests {
         assert_eq!(read("-12}"), Some(-12));
         assert_eq!(read("9223372036854775807"), Some(i64::MAX));
         assert_eq!(read("-9223372036854775808"), Some(i64::MIN));
-        for bad in ["9223372036854775808", "-9223372036854775809", "99999999999999999999999", "-", "x", "1.5", "1e3"] {
+        for bad in
+            ["9223372036854775808", "-9223372036854775809", "99999999999999999999999", "-", "x", "1.5", "1e3"]
+        {
             assert_eq!(read(bad), None, "{bad}");
         }
     }

@@ -3,10 +3,10 @@
 //! Source: seed 004 ("Metrics"), Dr. Elephant `TaskLevelAggregatedMetrics` and
 //! `MapReduceMetricsAggregator`. Where they differ, a parameter decides (`rules/metrics.yaml`).
 
-use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Status};
 use crate::rules::params::{Assumed, rule_params};
 use crate::rules::quantity::{Quantity, Ratio, Size};
 use crate::stats::nearest_rank;
@@ -79,22 +79,24 @@ impl Metrics {
     /// The metrics of `app`.
     #[must_use]
     pub fn of(app: &Application, params: &MetricParams) -> Self {
-        let usages: Vec<Usage> = app
+        let usages: Vec<Usage> = app.groups.iter().map(|group| Usage::of(app, group, params)).collect();
+        // A sum with an unknown part is unknown, and so is the cost of a job of which tasks are missing.
+        let whole = shows_all_tasks(app);
+        let total = |part: fn(&Usage) -> Option<MbMillis>| {
+            if whole { usages.iter().map(part).sum::<Option<MbMillis>>() } else { None }
+        };
+        // Setup and cleanup tasks are charged, but nobody chooses their containers.
+        let judged = app
             .groups
             .iter()
-            .map(|group| Usage::of(app, group, params))
-            .collect();
-        let total = |part: fn(&Usage) -> Option<MbMillis>| {
-            // A sum with an unknown part is unknown; so is the cost of a job that shows no tasks at all
-            // although it announced some.
-            let shown_none = usages.is_empty() && !app.complete;
-            if shown_none { None } else { usages.iter().map(part).sum::<Option<MbMillis>>() }
-        };
+            .zip(&usages)
+            .filter(|(group, _)| matches!(group.kind, TaskKind::Map | TaskKind::Reduce));
+        let wasted = judged.map(|(_, usage)| usage.wasted).sum::<Option<MbMillis>>();
         Self {
             run_time: app.submitted_at.zip(app.finished_at).and_then(|(s, f)| Millis::between(s, f)),
             wait_time: wait_time(app, params),
             used: total(|u| u.used),
-            wasted: total(|u| u.wasted),
+            wasted: if whole { wasted } else { None },
             failed_attempts: total(|u| u.failed),
             killed_attempts: total(|u| u.killed),
             losing_attempts: total(|u| u.losing),
@@ -107,6 +109,16 @@ impl Metrics {
     pub fn wasted_percent(&self) -> Option<f64> {
         self.wasted.zip(self.used).and_then(|(wasted, used)| wasted.share_of(used)).map(|share| share * 100.0)
     }
+}
+
+/// Whether the history goes on to the job's end and shows every task that ran.
+fn shows_all_tasks(app: &Application) -> bool {
+    let shown = |kind| app.group(kind).map_or(0, |group| group.tasks.len() as u64);
+    // A job that fails may end before it schedules all of its tasks.
+    let all = app.status != Status::Succeeded
+        || (app.announced.maps.is_none_or(|maps| shown(TaskKind::Map) >= maps)
+            && app.announced.reduces.is_none_or(|reduces| shown(TaskKind::Reduce) >= reduces));
+    app.finished_at.is_some() && all
 }
 
 fn count(group: &TaskGroup) -> TaskCounts {
@@ -123,7 +135,7 @@ fn count(group: &TaskGroup) -> TaskCounts {
     }
 }
 
-/// The container size that the job asked for: its configuration, else what its own counters imply
+/// The container size that the job asked for (the master's, for an uberized job): its configuration, else what its own counters imply
 /// (`MB_MILLIS_MAPS / MILLIS_MAPS`), else the default.
 #[must_use]
 pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
@@ -139,10 +151,12 @@ pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<S
         let time = job_counter(app, totals, time).filter(|&time| time > 0)?;
         (held > 0 && held % time == 0).then(|| Bytes::from_mib(held / time))
     };
-    app.conf
-        .mebibytes(key)
-        .or_else(|| default.0.is_none().then(implied).flatten())
-        .or_else(|| default.0.and_then(|quantity| Bytes::from_f64(quantity.get())))
+    let assumed = default.0.and_then(|quantity| Bytes::from_f64(quantity.get()));
+    if app.uberized == Some(true) {
+        // All tasks ran in the master's own container.
+        return app.conf.mebibytes(ConfKey::MasterMemoryMb).or(assumed);
+    }
+    app.conf.mebibytes(key).or_else(|| default.0.is_none().then(implied).flatten()).or(assumed)
 }
 
 fn job_counter(app: &Application, totals: &CounterSet, name: &str) -> Option<u64> {
@@ -167,12 +181,20 @@ impl Usage {
     fn of(app: &Application, group: &TaskGroup, params: &MetricParams) -> Self {
         let nothing = Some(MbMillis::ZERO);
         if group.attempts.is_empty() {
-            return Self { used: nothing, wasted: nothing, failed: nothing, killed: nothing, losing: nothing };
+            return Self {
+                used: nothing,
+                wasted: nothing,
+                failed: nothing,
+                killed: nothing,
+                losing: nothing,
+            };
         }
         let Some(container) = requested_container(app, group.kind, params.container_default) else {
             return Self::default();
         };
-        Self::in_containers(group, container, app.finished_at, params)
+        // In a history with gaps an attempt without end may have ended at any time.
+        let job_end = app.finished_at.filter(|_| app.complete);
+        Self::in_containers(group, container, job_end, params)
     }
 
     /// What the attempts of `group` cost in containers of one size. Attempts without an end in a job that
@@ -195,7 +217,7 @@ impl Usage {
         let mut time = Some(Millis::ZERO);
         for row in 0..attempts.len() {
             let outcome = attempts.outcome(row);
-            if !params.charge_unsuccessful_attempts && outcome != Outcome::Succeeded {
+            if !is_charged(outcome, params) {
                 continue;
             }
             let held = charged_time(group, row, job_end, params);
@@ -216,6 +238,10 @@ impl Usage {
         });
         usage
     }
+}
+
+fn is_charged(outcome: Outcome, params: &MetricParams) -> bool {
+    params.charge_unsuccessful_attempts || outcome == Outcome::Succeeded
 }
 
 fn add(sum: &mut Option<MbMillis>, part: Option<MbMillis>) {
@@ -247,11 +273,12 @@ fn other_attempt_won(group: &TaskGroup, row: usize) -> bool {
     winner.is_some_and(|winner| winner != row && group.attempts.outcome(winner) == Outcome::Succeeded)
 }
 
-/// The most memory that any attempt needed: physical, or virtual over the cluster's ratio.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+/// The most memory that any charged attempt needed: physical, or virtual over the cluster's ratio.
 fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
     let attempts = &group.attempts;
-    let largest = |counter| (0..attempts.len()).filter_map(|row| attempts.bytes(row, counter)).max();
+    let charged = |row: &usize| is_charged(attempts.outcome(*row), params);
+    let largest =
+        |counter| (0..attempts.len()).filter(charged).filter_map(|row| attempts.bytes(row, counter)).max();
     let recorded = |counter| if params.use_recorded_peaks { largest(counter) } else { None };
     let physical = largest(Counter::PhysicalMemoryBytes).max(recorded(Counter::PeakPhysicalMemoryBytes));
     let virtual_memory = largest(Counter::VirtualMemoryBytes).max(recorded(Counter::PeakVirtualMemoryBytes));
@@ -265,9 +292,8 @@ fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams) -> Bytes {
     let ratio = params.virtual_memory_ratio.get();
-    let from_virtual = virtual_memory
-        .filter(|_| ratio > 0.0)
-        .map_or(0, |bytes| (bytes.whole_mib() as f64 / ratio) as u64);
+    let from_virtual =
+        virtual_memory.filter(|_| ratio > 0.0).map_or(0, |bytes| (bytes.whole_mib() as f64 / ratio) as u64);
     Bytes::from_mib(physical.whole_mib().max(from_virtual))
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
 
-use chrono::{DateTime, SecondsFormat};
+use chrono::{DateTime, Datelike, SecondsFormat};
 
 /// A span of time in milliseconds. Never negative: spans whose end lies before their start are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -82,19 +82,24 @@ impl Sum for Millis {
 }
 
 impl fmt::Display for Millis {
-    /// Two largest parts: `350 ms`, `4.2 s`, `2m 5s`, `1h 0m`, `3d 4h`.
+    /// The two largest parts: `350 ms`, `4.2 s`, `2m 5s`, `1h`, `3d 4h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = self.0;
         let secs = ms / 1000;
         match secs {
             0 => write!(f, "{ms} ms"),
-            1..=59 if ms % 1000 == 0 => write!(f, "{secs} s"),
+            1..=59 if ms.is_multiple_of(1000) => write!(f, "{secs} s"),
             1..=59 => write!(f, "{secs}.{} s", ms % 1000 / 100),
-            60..=3599 => write!(f, "{}m {}s", secs / 60, secs % 60),
-            3600..=86_399 => write!(f, "{}h {}m", secs / 3600, secs % 3600 / 60),
-            _ => write!(f, "{}d {}h", secs / 86_400, secs % 86_400 / 3600),
+            60..=3599 => two_parts(f, (secs / 60, "m"), (secs % 60, "s")),
+            3600..=86_399 => two_parts(f, (secs / 3600, "h"), (secs % 3600 / 60, "m")),
+            _ => two_parts(f, (secs / 86_400, "d"), (secs % 86_400 / 3600, "h")),
         }
     }
+}
+
+fn two_parts(f: &mut fmt::Formatter<'_>, large: (u64, &str), small: (u64, &str)) -> fmt::Result {
+    write!(f, "{}{}", large.0, large.1)?;
+    if small.0 > 0 { write!(f, " {}{}", small.0, small.1) } else { Ok(()) }
 }
 
 /// A moment in milliseconds since 1970-01-01T00:00:00Z, as Hadoop and Spark write it.
@@ -117,7 +122,8 @@ impl Timestamp {
     /// RFC 3339 in UTC with milliseconds, or `None` for moments outside the calendar's range.
     #[must_use]
     pub fn to_rfc3339(self) -> Option<String> {
-        let moment = DateTime::from_timestamp_millis(self.0)?;
+        // RFC 3339 has four digits for the year.
+        let moment = DateTime::from_timestamp_millis(self.0).filter(|at| (0..=9999).contains(&at.year()))?;
         Some(moment.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 }
@@ -245,6 +251,13 @@ impl fmt::Display for BytesPerSecond {
     }
 }
 
+/// Gibibyte-hours for people: three digits, and never a rounded zero for something that is not nothing.
+#[must_use]
+pub fn show_gb_hours(amount: MbMillis) -> String {
+    let hours = amount.as_gb_hours();
+    if hours > 0.0 && hours < 0.01 { "<0.01".to_owned() } else { three_digits(hours) }
+}
+
 /// Memory held over time in mebibyte-milliseconds, the unit of `MB_MILLIS_MAPS`.
 ///
 /// Kept as an integer so that sums do not depend on their order.
@@ -327,8 +340,9 @@ mod tests {
         assert_eq!(shown(0), "0 ms");
         assert_eq!(shown(999), "999 ms");
         assert_eq!(shown(4_260), "4.2 s");
-        assert_eq!(shown(60_000), "1m 0s");
-        assert_eq!(shown(3_649_314), "1h 0m");
+        assert_eq!(shown(60_000), "1m");
+        assert_eq!(shown(125_000), "2m 5s");
+        assert_eq!(shown(3_649_314), "1h");
         assert_eq!(shown(100 * 3_600_000), "4d 4h");
     }
 

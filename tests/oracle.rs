@@ -3,11 +3,12 @@
 //! Each entry is written out as a real `.jhist`, read by the parser and judged by a preset, so that the
 //! whole path is under test and not only the arithmetic.
 
+// Helpers of tests are not tests to clippy.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
 mod common;
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
+use common::history::{Job, counters, event};
 use elephant_rs::finding::Finding;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::metrics::{MetricParams, Usage, delay};
@@ -22,9 +23,6 @@ use elephant_rs::severity::Severity;
 use elephant_rs::stats;
 use elephant_rs::units::{Bytes, Timestamp};
 use serde_json::{Value, json};
-
-/// A moment that all jobs of the oracle start from.
-const EPOCH: i64 = 1_500_000_000_000;
 
 fn oracle() -> Option<Value> {
     let path = common::shared("oracle/dr-elephant.json")?;
@@ -96,90 +94,13 @@ fn rules(preset: &str, rule: &str, params: &Value) -> RuleSet {
     RuleSet::with_files(&files).unwrap()
 }
 
-/// One event line in Hadoop's own form.
-fn event(out: &mut String, kind: &str, record: &str, fields: Value) {
-    let mut body = serde_json::Map::new();
-    body.insert(format!("org.apache.hadoop.mapreduce.jobhistory.{record}"), fields);
-    writeln!(out, "{}", json!({"type": kind, "event": body})).unwrap();
-}
-
-fn counters(values: Option<&Value>) -> Value {
-    let group = |name: &str| match name {
-        n if n.ends_with("_BYTES_READ") => "org.apache.hadoop.mapreduce.FileSystemCounter",
-        _ => "org.apache.hadoop.mapreduce.TaskCounter",
-    };
-    let mut groups: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
-    for (name, value) in values.and_then(Value::as_object).into_iter().flatten() {
-        let counter = json!({"name": name, "displayName": name, "value": value});
-        groups.entry(group(name)).or_default().push(counter);
-    }
-    let groups: Vec<Value> = groups
-        .into_iter()
-        .map(|(name, counts)| json!({"name": name, "displayName": name, "counts": counts}))
-        .collect();
-    json!({"name": "COUNTERS", "groups": groups})
-}
-
-/// The task groups of an entry as a succeeded job's history. A task without time and counters is one that
-/// the history announces and says no more about, as Dr. Elephant's tests mean it.
-fn history(inputs: &Value) -> String {
-    let mut out = String::from("Avro-Json\n{\"type\":\"record\",\"name\":\"Event\",\"fields\":[]}\n");
-    let job = "job_1500000000000_0001";
-    let submitted = json!({"jobid": job, "jobName": "oracle", "userName": "dr", "submitTime": EPOCH,
-        "jobConfPath": "", "acls": {}, "jobQueueName": inputs["conf"]["mapred.job.queue.name"]});
-    event(&mut out, "JOB_SUBMITTED", "JobSubmitted", submitted);
-    let mut number = 0;
-    for group in inputs["task_groups"].as_array().into_iter().flatten() {
-        let role = group["role"].as_str().unwrap().to_uppercase();
-        for _ in 0..group["count"].as_u64().unwrap() {
-            task(&mut out, &role, number, &group["time"], &group["counters"]);
-            number += 1;
-        }
-    }
-    let finished = json!({"jobid": job, "finishTime": EPOCH + 400_000_000, "finishedMaps": 0,
-        "finishedReduces": 0, "failedMaps": 0, "failedReduces": 0, "totalCounters": counters(None),
-        "mapCounters": counters(None), "reduceCounters": counters(None)});
-    event(&mut out, "JOB_FINISHED", "JobFinished", finished);
-    out
-}
-
-fn task(out: &mut String, role: &str, number: u64, time: &Value, values: &Value) {
-    let letter = if role == "MAP" { "m" } else { "r" };
-    let id = format!("task_1500000000000_0001_{letter}_{number:06}");
-    let attempt = id.replace("task_", "attempt_") + "_0";
-    let started = json!({"taskid": id, "taskType": role, "startTime": EPOCH, "splitLocations": ""});
-    event(out, "TASK_STARTED", "TaskStarted", started);
-    if time.is_null() && values.is_null() {
-        return;
-    }
-    let values = counters(Some(values));
-    let total = time["total_ms"].as_i64();
-    let finish = EPOCH + total.unwrap_or_default();
-    if total.is_some() {
-        let launched = json!({"taskid": id, "taskType": role, "attemptId": attempt, "startTime": EPOCH,
-            "trackerName": "n1", "httpPort": 1, "shufflePort": 1, "containerId": ""});
-        event(out, &format!("{role}_ATTEMPT_STARTED"), "TaskAttemptStarted", launched);
-    }
-    let shuffled = EPOCH + time["shuffle_ms"].as_i64().unwrap_or_default();
-    let sorted = shuffled + time["sort_ms"].as_i64().unwrap_or_default();
-    let (record, phases) = if role == "MAP" {
-        ("MapAttemptFinished", json!({"mapFinishTime": finish}))
-    } else {
-        ("ReduceAttemptFinished", json!({"shuffleFinishTime": shuffled, "sortFinishTime": sorted}))
-    };
-    let mut ended = json!({"taskid": id, "attemptId": attempt, "taskType": role, "taskStatus": "SUCCEEDED",
-        "finishTime": finish, "hostname": "n1", "port": 1, "rackname": "/r", "state": "", "counters": values});
-    for (key, value) in phases.as_object().unwrap() {
-        ended[key] = value.clone();
-    }
-    event(out, &format!("{role}_ATTEMPT_FINISHED"), record, ended);
-    let ended = json!({"taskid": id, "taskType": role, "finishTime": finish, "status": "SUCCEEDED",
-        "counters": values, "successfulAttemptId": attempt});
-    event(out, "TASK_FINISHED", "TaskFinished", ended);
-}
-
 fn application(inputs: &Value) -> Application {
-    let parsed = json::parse(ByteWindow::new(history(inputs).as_bytes()));
+    let parsed = json::parse(ByteWindow::new(
+        Job::succeeded(&inputs["task_groups"])
+            .queue(&inputs["conf"]["mapred.job.queue.name"])
+            .history()
+            .as_bytes(),
+    ));
     let problems = parsed.problems.into_vec();
     assert!(problems.is_empty(), "{problems:?}");
     let mut app = parsed.applications.into_iter().next().unwrap();
@@ -319,7 +240,9 @@ fn helper_result(function: &str, args: &[Value]) -> Option<Value> {
     let levels = || {
         let name = |level: &Value| level.as_str().unwrap().to_lowercase();
         let levels = args[0].as_array().unwrap().iter().map(name);
-        levels.map(|name| Severity::ALL.into_iter().find(|level| level.name() == name).unwrap()).collect::<Vec<_>>()
+        levels
+            .map(|name| Severity::ALL.into_iter().find(|level| level.name() == name).unwrap())
+            .collect::<Vec<_>>()
     };
     let list = |args: &[Value]| json!(args).to_string();
     Some(match function {

@@ -26,7 +26,10 @@ pub(super) enum OutputError {
 pub(super) enum Output {
     Stdout,
     /// Written beside its place, then renamed.
-    Beside { temporary: NamedTempFile, place: PathBuf },
+    Beside {
+        temporary: NamedTempFile,
+        place: PathBuf,
+    },
     /// A device or a pipe, which cannot be replaced.
     Direct(File),
 }
@@ -81,10 +84,7 @@ impl Output {
     }
 }
 
-fn buffered<W: Write>(
-    writer: W,
-    render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<W> {
+fn buffered<W: Write>(writer: W, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {
     let mut buffered = BufWriter::new(writer);
     render(&mut buffered)?;
     let mut writer = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;

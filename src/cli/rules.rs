@@ -88,10 +88,13 @@ fn page(text: &str, params: &[(&'static str, ParamValue)], enabled: bool, change
             ParamValue::Cutoffs { shown, .. } => format!("[{}]", shown.join(", ")),
             ParamValue::Text(text) => text.clone(),
         };
-        page.push_str(&format!("    {key}: {value}\n"));
+        page += &["    ", key, ": ", &value, "\n"].concat();
     }
-    let origin =
-        if changed_by.is_empty() { "built-in".to_owned() } else { format!("built-in, then {}", changed_by.join(", then ")) };
-    page.push_str(&format!("\nFrom: {origin}.\n"));
+    let origin = if changed_by.is_empty() {
+        "built-in".to_owned()
+    } else {
+        format!("built-in, then {}", changed_by.join(", then "))
+    };
+    page += &["\nFrom: ", &origin, ".\n"].concat();
     page
 }

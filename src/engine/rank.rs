@@ -7,7 +7,8 @@ use crate::finding::Finding;
 
 /// Applications by severity, score and wasted memory (unknown last), then id and sources.
 pub(super) fn applications(a: &ApplicationReport, b: &ApplicationReport) -> Ordering {
-    let key = |app: &ApplicationReport| (Reverse(app.severity), Reverse(app.score), Reverse(app.metrics.wasted));
+    let key =
+        |app: &ApplicationReport| (Reverse(app.severity), Reverse(app.score), Reverse(app.metrics.wasted));
     key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.sources.cmp(&b.sources))
 }
 

@@ -62,12 +62,11 @@ pub(crate) fn load_params<P: Params>(layers: &[Layer<'_>]) -> Result<(P, bool), 
     for layer in layers {
         let overlay: P::Overlay = layer.read()?;
         enabled = P::enabled(&overlay).unwrap_or(enabled);
-        match &mut params {
-            Some(params) => params.apply(overlay),
-            None => {
-                let complete = P::complete(overlay);
-                params = Some(complete.map_err(|key| layer.error(&serde_yaml::Error::missing_field(key)))?);
-            }
+        if let Some(params) = &mut params {
+            params.apply(overlay);
+        } else {
+            let complete = P::complete(overlay);
+            params = Some(complete.map_err(|key| layer.error(&serde_yaml::Error::missing_field(key)))?);
         }
     }
     let params = params.ok_or_else(LayerError::no_layers)?;

@@ -18,6 +18,8 @@ pub(crate) struct TwoGroups {
     pub(crate) small: Group,
     /// Values from the last pivot on.
     pub(crate) large: Group,
+    /// The smallest value that counts as large.
+    pub(crate) pivot: i64,
 }
 
 impl TwoGroups {
@@ -31,7 +33,7 @@ impl TwoGroups {
     /// The same with both means cut off to whole multiples of `unit`.
     pub(crate) fn in_units_of(self, unit: i64) -> Self {
         let scaled = |group: Group| Group { mean: group.mean.checked_div(unit).unwrap_or_default(), ..group };
-        Self { small: scaled(self.small), large: scaled(self.large) }
+        Self { small: scaled(self.small), large: scaled(self.large), pivot: self.pivot }
     }
 }
 
@@ -54,7 +56,7 @@ fn partition(values: &[i64], pivot: i64) -> TwoGroups {
         count: values.len() as u64,
         mean: truncated_mean(values).unwrap_or_default(),
     };
-    TwoGroups { small: group(&small), large: group(&large) }
+    TwoGroups { small: group(&small), large: group(&large), pivot }
 }
 
 #[cfg(test)]

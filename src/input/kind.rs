@@ -6,6 +6,7 @@ use memchr::{memchr, memmem};
 
 use super::codec::Decoded;
 use crate::parse::event::EventKind;
+use crate::parse::{hadoop1, jobconf};
 
 /// Bytes looked at first; more are read only for files whose first comment is longer.
 const FIRST_LOOK: usize = 4 * 1024;
@@ -114,9 +115,9 @@ pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
     let line = line.trim_ascii_end();
     Some(if let Some(kind) = jhist(line) {
         kind
-    } else if looks_like_conf(body) {
+    } else if jobconf::looks_like_conf(head) {
         SourceKind::JobConf
-    } else if looks_like_history(body) {
+    } else if hadoop1::looks_like_history(body) {
         SourceKind::Hadoop1History
     } else if is_spark_event(line) {
         SourceKind::SparkEventLog
@@ -217,31 +218,6 @@ fn is_spark_event(line: &[u8]) -> bool {
 
 fn is_job_summary(line: &[u8]) -> bool {
     [&b"jobId=job_"[..], b"submitTime="].iter().all(|key| memmem::find(line, key).is_some())
-}
-
-/// Whether a file that starts with `head` is a Hadoop 1 history: a record's type, then `KEY="value"`; or the
-/// separator line that concatenated job tracker logs start with.
-fn looks_like_history(head: &[u8]) -> bool {
-    const RECORDS: [&[u8]; 6] = [b"Meta", b"Job", b"Task", b"MapAttempt", b"ReduceAttempt", b"Jobtracker"];
-    let head = head.trim_ascii_start();
-    if head.starts_with(b"!!FILE=") {
-        return true;
-    }
-    RECORDS.iter().any(|record| {
-        let Some(fields) = head.strip_prefix(*record).and_then(|rest| rest.strip_prefix(b" ")) else {
-            return false;
-        };
-        let key = fields.iter().take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
-        key > 0 && fields.get(key..).is_some_and(|rest| rest.starts_with(b"=\""))
-    })
-}
-
-/// Whether a file that starts with `head` is a job configuration: an XML document with the root that Hadoop
-/// writes (`configuration`) or that its web pages do (`conf`).
-fn looks_like_conf(head: &[u8]) -> bool {
-    let Some(root) = after_prolog(head).and_then(|body| body.strip_prefix(b"<")) else { return false };
-    let len = root.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.:".contains(byte)).count();
-    matches!(root.get(..len), Some(b"configuration" | b"conf"))
 }
 
 fn text_or_binary(head: &[u8]) -> Reason {

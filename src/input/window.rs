@@ -170,16 +170,13 @@ impl<R: Read> LineReader<R> {
 
     fn skip_long_line(&mut self) -> io::Result<NextLine<'_>> {
         loop {
-            match memchr(b'\n', self.window.bytes()) {
-                Some(at) => {
-                    self.window.consume(at + 1);
+            if let Some(at) = memchr(b'\n', self.window.bytes()) {
+                self.window.consume(at + 1);
+                break;
+            } else {
+                self.window.consume(self.window.bytes().len());
+                if !self.window.extend()? {
                     break;
-                }
-                None => {
-                    self.window.consume(self.window.bytes().len());
-                    if !self.window.extend()? {
-                        break;
-                    }
                 }
             }
         }

@@ -86,13 +86,19 @@ impl Column {
         self.spread();
         if let (Cells::Absent, Some(value)) = (&self.cells, value) {
             // A base in the middle leaves room for smaller values as well as larger ones.
-            let base = if (0..i64::from(ABSENT_NARROW)).contains(&value) { 0 } else { value.saturating_sub(1 << 31) };
+            let base = if (0..i64::from(ABSENT_NARROW)).contains(&value) {
+                0
+            } else {
+                value.saturating_sub(1 << 31)
+            };
             self.cells = Cells::Narrow { base, offsets: Vec::new() };
         }
         if let Cells::Narrow { base, offsets } = &mut self.cells {
             let offset = match value {
                 None => Some(ABSENT_NARROW),
-                Some(v) => v.checked_sub(*base).and_then(|o| u32::try_from(o).ok()).filter(|&o| o != ABSENT_NARROW),
+                Some(v) => {
+                    v.checked_sub(*base).and_then(|o| u32::try_from(o).ok()).filter(|&o| o != ABSENT_NARROW)
+                }
             };
             if let Some(offset) = offset {
                 put(offsets, row, offset, ABSENT_NARROW);
@@ -142,7 +148,8 @@ impl Column {
         let len = self.len;
         self.cells = Cells::Absent;
         self.len = len;
-        let base = if (0..i64::from(ABSENT_NARROW)).contains(&value) { 0 } else { value.saturating_sub(1 << 31) };
+        let base =
+            if (0..i64::from(ABSENT_NARROW)).contains(&value) { 0 } else { value.saturating_sub(1 << 31) };
         let offset = value.checked_sub(base).and_then(|o| u32::try_from(o).ok());
         self.cells = match offset {
             Some(offset) if offset != ABSENT_NARROW => {
@@ -160,19 +167,19 @@ impl Column {
 
     fn widen(&mut self) {
         if let Cells::Narrow { base, offsets } = &self.cells {
-            let wide = |&offset: &u32| if offset == ABSENT_NARROW { ABSENT_WIDE } else { base + i64::from(offset) };
+            let wide =
+                |&offset: &u32| if offset == ABSENT_NARROW { ABSENT_WIDE } else { base + i64::from(offset) };
             self.cells = Cells::Wide(offsets.iter().map(wide).collect());
         }
     }
 }
 
 fn put<T: Copy>(cells: &mut Vec<T>, row: usize, value: T, absent: T) {
-    match cells.get_mut(row) {
-        Some(cell) => *cell = value,
-        None => {
-            cells.resize(row, absent);
-            cells.push(value);
-        }
+    if let Some(cell) = cells.get_mut(row) {
+        *cell = value;
+    } else {
+        cells.resize(row, absent);
+        cells.push(value);
     }
 }
 

@@ -51,6 +51,8 @@ conf_keys! {
     MapMemoryMb = "mapreduce.map.memory.mb" | "mapred.job.map.memory.mb";
     /// Memory of a reduce container in MiB.
     ReduceMemoryMb = "mapreduce.reduce.memory.mb" | "mapred.job.reduce.memory.mb";
+    /// Memory of the application master's container in MiB.
+    MasterMemoryMb = "yarn.app.mapreduce.am.resource.mb";
     /// JVM options of map tasks.
     MapJavaOpts = "mapreduce.map.java.opts" | "mapred.map.child.java.opts" | "mapred.child.java.opts";
     /// JVM options of reduce tasks.

@@ -83,7 +83,12 @@ impl ProgressLog {
                 })
                 .collect()
         };
-        Some(ProgressSplits { clock_ms: array()?, cpu_ms: array()?, virtual_kib: array()?, physical_kib: array()? })
+        Some(ProgressSplits {
+            clock_ms: array()?,
+            cpu_ms: array()?,
+            virtual_kib: array()?,
+            physical_kib: array()?,
+        })
     }
 
     /// Gives back memory that growth has reserved.
@@ -102,11 +107,15 @@ const fn unzigzag(value: u64) -> i64 {
 }
 
 fn write_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push((value & 0x7f) as u8 | 0x80);
+    loop {
+        let [low, ..] = value.to_le_bytes();
         value >>= 7;
+        if value == 0 {
+            out.push(low & 0x7f);
+            return;
+        }
+        out.push(low | 0x80);
     }
-    out.push(value as u8);
 }
 
 fn read_varint(bytes: &mut &[u8]) -> Option<u64> {

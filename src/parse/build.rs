@@ -19,9 +19,20 @@ const MAX_DIAGNOSTICS_LEN: usize = 8 << 10;
 
 const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
 
+/// Whose clocks a history's times come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Clocks {
+    /// The application master's alone (Hadoop 2 and 3): times agree to the millisecond.
+    #[default]
+    Master,
+    /// The job tracker's for tasks, each task tracker's for attempts (Hadoop 1): they can be minutes apart.
+    Trackers,
+}
+
 /// Builds one application from the events of its history.
 pub struct HistoryBuilder {
     app: Application,
+    clocks: Clocks,
     names: CounterNames,
     problems: Problems,
     groups: [TaskGroup; KINDS.len()],
@@ -43,6 +54,7 @@ impl Default for HistoryBuilder {
     fn default() -> Self {
         Self {
             app: Application::new(Engine::MapReduce),
+            clocks: Clocks::default(),
             names: CounterNames::default(),
             problems: Problems::default(),
             groups: KINDS.map(TaskGroup::new),
@@ -56,6 +68,12 @@ impl Default for HistoryBuilder {
 }
 
 impl HistoryBuilder {
+    /// A builder for a history whose times come from `clocks`.
+    #[must_use]
+    pub fn with_clocks(clocks: Clocks) -> Self {
+        Self { clocks, ..Self::default() }
+    }
+
     /// What a decoder needs to record counters into an [`EventPayload`].
     pub fn counter_names(&mut self) -> (&mut CounterNames, &mut Interner) {
         (&mut self.names, &mut self.app.strings)
@@ -84,7 +102,7 @@ impl HistoryBuilder {
             EventKind::JobSubmitted => self.job_submitted(at, fields),
             EventKind::JobInited => self.job_inited(fields),
             EventKind::JobInfoChanged => {
-                set_time(&mut self.app.submitted_at, fields.submit_time);
+                self.confirm_submission(at, moment(fields.submit_time));
                 set_time(&mut self.app.launched_at, fields.launch_time);
             }
             EventKind::JobQueueChanged => set_text(&mut self.app.queue, fields.queue.as_ref()),
@@ -120,10 +138,28 @@ impl HistoryBuilder {
             verify::mark_speculation(group);
             group.shrink();
         }
+        self.note_missing_ends(damaged);
         self.app.groups = self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect();
         self.app.complete = self.seen_submission && self.seen_end && !self.lost_events && !damaged;
         verify::check(&mut self.app, &mut self.problems);
         (self.app, self.problems)
+    }
+
+    /// A history without its first or last event is told apart from one that is whole.
+    fn note_missing_ends(&mut self, damaged: bool) {
+        let empty = self.tasks.is_empty() && !self.seen_submission && !self.seen_end;
+        if !self.seen_submission && !empty {
+            self.problems.warn("no-job-start", None, || {
+                "the history does not tell the submission of its job; its start is unknown".into()
+            });
+        }
+        if !self.seen_end && !empty && !damaged {
+            self.problems.warn("no-job-end", None, || {
+                "the history does not tell the end of its job: it still runs, or its master died; its costs are \
+                 unknown"
+                    .into()
+            });
+        }
     }
 
     fn job_id(&mut self, fields: &EventFields<'_>) {
@@ -154,6 +190,20 @@ impl HistoryBuilder {
         ];
         for (field, _) in missing.into_iter().filter(|(_, missing)| *missing) {
             self.missing_field(at, "the submission of the job", field);
+        }
+    }
+
+    /// The submission is told twice; where the two differ, neither can be trusted.
+    fn confirm_submission(&mut self, at: Position, again: Option<Timestamp>) {
+        match (self.app.submitted_at, again) {
+            (Some(first), Some(again)) if first != again => {
+                self.app.submitted_at = None;
+                self.problems.warn("times-disagree", Some(at), || {
+                    "the history tells two times of the job's submission; its run time is unknown".into()
+                });
+            }
+            (None, Some(_)) if !self.seen_submission => self.app.submitted_at = again,
+            _ => {}
         }
     }
 
@@ -221,7 +271,8 @@ impl HistoryBuilder {
             });
             return;
         }
-        verify::reconcile(&mut self.problems, at, group, attempt, finish, &payload.counters);
+        verify::reconcile_times(&mut self.problems, at, group, attempt, finish, self.clocks);
+        verify::reconcile_counters(&mut self.problems, at, group, attempt, &payload.counters);
     }
 
     fn task_failed(&mut self, at: Position, fields: &EventFields<'_>) {
@@ -316,7 +367,10 @@ impl HistoryBuilder {
             self.lost_events = true;
             let shown = fields.task_id.as_deref().unwrap_or("none").to_owned();
             self.problems.warn("bad-task-id", Some(at), || {
-                format!("an event of a task has no readable task id ({}); it was passed over", cut(&shown, 80))
+                format!(
+                    "an event of a task has no readable task id ({}); it was passed over",
+                    cut(&shown, 80)
+                )
             });
             return None;
         };

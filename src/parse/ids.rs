@@ -83,6 +83,9 @@ mod tests {
         for bad in ["", "task_", "task_1_2_x_3", "task_1_2_m_-3", "task_1_2_m_99999999999", "job_1_2"] {
             assert_eq!(TaskId::parse(bad), None, "{bad}");
         }
-        assert_eq!(job_id_of_task("task_1526555215992_0001_r_000007").as_deref(), Some("job_1526555215992_0001"));
+        assert_eq!(
+            job_id_of_task("task_1526555215992_0001_r_000007").as_deref(),
+            Some("job_1526555215992_0001")
+        );
     }
 }

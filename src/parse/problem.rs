@@ -99,6 +99,12 @@ impl Problems {
         }
     }
 
+    /// Whether any matters at least as much as `level`.
+    #[must_use]
+    pub fn any_at_least(&self, level: Level) -> bool {
+        self.list.iter().any(|problem| problem.level >= level)
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

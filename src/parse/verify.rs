@@ -4,7 +4,7 @@
 //! end of the job sums up the counters of all tasks. Where two records of one value differ, the value is
 //! unknown and the report says so.
 
-use super::build::GAUGES;
+use super::build::{Clocks, GAUGES};
 use super::problem::{Position, Problems};
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
@@ -15,28 +15,34 @@ use crate::units::{Millis, Timestamp};
 const CLOCK_TOLERANCE: Millis = Millis::from_secs(24 * 3600);
 
 /// Compares the end of a task with the end of the attempt that made it succeed.
-pub(super) fn reconcile(
+pub(super) fn reconcile_times(
     problems: &mut Problems,
     at: Position,
     group: &mut TaskGroup,
     attempt: usize,
     finish: Option<Timestamp>,
+    clocks: Clocks,
+) {
+    let Some(own) = group.attempts.time(attempt, TimePoint::Finish) else {
+        group.attempts.set_time(attempt, TimePoint::Finish, finish);
+        return;
+    };
+    if clocks == Clocks::Master && finish.is_some_and(|task| task != own) {
+        group.attempts.set_time(attempt, TimePoint::Finish, None);
+        problems.warn("times-disagree", Some(at), || {
+            "a task and its attempt tell different ends; the attempt's run time is unknown".into()
+        });
+    }
+}
+
+/// Compares the counters of a task with those of the attempt that made it succeed.
+pub(super) fn reconcile_counters(
+    problems: &mut Problems,
+    at: Position,
+    group: &mut TaskGroup,
+    attempt: usize,
     counters: &CounterSet,
 ) {
-    let known = group.attempts.time(attempt, TimePoint::Finish);
-    if let (Some(task), Some(own)) = (finish, known)
-        && task != own
-    {
-        // Hadoop 1 notes a task's end at the next heartbeat, never before the attempt's.
-        if Millis::between(own, task).is_none_or(|late| late > CLOCK_TOLERANCE) {
-            group.attempts.set_time(attempt, TimePoint::Finish, None);
-            problems.warn("times-disagree", Some(at), || {
-                "a task and its attempt tell different ends; the attempt's run time is unknown".into()
-            });
-        }
-    } else if known.is_none() {
-        group.attempts.set_time(attempt, TimePoint::Finish, finish);
-    }
     for (counter, value) in counters.iter() {
         match group.attempts.counter(attempt, counter) {
             None => group.attempts.set_counter(attempt, counter, Some(value)),
@@ -117,6 +123,7 @@ pub(super) fn check(app: &mut Application, problems: &mut Problems) {
     check_clocks(app, problems);
     check_announced(app, problems);
     check_totals(app, problems);
+    check_run_times(app, problems);
 }
 
 /// Times outside the job's life are impossible; times that run backwards give no duration.
@@ -150,10 +157,8 @@ fn check_clocks(app: &mut Application, problems: &mut Problems) {
                     });
                 }
             }
-            let ends = group
-                .attempts
-                .time(row, TimePoint::Start)
-                .zip(group.attempts.time(row, TimePoint::Finish));
+            let ends =
+                group.attempts.time(row, TimePoint::Start).zip(group.attempts.time(row, TimePoint::Finish));
             if ends.is_some_and(|(start, finish)| finish < start) {
                 problems.warn("clock-backwards", None, || {
                     "an attempt ended before it started; its run time is unknown".into()
@@ -174,6 +179,13 @@ fn check_announced(app: &mut Application, problems: &mut Problems) {
     for (kind, announced) in expected {
         let Some(announced) = announced else { continue };
         let shown = shown(kind);
+        let open = app.group(kind).map_or(0, |group| group.count_tasks(Outcome::Unfinished));
+        if open > 0 {
+            complete = false;
+            problems.warn("tasks-unfinished", None, || {
+                format!("the job succeeded, but {open} of its {} tasks have no end", kind.name())
+            });
+        }
         if shown < announced {
             complete = false;
             problems.warn("tasks-missing", None, || {
@@ -194,14 +206,44 @@ fn check_totals(app: &Application, problems: &mut Problems) {
     for (kind, totals) in sets {
         let (Some(group), Some(totals)) = (app.group(kind), totals) else { continue };
         for (counter, total) in totals.iter().filter(|(counter, _)| !GAUGES.contains(counter)) {
-            let sum: i128 = group
-                .winners()
-                .filter_map(|row| group.attempts.counter(row, counter))
-                .map(i128::from)
-                .sum();
+            let sum: i128 =
+                group.winners().filter_map(|row| group.attempts.counter(row, counter)).map(i128::from).sum();
             if sum != i128::from(total) {
                 problems.warn("totals-disagree", None, || disagreement(kind, counter, sum, total));
             }
+        }
+    }
+}
+
+/// The job counts the milliseconds of its attempts (`MILLIS_MAPS`, `MILLIS_REDUCES`). Versions differ in
+/// whether attempts that were killed after another one won are in it, so it lies between two sums.
+fn check_run_times(app: &Application, problems: &mut Problems) {
+    if app.status != Status::Succeeded || !app.complete {
+        return;
+    }
+    let Some(totals) = &app.counters.total else { return };
+    for (kind, name) in [(TaskKind::Map, "MILLIS_MAPS"), (TaskKind::Reduce, "MILLIS_REDUCES")] {
+        let symbol = app.strings.find(name);
+        let total = totals.others.iter().find(|other| Some(other.name) == symbol).map(|other| other.value);
+        let (Some(group), Some(total)) = (app.group(kind), total.filter(|&total| total > 0)) else {
+            continue;
+        };
+        let sum = |with_killed: bool| -> i128 {
+            (0..group.attempts.len())
+                .filter(|&row| with_killed || group.attempts.outcome(row) != Outcome::Killed)
+                .filter_map(|row| group.attempts.run_time(row))
+                .map(|time| i128::from(time.get()))
+                .sum()
+        };
+        let (least, most) = (sum(false), sum(true));
+        if !(least..=most).contains(&i128::from(total)) {
+            problems.warn("times-disagree", None, || {
+                format!(
+                    "the {} attempts ran {most} ms together, the job says {total} in {name}; a time of some \
+                     attempt may be wrong",
+                    kind.name()
+                )
+            });
         }
     }
 }

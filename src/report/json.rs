@@ -42,7 +42,7 @@ impl Serialize for Document<'_> {
 /// Serialises a slice through a view of each element, one at a time.
 struct Each<'a, T, V>(&'a [T], fn(&'a T) -> V);
 
-impl<'a, T, V: Serialize> Serialize for Each<'a, T, V> {
+impl<T, V: Serialize> Serialize for Each<'_, T, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(items, view) = self;
         let mut list = serializer.serialize_seq(Some(items.len()))?;

@@ -9,7 +9,7 @@ use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::Finding;
 use crate::severity::Severity;
-use crate::units::three_digits;
+use crate::units::{show_gb_hours, three_digits};
 
 /// How the text report is laid out.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,7 @@ fn facts(app: &ApplicationReport) -> String {
         None => app.status.name().to_owned(),
     });
     facts.push(match app.metrics.used {
-        Some(used) => format!("{} GB·h used", three_digits(used.as_gb_hours())),
+        Some(used) => format!("{} GB·h used", show_gb_hours(used)),
         None => "memory use unknown".to_owned(),
     });
     facts.extend(app.metrics.wasted_percent().map(|percent| format!("{} % wasted", three_digits(percent))));
@@ -114,7 +114,8 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
     write!(out, "  {style}{severity:<8}{style:#}  ")?;
     let text_column = RULE_COLUMN + RULE_WIDTH + 1;
     let hanging = " ".repeat(text_column);
-    let mut message = lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
+    let mut message =
+        lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
     if finding.rule.len() > RULE_WIDTH {
         writeln!(out, "{}", finding.rule)?;
     } else {
@@ -131,7 +132,9 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
 
 fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = " ".repeat(RULE_COLUMN);
-    for (index, line) in lines(&clean(advice), columns.saturating_sub(RULE_COLUMN + 2).max(20)).iter().enumerate() {
+    for (index, line) in
+        lines(&clean(advice), columns.saturating_sub(RULE_COLUMN + 2).max(20)).iter().enumerate()
+    {
         writeln!(out, "{indent}{} {line}", if index == 0 { "→" } else { " " })?;
     }
     Ok(())
@@ -166,16 +169,15 @@ fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Re
         .collect();
     let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let files = plural(files_analysed, "file");
-    let mut line = format!(
+    let line = format!(
         "{files} read, {files_skipped} skipped, {files_failed} failed · {} · {}",
         plural(applications, "application"),
         if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") },
     );
     if files_found == 0 {
-        line.push_str(" · the paths hold no files");
+        writeln!(out, "The paths hold no files.")?;
     } else if applications == 0 {
-        line.push_str(" · no job history was recognised");
+        writeln!(out, "No job history was recognised.")?;
     }
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
-

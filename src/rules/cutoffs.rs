@@ -106,7 +106,6 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
             None => "at any value".to_owned(),
         }
     }
-
 }
 
 impl<'de, U: Unit, D: Direction> Deserialize<'de> for Cutoffs<U, D> {
@@ -187,7 +186,7 @@ mod tests {
         for (yaml, expected) in [
             ("[1min, 2min, 3min]", "four cut-offs"),
             ("[1min, 2min, 3min, 4min, 5min]", "four cut-offs"),
-            ("[4min, 3min, 2min, 1min]", "must rise from low to critical, got 4m 0s, 3m 0s, 2m 0s, 1m 0s"),
+            ("[4min, 3min, 2min, 1min]", "must rise from low to critical, got 4m, 3m, 2m, 1m"),
             ("[1, 2, 3, 4]", "a time with its unit"),
             ("5min", "four cut-offs"),
         ] {

@@ -38,7 +38,12 @@ fn place(line: Option<usize>, column: Option<usize>) -> String {
 
 impl LayerError {
     pub(crate) fn no_layers() -> Self {
-        Self { source_name: "built-in rules".into(), line: None, column: None, message: "no parameters".into() }
+        Self {
+            source_name: "built-in rules".into(),
+            line: None,
+            column: None,
+            message: "no parameters".into(),
+        }
     }
 }
 
@@ -57,7 +62,9 @@ impl<'a> Layer<'a> {
             let head = Option::<Head>::deserialize(document).map_err(|error| layer.error(&error))?;
             let Some(head) = head else { continue };
             let rule = head.rule.ok_or_else(|| {
-                layer.problem("a rule file names its rule: start with \"rule: <id>\", see `elephant-rs rules list`")
+                layer.problem(
+                    "a rule file names its rule: start with \"rule: <id>\", see `elephant-rs rules list`",
+                )
             })?;
             layers.push((rule, layer));
         }
@@ -88,6 +95,11 @@ impl<'a> Layer<'a> {
     }
 
     pub(crate) fn problem(&self, message: &str) -> LayerError {
-        LayerError { source_name: self.source.to_owned(), line: None, column: None, message: message.to_owned() }
+        LayerError {
+            source_name: self.source.to_owned(),
+            line: None,
+            column: None,
+            message: message.to_owned(),
+        }
     }
 }

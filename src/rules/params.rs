@@ -130,11 +130,13 @@ macro_rules! rule_params {
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
+        #[allow(clippy::struct_field_names)] // keys are named for their readers
         $vis struct $name { $($(#[$field_doc])* pub $field: $kind,)+ }
 
         /// One layer of a rule file: the same keys, all optional.
         #[derive(Debug, Clone, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
+        #[allow(clippy::struct_field_names)]
         $vis struct $overlay {
             #[serde(rename = "rule")]
             _rule: String,

@@ -191,6 +191,7 @@ impl<'de, U: Unit> Deserialize<'de> for Quantity<U> {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)] // written numbers scale exactly
 mod tests {
     use super::*;
 

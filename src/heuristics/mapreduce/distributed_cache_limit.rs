@@ -13,7 +13,7 @@ use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `distributed-cache-limit`.
-    pub struct CacheLimit / CacheLimitLayer {
+    pub(super) struct CacheLimit / CacheLimitLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// The largest file or archive that passes.
@@ -32,6 +32,7 @@ struct Cache(CacheLimit);
 
 /// Names and sizes of one of the two lists, as the job sets them.
 struct List {
+    sizes_key: ConfKey,
     names: Vec<String>,
     sizes: Vec<Option<u64>>,
 }
@@ -39,8 +40,7 @@ struct List {
 impl Check for Cache {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
-        if app.engine != Engine::MapReduce
-            || (params.only_succeeded_jobs && app.status != Status::Succeeded)
+        if app.engine != Engine::MapReduce || (params.only_succeeded_jobs && app.status != Status::Succeeded)
         {
             return Verdict::NotApplicable;
         }
@@ -71,7 +71,7 @@ impl CacheLimit {
             subject: Subject::Application,
             tasks: app.task_count(),
             message: format!(
-                "the job names {} cached files but {} sizes, so their sizes are unknown",
+                "the job names {} cached files and the sizes of {}, so the sizes are unknown",
                 list.names.len(),
                 list.sizes.len()
             ),
@@ -79,10 +79,14 @@ impl CacheLimit {
                 ("names_count", Measure::Count(list.names.len() as u64)),
                 ("sizes_count", Measure::Count(list.sizes.len() as u64)),
             ],
-            advice: vec![format!(
-                "set one size for each file in {}, or let the job client do it",
-                ConfKey::CacheFileSizes.name()
-            )],
+            advice: if self.mismatch > Severity::None {
+                vec![format!(
+                    "set one size for each file in {}, or let the job client do it",
+                    app.conf.name_in_use(list.sizes_key)
+                )]
+            } else {
+                Vec::new()
+            },
         })
     }
 
@@ -94,14 +98,21 @@ impl CacheLimit {
             return Verdict::NotEvaluated("the sizes of the cached files are not numbers".to_owned());
         };
         let size = Bytes::new(size);
-        let above = size > limit;
+        let above = size > limit && self.above_limit > Severity::None;
         let total: Bytes = files.clone().filter_map(|(_, size)| *size).map(Bytes::new).sum();
         let count = files.count() as u64;
         Verdict::Judged(Judgement {
             severity: if above { self.above_limit } else { Severity::None },
             subject: Subject::Application,
             tasks: app.task_count(),
-            message: format!("the largest of {count} cached files has {size} ({} above {limit})", self.above_limit),
+            message: format!(
+                "the largest of {count} cached files has {size} ({})",
+                match self.above_limit {
+                    Severity::None => "no size is too large".to_owned(),
+                    level if above => format!("{level} above {limit}"),
+                    level => format!("harmless: {level} above {limit}"),
+                }
+            ),
             evidence: vec![
                 ("files_count", Measure::Count(count)),
                 ("largest_bytes", Measure::Size(size)),
@@ -123,11 +134,15 @@ impl CacheLimit {
 }
 
 /// `None` where the job has neither names nor sizes.
-fn list(app: &Application, names: ConfKey, sizes: ConfKey) -> Option<List> {
+fn list(app: &Application, names: ConfKey, sizes_key: ConfKey) -> Option<List> {
     let names = app.conf.text(names)?;
-    let sizes = app.conf.text(sizes).unwrap_or_default();
+    let sizes = app.conf.text(sizes_key).unwrap_or_default();
     let items = |text: &str| -> Vec<String> {
         text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
     };
-    Some(List { names: items(&names), sizes: items(&sizes).iter().map(|size| size.parse().ok()).collect() })
+    Some(List {
+        sizes_key,
+        names: items(&names),
+        sizes: items(&sizes).iter().map(|size| size.parse().ok()).collect(),
+    })
 }

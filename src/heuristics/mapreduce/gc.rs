@@ -1,7 +1,7 @@
 //! `mapper-gc`, `reducer-gc`: tasks spend their time collecting garbage (Dr. Elephant `GenericGCHeuristic`).
 
-use super::{MissingCounters, Role, change, container_for, counter, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis};
+use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule, run_time};
+use super::{tasks, to_millis};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -18,9 +18,12 @@ use crate::units::{Bytes, three_digits};
 /// (`mapreduce.job.heap.memory-mb.ratio` 0.8).
 const HEAP_SHARE: f64 = 0.8;
 
+/// A process that never held this much of its heap's limit had room to spare.
+const FULL_HEAP: f64 = 0.7;
+
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.
-    pub struct Gc / GcLayer {
+    pub(super) struct Gc / GcLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.
@@ -55,25 +58,34 @@ impl Check for Collection {
         let [gc, cpu, run] = means;
         let cpu_ratio = gc as f64 / cpu as f64;
         let run_ratio = gc as f64 / run as f64;
-        let severity = params
-            .gc_cpu_ratio
-            .severity(cpu_ratio)
-            .min(params.gc_run_time_ratio.severity(run_ratio))
-            .min(params.run_time.severity(run as f64));
+        let percent = |ratio: f64| format!("{} %", three_digits(100.0 * ratio));
+        let low = Severity::Low;
+        let conditions = [
+            (
+                "gc_cpu_ratio",
+                params.gc_cpu_ratio.severity(cpu_ratio),
+                params.gc_cpu_ratio.describe_in(low, percent),
+            ),
+            (
+                "gc_run_time_ratio",
+                params.gc_run_time_ratio.severity(run_ratio),
+                params.gc_run_time_ratio.describe_in(low, percent),
+            ),
+            ("run_time", params.run_time.severity(run as f64), params.run_time.describe(low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let finite = |ratio: f64| Measure::Ratio(ratio.is_finite().then_some(ratio));
         Verdict::Judged(Judgement {
             severity,
             subject: role.subject(),
             tasks: group.tasks.len() as u64,
             message: format!(
-                "a {} spends {} in garbage collection for {} of CPU time, {} % of it ({})",
+                "a {} spends {} in garbage collection for {} of CPU time, {} of it ({})",
                 role.kind().name(),
                 to_millis(gc),
                 to_millis(cpu),
-                three_digits(100.0 * cpu_ratio),
-                params
-                    .gc_cpu_ratio
-                    .describe_in(severity, |ratio| format!("{} %", three_digits(100.0 * ratio))),
+                percent(cpu_ratio),
+                limit(severity, params.gc_cpu_ratio.describe_in(severity, percent), &conditions),
             ),
             evidence: vec![
                 ("tasks_count", Measure::Count(group.tasks.len() as u64)),
@@ -100,16 +112,20 @@ impl Gc {
         let rows: Vec<(i64, i64, i64)> = rows.collect();
         if missing == MissingCounters::Unknown {
             let lacks = |c| group.winners().all(|row| counter(group, row, c, missing).is_none());
-            if lacks(Counter::CpuMilliseconds) || rows.iter().all(|&(_, cpu, _)| cpu == 0) {
+            // Clusters that cannot measure CPU time write 0 for every task.
+            let zero_cpu = !rows.is_empty() && rows.iter().all(|&(_, cpu, _)| cpu == 0);
+            if lacks(Counter::CpuMilliseconds) || zero_cpu {
                 return Err(no_task_reports(role, group, Counter::CpuMilliseconds.name()));
             }
             if lacks(Counter::GcTimeMillis) {
                 return Err(no_task_reports(role, group, Counter::GcTimeMillis.name()));
             }
+            if rows.is_empty() {
+                return Err(no_task_reports(role, group, "GC time, CPU time and run time together"));
+            }
         }
-        let mean = |part: fn(&(i64, i64, i64)) -> i64| {
-            truncated_mean(&rows.iter().map(part).collect::<Vec<_>>())
-        };
+        let mean =
+            |part: fn(&(i64, i64, i64)) -> i64| truncated_mean(&rows.iter().map(part).collect::<Vec<_>>());
         let means = (mean(|r| r.0), mean(|r| r.1), mean(|r| r.2));
         Ok(match means {
             (Some(gc), Some(cpu), Some(run)) => Some([gc, cpu, run]),
@@ -118,20 +134,33 @@ impl Gc {
     }
 }
 
-/// Half as much heap again, in a container that fits it.
+/// More heap where the heap is full; less garbage where it is not, as then more heap would only be wasted.
 fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<String> {
-    let committed = group.winners().filter_map(|row| group.attempts.counter(row, Counter::CommittedHeapBytes));
-    let heap = app.conf.heap_limit(role.java_opts()).or_else(|| committed.max().map(to_bytes));
-    let Some(heap) = heap.filter(|heap| heap.get() > 0) else {
-        return vec![format!("give the tasks more heap: -Xmx in {}", role.java_opts().name())];
-    };
-    let larger = Bytes::from_mib((heap.as_f64() * 1.5 / Bytes::PER_MIB as f64).round().max(1.0) as u64);
-    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
+    let largest = |counter| group.winners().filter_map(|row| group.attempts.bytes(row, counter)).max();
+    let limit = app.conf.heap_limit(role.java_opts()).or_else(|| largest(Counter::CommittedHeapBytes));
     let opts = app.conf.name_in_use(role.java_opts());
-    let mut advice = vec![format!("give the heap half as much again: -Xmx in {opts} {}m → {}m", heap.whole_mib(), larger.whole_mib())];
-    if app.conf.mebibytes(role.memory()).is_none_or(|now| now < container) {
-        advice.push(format!("and the container room for it: {}", change(app, role.memory(), container.whole_mib())));
+    let Some(heap) = limit.filter(|heap| heap.get() > 0) else {
+        return vec![format!("give the tasks more heap: -Xmx in {opts}")];
+    };
+    let peak = largest(Counter::PhysicalMemoryBytes).max(largest(Counter::PeakPhysicalMemoryBytes));
+    let peak = peak.filter(|peak| peak.get() > 0);
+    if let Some(peak) = peak.filter(|peak| peak.as_f64() < FULL_HEAP * heap.as_f64()) {
+        return vec![format!(
+            "more heap would not help, the largest {} uses {peak} with a heap of {heap}: make less garbage (reuse \
+             Writable objects, avoid boxed values in inner loops) or try -XX:+UseParallelGC in {opts}",
+            role.kind().name()
+        )];
     }
-    advice.push("or make less garbage: reuse Writable objects, avoid boxed values in inner loops".to_owned());
+    let larger = Bytes::from_mib(heap.whole_mib().saturating_mul(3).div_ceil(2).max(1));
+    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
+    let mut advice = vec![format!(
+        "give the heap half as much again: -Xmx in {opts} {}m → {}m",
+        heap.whole_mib(),
+        larger.whole_mib()
+    )];
+    if app.conf.mebibytes(role.memory()).is_none_or(|now| now < container) {
+        let change = change(app, role.memory(), container.whole_mib());
+        advice.push(format!("and the container room for it: {change}"));
+    }
     advice
 }

@@ -13,7 +13,7 @@ use crate::severity::Severity;
 
 rule_params! {
     /// Parameters of `job-exception`.
-    pub struct JobException / JobExceptionLayer {
+    pub(super) struct JobException / JobExceptionLayer {
         /// Severity of a job that failed.
         failed: Severity,
         /// Severity of a job that was killed.
@@ -87,26 +87,35 @@ fn errors(app: &Application) -> BTreeMap<&str, u64> {
 }
 
 fn first_line(text: &str) -> &str {
-    text.trim().lines().next().unwrap_or_default().trim()
+    text.trim().lines().next().unwrap_or_default().trim().trim_end_matches('.')
 }
 
 /// What to do about an error that Hadoop's users meet often; a place to look for all others.
 fn advice(app: &Application, error: &str) -> String {
     let has = |needle: &str| error.contains(needle);
-    let (map, reduce) = (
-        app.conf.name_in_use(ConfKey::MapJavaOpts),
-        app.conf.name_in_use(ConfKey::ReduceJavaOpts),
-    );
+    let (map, reduce) =
+        (app.conf.name_in_use(ConfKey::MapJavaOpts), app.conf.name_in_use(ConfKey::ReduceJavaOpts));
     if has("Java heap space") || has("GC overhead limit exceeded") {
-        format!("raise -Xmx in {map} or {reduce}, and the container ({} or {}) by as much", ConfKey::MapMemoryMb.name(), ConfKey::ReduceMemoryMb.name())
+        format!(
+            "raise -Xmx in {map} or {reduce}, and the container ({} or {}) by as much",
+            ConfKey::MapMemoryMb.name(),
+            ConfKey::ReduceMemoryMb.name()
+        )
     } else if has("beyond physical memory limits") {
-        format!("raise {} or {}, or lower -Xmx to 80 % of it", ConfKey::MapMemoryMb.name(), ConfKey::ReduceMemoryMb.name())
+        format!(
+            "raise {} or {}, or lower -Xmx to 80 % of it",
+            ConfKey::MapMemoryMb.name(),
+            ConfKey::ReduceMemoryMb.name()
+        )
     } else if has("beyond virtual memory limits") {
         "set yarn.nodemanager.vmem-check-enabled=false on the nodes: virtual memory says little about a JVM"
             .to_owned()
     } else if has("Timed out after") {
         let now = app.conf.text(ConfKey::TaskTimeout).unwrap_or_else(|| "600000".to_owned());
-        format!("report progress from long calls (context.progress()), or raise {} above {now}", ConfKey::TaskTimeout.name())
+        format!(
+            "report progress from long calls (context.progress()), or raise {} above {now}",
+            ConfKey::TaskTimeout.name()
+        )
     } else if has("No space left on device") || has("could not find any valid local directory") {
         "free the local disks of the nodes (yarn.nodemanager.local-dirs), or compress map output: \
          mapreduce.map.output.compress=true"
@@ -114,8 +123,14 @@ fn advice(app: &Application, error: &str) -> String {
     } else if has("ClassNotFoundException") || has("NoClassDefFoundError") {
         "ship the missing class with the job: -libjars, or put it into the job's jar".to_owned()
     } else if app.status == Status::Killed {
-        "ask who killed it: a user (mapred job -kill), the scheduler's preemption, or a limit on run time".to_owned()
+        "ask who killed it: a user (mapred job -kill), the scheduler's preemption, or a limit on run time"
+            .to_owned()
+    } else if app.masters.is_empty() {
+        "read the log of a failed attempt: logs/userlogs on the node that ran it".to_owned()
     } else {
-        format!("read the log of a failed attempt: yarn logs -applicationId {}", app.id.replacen("job_", "application_", 1))
+        format!(
+            "read the log of a failed attempt: yarn logs -applicationId {}",
+            app.id.replacen("job_", "application_", 1)
+        )
     }
 }

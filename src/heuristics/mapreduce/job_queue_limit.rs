@@ -15,7 +15,7 @@ use crate::units::Millis;
 
 rule_params! {
     /// Parameters of `job-queue-limit`.
-    pub struct QueueLimit / QueueLimitLayer {
+    pub(super) struct QueueLimit / QueueLimitLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// How long a task may run in each queue that has a limit.
@@ -56,8 +56,9 @@ impl Check for Limit {
             subject: Subject::Application,
             tasks: app.task_count(),
             message: format!(
-                "the longest task ran {} in queue {queue}, which allows {limit} ({} before the limit)",
+                "the longest task ran {} in queue {queue}, which allows {limit} ({}{} before the limit)",
                 to_millis(longest),
+                if severity == Severity::None { "harmless: " } else { "" },
                 params.time_left.describe(severity),
             ),
             evidence: vec![

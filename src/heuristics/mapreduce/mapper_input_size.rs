@@ -16,7 +16,7 @@ use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-input-size`.
-    pub struct InputSize / InputSizeLayer {
+    pub(super) struct InputSize / InputSizeLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.
@@ -48,21 +48,28 @@ impl Check for Splits {
         };
         let total = group.tasks.len() as u64;
         let count = total as f64;
-        let small =
-            params.small_input.severity(mean as f64).min(params.small_num_tasks.severity(count));
-        let large =
-            params.large_input.severity(mean as f64).min(params.large_num_tasks.severity(count));
+        let small = params.small_input.severity(mean as f64).min(params.small_num_tasks.severity(count));
+        let large = params.large_input.severity(mean as f64).min(params.large_num_tasks.severity(count));
         let severity = small.max(large);
         let too_small = small >= large;
-        let limit =
-            if too_small { params.small_input.describe(severity) } else { params.large_input.describe(severity) };
+        let limit = match severity {
+            Severity::None => {
+                format!(
+                    "harmless: {}, {}",
+                    params.small_input.describe(severity),
+                    params.large_input.describe(severity)
+                )
+            }
+            _ if too_small => params.small_input.describe(severity),
+            _ => params.large_input.describe(severity),
+        };
         let block = app.conf.bytes(ConfKey::BlockSize).unwrap_or(Bytes::from_mib(128));
         let key = if too_small { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
         Verdict::Judged(Judgement {
             severity,
             subject: Role::Map.subject(),
             tasks: total,
-            message: format!("{} read {} on average ({limit})", Role::Map.count(total), to_bytes(mean)),
+            message: format!("{} {} on average ({limit})", Role::Map.do_what(total, "read"), to_bytes(mean)),
             evidence: vec![
                 ("tasks_count", Measure::Count(total)),
                 ("avg_input_bytes", Measure::Size(to_bytes(mean))),

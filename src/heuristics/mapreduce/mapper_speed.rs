@@ -1,7 +1,7 @@
 //! `mapper-speed`: maps read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
-use super::{MissingCounters, Role, change, counter, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis};
+use super::{MissingCounters, Role, change, counter, input_bytes, limit, no_task_reports, rule, run_time};
+use super::{tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -17,7 +17,7 @@ use crate::units::{Bytes, BytesPerSecond, three_digits};
 
 choice! {
     /// Which task stands for all.
-    pub enum Middle {
+    pub(super) enum Middle {
         /// The median, which no straggler moves.
         Median = "median",
         /// The mean, as in Dr. Elephant 0.4.
@@ -27,7 +27,7 @@ choice! {
 
 rule_params! {
     /// Parameters of `mapper-speed`.
-    pub struct MapperSpeed / MapperSpeedLayer {
+    pub(super) struct MapperSpeed / MapperSpeedLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.
@@ -49,6 +49,8 @@ struct Reading(MapperSpeed);
 
 /// Input, run time and speed of one map.
 struct Sample {
+    /// Whether it read more than the description of its split, which every map fetches.
+    reads_files: bool,
     bytes: i64,
     millis: i64,
     speed: i64,
@@ -61,7 +63,7 @@ impl Check for Reading {
             return Verdict::NotApplicable;
         };
         let samples: Vec<Sample> = group.winners().filter_map(|row| params.sample(group, row)).collect();
-        let nothing_read = samples.iter().all(|sample| sample.bytes == 0);
+        let nothing_read = !samples.iter().any(|sample| sample.reads_files);
         if params.missing_counters == MissingCounters::Unknown && nothing_read {
             let what = "bytes read from a file system and a run time";
             return Verdict::NotEvaluated(no_task_reports(Role::Map, group, what));
@@ -78,7 +80,11 @@ impl Check for Reading {
         else {
             return Verdict::NotEvaluated(no_task_reports(Role::Map, group, "a run time above zero"));
         };
-        let severity = params.speed.severity(speed as f64).min(params.run_time.severity(millis as f64));
+        let conditions = [
+            ("speed", params.speed.severity(speed as f64), params.speed.describe(Severity::Low)),
+            ("run_time", params.run_time.severity(millis as f64), params.run_time.describe(Severity::Low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let shown = BytesPerSecond::new(speed as f64);
         Verdict::Judged(Judgement {
             severity,
@@ -88,7 +94,7 @@ impl Check for Reading {
                 "a map reads {} in {}, {shown} ({})",
                 to_bytes(bytes),
                 to_millis(millis),
-                params.speed.describe(severity),
+                limit(severity, params.speed.describe(severity), &conditions),
             ),
             evidence: vec![
                 ("tasks_count", Measure::Count(group.tasks.len() as u64)),
@@ -107,14 +113,14 @@ impl MapperSpeed {
         let bytes = input_bytes(group, row, self.missing_counters)?;
         let millis = run_time(group, row)?;
         let millis = match crate::units::Millis::from_f64(self.start_up.get()) {
-            Some(start_up) if start_up.get() > 0 => {
-                millis.saturating_sub_unsigned(start_up.get()).max(1000)
-            }
+            Some(start_up) if start_up.get() > 0 => millis.saturating_sub_unsigned(start_up.get()).max(1000),
             _ => millis,
         };
         // A task without run time has no speed; Dr. Elephant divides by zero here.
         let speed = i128::from(bytes).checked_mul(1000)?.checked_div(i128::from(millis))?;
-        Some(Sample { bytes, millis, speed: i64::try_from(speed).unwrap_or(i64::MAX) })
+        let split = group.attempts.counter(row, Counter::SplitRawBytes).unwrap_or_default();
+        let speed = i64::try_from(speed).unwrap_or(i64::MAX);
+        Some(Sample { reads_files: bytes > split, bytes, millis, speed })
     }
 }
 
@@ -142,8 +148,8 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64) -> Vec<String> {
         }
         None => vec!["find out whether the maps compute or wait: the history has no CPU time".to_owned()],
     };
-    let half = Bytes::new(to_bytes(bytes).get() / 2);
-    if half.get() > 0 {
+    let half = whole_mib(Bytes::new(to_bytes(bytes).get() / 2));
+    if half < to_bytes(bytes) {
         advice.push(format!(
             "meanwhile twice as many maps halve the time: {} ({half})",
             change(app, ConfKey::SplitMaxSize, half.get())

@@ -1,6 +1,6 @@
 //! `mapper-spill`: map output goes to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
-use super::{MissingCounters, Role, change, counter, no_task_reports, rule, tasks};
+use super::{MissingCounters, Role, change, counter, grouped, limit, no_task_reports, rule, tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -20,7 +20,7 @@ const MAX_SORT_MB: u64 = 2047;
 
 rule_params! {
     /// Parameters of `mapper-spill`.
-    pub struct MapperSpill / MapperSpillLayer {
+    pub(super) struct MapperSpill / MapperSpillLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.
@@ -61,16 +61,24 @@ impl Check for Spilling {
         };
         let ratio = if spilled == 0 { 0.0 } else { spilled as f64 / output as f64 };
         let total = group.tasks.len() as u64;
-        let severity = four_decimals(&params.spill_ratio, ratio).min(params.num_tasks.severity(total as f64));
+        let low = Severity::Low;
+        let conditions = [
+            ("spill_ratio", four_decimals(&params.spill_ratio, ratio), params.spill_ratio.describe(low)),
+            ("num_tasks", params.num_tasks.severity(total as f64), params.num_tasks.describe(low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let count = |n: i128| Measure::Count(u64::try_from(n).unwrap_or(u64::MAX));
         Verdict::Judged(Judgement {
             severity,
             subject: Role::Map.subject(),
             tasks: total,
             message: format!(
-                "{} spilled {spilled} records for {output} put out, {ratio:.2} each ({})",
+                "{} spilled {} records for {} put out, {} each ({})",
                 Role::Map.count(total),
-                params.spill_ratio.describe(severity),
+                grouped(spilled),
+                grouped(output),
+                if ratio.is_finite() { format!("{ratio:.2}") } else { "any number".to_owned() },
+                limit(severity, params.spill_ratio.describe(severity), &conditions),
             ),
             evidence: vec![
                 ("tasks_count", Measure::Count(total)),
@@ -104,14 +112,16 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
         let records = group.attempts.count(row, Counter::MapOutputRecords)?;
         Some(bytes.saturating_add(records.saturating_mul(RECORD_OVERHEAD)))
     });
-    let percent = app.conf.fraction(ConfKey::SortSpillPercent).filter(|p| (0.1..=1.0).contains(p)).unwrap_or(0.8);
+    let percent =
+        app.conf.fraction(ConfKey::SortSpillPercent).filter(|p| (0.1..=1.0).contains(p)).unwrap_or(0.8);
     let needed = needed.max().and_then(|bytes| Bytes::from_f64(bytes as f64 / percent));
-    let wanted = needed.map_or(MAX_SORT_MB, |bytes| bytes.get().div_ceil(Bytes::PER_MIB)).clamp(1, MAX_SORT_MB);
+    let wanted =
+        needed.map_or(MAX_SORT_MB, |bytes| bytes.get().div_ceil(Bytes::PER_MIB)).clamp(1, MAX_SORT_MB);
     let now = app.conf.integer(ConfKey::SortMb).unwrap_or(100);
     let mut advice = Vec::new();
     if i64::try_from(wanted).is_ok_and(|wanted| wanted > now) {
         advice.push(format!(
-            "sort in one go: {} (the largest map puts out {}); raise -Xmx in {} by as much",
+            "sort in one go: {} (the largest map output takes {} of it); raise -Xmx in {} by as much",
             change(app, ConfKey::SortMb, wanted),
             needed.unwrap_or_default(),
             app.conf.name_in_use(ConfKey::MapJavaOpts),
@@ -125,6 +135,13 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
     }
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
         advice.push(change(app, ConfKey::MapOutputCompress, true) + " makes each spill smaller");
+    }
+    if advice.is_empty() {
+        advice.push(
+            "the sort buffer is large enough for what the maps put out: look for records far larger than others, \
+             and for a combiner that puts out as much as it takes in"
+                .to_owned(),
+        );
     }
     advice
 }

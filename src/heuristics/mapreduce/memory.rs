@@ -1,7 +1,8 @@
 //! `mapper-memory`, `reducer-memory`: containers are larger than the tasks need (Dr. Elephant
 //! `GenericMemoryHeuristic`).
 
-use super::{MissingCounters, Role, change, container_for, counter, no_task_reports, rule, tasks, to_bytes};
+use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule};
+use super::{tasks, to_bytes};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::metrics::requested_container;
@@ -20,7 +21,7 @@ const HEAP_SHARE: f64 = 0.8;
 
 rule_params! {
     /// Parameters of `mapper-memory` and `reducer-memory`.
-    pub struct Memory / MemoryLayer {
+    pub(super) struct Memory / MemoryLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.
@@ -66,7 +67,13 @@ impl Check for Usage {
         };
         let mean = truncated_mean(&used).unwrap_or_default();
         let ratio = mean as f64 / container.as_f64();
-        let severity = params.used_ratio.severity(ratio).min(params.container.severity(container.as_f64()));
+        let percent = |ratio: f64| format!("{} %", three_digits(100.0 * ratio));
+        let low = Severity::Low;
+        let conditions = [
+            ("used_ratio", params.used_ratio.severity(ratio), params.used_ratio.describe_in(low, percent)),
+            ("container", params.container.severity(container.as_f64()), params.container.describe(low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let (mean, peak) = (to_bytes(mean), peak(group));
         let mut evidence = vec![
             ("tasks_count", Measure::Count(group.tasks.len() as u64)),
@@ -77,7 +84,6 @@ impl Check for Usage {
         if let Some(peak) = peak {
             evidence.push(("peak_physical_memory_bytes", Measure::Size(peak)));
         }
-        let percent = |ratio: f64| format!("{} %", three_digits(100.0 * ratio));
         Verdict::Judged(Judgement {
             severity,
             subject: role.subject(),
@@ -86,7 +92,7 @@ impl Check for Usage {
                 "a {} uses {mean} of its {container} container, {} ({})",
                 role.kind().name(),
                 percent(ratio),
-                params.used_ratio.describe_in(severity, percent),
+                limit(severity, params.used_ratio.describe_in(severity, percent), &conditions),
             ),
             evidence,
             advice: if severity > Severity::None {

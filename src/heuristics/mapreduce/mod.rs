@@ -19,6 +19,7 @@ use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
 use crate::rules::params::choice;
+use crate::severity::Severity;
 use crate::units::Bytes;
 
 /// Every rule of MapReduce, in the order of the documentation.
@@ -56,7 +57,7 @@ use rule;
 
 choice! {
     /// What a counter is that the history does not have.
-    pub enum MissingCounters {
+    pub(super) enum MissingCounters {
         /// Unknown: the task does not count, and without any task the rule is not evaluated.
         Unknown = "unknown",
         /// Zero, as Dr. Elephant reads it.
@@ -110,6 +111,12 @@ impl Role {
         format!("{tasks} {}{plural}", self.kind().name())
     }
 
+    /// "1 map reads", "20 reduces read".
+    fn do_what(self, tasks: u64, verb: &str) -> String {
+        let singular = if tasks == 1 { "s" } else { "" };
+        format!("{} {verb}{singular}", self.count(tasks))
+    }
+
     const fn plural(self) -> &'static str {
         match self {
             Self::Map => "maps",
@@ -146,12 +153,8 @@ fn input_bytes(group: &TaskGroup, row: usize, missing: MissingCounters) -> Optio
         }
         MissingCounters::Zero => {
             // The four file systems that Dr. Elephant knows.
-            let known = [
-                Counter::HdfsBytesRead,
-                Counter::S3BytesRead,
-                Counter::S3aBytesRead,
-                Counter::S3nBytesRead,
-            ];
+            let known =
+                [Counter::HdfsBytesRead, Counter::S3BytesRead, Counter::S3aBytesRead, Counter::S3nBytesRead];
             let values = known.into_iter().filter_map(|c| counter(group, row, c, missing));
             values.fold(None, |sum: Option<i64>, value| Some(sum.unwrap_or_default().saturating_add(value)))
         }
@@ -182,8 +185,40 @@ fn to_millis(value: i64) -> crate::units::Millis {
 
 /// `needed` rounded up to what YARN grants: whole multiples of the smallest container.
 fn container_for(app: &Application, needed: Bytes) -> Bytes {
-    let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(Bytes::from_mib(512)).whole_mib().max(1);
+    let step =
+        app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(Bytes::from_mib(512)).whole_mib().max(1);
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))
+}
+
+/// A condition of a rule: the key of its cut-offs, the severity it allows, and its lowest cut-off in words.
+type Condition<'a> = (&'a str, Severity, String);
+
+/// What stands in brackets behind a measured value: the limit it passed, or the first condition that makes
+/// it harmless.
+fn limit(severity: Severity, passed: String, conditions: &[Condition<'_>]) -> String {
+    let harmless = conditions.iter().find(|(_, allowed, _)| *allowed == Severity::None);
+    match harmless {
+        Some((key, _, lowest)) if severity == Severity::None => format!("harmless by {key}: {lowest}"),
+        _ => passed,
+    }
+}
+
+/// Whole numbers with thousands apart: `3,000,000`.
+fn grouped(number: i128) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 { format!("-{text}") } else { text }
+}
+
+/// `size` rounded to whole MiB, at least one: nobody sets splits to the byte.
+fn whole_mib(size: Bytes) -> Bytes {
+    Bytes::from_mib(((size.get() + Bytes::PER_MIB / 2) / Bytes::PER_MIB).max(1))
 }
 
 /// "setting old → new", with the name under which the job set it.

@@ -11,10 +11,11 @@ use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Ratio};
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
+use crate::units::Timestamp;
 
 rule_params! {
     /// Parameters of `shuffle-sort`.
-    pub struct ShuffleSort / ShuffleSortLayer {
+    pub(super) struct ShuffleSort / ShuffleSortLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// Mean time of a phase.
@@ -59,7 +60,14 @@ impl Check for Phases {
                 "a reduce spends {} {phase} and {} reducing ({})",
                 to_millis(time),
                 to_millis(means.reduce),
-                params.phase_time.describe(severity),
+                match severity {
+                    Severity::None => format!(
+                        "harmless: {}, and {} times",
+                        params.phase_time.describe(severity),
+                        params.phase_ratio.describe(severity)
+                    ),
+                    _ => params.phase_time.describe(severity),
+                },
             ),
             evidence: vec![
                 ("tasks_count", Measure::Count(group.tasks.len() as u64)),
@@ -97,7 +105,7 @@ fn times_reduce(phase: i64, reduce: i64) -> Option<f64> {
 fn means(group: &TaskGroup) -> Option<Means> {
     let (mut shuffles, mut sorts, mut reduces) = (Vec::new(), Vec::new(), Vec::new());
     for row in group.winners() {
-        let time = |point| group.attempts.time(row, point).map(|at| at.as_millis());
+        let time = |point| group.attempts.time(row, point).map(Timestamp::as_millis);
         let (Some(start), Some(finish)) = (time(TimePoint::Start), time(TimePoint::Finish)) else { continue };
         let Some(shuffled) = time(TimePoint::ShuffleFinish) else { continue };
         let sorted = time(TimePoint::SortFinish).unwrap_or(shuffled);
@@ -136,7 +144,8 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> 
         advice.push(format!("send less: {}", change(app, ConfKey::MapOutputCompress, true)));
     }
     if advice.is_empty() {
-        advice.push("send less: filter and project in the map, or aggregate there with a combiner".to_owned());
+        advice
+            .push("send less: filter and project in the map, or aggregate there with a combiner".to_owned());
     }
     advice
 }
@@ -147,7 +156,7 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
     let mut ends: Vec<i64> = maps
         .winners()
         .filter_map(|row| maps.attempts.time(row, TimePoint::Finish))
-        .map(|at| at.as_millis())
+        .map(Timestamp::as_millis)
         .collect();
     ends.sort_unstable();
     let last_map = *ends.last()?;

@@ -1,13 +1,17 @@
 //! `mapper-skew`, `reducer-skew`: a few tasks do far more than the rest (Dr. Elephant `GenericSkewHeuristic`).
 
-use super::{MissingCounters, Role, change, counter, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Condition, MissingCounters, Role, change, counter, input_bytes, limit, no_task_reports, rule};
+use super::{run_time, tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::heuristics::{Check, Rule, load};
-use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
+use crate::model::table::TaskGroup;
+use crate::model::{Application, Symbol};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
@@ -16,7 +20,7 @@ use crate::units::Bytes;
 
 choice! {
     /// Whose number of tasks must be large for skew to matter.
-    pub enum GroupGate {
+    pub(super) enum GroupGate {
         /// The tasks with little to do, as Dr. Elephant's code has it.
         SmallGroup = "small-group",
         /// The tasks with much to do.
@@ -28,7 +32,7 @@ choice! {
 
 rule_params! {
     /// Parameters of `mapper-skew` and `reducer-skew`.
-    pub struct Skew / SkewLayer {
+    pub(super) struct Skew / SkewLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// What a missing counter is.
@@ -61,6 +65,7 @@ struct Skewness(Role, Skew);
 struct Side {
     groups: TwoGroups,
     severity: Severity,
+    conditions: Vec<Condition<'static>>,
 }
 
 impl Check for Skewness {
@@ -84,15 +89,12 @@ impl Check for Skewness {
         let time = params.time_skew(&times, total);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
-        let message = if by_data && !bytes.is_empty() {
-            self.data_message(data.groups, severity)
-        } else {
-            self.time_message(time.groups, severity)
-        };
+        let message =
+            if by_data && !bytes.is_empty() { self.data_message(&data) } else { self.time_message(&time) };
         let advice = match (severity, by_data) {
             (Severity::None, _) => Vec::new(),
             (_, true) => self.data_advice(app, data.groups, block),
-            (_, false) => self.time_advice(app),
+            (_, false) => self.time_advice(app, group, time.groups),
         };
         Verdict::Judged(Judgement {
             severity,
@@ -114,10 +116,13 @@ impl Skew {
     }
 
     fn gate(&self, groups: TwoGroups, total: u64) -> Severity {
+        if groups.small.count == 0 {
+            // All tasks are alike: there is nothing to compare.
+            return Severity::None;
+        }
         let count = match self.group_gate {
             GroupGate::SmallGroup => groups.small.count,
             GroupGate::LargeGroup => groups.large.count,
-            GroupGate::AllTasks if groups.small.count == 0 => 0,
             GroupGate::AllTasks => total,
         };
         self.group_tasks.severity(count as f64)
@@ -125,12 +130,11 @@ impl Skew {
 
     fn data_skew(&self, bytes: &[i64], total: u64, block: Bytes) -> Side {
         let groups = two_groups(bytes);
-        let severity = self
-            .deviation
-            .severity(groups.deviation() as f64)
-            .min(self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64()))
-            .min(self.gate(groups, total));
-        Side { groups, severity }
+        let blocks = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
+        let in_blocks = |share: f64| Bytes::from_f64(share * block.as_f64()).unwrap_or(block).to_string();
+        let size =
+            ("large_group_blocks", blocks, self.large_group_blocks.describe_in(Severity::Low, in_blocks));
+        self.side(groups, groups.deviation(), size, total)
     }
 
     fn time_skew(&self, times: &[i64], total: u64) -> Side {
@@ -138,59 +142,66 @@ impl Skew {
         // Dr. Elephant compares whole seconds.
         let deviation = groups.in_units_of(1000).deviation();
         let gap = groups.large.mean.saturating_sub(groups.small.mean);
-        let severity = self
-            .deviation
-            .severity(deviation as f64)
-            .min(self.time_gap.severity(gap as f64))
-            .min(self.gate(groups, total));
-        Side { groups, severity }
+        let gap = ("time_gap", self.time_gap.severity(gap as f64), self.time_gap.describe(Severity::Low));
+        self.side(groups, deviation, gap, total)
+    }
+
+    fn side(&self, groups: TwoGroups, deviation: u64, size: Condition<'static>, total: u64) -> Side {
+        let apart = self.deviation.severity(deviation as f64);
+        let conditions = vec![
+            ("deviation", apart, self.deviation.describe(Severity::Low)),
+            size,
+            ("group_tasks", self.gate(groups, total), self.group_tasks.describe(Severity::Low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        Side { groups, severity, conditions }
     }
 }
 
 impl Skewness {
-    fn data_message(&self, groups: TwoGroups, severity: Severity) -> String {
+    fn data_message(&self, side: &Side) -> String {
         let Self(role, params) = self;
-        let (small, large) = (groups.small, groups.large);
+        let TwoGroups { small, large, .. } = side.groups;
         if small.count == 0 {
-            return format!("all {} read {} each", role.count(large.count), to_bytes(large.mean));
+            return format!("{} {} each", role.do_what(large.count, "read"), to_bytes(large.mean));
         }
         format!(
-            "{} read {} each, {} {} {}: {} times as much ({})",
-            role.count(small.count),
+            "{} {} each, {} {} {}: {} times as much ({})",
+            role.do_what(small.count, "read"),
             to_bytes(small.mean),
             large.count,
             if large.count == 1 { "reads" } else { "read" },
             to_bytes(large.mean),
-            groups.deviation(),
-            params.deviation.describe(severity),
+            side.groups.deviation(),
+            limit(side.severity, params.deviation.describe(side.severity), &side.conditions),
         )
     }
 
-    fn time_message(&self, groups: TwoGroups, severity: Severity) -> String {
+    fn time_message(&self, side: &Side) -> String {
         let Self(role, params) = self;
-        let (small, large) = (groups.small, groups.large);
+        let TwoGroups { small, large, .. } = side.groups;
         if small.count == 0 {
-            return format!("all {} run {} each", role.count(large.count), to_millis(large.mean));
+            return format!("{} {} each", role.do_what(large.count, "run"), to_millis(large.mean));
         }
         format!(
-            "{} run {} each, {} {} {}: {} times as long ({})",
-            role.count(small.count),
+            "{} {} each, {} {} {}: {} times as long ({})",
+            role.do_what(small.count, "run"),
             to_millis(small.mean),
             large.count,
             if large.count == 1 { "runs" } else { "run" },
             to_millis(large.mean),
-            groups.in_units_of(1000).deviation(),
-            params.deviation.describe(severity),
+            side.groups.in_units_of(1000).deviation(),
+            limit(side.severity, params.deviation.describe(side.severity), &side.conditions),
         )
     }
 
     fn data_advice(&self, app: &Application, groups: TwoGroups, block: Bytes) -> Vec<String> {
         match self.0 {
             Role::Map => {
-                let target = block.get().min(to_bytes(groups.large.mean).get() / 2).max(1);
-                let setting = change(app, ConfKey::SplitMaxSize, target);
+                let target = whole_mib(Bytes::new(block.get().min(to_bytes(groups.large.mean).get() / 2)));
+                let setting = change(app, ConfKey::SplitMaxSize, target.get());
                 vec![
-                    format!("split the large inputs: {setting} ({})", Bytes::new(target)),
+                    format!("split the large inputs: {setting} ({target})"),
                     "if the large files are gzip they cannot be split: write them as bzip2, zstd blocks, ORC or \
                      Parquet"
                         .to_owned(),
@@ -198,8 +209,7 @@ impl Skewness {
             }
             Role::Reduce => {
                 let combined = app.group(super::TaskKind::Map).is_some_and(|maps| {
-                    maps.winners()
-                        .any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
+                    maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
                 });
                 let mut advice = vec![
                     "spread the heavy keys: add a random prefix to them and aggregate twice, or give the job a \
@@ -218,18 +228,43 @@ impl Skewness {
         }
     }
 
-    fn time_advice(&self, app: &Application) -> Vec<String> {
+    fn time_advice(&self, app: &Application, group: &TaskGroup, groups: TwoGroups) -> Vec<String> {
         let Self(role, _) = self;
-        let mut advice = vec![format!(
-            "the long {} read no more than the others: look at the nodes they ran on and at records that cost \
-             more than others",
-            role.plural()
-        )];
+        let mut advice = vec![match common_node(app, group, groups.pivot) {
+            Some((node, there, long)) => format!(
+                "{there} of the {long} long {} ran on {node}: look at that node, and keep it out of the cluster \
+                 (yarn.resourcemanager.nodes.exclude-path) while it is slow",
+                role.plural()
+            ),
+            None => format!(
+                "the long {} read no more than the others: look for records that cost more than others, and at \
+                 the nodes they ran on",
+                role.plural()
+            ),
+        }];
         if app.conf.flag(role.speculative()) == Some(false) {
             advice.push(change(app, role.speculative(), true));
         }
         advice
     }
+}
+
+/// The node that ran most of the tasks from `pivot` milliseconds on, if one did: its name, how many of them
+/// it ran, and how many there are.
+fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Option<(&'a str, usize, usize)> {
+    let mut by_node: BTreeMap<Symbol, usize> = BTreeMap::new();
+    let mut long = 0;
+    for row in group.winners().filter(|&row| run_time(group, row).is_some_and(|time| time >= pivot)) {
+        long += 1;
+        if let Some(node) = group.attempts.node(row) {
+            *by_node.entry(node).or_default() += 1;
+        }
+    }
+    let (&node, &there) = by_node.iter().max_by_key(|(node, count)| (**count, Reverse(**node)))?;
+    let nodes_of_all: BTreeSet<Symbol> = group.winners().filter_map(|row| group.attempts.node(row)).collect();
+    // One task is no pattern, and neither is a node that ran everything.
+    let tells = there >= 2 && there * 2 > long && nodes_of_all.len() > 1;
+    if tells { Some((app.strings.get(node)?, there, long)) } else { None }
 }
 
 fn evidence(
@@ -242,7 +277,7 @@ fn evidence(
 ) -> Vec<(&'static str, Measure)> {
     let mut evidence = vec![("tasks_count", Measure::Count(total))];
     if !bytes.is_empty() {
-        let TwoGroups { small, large } = data.groups;
+        let TwoGroups { small, large, .. } = data.groups;
         evidence.extend([
             ("deviation_ratio", Measure::Ratio(Some(data.groups.deviation() as f64))),
             ("small_group_count", Measure::Count(small.count)),
@@ -253,7 +288,7 @@ fn evidence(
         ]);
     }
     if !times.is_empty() {
-        let TwoGroups { small, large } = time.groups;
+        let TwoGroups { small, large, .. } = time.groups;
         let deviation = time.groups.in_units_of(1000).deviation();
         evidence.extend([
             ("time_deviation_ratio", Measure::Ratio(Some(deviation as f64))),

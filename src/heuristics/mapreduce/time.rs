@@ -2,7 +2,7 @@
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
 use super::{MissingCounters, Role, change, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis};
+use super::{tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -16,7 +16,7 @@ use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.
-    pub struct Time / TimeLayer {
+    pub(super) struct Time / TimeLayer {
         /// Whether jobs that failed or were killed are left out.
         only_succeeded_jobs: bool,
         /// Mean run time of short tasks.
@@ -51,12 +51,17 @@ impl Check for RunTime {
         };
         let total = group.tasks.len() as u64;
         let short = params.short_run_time.severity(mean as f64).min(params.num_tasks.severity(total as f64));
-        let long = params.long_run_time.severity(mean as f64).min(params.long_num_tasks.severity(total as f64));
+        let long =
+            params.long_run_time.severity(mean as f64).min(params.long_num_tasks.severity(total as f64));
         let severity = short.max(long);
-        let limit = if short >= long && short > Severity::None {
-            params.short_run_time.describe(severity)
-        } else {
-            params.long_run_time.describe(severity)
+        let limit = match severity {
+            Severity::None => format!(
+                "harmless: {}, {}",
+                params.short_run_time.describe(severity),
+                params.long_run_time.describe(severity)
+            ),
+            _ if short >= long => params.short_run_time.describe(severity),
+            _ => params.long_run_time.describe(severity),
         };
         let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
         let input = truncated_mean(&inputs.collect::<Vec<_>>()).map(to_bytes);
@@ -73,7 +78,7 @@ impl Check for RunTime {
             severity,
             subject: role.subject(),
             tasks: total,
-            message: format!("{} run {} on average ({limit})", role.count(total), to_millis(mean)),
+            message: format!("{} {} on average ({limit})", role.do_what(total, "run"), to_millis(mean)),
             evidence,
             advice: if severity > Severity::None { self.advice(app, total, mean, input) } else { Vec::new() },
         })
@@ -91,8 +96,8 @@ impl RunTime {
         match role {
             Role::Reduce => vec![format!("{} {aim}", change(app, ConfKey::Reduces, wanted))],
             Role::Map => {
-                let size = input.map(|input| Bytes::new(((input.as_f64() * factor) as u64).max(1)));
-                let size = size.filter(|size| size.get() > 1);
+                let size = input.filter(|input| input.get() > 0);
+                let size = size.map(|input| whole_mib(Bytes::new((input.as_f64() * factor) as u64)));
                 match (size, factor > 1.0) {
                     (Some(size), true) => vec![
                         format!("{} ({size}) {aim}", change(app, ConfKey::SplitMinSize, size.get())),

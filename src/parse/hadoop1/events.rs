@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::lexer::Record;
 use crate::parse::event::{EventFields, EventKind};
+use crate::parse::hosts::host_and_rack;
 use crate::parse::problem::{Position, Problems};
 
 /// One record as an event.
@@ -112,17 +113,10 @@ fn set_text<'r>(event: &mut Event<'r>, key: &str, value: &'r str) {
     *slot = Some(Cow::Borrowed(value));
 }
 
-/// `/rack/host`, `host`, `host:port`, or a tracker's `tracker_host:localhost/127.0.0.1:57217`.
 fn set_host<'r>(fields: &mut EventFields<'r>, text: &'r str) {
-    let text = text.trim();
-    let text = text.strip_prefix("tracker_").unwrap_or(text);
-    let (rack, host) = match text.strip_prefix('/') {
-        Some(_) => text.rsplit_once('/').unwrap_or(("", text)),
-        None => ("", text.split([':', '/']).next().unwrap_or_default()),
-    };
-    let present = |text: &'r str| (!text.is_empty()).then_some(Cow::Borrowed(text));
-    fields.host = present(host);
-    fields.rack = present(rack);
+    let (host, rack) = host_and_rack(text);
+    fields.host = host.map(Cow::Borrowed);
+    fields.rack = rack.map(Cow::Borrowed);
 }
 
 fn set_number(fields: &mut EventFields<'_>, key: &str, value: &str, at: Position, problems: &mut Problems) {

@@ -17,7 +17,7 @@ pub use lexer::{Dialect, Record, parse_record};
 pub use reader::{Ending, Visitor, read};
 
 use super::Parsed;
-use super::build::HistoryBuilder;
+use super::build::{Clocks, HistoryBuilder};
 use super::event::{EventKind, EventPayload};
 use super::problem::{Level, Position, Problems};
 use crate::input::window::ByteWindow;
@@ -26,7 +26,7 @@ use crate::model::counters::CounterSet;
 
 /// Jobs beyond this number in one source are passed over, so that a source cannot fill the memory with
 /// jobs of one record each. A job tracker's log of a busy month has some ten thousand.
-const MAX_JOBS: usize = 1 << 16;
+const MAX_JOBS: usize = 1 << 14;
 
 /// Reads a history. Jobs come out in the order in which the source first names them.
 #[must_use]
@@ -42,7 +42,10 @@ pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
 pub fn looks_like_history(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
-    lexer::starts_known_record(line) || reader::separator(line).is_some_and(|name| !name.is_empty())
+    let first_key = line.split(|&b| b == b' ').nth(1).and_then(<[u8]>::first);
+    let has_key = first_key.is_some_and(u8::is_ascii_uppercase);
+    (has_key && lexer::starts_known_record(line))
+        || reader::separator(line).is_some_and(|name| !name.is_empty())
 }
 
 struct Job {
@@ -68,7 +71,7 @@ impl Visitor for Jobs {
     fn record(&mut self, at: Position, record: &Record<'_>) {
         if !lexer::KNOWN_TYPES.contains(&record.kind) {
             self.problems.add(Level::Info, "unknown-record", Some(at), || {
-                format!("Records of the unknown type {} were passed over", record.kind)
+                format!("records of the unknown type {} were passed over", record.kind)
             });
             return;
         }
@@ -101,7 +104,7 @@ impl Jobs {
         let Some(key) = key else {
             if self.current.is_none() {
                 self.problems.warn("record-without-job", Some(at), || {
-                    "A record that names no job, in front of any job's records, was passed over".to_owned()
+                    "a record that names no job, in front of any job's records, was passed over".to_owned()
                 });
             }
             return self.current;
@@ -116,12 +119,12 @@ impl Jobs {
     fn add_job(&mut self, at: Position, key: &str) -> Option<usize> {
         if self.list.len() >= MAX_JOBS {
             self.problems.warn("too-many-jobs", Some(at), || {
-                format!("The source has more than {MAX_JOBS} jobs; records of later ones were passed over")
+                format!("the source has more than {MAX_JOBS} jobs; records of later ones were passed over")
             });
             return None;
         }
         let index = self.list.len();
-        let builder = HistoryBuilder::default();
+        let builder = HistoryBuilder::with_clocks(Clocks::Trackers);
         self.list.push(Job { key: key.into(), id: format!("job_{key}"), builder, ended: false });
         self.by_key.insert(key.into(), index);
         Some(index)
@@ -131,7 +134,12 @@ impl Jobs {
         let mut problems = ending.problems;
         problems.merge(std::mem::take(&mut self.problems));
         let mut applications = Vec::with_capacity(self.list.len());
-        for job in self.list {
+        // Text that was passed over may have told of any job.
+        let gap = problems.any_at_least(Level::Warning);
+        for mut job in self.list {
+            if gap {
+                job.builder.lose_event();
+            }
             let (application, found) = job.builder.finish(ending.cut && !job.ended);
             applications.push(application);
             problems.merge(found);
@@ -151,7 +159,7 @@ fn read_counters(
     let (names, strings) = builder.counter_names();
     if !counters::read(text, &mut counters::Recorder::new(names, strings, set)) {
         problems.warn("bad-counters", Some(at), || {
-            "Counters could not be read to their end; the ones before the damage are used".to_owned()
+            "counters could not be read to their end; the ones before the damage are used".to_owned()
         });
     }
 }

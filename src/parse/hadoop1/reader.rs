@@ -46,7 +46,7 @@ pub(super) fn read_bounded<R: Read>(
             Ok(NextLine::End) => return assembler.finish(),
             // What was read before the error still comes out as a line.
             Err(error) => {
-                assembler.cut(None, || format!("Reading stopped: {error}; what was read before is used"));
+                assembler.cut(None, || format!("reading stopped: {error}; what was read before is used"));
             }
         }
     }
@@ -188,7 +188,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         let text = String::from_utf8_lossy(text);
         if matches!(text, Cow::Owned(_)) {
             self.ending.problems.add(Level::Info, "invalid-utf8", Some(Position::Line(number)), || {
-                "Bytes that are not UTF-8 were replaced; values that hold them are not as written".to_owned()
+                "bytes that are not UTF-8 were replaced; values that hold them are not as written".to_owned()
             });
         }
         let record = parse_record(&text, dialect);
@@ -226,13 +226,13 @@ impl<'v, V: Visitor> Assembler<'v, V> {
 
     fn broken(&mut self, number: u64) {
         self.ending.problems.warn("broken-record", Some(Position::Line(number)), || {
-            "Text that is not a whole record was passed over; what it tells is missing".to_owned()
+            "text that is not a whole record was passed over; what it tells is missing".to_owned()
         });
     }
 
     fn cut_inside_record(&mut self, number: u64) {
         self.cut(Some(Position::Line(number)), || {
-            "The source ends inside a record; what was read before is used".to_owned()
+            "the source ends inside a record; what was read before is used".to_owned()
         });
     }
 

@@ -128,7 +128,7 @@ Task TASKID="task_1_1_m_4" START_TIME="1" ."#;
     assert_eq!(codes(ending.problems), [("broken-record", 3, 2)]);
     assert_eq!(
         codes(parse(ByteWindow::new(text.as_bytes())).problems),
-        [("broken-record", 3, 2), ("unknown-record", 1, 11)]
+        [("broken-record", 3, 2), ("unknown-record", 1, 11), ("no-job-start", 1, 0), ("no-job-end", 1, 0)]
     );
 }
 

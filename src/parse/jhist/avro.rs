@@ -25,7 +25,7 @@ pub use schema::SchemaError;
 
 use crate::input::window::ByteWindow;
 use crate::parse::build::HistoryBuilder;
-use crate::parse::event::{EventFields, EventPayload};
+use crate::parse::event::{EventFields, EventKind, EventPayload};
 use crate::parse::{Level, MAX_LINE_LEN, Parsed, Position, Problems};
 use header::{HeaderError, read_header};
 use source::Source;
@@ -105,7 +105,10 @@ impl History<'_> {
             };
             let at = Position::Byte(offset + start as u64);
             match event.kind {
-                Some(kind) => self.builder.event(at, kind, &fields, &self.payload),
+                Some(kind) => {
+                    EventKind::complete_status(event.type_name, &mut fields);
+                    self.builder.event(at, kind, &fields, &self.payload);
+                }
                 None => self.builder.problems().add(Level::Info, "unknown-event", Some(at), || {
                     format!("events of type `{}` are not known; they were passed over", event.type_name)
                 }),

@@ -352,7 +352,10 @@ fn problems(events: &[u8], portion: usize, breaks: bool) -> Vec<(&'static str, O
         });
         (problem.code, position, problem.message)
     };
-    parsed.problems.into_vec().into_iter().map(told).collect()
+    // The mini schema has too few fields for a whole job, which the builder says of every event.
+    let by_decoder =
+        |problem: &crate::parse::Problem| ["truncated", "damaged", "unknown-event"].contains(&problem.code);
+    parsed.problems.into_vec().into_iter().filter(by_decoder).map(told).collect()
 }
 
 #[test]

@@ -235,7 +235,7 @@ mod tests {
         known.learn(b"a=1,b=2.", &CounterSet::default());
         assert_eq!(read(&mut known, "a=1,b=2."), (None, vec![]));
         known.trace().start();
-        known.learn(&[b'x'; MAX_LEN + 1], &CounterSet::default());
+        known.learn(&vec![b'x'; MAX_LEN + 1], &CounterSet::default());
         assert_eq!(read(&mut known, &"x".repeat(MAX_LEN + 1)), (None, vec![]));
     }
 

@@ -400,3 +400,65 @@ fn integers(cursor: &mut Cursor<'_>, array: &mut Vec<i32>) -> Scan<()> {
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+
+    /// Lines as Hadoop and others write them, `#` for a digit that may differ.
+    const LINES: &[&str] = &[
+        r#"{"type":"TASK_STARTED","event":{"x.TaskStarted":{"taskid":"task_1_2_m_00000#","taskType":"MAP","startTime":15#,"splitLocations":"/r/a,/r/b#"}}}"#,
+        r#"{"type":"MAP_ATTEMPT_STARTED","event":{"x.A":{"taskid":"task_1_2_m_00000#","attemptId":"attempt_1_2_m_00000#_#","startTime":15#,"port":#,"locality":{"string":"NODE_LOCAL"},"avataar":null}}}"#,
+        r#"{"type":"MAP_ATTEMPT_STARTED","event":{"x.A":{"taskid":"task_1_2_m_00000#","attemptId":"attempt_1_2_m_00000#_#","startTime":15#,"port":{"rackname":"/r#"},"locality":{"string":"NODE_LOCAL"},"avataar":null}}}"#,
+        r#"{"type":"MAP_ATTEMPT_FINISHED","event":{"x.F":{"attemptId":"attempt_1_2_m_00000#_#","finishTime":99#,"hostname":"h#","counters":{"name":"C","groups":[{"name":"org.apache.hadoop.mapreduce.TaskCounter","displayName":"D","counts":[{"name":"SPILLED_RECORDS","displayName":"S","value":#},{"name":"ROWS","displayName":"R","value":##}]}]},"clockSplits":[#,1#]}}}"#,
+        r#"{"type":"TASK_FINISHED","event":{"x.T":{"taskid":"task_1_2_m_00000#","finishTime":99#,"counters":{"name":"C","groups":[{"name":"org.apache.hadoop.mapreduce.TaskCounter","displayName":"D","counts":[{"name":"SPILLED_RECORDS","displayName":"S","value":#},{"name":"ROWS","displayName":"R","value":##}]}]},"successfulAttemptId":{"string":"attempt_1_2_m_00000#_#"}}}}"#,
+        r#"{"type":"MAP_ATTEMPT_FINISHED","event":{"x.F":{"attemptId":"attempt_1_2_m_00000#_#","counters":{"groups":[{"name":"g","counts":[{"value":#,"name":"A"},{"name":"B","displayName":"b","value":#}]}]},"counters":{"a":{"groups":[{"name":"g","counts":[{"name":"A","displayName":"a","value":#}]}]}}}}}"#,
+        r#"{"type":"NEWS_#","event":{"x.N":{"taskid":"task_1_2_m_00000#","uberized":true}}}"#,
+        r#"{"event":{"x.F":{"finishTime":7#,"status":"KILLED"}},"type":"JOB_KILLED","more":{"a":#}}"#,
+    ];
+
+    /// Bytes that mean something to the decoder, or nothing to anyone.
+    const DAMAGE: &[u8] = b"0a{}[]\",: -\\\xff";
+
+    /// A line of one of the kinds with digits of its own, perhaps damaged in one byte.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let digits = prop::collection::vec(0..4u8, 16);
+        let damage = prop::option::weighted(0.3, (any::<Index>(), any::<Index>()));
+        (prop::sample::select(LINES), digits, damage).prop_map(|(text, digits, damage)| {
+            let mut digits = digits.into_iter().cycle();
+            let digit = |byte: u8| if byte == b'#' { b'0' + digits.next().unwrap() } else { byte };
+            let mut line: Vec<u8> = text.bytes().map(digit).collect();
+            if let Some((at, byte)) = damage {
+                let at = at.index(line.len());
+                line[at] = DAMAGE[byte.index(DAMAGE.len())];
+            }
+            line
+        })
+    }
+
+    /// What is read from lines; `forgetful` reads each as if it were the first.
+    fn read(lines: &[Vec<u8>], forgetful: bool) -> String {
+        let mut reader = Reader::default();
+        let mut said = String::new();
+        for (number, line) in (1..).zip(lines) {
+            if forgetful {
+                reader.shapes = Shapes::default();
+                *reader.builder.counter_names().0 = CounterNames::default();
+            }
+            said += if reader.line(line, Position::Line(number)).is_ok() { "+" } else { "-" };
+        }
+        let (app, problems) = reader.builder.finish(false);
+        format!("{said} {app:?} {problems:?}")
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn what_was_read_before_changes_nothing(lines in prop::collection::vec(line(), 0..24)) {
+            prop_assert_eq!(read(&lines, false), read(&lines, true));
+        }
+    }
+}

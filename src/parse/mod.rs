@@ -9,6 +9,7 @@ pub mod jhist;
 pub mod jobconf;
 mod known;
 mod problem;
+mod rows;
 mod verify;
 
 pub use problem::{Level, Position, Problem, Problems};

@@ -113,9 +113,9 @@ counters! {
     VirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES", "Virtual memory (bytes) snapshot", Bytes;
     /// Heap that the JVM had committed, last snapshot.
     CommittedHeapBytes = "COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", Bytes;
-    /// Highest resident memory that was seen (Hadoop 3: MAP_ or REDUCE_PHYSICAL_MEMORY_BYTES_MAX).
+    /// Highest resident memory that was seen (Hadoop 3: `MAP_` or `REDUCE_PHYSICAL_MEMORY_BYTES_MAX`).
     PeakPhysicalMemoryBytes = "PHYSICAL_MEMORY_BYTES_MAX", "Peak Physical memory (bytes)", Bytes;
-    /// Largest address space that was seen (Hadoop 3: MAP_ or REDUCE_VIRTUAL_MEMORY_BYTES_MAX).
+    /// Largest address space that was seen (Hadoop 3: `MAP_` or `REDUCE_VIRTUAL_MEMORY_BYTES_MAX`).
     PeakVirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES_MAX", "Peak Virtual memory (bytes)", Bytes;
 }
 

@@ -170,6 +170,7 @@ impl Decoder<'_, '_> {
                 (_, Some(size)) if items.skip => drop(self.cursor.take(size)?),
                 (Step::Fixed(size), _) => drop(self.cursor.take(size.saturating_mul(block.count))?),
                 (Step::Counter(list), _) => self.counters(list, countable(block.count)?, depth)?,
+                (Step::Split(slot), _) => self.splits(slot, countable(block.count)?)?,
                 (step, _) => {
                     for _ in 0..countable(block.count)? {
                         self.step(step, depth)?;
@@ -229,6 +230,19 @@ impl Decoder<'_, '_> {
             self.array(counts, depth)?;
             self.cursor = end;
         }
+        Ok(())
+    }
+
+    /// The numbers of a block of a progress array.
+    fn splits(&mut self, slot: Slot, count: usize) -> Result<()> {
+        let Some(array) = splits(self.payload, slot) else {
+            return (0..count).try_for_each(|_| self.cursor.int().map(drop));
+        };
+        let mut cursor = self.cursor;
+        for _ in 0..count {
+            array.push(cursor.int()?);
+        }
+        self.cursor = cursor;
         Ok(())
     }
 

@@ -78,11 +78,21 @@ impl Column {
 
     /// Sets the value of `row`; rows beyond the end are ignored.
     pub fn set(&mut self, row: usize, value: Option<i64>) {
-        if row >= self.len || self.get(row) == value {
+        if row >= self.len {
             return;
         }
         // i64::MIN is the mark for "absent": a counter with that value is beyond what Hadoop can count.
         let value = value.filter(|&v| v != ABSENT_WIDE);
+        // By far the most frequent case of a history whose attempts end in another order than they start.
+        if let (Cells::Narrow { base, offsets }, Some(value)) = (&mut self.cells, value)
+            && let Some(offset) = narrow(value, *base)
+        {
+            put(offsets, row, offset, ABSENT_NARROW);
+            return;
+        }
+        if self.get(row) == value {
+            return;
+        }
         self.spread();
         if let (Cells::Absent, Some(value)) = (&self.cells, value) {
             // A base in the middle leaves room for smaller values as well as larger ones.
@@ -94,12 +104,7 @@ impl Column {
             self.cells = Cells::Narrow { base, offsets: Vec::new() };
         }
         if let Cells::Narrow { base, offsets } = &mut self.cells {
-            let offset = match value {
-                None => Some(ABSENT_NARROW),
-                Some(v) => {
-                    v.checked_sub(*base).and_then(|o| u32::try_from(o).ok()).filter(|&o| o != ABSENT_NARROW)
-                }
-            };
+            let offset = value.map_or(Some(ABSENT_NARROW), |value| narrow(value, *base));
             if let Some(offset) = offset {
                 put(offsets, row, offset, ABSENT_NARROW);
                 return;
@@ -172,6 +177,12 @@ impl Column {
             self.cells = Cells::Wide(offsets.iter().map(wide).collect());
         }
     }
+}
+
+/// The offset that stands for `value`, if there is one.
+fn narrow(value: i64, base: i64) -> Option<u32> {
+    let offset = value.checked_sub(base).and_then(|offset| u32::try_from(offset).ok());
+    offset.filter(|&offset| offset != ABSENT_NARROW)
 }
 
 fn put<T: Copy>(cells: &mut Vec<T>, row: usize, value: T, absent: T) {

@@ -113,9 +113,9 @@ counters! {
     VirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES", "Virtual memory (bytes) snapshot", Bytes;
     /// Heap that the JVM had committed, last snapshot.
     CommittedHeapBytes = "COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", Bytes;
-    /// Highest resident memory that was seen (Hadoop 3: MAP_ or REDUCE_PHYSICAL_MEMORY_BYTES_MAX).
+    /// Highest resident memory that was seen (Hadoop 3: `MAP_` or `REDUCE_PHYSICAL_MEMORY_BYTES_MAX`).
     PeakPhysicalMemoryBytes = "PHYSICAL_MEMORY_BYTES_MAX", "Peak Physical memory (bytes)", Bytes;
-    /// Largest address space that was seen (Hadoop 3: MAP_ or REDUCE_VIRTUAL_MEMORY_BYTES_MAX).
+    /// Largest address space that was seen (Hadoop 3: `MAP_` or `REDUCE_VIRTUAL_MEMORY_BYTES_MAX`).
     PeakVirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES_MAX", "Peak Virtual memory (bytes)", Bytes;
 }
 
@@ -198,17 +198,24 @@ pub struct OtherCounter {
 }
 
 /// The counters of one job, task or attempt.
+///
+/// What is absent is told by bits: a set is emptied and filled for each event of a history.
 #[derive(Debug, Clone)]
 pub struct CounterSet {
-    typed: [Option<i64>; Counter::COUNT],
-    from_framework: [bool; Counter::COUNT],
+    values: [i64; Counter::COUNT],
+    /// A bit for each counter that has a value.
+    present: u64,
+    /// A bit for each counter whose value is from a group of Hadoop's own.
+    from_framework: u64,
     /// Counters without a type, in the order of the history.
     pub others: Vec<OtherCounter>,
 }
 
+const _: () = assert!(Counter::COUNT <= u64::BITS as usize, "a counter has no bit");
+
 impl Default for CounterSet {
     fn default() -> Self {
-        Self { typed: [None; Counter::COUNT], from_framework: [false; Counter::COUNT], others: Vec::new() }
+        Self { values: [0; Counter::COUNT], present: 0, from_framework: 0, others: Vec::new() }
     }
 }
 
@@ -216,45 +223,61 @@ impl CounterSet {
     /// The value of `counter`, or `None` where the history has none.
     #[must_use]
     pub fn get(&self, counter: Counter) -> Option<i64> {
-        self.typed.get(counter.index()).copied().flatten()
+        if self.present & bit(counter) == 0 { None } else { self.values.get(counter.index()).copied() }
     }
 
     /// Records a value; `framework` says whether the group is Hadoop's own.
     ///
     /// Counters that stand for several file systems add up; for all others a framework group replaces
     /// what a user's group of the same counter name said, never the other way round.
+    #[inline]
     pub fn record(&mut self, counter: Counter, value: i64, framework: bool) {
+        let bit = bit(counter);
         let adds_up = matches!(counter, Counter::OtherFsBytesRead | Counter::RemoteBytesWritten);
-        let (Some(slot), Some(known)) =
-            (self.typed.get_mut(counter.index()), self.from_framework.get_mut(counter.index()))
-        else {
-            return;
-        };
-        match slot {
-            Some(sum) if adds_up => *sum = sum.saturating_add(value),
-            Some(_) if *known => {}
-            _ => *slot = Some(value),
+        let Some(slot) = self.values.get_mut(counter.index()) else { return };
+        if self.present & bit == 0 {
+            *slot = value;
+        } else if adds_up {
+            *slot = slot.saturating_add(value);
+        } else if self.from_framework & bit == 0 {
+            *slot = value;
         }
-        *known |= framework;
+        self.present |= bit;
+        if framework {
+            self.from_framework |= bit;
+        }
     }
 
     /// Forgets all values and keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
-        self.typed = [None; Counter::COUNT];
-        self.from_framework = [false; Counter::COUNT];
+        self.present = 0;
+        self.from_framework = 0;
         self.others.clear();
+    }
+
+    /// Becomes the same as `other` and keeps the memory.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.values = other.values;
+        self.present = other.present;
+        self.from_framework = other.from_framework;
+        self.others.clone_from(&other.others);
     }
 
     /// Whether nothing was recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.others.is_empty() && self.typed.iter().all(Option::is_none)
+        self.present == 0 && self.others.is_empty()
     }
 
     /// The typed counters that have a value.
     pub fn iter(&self) -> impl Iterator<Item = (Counter, i64)> + '_ {
         Counter::ALL.into_iter().filter_map(|counter| Some((counter, self.get(counter)?)))
     }
+}
+
+const fn bit(counter: Counter) -> u64 {
+    1 << counter.index()
 }
 
 #[cfg(test)]

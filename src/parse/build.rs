@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
-
 use super::event::{CounterNames, EventFields, EventKind, EventPayload};
 use super::hosts::host_and_rack;
 use super::ids::{AttemptId, TaskId};
 use super::problem::{Level, Position, Problems};
+use super::rows::{ByAttempt, ByTask};
 use super::verify;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Locality, Outcome, TaskGroup, TaskKind, TimePoint};
@@ -36,8 +35,8 @@ pub struct HistoryBuilder {
     names: CounterNames,
     problems: Problems,
     groups: [TaskGroup; KINDS.len()],
-    tasks: FxHashMap<TaskId, TaskRow>,
-    attempts: FxHashMap<AttemptId, u32>,
+    tasks: ByTask<TaskRow>,
+    attempts: ByAttempt<u32>,
     seen_submission: bool,
     seen_end: bool,
     lost_events: bool,
@@ -58,8 +57,8 @@ impl Default for HistoryBuilder {
             names: CounterNames::default(),
             problems: Problems::default(),
             groups: KINDS.map(TaskGroup::new),
-            tasks: FxHashMap::default(),
-            attempts: FxHashMap::default(),
+            tasks: ByTask::default(),
+            attempts: ByAttempt::default(),
             seen_submission: false,
             seen_end: false,
             lost_events: false,
@@ -393,7 +392,7 @@ impl HistoryBuilder {
     }
 
     fn task_row(&mut self, id: TaskId, fields: &EventFields<'_>) -> Option<TaskRow> {
-        if let Some(&known) = self.tasks.get(&id) {
+        if let Some(known) = self.tasks.get(id) {
             return Some(known);
         }
         if self.app.id.is_empty()
@@ -411,7 +410,7 @@ impl HistoryBuilder {
     }
 
     fn attempt_row(&mut self, task: TaskRow, id: AttemptId) -> Option<usize> {
-        if let Some(&row) = self.attempts.get(&id) {
+        if let Some(row) = self.attempts.get(id) {
             return Some(row as usize);
         }
         let row = self.groups.get_mut(task.group)?.attempts.push(task.row, id.number);

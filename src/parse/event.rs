@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
+use super::known::KnownCounters;
 use crate::model::counters::{Counter, CounterSet, OtherCounter, is_framework_group};
 use crate::model::{Interner, ProgressSplits, Symbol};
 
@@ -155,9 +156,20 @@ impl EventPayload {
 
 /// Where a counter's value goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
+pub(crate) enum CounterSlot {
     Typed { counter: Counter, framework: bool },
     Other { group: Symbol, name: Symbol },
+}
+
+impl CounterSlot {
+    /// Records a value of this counter.
+    #[inline]
+    pub(crate) fn record(self, value: i64, set: &mut CounterSet) {
+        match self {
+            Self::Typed { counter, framework } => set.record(counter, value, framework),
+            Self::Other { group, name } => set.others.push(OtherCounter { group, name, value }),
+        }
+    }
 }
 
 /// Finds the slot of a counter by group and name.
@@ -169,12 +181,14 @@ pub struct CounterNames {
     groups: Vec<Group>,
     by_name: FxHashMap<Box<str>, usize>,
     next_group: usize,
+    /// Here because the slots in it are those of these names.
+    known: KnownCounters,
 }
 
 #[derive(Debug, Clone)]
 struct Group {
     name: Box<str>,
-    slots: Vec<(Box<str>, Slot)>,
+    slots: Vec<(Box<str>, CounterSlot)>,
     by_name: FxHashMap<Box<str>, usize>,
     next: usize,
 }
@@ -210,23 +224,33 @@ impl CounterNames {
         set: &mut CounterSet,
         strings: &mut Interner,
     ) {
-        let Some(group) = self.groups.get_mut(group.0) else { return };
+        if let Some(slot) = self.slot(group, name, strings) {
+            slot.record(value, set);
+        }
+    }
+
+    /// Where the value of counter `name` of a group goes.
+    pub(crate) fn slot(
+        &mut self,
+        group: GroupIndex,
+        name: &str,
+        strings: &mut Interner,
+    ) -> Option<CounterSlot> {
+        let group = self.groups.get_mut(group.0)?;
         let index = match group.slots.get(group.next) {
             Some((guess, _)) if **guess == *name => group.next,
             _ => match group.by_name.get(name) {
                 Some(&index) => index,
-                None => match group.add(name, strings) {
-                    Some(index) => index,
-                    None => return,
-                },
+                None => group.add(name, strings)?,
             },
         };
         group.next = index + 1;
-        match group.slots.get(index) {
-            Some(&(_, Slot::Typed { counter, framework })) => set.record(counter, value, framework),
-            Some(&(_, Slot::Other { group, name })) => set.others.push(OtherCounter { group, name, value }),
-            None => {}
-        }
+        group.slots.get(index).map(|&(_, slot)| slot)
+    }
+
+    /// Counters that were decoded before.
+    pub(crate) fn known(&mut self) -> &mut KnownCounters {
+        &mut self.known
     }
 
     fn find_or_add_group(&mut self, name: &str) -> usize {
@@ -247,8 +271,8 @@ impl Group {
         let typed = Counter::from_name(&self.name, name)
             .or_else(|| if framework { Counter::from_display_name(name) } else { None });
         let slot = match typed {
-            Some(counter) => Slot::Typed { counter, framework },
-            None => Slot::Other { group: strings.intern(&self.name)?, name: strings.intern(name)? },
+            Some(counter) => CounterSlot::Typed { counter, framework },
+            None => CounterSlot::Other { group: strings.intern(&self.name)?, name: strings.intern(name)? },
         };
         let index = self.slots.len();
         self.slots.push((name.into(), slot));

@@ -34,12 +34,13 @@ impl TaskId {
     #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
         let rest = id.strip_prefix("task_").or_else(|| id.strip_prefix("tip_"))?;
-        Self::from_parts(&mut rest.rsplit('_'))
+        Self::from_parts(rest)
     }
 
-    fn from_parts<'a>(parts: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
-        let number = parts.next()?.parse().ok()?;
-        let space = match parts.next()? {
+    fn from_parts(parts: &str) -> Option<Self> {
+        let (rest, number) = split_last(parts);
+        let number = number.parse().ok()?;
+        let space = match split_last(rest).1 {
             "m" => IdSpace::Map,
             "r" => IdSpace::Reduce,
             _ => return None,
@@ -54,10 +55,16 @@ impl AttemptId {
     pub fn parse(id: &str) -> Option<Self> {
         // Hadoop 0.17 wrote attempts as `task_…_m_000000_0`.
         let rest = id.strip_prefix("attempt_").or_else(|| id.strip_prefix("task_"))?;
-        let mut parts = rest.rsplit('_');
-        let number = parts.next()?.parse().ok()?;
-        Some(Self { number, task: TaskId::from_parts(&mut parts)? })
+        let (task, number) = split_last(rest);
+        Some(Self { number: number.parse().ok()?, task: TaskId::from_parts(task)? })
     }
+}
+
+/// The last part of an id and what comes before it. Parts are short: a plain loop finds them fastest.
+fn split_last(parts: &str) -> (&str, &str) {
+    let at = parts.bytes().rposition(|byte| byte == b'_');
+    let split = |at: usize| Some((parts.get(..at)?, parts.get(at + 1..)?));
+    at.and_then(split).unwrap_or(("", parts))
 }
 
 /// The id of an application's job: `application_1_0002` and `job_1_0002` name the same thing.

@@ -7,7 +7,9 @@ pub mod hosts;
 pub mod ids;
 pub mod jhist;
 pub mod jobconf;
+mod known;
 mod problem;
+mod rows;
 mod verify;
 
 pub use problem::{Level, Position, Problem, Problems};

@@ -4,15 +4,18 @@
 //! own field names, so the schema is not needed. Avro writes unions as `{"branch": value}`; some writers
 //! leave the branch out. Both are read, at any place.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use super::fields::{self, Slot, slot};
 use super::scan::{Cursor, RawStr, Scan, Unexpected};
+use super::shapes::{Shapes, Trace, Use, Values};
 use crate::input::window::{ByteWindow, LineReader, NextLine};
 use crate::model::Interner;
 use crate::model::counters::CounterSet;
 use crate::parse::build::HistoryBuilder;
 use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
+use crate::parse::known::Number;
 use crate::parse::problem::{Level, Position};
 use crate::parse::{MAX_LINE_LEN, Parsed};
 
@@ -22,16 +25,15 @@ const MAX_WRAPPERS: usize = 4;
 /// Reads a whole history.
 pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     let mut lines = LineReader::new(window, MAX_LINE_LEN);
-    let mut builder = HistoryBuilder::default();
-    let mut payload = EventPayload::default();
+    let mut reader = Reader::default();
     let mut damaged = false;
     let mut in_events = false;
     loop {
         let line = match lines.next_line() {
             Ok(NextLine::Line(line)) => line,
             Ok(NextLine::TooLong { number }) => {
-                builder.lose_event();
-                builder.problems().warn("line-too-long", Some(Position::Line(number)), || {
+                reader.builder.lose_event();
+                reader.builder.problems().warn("line-too-long", Some(Position::Line(number)), || {
                     format!("a line has more than {MAX_LINE_LEN} bytes; it was passed over")
                 });
                 continue;
@@ -39,7 +41,7 @@ pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
             Ok(NextLine::End) => break,
             Err(error) => {
                 damaged = true;
-                builder.problems().warn("truncated", None, || {
+                reader.builder.problems().warn("truncated", None, || {
                     format!("the history could not be read to its end: {error}; what came before is used")
                 });
                 break;
@@ -54,21 +56,21 @@ pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
             continue;
         }
         in_events = true;
-        if read_line(bytes, at, &mut builder, &mut payload).is_err() {
+        if reader.line(bytes, at).is_err() {
             if line.terminated {
-                builder.lose_event();
-                builder.problems().warn("broken-line", Some(at), || {
+                reader.builder.lose_event();
+                reader.builder.problems().warn("broken-line", Some(at), || {
                     "a line is not a whole event; it was passed over, what rests on it is unknown".into()
                 });
             } else {
                 damaged = true;
-                builder.problems().warn("truncated", Some(at), || {
+                reader.builder.problems().warn("truncated", Some(at), || {
                     "the history ends in the middle of an event; what came before is used".into()
                 });
             }
         }
     }
-    let (application, problems) = builder.finish(damaged);
+    let (application, problems) = reader.builder.finish(damaged);
     Parsed { applications: vec![application], confs: Vec::new(), problems }
 }
 
@@ -79,21 +81,43 @@ fn starts_like_an_event(line: &[u8]) -> bool {
         && !line.starts_with(b"{\"type\":\"record\"")
 }
 
-/// Reads the events of one line: one, but for writers that lost a line feed.
-fn read_line(
-    line: &[u8],
-    at: Position,
-    builder: &mut HistoryBuilder,
-    payload: &mut EventPayload,
-) -> Scan<()> {
-    let mut cursor = Cursor::new(line);
-    while cursor.peek().is_some() {
+/// Reads events and hands them on.
+#[derive(Default)]
+struct Reader {
+    builder: HistoryBuilder,
+    payload: EventPayload,
+    shapes: Shapes,
+    trace: Trace,
+}
+
+impl Reader {
+    /// Reads the events of one line: one, but for writers that lost a line feed.
+    fn line(&mut self, line: &[u8], at: Position) -> Scan<()> {
+        let mut cursor = Cursor::new(line);
+        while cursor.peek().is_some() {
+            self.event(&mut cursor, at)?;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, cursor: &mut Cursor<'_>, at: Position) -> Scan<()> {
+        let Self { builder, payload, shapes, trace } = self;
         payload.clear();
         let (names, strings) = builder.counter_names();
-        let mut decoder = Decoder { fields: EventFields::default(), payload, names, strings };
-        let type_name = decoder.event(&mut cursor)?.text();
-        let mut fields = decoder.fields;
-        match EventKind::from_hadoop_name(&type_name) {
+        let mut decoder = Decoder { fields: EventFields::default(), payload, names, strings, trace };
+        let known = shapes.read(cursor, &mut decoder);
+        let (kind, type_name, mut fields) = if let Some(shape) = known {
+            (shape.kind, Cow::Borrowed(shape.type_name.as_str()), decoder.fields)
+        } else {
+            decoder.trace.clear();
+            let bytes = cursor.rest();
+            let type_name = decoder.event(cursor)?.text();
+            let fields = decoder.fields;
+            let len = bytes.len() - cursor.rest().len();
+            shapes.learn(bytes.get(..len).unwrap_or_default(), trace, &type_name);
+            (EventKind::from_hadoop_name(&type_name), type_name, fields)
+        };
+        match kind {
             Some(kind) => {
                 EventKind::complete_status(&type_name, &mut fields);
                 builder.event(at, kind, &fields, payload);
@@ -102,8 +126,8 @@ fn read_line(
                 format!("event type {type_name} is not known; it was passed over")
             }),
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Reads one event into fields and payload.
@@ -112,9 +136,33 @@ struct Decoder<'a, 'p> {
     payload: &'p mut EventPayload,
     names: &'p mut CounterNames,
     strings: &'p mut Interner,
+    trace: &'p mut Trace,
+}
+
+impl<'a> Values<'a> for Decoder<'a, '_> {
+    fn restart(&mut self) {
+        self.fields = EventFields::default();
+        self.payload.clear();
+    }
+
+    fn take(&mut self, cursor: &mut Cursor<'a>, purpose: Use) -> Scan<()> {
+        match purpose {
+            Use::Keep(slot, wrappers) => self.leaf(cursor, slot, wrappers),
+            Use::Skip if cursor.peek() == Some(b'{') => Err(Unexpected),
+            Use::Skip => cursor.skip_value(),
+        }
+    }
 }
 
 impl<'a> Decoder<'a, '_> {
+    /// Passes over a value and notes it.
+    fn skip(&mut self, cursor: &mut Cursor<'a>) -> Scan<()> {
+        let before = cursor.rest().len();
+        cursor.skip_value()?;
+        self.trace.value(before, cursor.rest().len(), Use::Skip);
+        Ok(())
+    }
+
     /// `{"type": …, "event": {…}}`, in any order; returns the type.
     fn event(&mut self, cursor: &mut Cursor<'a>) -> Scan<RawStr<'a>> {
         let mut type_name = None;
@@ -124,7 +172,7 @@ impl<'a> Decoder<'a, '_> {
                 Ok(())
             }
             b"event" => self.body(cursor, MAX_WRAPPERS),
-            _ => cursor.skip_value(),
+            _ => self.skip(cursor),
         })?;
         type_name.ok_or(Unexpected)
     }
@@ -139,13 +187,24 @@ impl<'a> Decoder<'a, '_> {
                 None if cursor.peek() == Some(b'{') && wrappers > 0 && key.bytes != b"acls" => {
                     self.body(cursor, wrappers - 1)
                 }
-                None => cursor.skip_value(),
+                None => self.skip(cursor),
             }
         })
     }
 
     /// The value of a known field, with or without a union branch around it.
     fn value(&mut self, cursor: &mut Cursor<'a>, slot: Slot, wrappers: usize) -> Scan<()> {
+        if cursor.peek() == Some(b'{') && !slot.is_counters() && wrappers > 0 {
+            return members(cursor, |cursor, _branch| self.value(cursor, slot, wrappers - 1));
+        }
+        let before = cursor.rest().len();
+        self.leaf(cursor, slot, wrappers)?;
+        self.trace.value(before, cursor.rest().len(), Use::Keep(slot, wrappers));
+        Ok(())
+    }
+
+    /// The value of a known field without a union branch around it, unless it is counters.
+    fn leaf(&mut self, cursor: &mut Cursor<'a>, slot: Slot, wrappers: usize) -> Scan<()> {
         match cursor.peek().ok_or(Unexpected)? {
             b'"' => {
                 let text = cursor.string()?.text();
@@ -173,11 +232,9 @@ impl<'a> Decoder<'a, '_> {
             },
             b'{' => match fields::counters(self.payload, slot) {
                 Some(set) => {
-                    let mut reader = CounterReader { names: self.names, strings: self.strings, set };
-                    reader.counters(cursor, wrappers)
-                }
-                None if wrappers > 0 => {
-                    members(cursor, |cursor, _branch| self.value(cursor, slot, wrappers - 1))
+                    let mut reader =
+                        CounterReader { names: self.names, strings: self.strings, set, whole: 0 };
+                    reader.read(cursor, wrappers)
                 }
                 None => Err(Unexpected),
             },
@@ -191,14 +248,39 @@ struct CounterReader<'p> {
     names: &'p mut CounterNames,
     strings: &'p mut Interner,
     set: &'p mut CounterSet,
+    /// How many bytes were left where the counters started.
+    whole: usize,
 }
 
 impl CounterReader<'_> {
+    /// The counters, as ones that are known if they are like them.
+    fn read(&mut self, cursor: &mut Cursor<'_>, wrappers: usize) -> Scan<()> {
+        let bytes = cursor.rest();
+        // An event that has its counters twice is none of Hadoop's.
+        let alone = self.set.is_empty();
+        if alone && let Some(len) = self.names.known().read::<Integer>(0, bytes, self.set) {
+            cursor.skip(len);
+            return Ok(());
+        }
+        self.whole = bytes.len();
+        self.names.known().trace().start();
+        self.counters(cursor, wrappers)?;
+        if alone {
+            let len = bytes.len() - cursor.rest().len();
+            self.names.known().learn(bytes.get(..len).unwrap_or_default(), self.set);
+        }
+        Ok(())
+    }
+
     /// `{"name": …, "groups": […]}`, with or without the name of its union branch around it.
     fn counters(&mut self, cursor: &mut Cursor<'_>, wrappers: usize) -> Scan<()> {
         members(cursor, |cursor, key| match key.bytes {
             b"groups" => elements(cursor, |cursor| self.group(cursor)),
-            _ if cursor.peek() == Some(b'{') && wrappers > 0 => self.counters(cursor, wrappers - 1),
+            _ if cursor.peek() == Some(b'{') && wrappers > 0 => {
+                // How many more may follow depends on how many were met before.
+                self.names.known().trace().irregular();
+                self.counters(cursor, wrappers - 1)
+            }
             _ => cursor.skip_value(),
         })
     }
@@ -217,11 +299,16 @@ impl CounterReader<'_> {
 
     fn counter(&mut self, cursor: &mut Cursor<'_>, group: GroupIndex) -> Scan<()> {
         let start = *cursor;
-        if let Ok((name, value)) = as_hadoop_writes_it(cursor) {
-            self.names.record(group, name, value, self.set, self.strings);
+        if let Ok((name, value, value_at)) = as_hadoop_writes_it(cursor)
+            && let Some(slot) = self.names.slot(group, name, self.strings)
+        {
+            slot.record(value, self.set);
+            let end = self.whole - cursor.rest().len() - 1;
+            self.names.known().trace().value(self.whole - value_at, end, slot);
             return Ok(());
         }
         *cursor = start;
+        self.names.known().trace().irregular();
         let (mut name, mut value) = (None, None);
         members(cursor, |cursor, key| {
             match key.bytes {
@@ -241,17 +328,32 @@ impl CounterReader<'_> {
     }
 }
 
-/// One counter in the order and spacing of Hadoop's own writer; anything else is left to the slow way.
+/// The values of counters.
+struct Integer;
+
+impl Number for Integer {
+    #[inline]
+    fn take(bytes: &mut &[u8]) -> Option<i64> {
+        let mut cursor = Cursor::new(bytes);
+        let value = cursor.integer().ok()?;
+        *bytes = cursor.rest();
+        Some(value)
+    }
+}
+
+/// One counter in the order and spacing of Hadoop's own writer; anything else is left to the slow way. Gives
+/// its name, its value, and how many bytes were left at the value.
 #[inline]
-fn as_hadoop_writes_it<'a>(cursor: &mut Cursor<'a>) -> Scan<(&'a str, i64)> {
+fn as_hadoop_writes_it<'a>(cursor: &mut Cursor<'a>) -> Scan<(&'a str, i64, usize)> {
     cursor.literal(b"{\"name\":\"")?;
     let name = cursor.plain_string_tail()?;
     cursor.literal(b",\"displayName\":\"")?;
     cursor.plain_string_tail()?;
     cursor.literal(b",\"value\":")?;
+    let value_at = cursor.rest().len();
     let value = cursor.integer()?;
     cursor.literal(b"}")?;
-    Ok((std::str::from_utf8(name).map_err(|_| Unexpected)?, value))
+    Ok((std::str::from_utf8(name).map_err(|_| Unexpected)?, value, value_at))
 }
 
 /// Calls `each` with every key of an object; `each` takes the value.
@@ -297,4 +399,66 @@ fn integers(cursor: &mut Cursor<'_>, array: &mut Vec<i32>) -> Scan<()> {
         array.push(i32::try_from(cursor.integer()?).map_err(|_| Unexpected)?);
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+
+    /// Lines as Hadoop and others write them, `#` for a digit that may differ.
+    const LINES: &[&str] = &[
+        r#"{"type":"TASK_STARTED","event":{"x.TaskStarted":{"taskid":"task_1_2_m_00000#","taskType":"MAP","startTime":15#,"splitLocations":"/r/a,/r/b#"}}}"#,
+        r#"{"type":"MAP_ATTEMPT_STARTED","event":{"x.A":{"taskid":"task_1_2_m_00000#","attemptId":"attempt_1_2_m_00000#_#","startTime":15#,"port":#,"locality":{"string":"NODE_LOCAL"},"avataar":null}}}"#,
+        r#"{"type":"MAP_ATTEMPT_STARTED","event":{"x.A":{"taskid":"task_1_2_m_00000#","attemptId":"attempt_1_2_m_00000#_#","startTime":15#,"port":{"rackname":"/r#"},"locality":{"string":"NODE_LOCAL"},"avataar":null}}}"#,
+        r#"{"type":"MAP_ATTEMPT_FINISHED","event":{"x.F":{"attemptId":"attempt_1_2_m_00000#_#","finishTime":99#,"hostname":"h#","counters":{"name":"C","groups":[{"name":"org.apache.hadoop.mapreduce.TaskCounter","displayName":"D","counts":[{"name":"SPILLED_RECORDS","displayName":"S","value":#},{"name":"ROWS","displayName":"R","value":##}]}]},"clockSplits":[#,1#]}}}"#,
+        r#"{"type":"TASK_FINISHED","event":{"x.T":{"taskid":"task_1_2_m_00000#","finishTime":99#,"counters":{"name":"C","groups":[{"name":"org.apache.hadoop.mapreduce.TaskCounter","displayName":"D","counts":[{"name":"SPILLED_RECORDS","displayName":"S","value":#},{"name":"ROWS","displayName":"R","value":##}]}]},"successfulAttemptId":{"string":"attempt_1_2_m_00000#_#"}}}}"#,
+        r#"{"type":"MAP_ATTEMPT_FINISHED","event":{"x.F":{"attemptId":"attempt_1_2_m_00000#_#","counters":{"groups":[{"name":"g","counts":[{"value":#,"name":"A"},{"name":"B","displayName":"b","value":#}]}]},"counters":{"a":{"groups":[{"name":"g","counts":[{"name":"A","displayName":"a","value":#}]}]}}}}}"#,
+        r#"{"type":"NEWS_#","event":{"x.N":{"taskid":"task_1_2_m_00000#","uberized":true}}}"#,
+        r#"{"event":{"x.F":{"finishTime":7#,"status":"KILLED"}},"type":"JOB_KILLED","more":{"a":#}}"#,
+    ];
+
+    /// Bytes that mean something to the decoder, or nothing to anyone.
+    const DAMAGE: &[u8] = b"0a{}[]\",: -\\\xff";
+
+    /// A line of one of the kinds with digits of its own, perhaps damaged in one byte.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let digits = prop::collection::vec(0..4u8, 16);
+        let damage = prop::option::weighted(0.3, (any::<Index>(), any::<Index>()));
+        (prop::sample::select(LINES), digits, damage).prop_map(|(text, digits, damage)| {
+            let mut digits = digits.into_iter().cycle();
+            let digit = |byte: u8| if byte == b'#' { b'0' + digits.next().unwrap() } else { byte };
+            let mut line: Vec<u8> = text.bytes().map(digit).collect();
+            if let Some((at, byte)) = damage {
+                let at = at.index(line.len());
+                line[at] = DAMAGE[byte.index(DAMAGE.len())];
+            }
+            line
+        })
+    }
+
+    /// What is read from lines; `forgetful` reads each as if it were the first.
+    fn read(lines: &[Vec<u8>], forgetful: bool) -> String {
+        let mut reader = Reader::default();
+        let mut said = String::new();
+        for (number, line) in (1..).zip(lines) {
+            if forgetful {
+                reader.shapes = Shapes::default();
+                *reader.builder.counter_names().0 = CounterNames::default();
+            }
+            said += if reader.line(line, Position::Line(number)).is_ok() { "+" } else { "-" };
+        }
+        let (app, problems) = reader.builder.finish(false);
+        format!("{said} {app:?} {problems:?}")
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn what_was_read_before_changes_nothing(lines in prop::collection::vec(line(), 0..24)) {
+            prop_assert_eq!(read(&lines, false), read(&lines, true));
+        }
+    }
 }

@@ -4,3 +4,4 @@ pub mod avro;
 pub mod fields;
 pub mod json;
 mod scan;
+mod shapes;

@@ -32,7 +32,10 @@ impl<'a> RawStr<'a> {
                 return Cow::Owned(text);
             }
         }
-        String::from_utf8_lossy(self.bytes)
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(self.bytes),
+        }
     }
 }
 
@@ -45,6 +48,17 @@ pub(super) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
+    }
+
+    /// All bytes from here on.
+    #[inline]
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Passes over so many bytes.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.rest = self.rest.get(count..).unwrap_or_default();
     }
 
     /// The next byte that is not white space.
@@ -117,26 +131,28 @@ impl<'a> Cursor<'a> {
     /// Takes an integer; fractions and exponents are refused.
     #[inline]
     pub(super) fn integer(&mut self) -> Scan<i64> {
-        let negative = match self.rest {
-            [b'-', rest @ ..] => {
-                self.rest = rest;
-                true
-            }
-            _ => false,
-        };
+        let unsigned = self.rest.strip_prefix(b"-");
+        let text = unsigned.unwrap_or(self.rest);
         let mut magnitude: u64 = 0;
-        let mut digits = 0usize;
-        while let [byte @ b'0'..=b'9', rest @ ..] = self.rest {
+        let mut digits = 0;
+        for byte in text {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
             // Wraps only beyond twenty digits, which the count below refuses.
-            magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+            magnitude = magnitude.wrapping_mul(10).wrapping_add(digit.into());
             digits += 1;
-            self.rest = rest;
         }
+        self.rest = text.get(digits..).unwrap_or_default();
         if digits == 0 || digits > 19 || matches!(self.rest, [b'.' | b'e' | b'E', ..]) {
             return Err(Unexpected);
         }
-        let value =
-            if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+        let value = if unsigned.is_some() {
+            0i64.checked_sub_unsigned(magnitude)
+        } else {
+            i64::try_from(magnitude).ok()
+        };
         value.ok_or(Unexpected)
     }
 

@@ -44,6 +44,12 @@ impl<'a> Cursor<'a> {
         self.rest.len()
     }
 
+    /// The bytes that are left.
+    #[inline]
+    pub(super) const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     #[inline]
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(DecodeError::Incomplete)?;

@@ -8,6 +8,7 @@ use crate::model::Interner;
 use crate::parse::MAX_LINE_LEN;
 use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
 use crate::parse::jhist::fields::{Slot, counters, set_flag, set_integer, set_text, splits};
+use crate::parse::known::Number;
 
 /// An event's type and size; its values are in the fields and the payload given to [`decode_event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,7 @@ pub fn decode_event<'a>(
         strings,
         kind: 0,
         set: Slot::Counters,
+        whole: 0,
         group: None,
         late_counts: None,
         counter: None,
@@ -68,6 +70,8 @@ struct Decoder<'a, 'd> {
     kind: usize,
     /// Where counters go.
     set: Slot,
+    /// How many bytes were left where the counters started.
+    whole: usize,
     group: Option<GroupIndex>,
     /// Where the counters of a group started that came before the group's name, and their array.
     late_counts: Option<(Cursor<'a>, usize)>,
@@ -95,7 +99,7 @@ impl Decoder<'_, '_> {
             }
             Step::Counters(slot, list) => {
                 self.set = slot;
-                self.record(list, depth)
+                self.all_counters(list, depth)
             }
             Step::Group(list) => self.group(list, depth),
             Step::GroupName => {
@@ -166,6 +170,7 @@ impl Decoder<'_, '_> {
                 (_, Some(size)) if items.skip => drop(self.cursor.take(size)?),
                 (Step::Fixed(size), _) => drop(self.cursor.take(size.saturating_mul(block.count))?),
                 (Step::Counter(list), _) => self.counters(list, countable(block.count)?, depth)?,
+                (Step::Split(slot), _) => self.splits(slot, countable(block.count)?)?,
                 (step, _) => {
                     for _ in 0..countable(block.count)? {
                         self.step(step, depth)?;
@@ -192,15 +197,52 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
+    /// The counters of an attempt, task or job, as ones that are known if they are like them.
+    fn all_counters(&mut self, list: usize, depth: usize) -> Result<()> {
+        let bytes = self.cursor.rest();
+        // An event that has its counters twice is none of Hadoop's.
+        let mut alone = false;
+        if let Some(set) = counters(self.payload, self.set)
+            && set.is_empty()
+        {
+            alone = true;
+            if let Some(len) = self.names.known().read::<Long>(list, bytes, set) {
+                return self.cursor.take(len).map(drop);
+            }
+        }
+        self.whole = bytes.len();
+        self.names.known().trace().start();
+        self.record(list, depth)?;
+        if let (true, Some(set)) = (alone, counters(self.payload, self.set)) {
+            let len = bytes.len() - self.cursor.left();
+            self.names.known().learn(bytes.get(..len).unwrap_or_default(), set);
+        }
+        Ok(())
+    }
+
     fn group(&mut self, list: usize, depth: usize) -> Result<()> {
         self.group = None;
         self.late_counts = None;
         self.record(list, depth)?;
         if let Some((start, counts)) = self.late_counts.take() {
+            self.names.known().trace().irregular();
             let end = std::mem::replace(&mut self.cursor, start);
             self.array(counts, depth)?;
             self.cursor = end;
         }
+        Ok(())
+    }
+
+    /// The numbers of a block of a progress array.
+    fn splits(&mut self, slot: Slot, count: usize) -> Result<()> {
+        let Some(array) = splits(self.payload, slot) else {
+            return (0..count).try_for_each(|_| self.cursor.int().map(drop));
+        };
+        let mut cursor = self.cursor;
+        for _ in 0..count {
+            array.push(cursor.int()?);
+        }
+        self.cursor = cursor;
         Ok(())
     }
 
@@ -215,8 +257,14 @@ impl Decoder<'_, '_> {
         for _ in 0..count {
             let name = cursor.prefixed()?;
             cursor.prefixed()?;
+            let value_at = cursor.left();
             let value = cursor.long()?;
-            self.names.record(group, &text(name), value, set, self.strings);
+            let Some(slot) = self.names.slot(group, &text(name), self.strings) else {
+                self.names.known().trace().irregular();
+                continue;
+            };
+            slot.record(value, set);
+            self.names.known().trace().value(self.whole - value_at, self.whole - cursor.left(), slot);
         }
         self.cursor = cursor;
         Ok(())
@@ -225,6 +273,7 @@ impl Decoder<'_, '_> {
     fn counter(&mut self, list: usize, depth: usize) -> Result<()> {
         self.counter = None;
         self.value = None;
+        self.names.known().trace().irregular();
         self.record(list, depth)?;
         if let (Some(group), Some(name), Some(value)) = (self.group, self.counter, self.value)
             && let Some(set) = counters(self.payload, self.set)
@@ -232,6 +281,19 @@ impl Decoder<'_, '_> {
             self.names.record(group, &text(name), value, set, self.strings);
         }
         Ok(())
+    }
+}
+
+/// The values of counters.
+struct Long;
+
+impl Number for Long {
+    #[inline]
+    fn take(bytes: &mut &[u8]) -> Option<i64> {
+        let mut cursor = Cursor::new(bytes);
+        let value = cursor.long().ok()?;
+        *bytes = cursor.rest();
+        Some(value)
     }
 }
 

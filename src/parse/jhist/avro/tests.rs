@@ -494,3 +494,49 @@ proptest! {
         prop_assert_eq!(problems(&bytes, 3, false), problems(&bytes, usize::MAX, false));
     }
 }
+
+/// An event with counters of a few kinds and values, perhaps damaged in one byte.
+fn event_with_counters() -> impl Strategy<Value = Vec<u8>> {
+    let kind = prop::collection::vec(prop::sample::select(&["SPILLED_RECORDS", "ROWS", "A"]), 0..3);
+    let values = prop::collection::vec(prop_oneof![0..3i64, any::<i64>()], 3);
+    let damage = prop::option::weighted(0.2, (any::<prop::sample::Index>(), any::<u8>()));
+    (kind, values, 1..3usize, damage).prop_map(|(names, values, block_len, damage)| {
+        let counters: Vec<_> = names.iter().zip(&values).map(|(name, &value)| counter(name, value)).collect();
+        let groups = [group(TASK_COUNTER, &counters, block_len), group("g", &counters, 5)];
+        let counters = encoder().text("c").blocks(&groups, 5).done();
+        let splits: Vec<_> = values.iter().map(|&value| encoder().long(value % 9).done()).collect();
+        let body = encoder().text("job_1").long(1300).long(1).raw(counters).blocks(&splits, 2).long(0).done();
+        let mut event = event(body);
+        if let Some((at, byte)) = damage {
+            let at = at.index(event.len());
+            event[at] = byte;
+        }
+        event
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_was_decoded_before_changes_nothing(events in prop::collection::vec(event_with_counters(), 0..12)) {
+        let plan = Plan::compile(&mini_schema()).unwrap();
+        let (mut names, mut strings) = (CounterNames::default(), Interner::default());
+        let mut payload = EventPayload::default();
+        for bytes in &events {
+            let mut fields = EventFields::default();
+            let decoded = decode_event(&plan, bytes, &mut fields, &mut payload, &mut names, &mut strings);
+            let (mut forgetful, mut other_fields) = (CounterNames::default(), EventFields::default());
+            let mut other = EventPayload::default();
+            let expected =
+                decode_event(&plan, bytes, &mut other_fields, &mut other, &mut forgetful, &mut strings);
+            prop_assert_eq!(decoded, expected);
+            if decoded.is_ok() {
+                let told = |payload: &EventPayload| {
+                    let counters: Vec<_> = payload.counters.iter().collect();
+                    format!("{counters:?} {:?} {:?}", payload.counters.others, payload.progress)
+                };
+                prop_assert_eq!(told(&payload), told(&other));
+                prop_assert_eq!(format!("{fields:?}"), format!("{other_fields:?}"));
+            }
+        }
+    }
+}

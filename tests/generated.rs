@@ -1,0 +1,52 @@
+//! The histories that benchmarks run on: the tool finds nothing wrong with them, and the same in each format.
+
+// Clippy's leave for tests ends at functions marked as tests.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../benches/support/mod.rs"]
+mod support;
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+
+use elephant_rs::engine::{Options, Report, analyze};
+use elephant_rs::report::write_json;
+use elephant_rs::rules::RuleSet;
+use elephant_rs::severity::Severity;
+use support::{Format, Job};
+
+const JOB: Job = Job { maps: 50, reduces: 4 };
+
+/// What the tool says about the job in one format, as data and as JSON without the file's place.
+fn report(format: Format) -> (Report, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("job.jhist");
+    let mut out = BufWriter::new(File::create(&path).unwrap());
+    format.write(JOB, &mut out).unwrap();
+    drop(out);
+    let options = Options { min_severity: Severity::None, ..Options::default() };
+    let report = analyze(std::slice::from_ref(&path), &RuleSet::with_files(&[]).unwrap(), options);
+    let mut json = Vec::new();
+    write_json(&report, &mut json).unwrap();
+    let json = String::from_utf8(json).unwrap().replace(path.to_str().unwrap(), "job.jhist");
+    fs::remove_file(path).unwrap();
+    (report, json)
+}
+
+#[test]
+fn every_format_is_read_whole_and_without_problems() {
+    for format in [Format::AvroJson, Format::AvroBinary, Format::Hadoop1] {
+        let (report, _) = report(format);
+        assert_eq!(report.problems, [], "{}", format.name());
+        let app = report.applications.first().unwrap();
+        assert!(app.complete, "{}", format.name());
+        assert_eq!(report.applications.len(), 1);
+        let counts: Vec<u64> = app.metrics.tasks.iter().map(|(_, counts)| counts.succeeded).collect();
+        assert_eq!(counts, [u64::from(JOB.maps), u64::from(JOB.reduces)]);
+    }
+}
+
+#[test]
+fn both_encodings_of_hadoop_3_give_the_same_report() {
+    assert_eq!(report(Format::AvroJson).1, report(Format::AvroBinary).1);
+}

@@ -173,11 +173,10 @@ impl<R: Read> LineReader<R> {
             if let Some(at) = memchr(b'\n', self.window.bytes()) {
                 self.window.consume(at + 1);
                 break;
-            } else {
-                self.window.consume(self.window.bytes().len());
-                if !self.window.extend()? {
-                    break;
-                }
+            }
+            self.window.consume(self.window.bytes().len());
+            if !self.window.extend()? {
+                break;
             }
         }
         Ok(NextLine::TooLong { number: self.number })

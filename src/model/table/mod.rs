@@ -1,0 +1,128 @@
+//! The task table: what rules and straggler analytics read, whatever engine wrote the history.
+//!
+//! One [`TaskGroup`] holds tasks that do the same work (all maps, all reduces, later the tasks of one
+//! stage attempt). It has a row per task and a row per attempt, a column per counter, and `None` wherever
+//! the history does not say.
+
+mod attempts;
+mod tasks;
+
+pub use attempts::{Attempts, TimePoint};
+pub use tasks::Tasks;
+
+/// What the tasks of a group do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TaskKind {
+    /// Map tasks.
+    Map,
+    /// Reduce tasks.
+    Reduce,
+    /// The task that prepares a job's output folder (Hadoop 1).
+    Setup,
+    /// The tasks that clean up after a job or a task (Hadoop 1).
+    Cleanup,
+}
+
+impl TaskKind {
+    /// The name in reports, also the subject of findings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+            Self::Setup => "setup",
+            Self::Cleanup => "cleanup",
+        }
+    }
+}
+
+/// How a task or an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Outcome {
+    /// The history does not tell an end.
+    #[default]
+    Unfinished,
+    /// Succeeded.
+    Succeeded,
+    /// Failed.
+    Failed,
+    /// Killed: by a user, by preemption, or because another attempt won.
+    Killed,
+}
+
+/// How near an attempt ran to its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Locality {
+    /// On a node that holds the data.
+    NodeLocal,
+    /// In the same rack.
+    RackLocal,
+    /// Elsewhere.
+    OffSwitch,
+}
+
+/// Tasks that do the same work, with all their attempts.
+#[derive(Debug, Clone)]
+pub struct TaskGroup {
+    /// What the tasks do.
+    pub kind: TaskKind,
+    /// A row per task.
+    pub tasks: Tasks,
+    /// A row per attempt.
+    pub attempts: Attempts,
+}
+
+impl TaskGroup {
+    /// A group without tasks.
+    #[must_use]
+    pub fn new(kind: TaskKind) -> Self {
+        Self { kind, tasks: Tasks::default(), attempts: Attempts::default() }
+    }
+
+    /// Each task with the attempt that stands for it: the successful one, else the one the history names
+    /// as the cause of failure; `None` where there is neither.
+    pub fn representatives(&self) -> impl Iterator<Item = Option<usize>> + '_ {
+        (0..self.tasks.len()).map(|task| self.tasks.representative(task))
+    }
+
+    /// Rows of the attempts that succeeded and stand for their task, in task order.
+    pub fn winners(&self) -> impl Iterator<Item = usize> + '_ {
+        self.representatives().flatten().filter(|&row| self.attempts.outcome(row) == Outcome::Succeeded)
+    }
+
+    /// How many tasks ended as `outcome`.
+    #[must_use]
+    pub fn count_tasks(&self, outcome: Outcome) -> u64 {
+        self.tasks.count(outcome)
+    }
+
+    /// Gives back memory that growth has reserved.
+    pub fn shrink(&mut self) {
+        self.tasks.shrink();
+        self.attempts.shrink();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::counters::Counter;
+    use crate::units::Timestamp;
+
+    #[test]
+    fn unknown_cells_stay_unknown() {
+        let mut group = TaskGroup::new(TaskKind::Map);
+        let task = group.tasks.push(4);
+        let first = group.attempts.push(0, 0);
+        let second = group.attempts.push(0, 1);
+        group.attempts.set_time(second, TimePoint::Start, Some(Timestamp::from_millis(100)));
+        group.attempts.set_counter(second, Counter::HdfsBytesRead, Some(-5));
+        assert_eq!(group.tasks.number(task), Some(4));
+        assert_eq!(group.attempts.time(first, TimePoint::Start), None);
+        assert_eq!(group.attempts.run_time(second), None);
+        assert_eq!(group.attempts.counter(second, Counter::HdfsBytesRead), Some(-5));
+        assert_eq!(group.attempts.bytes(second, Counter::HdfsBytesRead), None);
+        assert_eq!(group.attempts.number(second), Some(1));
+        assert_eq!(group.winners().count(), 0);
+    }
+}

@@ -7,10 +7,20 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Status};
-use crate::rules::params::{Assumed, rule_params};
+use crate::rules::params::{Assumed, choice, rule_params};
 use crate::rules::quantity::{Quantity, Ratio, Size};
 use crate::stats::nearest_rank;
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
+
+choice! {
+    /// What attempts do to a sum of which they should be a part, when the history lacks their times.
+    pub enum WithoutData {
+        /// The sum is unknown.
+        Unknown = "unknown",
+        /// They are left out, as are those without counters.
+        Skip = "skip",
+    }
+}
 
 rule_params! {
     /// Parameters of metrics.
@@ -27,6 +37,8 @@ rule_params! {
         use_recorded_peaks: bool,
         /// Whether attempts that failed, were killed or lost a race cost anything.
         charge_unsuccessful_attempts: bool,
+        /// Whether attempts without times or counters make the cost unknown or are left out.
+        attempts_without_data: WithoutData,
         /// Whether run times are cut off to whole seconds before they are charged.
         whole_seconds: bool,
         /// Whether reduces are taken to be able to start when the job's slow start allows it.
@@ -194,16 +206,18 @@ impl Usage {
         };
         // In a history with gaps an attempt without end may have ended at any time.
         let job_end = app.finished_at.filter(|_| app.complete);
-        Self::in_containers(group, container, job_end, params)
+        let ends: Vec<Timestamp> =
+            app.masters.iter().filter_map(|master| master.started_at).chain(job_end).collect();
+        Self::in_containers(group, container, if app.complete { &ends } else { &[] }, params)
     }
 
-    /// What the attempts of `group` cost in containers of one size. Attempts without an end in a job that
-    /// has one ended with the job.
+    /// What the attempts of `group` cost in containers of one size. An attempt without an end of its own ran
+    /// until the next of `ends`: its master's successor started, or the job ended.
     #[must_use]
     pub fn in_containers(
         group: &TaskGroup,
         container: Bytes,
-        job_end: Option<Timestamp>,
+        ends: &[Timestamp],
         params: &MetricParams,
     ) -> Self {
         let attempts = &group.attempts;
@@ -220,7 +234,11 @@ impl Usage {
             if !is_charged(outcome, params) {
                 continue;
             }
-            let held = charged_time(group, row, job_end, params);
+            let held = charged_time(group, row, ends, params);
+            let has_data = held.is_some() && attempts.has_counters(row);
+            if params.attempts_without_data == WithoutData::Skip && !has_data {
+                continue;
+            }
             let cost = held.map(|held| MbMillis::of(container, held));
             add(&mut usage.used, cost);
             time = time.zip(held).map(|(sum, held)| sum + held);
@@ -248,16 +266,14 @@ fn add(sum: &mut Option<MbMillis>, part: Option<MbMillis>) {
     *sum = sum.zip(part).map(|(sum, part)| sum + part);
 }
 
-fn charged_time(
-    group: &TaskGroup,
-    row: usize,
-    job_end: Option<Timestamp>,
-    params: &MetricParams,
-) -> Option<Millis> {
+fn charged_time(group: &TaskGroup, row: usize, ends: &[Timestamp], params: &MetricParams) -> Option<Millis> {
     let attempts = &group.attempts;
     let start = attempts.time(row, TimePoint::Start);
     let finish = match attempts.outcome(row) {
-        Outcome::Unfinished => job_end,
+        Outcome::Unfinished => {
+            let later = |end: &Timestamp| start.is_some_and(|start| *end > start);
+            ends.iter().copied().filter(later).min()
+        }
         _ => attempts.time(row, TimePoint::Finish),
     };
     let time = match (start, attempts.outcome(row)) {

@@ -179,7 +179,7 @@ fn oracle_mapreduce_metrics() {
         let inputs = &entry["inputs"];
         let group = metric_tasks(inputs);
         let container = Bytes::from_mib(inputs["container_mb"].as_u64().unwrap());
-        let usage = Usage::in_containers(&group, container, None, params(&rules));
+        let usage = Usage::in_containers(&group, container, &[], params(&rules));
         let mb_seconds = |part: Option<elephant_rs::units::MbMillis>| {
             part.map(elephant_rs::units::MbMillis::as_mb_seconds).unwrap_or_default()
         };
@@ -197,7 +197,7 @@ fn params(rules: &RuleSet) -> &MetricParams {
     rules.metrics()
 }
 
-/// The tasks of a metric entry, by way of a history; epoch 0 stands for "no time", as in the oracle.
+/// The tasks of a metric entry, by way of a history.
 fn metric_tasks(inputs: &Value) -> TaskGroup {
     let mut out = String::from("Avro-Json\n");
     for (number, task) in inputs["tasks"].as_array().unwrap().iter().enumerate() {
@@ -206,11 +206,11 @@ fn metric_tasks(inputs: &Value) -> TaskGroup {
             continue;
         }
         let launched = json!({"taskid": format!("task_{id}"), "taskType": "MAP",
-            "attemptId": format!("attempt_{id}_0"), "startTime": task["start_ms"].as_i64().unwrap().max(1)});
+            "attemptId": format!("attempt_{id}_0"), "startTime": task["start_ms"]});
         event(&mut out, "MAP_ATTEMPT_STARTED", "TaskAttemptStarted", launched);
         let ended = json!({"taskid": format!("task_{id}"), "attemptId": format!("attempt_{id}_0"),
             "taskType": "MAP", "taskStatus": "SUCCEEDED",
-            "finishTime": task["finish_ms"].as_i64().unwrap().max(1), "counters": counters(Some(&task["counters"]))});
+            "finishTime": task["finish_ms"], "counters": counters(Some(&task["counters"]))});
         event(&mut out, "MAP_ATTEMPT_FINISHED", "MapAttemptFinished", ended);
     }
     let app = json::parse(ByteWindow::new(out.as_bytes())).applications.remove(0);

@@ -99,7 +99,8 @@ impl Analyze {
         if report.named_input_failed || (self.strict && damaged) {
             return Exit::Failure;
         }
-        let Some(limit) = self.fail_on.map(Severity::from) else { return Exit::Clean };
+        let limit = self.fail_on.map(Severity::from).filter(|&limit| limit > Severity::None);
+        let Some(limit) = limit else { return Exit::Clean };
         let reached = Severity::ALL.into_iter().zip(report.summary.findings);
         let failed = reached.into_iter().any(|(level, count)| level >= limit && count > 0);
         if failed { Exit::Findings } else { Exit::Clean }

@@ -95,7 +95,9 @@ fn buffered<W: Write>(writer: W, render: impl FnOnce(&mut dyn Write) -> io::Resu
 /// Writes one line to standard error; that it may be closed is no reason to fail.
 #[allow(clippy::let_underscore_must_use)]
 pub(super) fn complain(level: &str, message: &str) {
-    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {message}");
+    // Names of files come from others: they may not move the cursor or start a new line.
+    let harmless = message.replace(char::is_control, " ");
+    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {harmless}");
 }
 
 /// Whether an error means that the reader of our output went away.

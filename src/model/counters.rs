@@ -209,13 +209,21 @@ pub struct CounterSet {
     from_framework: u64,
     /// Counters without a type, in the order of the history.
     pub others: Vec<OtherCounter>,
+    /// Whether a counter was there whose value is no integer of 64 bits.
+    pub has_unreadable: bool,
 }
 
 const _: () = assert!(Counter::COUNT <= u64::BITS as usize, "a counter has no bit");
 
 impl Default for CounterSet {
     fn default() -> Self {
-        Self { values: [0; Counter::COUNT], present: 0, from_framework: 0, others: Vec::new() }
+        Self {
+            values: [0; Counter::COUNT],
+            present: 0,
+            from_framework: 0,
+            others: Vec::new(),
+            has_unreadable: false,
+        }
     }
 }
 
@@ -254,6 +262,7 @@ impl CounterSet {
         self.present = 0;
         self.from_framework = 0;
         self.others.clear();
+        self.has_unreadable = false;
     }
 
     /// Becomes the same as `other` and keeps the memory.
@@ -261,6 +270,7 @@ impl CounterSet {
         self.values = other.values;
         self.present = other.present;
         self.from_framework = other.from_framework;
+        self.has_unreadable = other.has_unreadable;
         self.others.clone_from(&other.others);
     }
 

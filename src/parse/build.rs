@@ -96,6 +96,12 @@ impl HistoryBuilder {
 
     /// Takes one event.
     pub fn event(&mut self, at: Position, kind: EventKind, fields: &EventFields<'_>, payload: &EventPayload) {
+        if payload.unreadable_number || payload.counters.has_unreadable {
+            self.lost_events = true;
+            self.problems.warn("bad-number", Some(at), || {
+                "a number of an event is no integer of 64 bits; it is unknown".into()
+            });
+        }
         match kind {
             EventKind::MasterStarted => self.master_started(fields),
             EventKind::JobSubmitted => self.job_submitted(at, fields),
@@ -196,9 +202,8 @@ impl HistoryBuilder {
     fn confirm_submission(&mut self, at: Position, again: Option<Timestamp>) {
         match (self.app.submitted_at, again) {
             (Some(first), Some(again)) if first != again => {
-                self.app.submitted_at = None;
                 self.problems.warn("times-disagree", Some(at), || {
-                    "the history tells two times of the job's submission; its run time is unknown".into()
+                    "the history tells two times of the job's submission; the first is used".into()
                 });
             }
             (None, Some(_)) if !self.seen_submission => self.app.submitted_at = again,
@@ -270,7 +275,9 @@ impl HistoryBuilder {
             });
             return;
         }
-        verify::reconcile_times(&mut self.problems, at, group, attempt, finish, self.clocks);
+        // Before YARN (0.21, 0.22) there was no master, and task trackers kept attempts' times.
+        let clocks = if self.app.masters.is_empty() { Clocks::Trackers } else { self.clocks };
+        verify::reconcile_times(&mut self.problems, at, group, attempt, finish, clocks);
         verify::reconcile_counters(&mut self.problems, at, group, attempt, &payload.counters);
     }
 
@@ -295,6 +302,7 @@ impl HistoryBuilder {
         let attempts = &mut group.attempts;
         attempts.set_time(attempt, TimePoint::Start, moment(fields.start_time));
         if fields.start_time.is_none() {
+            self.lost_events = true;
             self.missing_field(at, "the start of an attempt", "startTime");
         }
         let Some(group) = self.groups.get_mut(task.group) else { return };
@@ -326,7 +334,8 @@ impl HistoryBuilder {
         let Some((task, attempt)) = self.attempt(at, fields) else { return };
         let (node, rack) = self.place(fields);
         let finish = moment(fields.finish_time);
-        if finish.is_none() {
+        if fields.finish_time.is_none() {
+            self.lost_events = true;
             self.missing_field(at, "the end of an attempt", "finishTime");
         }
         let text = fields.error.as_deref().map(str::trim).filter(|text| !text.is_empty());
@@ -347,6 +356,17 @@ impl HistoryBuilder {
         }
         if ended_before {
             return;
+        }
+        if attempts.time(attempt, TimePoint::Start).is_none() && outcome == Outcome::Succeeded {
+            self.lost_events = true;
+            self.problems.warn("attempt-start-missing", Some(at), || {
+                "an attempt succeeded, but its start is missing; its run time is unknown".into()
+            });
+        }
+        if payload.counters.iter().any(|(_, value)| value < 0) {
+            self.problems.warn("negative-counter", Some(at), || {
+                "a counter of an attempt is negative; it is taken for unknown".into()
+            });
         }
         attempts.set_time(attempt, TimePoint::Finish, finish);
         attempts.set_time(attempt, TimePoint::MapFinish, moment(fields.map_finish_time));
@@ -430,7 +450,7 @@ impl HistoryBuilder {
     }
 
     fn missing_field(&mut self, at: Position, event: &str, field: &str) {
-        self.problems.add(Level::Info, "missing-field", Some(at), || {
+        self.problems.add(Level::Warning, "missing-field", Some(at), || {
             format!("{event} lacks {field}; what rests on it is unknown")
         });
     }

@@ -142,6 +142,8 @@ pub struct EventPayload {
     pub reduce_counters: CounterSet,
     /// `clockSplits`, `cpuUsages`, `vMemKbytes`, `physMemKbytes`
     pub progress: ProgressSplits,
+    /// Whether a number was there that is no integer of 64 bits.
+    pub unreadable_number: bool,
 }
 
 impl EventPayload {
@@ -151,6 +153,7 @@ impl EventPayload {
         self.map_counters.clear();
         self.reduce_counters.clear();
         self.progress.clear();
+        self.unreadable_number = false;
     }
 }
 

@@ -28,9 +28,8 @@ pub(super) fn reconcile_times(
         return;
     };
     if clocks == Clocks::Master && finish.is_some_and(|task| task != own) {
-        group.attempts.set_time(attempt, TimePoint::Finish, None);
         problems.warn("times-disagree", Some(at), || {
-            "a task and its attempt tell different ends; the attempt's run time is unknown".into()
+            "a task and its attempt tell different ends; the attempt's own is used".into()
         });
     }
 }

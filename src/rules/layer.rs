@@ -1,7 +1,9 @@
 //! One document of a rule file: where it stands, what rule it is about, and its errors with their place.
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use std::fmt;
+
+use serde::de::{self, DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 /// A YAML document about one rule.
@@ -47,26 +49,51 @@ impl LayerError {
     }
 }
 
-/// What every document of a rule file starts with.
+/// What every document of a rule file has.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "a document about one rule, with \"rule: <id>\" in front")]
 struct Head {
-    rule: Option<String>,
+    rule: RuleId,
 }
+
+/// The id of a rule that exists. Checked while it is read, so that errors carry line and column.
+#[derive(Debug)]
+struct RuleId(String);
+
+impl<'de> Deserialize<'de> for RuleId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Known;
+        impl Visitor<'_> for Known {
+            type Value = RuleId;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the id of a rule")
+            }
+            fn visit_str<E: de::Error>(self, id: &str) -> Result<RuleId, E> {
+                let known = super::known_ids().any(|known| known == id);
+                if known { Ok(RuleId(id.to_owned())) } else { Err(E::custom(super::unknown_rule(id))) }
+            }
+        }
+        deserializer.deserialize_str(Known)
+    }
+}
+
+/// Lists within lists beyond this depth are refused: no parameter nests deeper than two.
+const MAX_DEPTH: usize = 64;
 
 impl<'a> Layer<'a> {
     /// The documents of a file, each with the id of its rule; empty documents are left out.
     pub(crate) fn split(source: &'a str, text: &'a str) -> Result<Vec<(String, Self)>, LayerError> {
         let mut layers = Vec::new();
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let whole = Self { source, text, index: 0 };
+        if text.split(']').any(|part| part.matches('[').count() > MAX_DEPTH) {
+            return Err(whole.problem("lists are nested too deeply"));
+        }
         for (index, document) in serde_yaml::Deserializer::from_str(text).enumerate() {
             let layer = Self { source, text, index };
-            let head = Option::<Head>::deserialize(document).map_err(|error| layer.error(&error))?;
+            let head = Option::<Head>::deserialize(document).map_err(|error| layer.head_error(&error))?;
             let Some(head) = head else { continue };
-            let rule = head.rule.ok_or_else(|| {
-                layer.problem(
-                    "a rule file names its rule: start with \"rule: <id>\", see `elephant-rs rules list`",
-                )
-            })?;
-            layers.push((rule, layer));
+            layers.push((head.rule.0, layer));
         }
         Ok(layers)
     }
@@ -76,6 +103,15 @@ impl<'a> Layer<'a> {
         let document = serde_yaml::Deserializer::from_str(self.text).nth(self.index);
         let document = document.ok_or_else(|| self.problem("the document is gone"))?;
         T::deserialize(document).map_err(|error| self.error(&error))
+    }
+
+    fn head_error(&self, error: &serde_yaml::Error) -> LayerError {
+        let mut error = self.error(error);
+        if error.message.starts_with("missing field") {
+            "which rule is this about? Start with \"rule: <id>\"; `elephant-rs rules list` names them all"
+                .clone_into(&mut error.message);
+        }
+        error
     }
 
     pub(crate) fn error(&self, error: &serde_yaml::Error) -> LayerError {

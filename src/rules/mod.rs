@@ -46,20 +46,6 @@ pub enum RuleError {
         /// Why.
         source: std::io::Error,
     },
-    /// A file names a rule that does not exist.
-    #[error("{source_name}: there is no rule \"{id}\"{}; `elephant-rs rules list` names them all", suggestion(hint.as_deref()))]
-    UnknownRule {
-        /// The file.
-        source_name: String,
-        /// The id it names.
-        id: String,
-        /// The nearest id that exists.
-        hint: Option<String>,
-    },
-}
-
-fn suggestion(hint: Option<&str>) -> String {
-    hint.map(|hint| format!(", did you mean \"{hint}\"?")).unwrap_or_default()
 }
 
 fn preset_names() -> String {
@@ -143,9 +129,6 @@ impl RuleSet {
         let mut layers = Vec::new();
         for file in files {
             for (id, layer) in Layer::split(&file.name, &file.text)? {
-                if id != METRICS_ID && !heuristics::ALL.iter().any(|rule| rule.id == id) {
-                    return Err(unknown_rule(&file.name, id));
-                }
                 layers.push((id, layer));
             }
         }
@@ -221,11 +204,17 @@ fn thresholds(params: &[(&'static str, ParamValue)]) -> Vec<Threshold> {
     cutoffs.collect()
 }
 
-fn unknown_rule(source: &str, id: String) -> RuleError {
-    let ids = heuristics::ALL.iter().map(|rule| rule.id).chain([METRICS_ID]);
-    let near = ids.map(|known| (edit_distance(known, &id), known)).min();
-    let hint = near.filter(|(distance, _)| *distance <= 4).map(|(_, known)| known.to_owned());
-    RuleError::UnknownRule { source_name: source.to_owned(), id, hint }
+/// The ids that a rule file may name.
+fn known_ids() -> impl Iterator<Item = &'static str> {
+    heuristics::ALL.iter().map(|rule| rule.id).chain([METRICS_ID])
+}
+
+/// What to say about an id that does not exist.
+fn unknown_rule(id: &str) -> String {
+    let near = known_ids().map(|known| (edit_distance(known, id), known)).min();
+    let hint = near.filter(|(distance, _)| *distance <= 4);
+    let hint = hint.map(|(_, known)| format!(", did you mean \"{known}\"?")).unwrap_or_default();
+    format!("there is no rule \"{id}\"{hint}; `elephant-rs rules list` names them all")
 }
 
 /// Levenshtein's distance, for "did you mean".

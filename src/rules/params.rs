@@ -57,7 +57,7 @@ impl<U: Unit, D: Direction> Param for Cutoffs<U, D> {
     fn value(&self) -> ParamValue {
         match self.values() {
             Some(values) => {
-                ParamValue::Cutoffs { values, key_ending: U::KEY_ENDING, shown: values.map(U::show) }
+                ParamValue::Cutoffs { values, key_ending: U::KEY_ENDING, shown: values.map(U::exact) }
             }
             None => ParamValue::Text("off".to_owned()),
         }
@@ -66,7 +66,7 @@ impl<U: Unit, D: Direction> Param for Cutoffs<U, D> {
 
 impl<U: Unit> Param for Quantity<U> {
     fn value(&self) -> ParamValue {
-        ParamValue::Text(self.to_string())
+        ParamValue::Text(U::exact(self.get()))
     }
 }
 
@@ -84,7 +84,8 @@ impl Param for Severity {
 
 impl<U: Unit> Param for BTreeMap<String, Quantity<U>> {
     fn value(&self) -> ParamValue {
-        let entries: Vec<String> = self.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        let entries: Vec<String> =
+            self.iter().map(|(key, value)| format!("{key}: {}", U::exact(value.get()))).collect();
         ParamValue::Text(if entries.is_empty() { "none".to_owned() } else { entries.join(", ") })
     }
 }

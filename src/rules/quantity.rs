@@ -15,9 +15,20 @@ pub trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
     const KEY_ENDING: &'static str;
     /// How many stored units one written `unit` is; `None` for a unit that does not fit.
     fn scale(unit: &str) -> Option<f64>;
-    /// The stored number for people.
+    /// The stored number for people, rounded.
     fn show(value: f64) -> String;
+    /// The stored number as it could be written into a rule file, not rounded.
+    fn exact(value: f64) -> String;
 }
+
+/// `value` in the largest unit that leaves it at least 1.
+fn in_largest_unit(value: f64, units: &[(&str, f64)]) -> String {
+    let fits = units.iter().rev().find(|(_, scale)| value >= *scale).or(units.first());
+    fits.map_or_else(|| value.to_string(), |(unit, scale)| format!("{}{unit}", value / scale))
+}
+
+const TIMES: [(&str, f64); 4] = [("ms", 1.0), ("s", 1000.0), ("min", 60_000.0), ("h", 3_600_000.0)];
+const SIZES: [(&str, f64); 3] = [("B", 1.0), ("KB", 1024.0), ("MB", 1_048_576.0)];
 
 /// A plain ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +56,9 @@ impl Unit for Ratio {
             _ => None,
         }
     }
+    fn exact(value: f64) -> String {
+        value.to_string()
+    }
     fn show(value: f64) -> String {
         three_digits(value)
     }
@@ -55,6 +69,9 @@ impl Unit for Count {
     const KEY_ENDING: &'static str = "";
     fn scale(unit: &str) -> Option<f64> {
         unit.is_empty().then_some(1.0)
+    }
+    fn exact(value: f64) -> String {
+        value.to_string()
     }
     fn show(value: f64) -> String {
         three_digits(value)
@@ -73,6 +90,9 @@ impl Unit for Duration {
             "d" => Some(86_400_000.0),
             _ => None,
         }
+    }
+    fn exact(value: f64) -> String {
+        in_largest_unit(value, &TIMES)
     }
     fn show(value: f64) -> String {
         Millis::from_f64(value).unwrap_or_default().to_string()
@@ -93,6 +113,9 @@ impl Unit for Size {
         };
         Some(1024f64.powi(power))
     }
+    fn exact(value: f64) -> String {
+        in_largest_unit(value, &SIZES)
+    }
     fn show(value: f64) -> String {
         Bytes::from_f64(value).unwrap_or_default().to_string()
     }
@@ -103,6 +126,9 @@ impl Unit for Speed {
     const KEY_ENDING: &'static str = "_bytes_per_second";
     fn scale(unit: &str) -> Option<f64> {
         Size::scale(unit.strip_suffix("/s")?)
+    }
+    fn exact(value: f64) -> String {
+        in_largest_unit(value, &SIZES) + "/s"
     }
     fn show(value: f64) -> String {
         BytesPerSecond::new(value).to_string()

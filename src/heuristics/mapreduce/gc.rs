@@ -1,6 +1,7 @@
 //! `mapper-gc`, `reducer-gc`: tasks spend their time collecting garbage (Dr. Elephant `GenericGCHeuristic`).
 
-use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule, run_time};
+use super::heap::Heap;
+use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
 use super::{tasks, to_millis};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -12,14 +13,7 @@ use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Ratio};
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
-use crate::units::{Bytes, three_digits};
-
-/// A JVM's memory outside its heap, as a share of the container, by Hadoop's own rule of thumb
-/// (`mapreduce.job.heap.memory-mb.ratio` 0.8).
-const HEAP_SHARE: f64 = 0.8;
-
-/// A process that never held this much of its heap's limit had room to spare.
-const FULL_HEAP: f64 = 0.7;
+use crate::units::three_digits;
 
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.
@@ -136,29 +130,24 @@ impl Gc {
 
 /// More heap where the heap is full; less garbage where it is not, as then more heap would only be wasted.
 fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<String> {
-    let largest = |counter| group.winners().filter_map(|row| group.attempts.bytes(row, counter)).max();
-    let limit = app.conf.heap_limit(role.java_opts()).or_else(|| largest(Counter::CommittedHeapBytes));
-    let opts = app.conf.name_in_use(role.java_opts());
-    let Some(heap) = limit.filter(|heap| heap.get() > 0) else {
-        return vec![format!("give the tasks more heap: -Xmx in {opts}")];
-    };
-    let peak = largest(Counter::PhysicalMemoryBytes).max(largest(Counter::PeakPhysicalMemoryBytes));
-    let peak = peak.filter(|peak| peak.get() > 0);
-    if let Some(peak) = peak.filter(|peak| peak.as_f64() < FULL_HEAP * heap.as_f64()) {
+    let heap = Heap::of(app, role, group);
+    let (opts, kind) = (heap.opts, role.kind().name());
+    let Some(larger) = heap.larger else {
+        let room = heap.peak.zip(heap.limit).map(|(peak, limit)| {
+            format!("more heap would not help, the largest {kind} uses {peak} with a heap of {limit}: ")
+        });
         return vec![format!(
-            "more heap would not help, the largest {} uses {peak} with a heap of {heap}: make less garbage (reuse \
-             Writable objects, avoid boxed values in inner loops) or try -XX:+UseParallelGC in {opts}",
-            role.kind().name()
+            "{}make less garbage (reuse Writable objects, avoid boxed values in inner loops) or try \
+             -XX:+UseParallelGC in {opts}",
+            room.unwrap_or_default()
         )];
-    }
-    let larger = Bytes::from_mib(heap.whole_mib().saturating_mul(3).div_ceil(2).max(1));
-    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
-    let mut advice = vec![format!(
-        "give the heap half as much again: -Xmx in {opts} {}m → {}m",
-        heap.whole_mib(),
-        larger.whole_mib()
-    )];
-    if app.conf.mebibytes(role.memory()).is_none_or(|now| now < container) {
+    };
+    let now = heap.limit.map(|limit| format!("{}m → ", limit.whole_mib())).unwrap_or_default();
+    let mut advice =
+        vec![format!("give the heap half as much again: -Xmx in {opts} {now}{}m", larger.whole_mib())];
+    if let Some(container) = heap.container(app)
+        && app.conf.mebibytes(role.memory()).is_none_or(|now| now < container)
+    {
         let change = change(app, role.memory(), container.whole_mib());
         advice.push(format!("and the container room for it: {change}"));
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::rule;
+use super::heap::HEAP_SHARE;
+use super::{Role, change, container_for, own_java_opts, rule};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
@@ -10,6 +11,7 @@ use crate::model::table::{Outcome, TaskKind};
 use crate::model::{Application, Engine, Status};
 use crate::rules::params::rule_params;
 use crate::severity::Severity;
+use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `job-exception`.
@@ -93,44 +95,79 @@ fn first_line(text: &str) -> &str {
 /// What to do about an error that Hadoop's users meet often; a place to look for all others.
 fn advice(app: &Application, error: &str) -> String {
     let has = |needle: &str| error.contains(needle);
-    let (map, reduce) =
-        (app.conf.name_in_use(ConfKey::MapJavaOpts), app.conf.name_in_use(ConfKey::ReduceJavaOpts));
+    let role = role_of(app, error);
     if has("Java heap space") || has("GC overhead limit exceeded") {
-        format!(
-            "raise -Xmx in {map} or {reduce}, and the container ({} or {}) by as much",
-            ConfKey::MapMemoryMb.name(),
-            ConfKey::ReduceMemoryMb.name()
-        )
+        more_heap(app, role)
     } else if has("beyond physical memory limits") {
-        format!(
-            "raise {} or {}, or lower -Xmx to 80 % of it",
-            ConfKey::MapMemoryMb.name(),
-            ConfKey::ReduceMemoryMb.name()
-        )
+        more_memory(app, role)
     } else if has("beyond virtual memory limits") {
         "set yarn.nodemanager.vmem-check-enabled=false on the nodes: virtual memory says little about a JVM"
             .to_owned()
     } else if has("Timed out after") {
-        let now = app.conf.text(ConfKey::TaskTimeout).unwrap_or_else(|| "600000".to_owned());
-        format!(
-            "report progress from long calls (context.progress()), or raise {} above {now}",
-            ConfKey::TaskTimeout.name()
-        )
+        let seconds = error.split("Timed out after ").nth(1).and_then(|rest| rest.split(' ').next());
+        let limit = seconds.and_then(|text| text.parse::<u64>().ok()).map(|secs| secs.saturating_mul(1000));
+        let twice = limit.map_or("twice its value".to_owned(), |ms| ms.saturating_mul(2).to_string());
+        let setting = change(app, ConfKey::TaskTimeout, twice);
+        format!("report progress from long calls (context.progress()), or wait longer: {setting}")
     } else if has("No space left on device") || has("could not find any valid local directory") {
         "free the local disks of the nodes (yarn.nodemanager.local-dirs), or compress map output: \
          mapreduce.map.output.compress=true"
             .to_owned()
     } else if has("ClassNotFoundException") || has("NoClassDefFoundError") {
         "ship the missing class with the job: -libjars, or put it into the job's jar".to_owned()
-    } else if app.status == Status::Killed {
+    } else {
+        where_to_look(app)
+    }
+}
+
+/// Whose attempts died of `error`.
+fn role_of(app: &Application, error: &str) -> Role {
+    let symbol = app.strings.find(error);
+    let died = |kind| {
+        app.group(kind)
+            .is_some_and(|group| group.attempts.diagnostics().iter().any(|&(_, text)| Some(text) == symbol))
+    };
+    if symbol.is_some() && !died(TaskKind::Map) && died(TaskKind::Reduce) { Role::Reduce } else { Role::Map }
+}
+
+fn more_heap(app: &Application, role: Role) -> String {
+    let opts = own_java_opts(app, role);
+    let Some(now) = app.conf.heap_limit(role.java_opts()) else {
+        return format!("give the {} more heap: -Xmx in {opts}, half as much again", role.plural());
+    };
+    let larger = Bytes::from_mib(now.whole_mib().saturating_mul(3).div_ceil(2));
+    let heap = format!("-Xmx in {opts} {}m → {}m", now.whole_mib(), larger.whole_mib());
+    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
+    match app.conf.mebibytes(role.memory()) {
+        Some(now) if now >= container => heap,
+        _ => format!("{heap}, and {}", change(app, role.memory(), container.whole_mib())),
+    }
+}
+
+fn more_memory(app: &Application, role: Role) -> String {
+    match app.conf.mebibytes(role.memory()) {
+        Some(now) => {
+            let larger = container_for(app, Bytes::from_mib(now.whole_mib().saturating_mul(3) / 2));
+            format!(
+                "{}, or -Xmx at most 80 % of the container",
+                change(app, role.memory(), larger.whole_mib())
+            )
+        }
+        None => format!("raise {} by half, or lower -Xmx to 80 % of it", role.memory().name()),
+    }
+}
+
+fn where_to_look(app: &Application) -> String {
+    let ran = app.groups.iter().any(|group| !group.attempts.is_empty());
+    let yarn = app.id.replacen("job_", "application_", 1);
+    if app.status == Status::Killed {
         "ask who killed it: a user (mapred job -kill), the scheduler's preemption, or a limit on run time"
             .to_owned()
-    } else if app.masters.is_empty() {
-        "read the log of a failed attempt: logs/userlogs on the node that ran it".to_owned()
+    } else if !app.masters.is_empty() {
+        format!("read the log of a failed attempt: yarn logs -applicationId {yarn}")
+    } else if ran {
+        "read the log of a failed attempt: logs/userlogs on the node that ran it, or yarn logs".to_owned()
     } else {
-        format!(
-            "read the log of a failed attempt: yarn logs -applicationId {}",
-            app.id.replacen("job_", "application_", 1)
-        )
+        "no attempt ran: read the log of the job's master and what the scheduler says of the queue".to_owned()
     }
 }

@@ -35,7 +35,8 @@ impl Check for Limit {
         if app.engine != Engine::MapReduce || params.limits.is_empty() {
             return Verdict::NotApplicable;
         }
-        let queue = app.queue.clone().or_else(|| app.conf.text(ConfKey::Queue));
+        // The queue that was asked for; schedulers write the one they chose with its parents (`root.default`).
+        let queue = app.conf.text(ConfKey::Queue).or_else(|| app.queue.clone());
         let Some(queue) = queue else {
             return Verdict::NotEvaluated("the history does not name the job's queue".to_owned());
         };

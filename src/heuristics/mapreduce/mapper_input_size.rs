@@ -2,7 +2,7 @@
 //!
 //! Dr. Elephant replaced it by the run times of `mapper-time`; it is off unless a rule file switches it on.
 
-use super::{MissingCounters, Role, change, input_bytes, no_task_reports, rule, tasks, to_bytes};
+use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -75,7 +75,12 @@ impl Check for Splits {
                 ("avg_input_bytes", Measure::Size(to_bytes(mean))),
             ],
             advice: if severity > Severity::None {
-                vec![format!("{} ({block})", change(app, key, block.get()))]
+                vec![match change_towards(app, key, block.get(), too_small) {
+                    Some(change) => format!("{change} ({block})"),
+                    None => {
+                        "the split sizes are set already: merge small files, or split large ones".to_owned()
+                    }
+                }]
             } else {
                 Vec::new()
             },

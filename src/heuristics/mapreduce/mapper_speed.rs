@@ -1,7 +1,10 @@
 //! `mapper-speed`: maps read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
-use super::{MissingCounters, Role, change, counter, input_bytes, limit, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis, whole_mib};
+use super::{
+    MissingCounters, Role, change_towards, counter, input_bytes, limit, no_task_reports, rule, run_time,
+    split_for,
+};
+use super::{tasks, to_bytes, to_millis};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -13,7 +16,7 @@ use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Duration, Quantity, Speed};
 use crate::severity::Severity;
 use crate::stats::{median, truncated_mean};
-use crate::units::{Bytes, BytesPerSecond, three_digits};
+use crate::units::{BytesPerSecond, three_digits};
 
 choice! {
     /// Which task stands for all.
@@ -38,6 +41,8 @@ rule_params! {
         run_time: Ascending<Duration>,
         /// Which task stands for all.
         middle: Middle,
+        /// The run time that advice aims at.
+        target_run_time: Quantity<Duration>,
         /// Time that every task needs before it reads; taken off the run time, which stays at least 1 s.
         start_up: Quantity<Duration>,
     }
@@ -103,7 +108,11 @@ impl Check for Reading {
                 ("speed_bytes_per_second", Measure::Speed(shown)),
                 ("total_input_bytes", Measure::Size(samples.iter().map(|s| to_bytes(s.bytes)).sum())),
             ],
-            advice: if severity > Severity::None { advice(app, group, bytes) } else { Vec::new() },
+            advice: if severity > Severity::None {
+                advice(app, group, bytes, params.target_run_time)
+            } else {
+                Vec::new()
+            },
         })
     }
 }
@@ -124,7 +133,7 @@ impl MapperSpeed {
     }
 }
 
-fn advice(app: &Application, group: &TaskGroup, bytes: i64) -> Vec<String> {
+fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Quantity<Duration>) -> Vec<String> {
     let known = |c| {
         let values = group.winners().filter_map(|row| counter(group, row, c, MissingCounters::Unknown));
         truncated_mean(&values.collect::<Vec<_>>())
@@ -148,12 +157,12 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64) -> Vec<String> {
         }
         None => vec!["find out whether the maps compute or wait: the history has no CPU time".to_owned()],
     };
-    let half = whole_mib(Bytes::new(to_bytes(bytes).get() / 2));
-    if half < to_bytes(bytes) {
-        advice.push(format!(
-            "meanwhile twice as many maps halve the time: {} ({half})",
-            change(app, ConfKey::SplitMaxSize, half.get())
-        ));
+    let size = split_for(group, target).filter(|size| *size < to_bytes(bytes));
+    if let Some(size) = size
+        && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
+    {
+        advice
+            .push(format!("meanwhile more maps share the work: {change} ({size}) for about {target} a map"));
     }
     advice
 }

@@ -1,6 +1,8 @@
 //! `mapper-spill`: map output goes to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
-use super::{MissingCounters, Role, change, counter, grouped, limit, no_task_reports, rule, tasks};
+use super::{
+    MissingCounters, Role, change, counter, grouped, limit, no_task_reports, own_java_opts, rule, tasks,
+};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -115,16 +117,18 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
     let percent =
         app.conf.fraction(ConfKey::SortSpillPercent).filter(|p| (0.1..=1.0).contains(p)).unwrap_or(0.8);
     let needed = needed.max().and_then(|bytes| Bytes::from_f64(bytes as f64 / percent));
-    let wanted =
-        needed.map_or(MAX_SORT_MB, |bytes| bytes.get().div_ceil(Bytes::PER_MIB)).clamp(1, MAX_SORT_MB);
     let now = app.conf.integer(ConfKey::SortMb).unwrap_or(100);
+    let wanted = needed.map(|bytes| bytes.get().div_ceil(Bytes::PER_MIB).clamp(1, MAX_SORT_MB));
     let mut advice = Vec::new();
-    if i64::try_from(wanted).is_ok_and(|wanted| wanted > now) {
+    if let (Some(wanted), Some(needed)) = (wanted, needed)
+        && let Some(more) = i64::try_from(wanted).ok().map(|wanted| wanted - now).filter(|&more| more > 0)
+    {
         advice.push(format!(
-            "sort in one go: {} (the largest map output takes {} of it); raise -Xmx in {} by as much",
+            "sort in one go: {} (the largest map output takes {needed} of it), with {more} MiB more for -Xmx in {} \
+             and for {}",
             change(app, ConfKey::SortMb, wanted),
-            needed.unwrap_or_default(),
-            app.conf.name_in_use(ConfKey::MapJavaOpts),
+            own_java_opts(app, Role::Map),
+            app.conf.name_in_use(ConfKey::MapMemoryMb),
         ));
     }
     if needed.is_some_and(|bytes| bytes > Bytes::from_mib(MAX_SORT_MB)) {

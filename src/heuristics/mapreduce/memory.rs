@@ -1,6 +1,7 @@
 //! `mapper-memory`, `reducer-memory`: containers are larger than the tasks need (Dr. Elephant
 //! `GenericMemoryHeuristic`).
 
+use super::heap::{HEAP_SHARE, Heap};
 use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule};
 use super::{tasks, to_bytes};
 use crate::finding::{Judgement, Measure, Verdict};
@@ -15,9 +16,6 @@ use crate::rules::quantity::{Quantity, Ratio, Size};
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
 use crate::units::{Bytes, three_digits};
-
-/// The share of a container that Hadoop gives to the heap (`mapreduce.job.heap.memory-mb.ratio`).
-const HEAP_SHARE: f64 = 0.8;
 
 rule_params! {
     /// Parameters of `mapper-memory` and `reducer-memory`.
@@ -74,7 +72,7 @@ impl Check for Usage {
             ("container", params.container.severity(container.as_f64()), params.container.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
-        let (mean, peak) = (to_bytes(mean), peak(group));
+        let (mean, peak) = (to_bytes(mean), Heap::of(app, *role, group).peak);
         let mut evidence = vec![
             ("tasks_count", Measure::Count(group.tasks.len() as u64)),
             ("container_bytes", Measure::Size(container)),
@@ -95,54 +93,49 @@ impl Check for Usage {
                 limit(severity, params.used_ratio.describe_in(severity, percent), &conditions),
             ),
             evidence,
-            advice: if severity > Severity::None {
-                self.advice(app, container, peak.unwrap_or(mean))
-            } else {
-                Vec::new()
-            },
+            advice: if severity > Severity::None { self.advice(app, group, container) } else { Vec::new() },
         })
     }
 }
 
 impl Usage {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-    fn advice(&self, app: &Application, container: Bytes, peak: Bytes) -> Vec<String> {
+    /// The smallest container that holds the measured peak with room to spare, and the heap that
+    /// `mapper-gc` and `reducer-gc` ask for.
+    fn advice(&self, app: &Application, group: &TaskGroup, container: Bytes) -> Vec<String> {
         let Self(role, params) = self;
+        let heap = Heap::of(app, *role, group);
+        let Some(peak) = heap.peak else {
+            return vec!["find out what the tasks use: the history measures no memory".to_owned()];
+        };
         let needed = Bytes::from_f64(peak.as_f64() * (1.0 + params.headroom.get())).unwrap_or(peak);
-        let smaller = container_for(app, needed);
+        let smaller = container_for(app, needed).max(heap.container(app).unwrap_or_default());
+        let kind = role.kind().name();
         if smaller >= container {
-            return vec![format!(
-                "the largest {} needs {peak}, so the container cannot shrink: even out what the tasks do",
-                role.kind().name()
-            )];
+            let why = match heap.larger {
+                Some(larger) => format!("its heap is full and should grow to {larger}"),
+                None => format!("the largest {kind} needs {peak}"),
+            };
+            return vec![format!("the container cannot shrink, {why}: even out what the tasks do")];
         }
-        let mut advice = vec![format!(
-            "{} (measured peak {peak} and {} % above it)",
-            change(app, role.memory(), smaller.whole_mib()),
-            three_digits(100.0 * params.headroom.get()),
-        )];
-        let heap = Bytes::from_f64(smaller.as_f64() * HEAP_SHARE).unwrap_or(smaller);
-        if let Some(now) = app.conf.heap_limit(role.java_opts())
-            && now > heap
+        let why = if let Some(larger) = heap.larger {
+            format!("measured peak {peak}, and room for the larger heap of {larger}")
+        } else {
+            let percent = three_digits(100.0 * params.headroom.get());
+            format!("measured peak {peak} and {percent} % above it")
+        };
+        let mut advice = vec![format!("{} ({why})", change(app, role.memory(), smaller.whole_mib()))];
+        let fitting = Bytes::from_f64(smaller.as_f64() * HEAP_SHARE).unwrap_or(smaller);
+        if heap.larger.is_none()
+            && let Some(now) = app.conf.heap_limit(role.java_opts())
+            && now > fitting
         {
             advice.push(format!(
                 "-Xmx in {} {}m → {}m, so that the heap fits the container",
-                app.conf.name_in_use(role.java_opts()),
+                heap.opts,
                 now.whole_mib(),
-                heap.whole_mib()
+                fitting.whole_mib()
             ));
         }
         advice
     }
-}
-
-/// The most that any task used, from the peak that Hadoop 3 records or else from the last snapshots.
-fn peak(group: &TaskGroup) -> Option<Bytes> {
-    let of = |row| {
-        let attempts = &group.attempts;
-        attempts
-            .bytes(row, Counter::PeakPhysicalMemoryBytes)
-            .max(attempts.bytes(row, Counter::PhysicalMemoryBytes))
-    };
-    group.winners().filter_map(of).max().filter(|peak| peak.get() > 0)
 }

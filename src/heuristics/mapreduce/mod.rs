@@ -2,6 +2,7 @@
 
 mod distributed_cache_limit;
 mod gc;
+mod heap;
 mod job_exception;
 mod job_queue_limit;
 mod mapper_input_size;
@@ -19,7 +20,9 @@ use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
 use crate::rules::params::choice;
+use crate::rules::quantity::{Duration, Quantity};
 use crate::severity::Severity;
+use crate::stats::truncated_mean;
 use crate::units::Bytes;
 
 /// Every rule of MapReduce, in the order of the documentation.
@@ -227,4 +230,34 @@ fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> Strin
         Some((name, old)) => format!("{name} {old} → {new}"),
         None => format!("{} → {new}", key.name()),
     }
+}
+
+/// As [`change`], for numbers that should rise (or fall); `None` where the job's own value is there already.
+fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Option<String> {
+    let now = app.conf.integer(key).and_then(|now| u64::try_from(now).ok());
+    // Hadoop's way to say "not set" for split sizes and the like.
+    let now = now.filter(|&now| now > 1);
+    let moves = now.is_none_or(|now| if rise { new > now } else { new < now });
+    moves.then(|| change(app, key, new))
+}
+
+/// The input size that would make a map run for `target`: what every advice about splits goes by, so that no
+/// two rules ask for different sizes. `None` where maps' times or inputs are unknown.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+fn split_for(group: &TaskGroup, target: Quantity<Duration>) -> Option<Bytes> {
+    let input = |row| input_bytes(group, row, MissingCounters::Unknown);
+    let inputs: Vec<i64> = group.winners().filter_map(input).collect();
+    let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
+    let (input, time) = (truncated_mean(&inputs)?, truncated_mean(&times)?);
+    if input <= 0 || time <= 0 {
+        return None;
+    }
+    Some(whole_mib(Bytes::new((input as f64 * target.get() / time as f64) as u64)))
+}
+
+/// The name under which the JVM options of this role alone are set; `mapred.child.java.opts` is shared.
+fn own_java_opts(app: &Application, role: Role) -> &'static str {
+    let names = role.java_opts().names();
+    let hadoop_1 = app.conf.find(role.memory()).is_some_and(|(name, _)| name.starts_with("mapred."));
+    names.get(usize::from(hadoop_1)).copied().unwrap_or_else(|| role.java_opts().name())
 }

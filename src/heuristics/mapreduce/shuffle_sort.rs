@@ -162,8 +162,11 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
     let last_map = *ends.last()?;
     let waits: Vec<i64> = reduces
         .winners()
-        .filter_map(|row| reduces.attempts.time(row, TimePoint::Start))
-        .map(|start| (last_map - start.as_millis()).max(0))
+        .filter_map(|row| {
+            let start = reduces.attempts.time(row, TimePoint::Start)?.as_millis();
+            let shuffled = reduces.attempts.time(row, TimePoint::ShuffleFinish)?.as_millis();
+            Some((last_map.min(shuffled) - start).max(0))
+        })
         .collect();
     let waiting = truncated_mean(&waits)?;
     if waiting * 2 < mean_shuffle {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Condition, MissingCounters, Role, change, counter, input_bytes, limit, no_task_reports, rule};
-use super::{run_time, tasks, to_bytes, to_millis, whole_mib};
+use super::{change_towards, run_time, split_for, tasks, to_bytes, to_millis, whole_mib};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::heuristics::{Check, Rule, load};
@@ -49,6 +49,8 @@ rule_params! {
         group_tasks: Ascending<Count>,
         /// Whose number of tasks counts.
         group_gate: GroupGate,
+        /// The run time that advice aims at.
+        target_run_time: Quantity<Duration>,
         /// How much longer the large group runs, on average.
         time_gap: Ascending<Duration>,
     }
@@ -93,7 +95,7 @@ impl Check for Skewness {
             if by_data && !bytes.is_empty() { self.data_message(&data) } else { self.time_message(&time) };
         let advice = match (severity, by_data) {
             (Severity::None, _) => Vec::new(),
-            (_, true) => self.data_advice(app, data.groups, block),
+            (_, true) => self.data_advice(app, group, data.groups, block),
             (_, false) => self.time_advice(app, group, time.groups),
         };
         Verdict::Judged(Judgement {
@@ -195,17 +197,35 @@ impl Skewness {
         )
     }
 
-    fn data_advice(&self, app: &Application, groups: TwoGroups, block: Bytes) -> Vec<String> {
+    fn data_advice(
+        &self,
+        app: &Application,
+        group: &TaskGroup,
+        groups: TwoGroups,
+        block: Bytes,
+    ) -> Vec<String> {
         match self.0 {
             Role::Map => {
-                let target = whole_mib(Bytes::new(block.get().min(to_bytes(groups.large.mean).get() / 2)));
-                let setting = change(app, ConfKey::SplitMaxSize, target.get());
-                vec![
-                    format!("split the large inputs: {setting} ({target})"),
-                    "if the large files are gzip they cannot be split: write them as bzip2, zstd blocks, ORC or \
-                     Parquet"
+                let large = to_bytes(groups.large.mean);
+                let even = split_for(group, self.1.target_run_time);
+                let setting = match even {
+                    // Larger splits even the maps out: a large map is none at that size.
+                    Some(size) if size >= large => {
+                        change_towards(app, ConfKey::SplitMinSize, size.get(), true)
+                            .map(|change| format!("give all maps as much: {change} ({size})"))
+                    }
+                    _ => {
+                        let size = even.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
+                        change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
+                            .map(|change| format!("split the large inputs: {change} ({size})"))
+                    }
+                };
+                let mut advice: Vec<String> = setting.into_iter().collect();
+                advice.push(
+                    "files compressed with gzip cannot be split: write large ones as bzip2, ORC or Parquet"
                         .to_owned(),
-                ]
+                );
+                advice
             }
             Role::Reduce => {
                 let combined = app.group(super::TaskKind::Map).is_some_and(|maps| {

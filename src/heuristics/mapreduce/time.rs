@@ -1,12 +1,13 @@
 //! `mapper-time`, `reducer-time`: too many short tasks, or too few long ones (Dr. Elephant
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
-use super::{MissingCounters, Role, change, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis, whole_mib};
+use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, run_time, split_for};
+use super::{tasks, to_bytes, to_millis};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::table::TaskGroup;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity};
@@ -63,8 +64,7 @@ impl Check for RunTime {
             _ if short >= long => params.short_run_time.describe(severity),
             _ => params.long_run_time.describe(severity),
         };
-        let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
-        let input = truncated_mean(&inputs.collect::<Vec<_>>()).map(to_bytes);
+        let input = mean_input(group);
         let mut evidence = vec![
             ("tasks_count", Measure::Count(total)),
             ("avg_run_time_ms", Measure::Time(to_millis(mean))),
@@ -80,7 +80,7 @@ impl Check for RunTime {
             tasks: total,
             message: format!("{} {} on average ({limit})", role.do_what(total, "run"), to_millis(mean)),
             evidence,
-            advice: if severity > Severity::None { self.advice(app, total, mean, input) } else { Vec::new() },
+            advice: if severity > Severity::None { self.advice(app, group, mean) } else { Vec::new() },
         })
     }
 }
@@ -88,30 +88,45 @@ impl Check for RunTime {
 impl RunTime {
     /// As many tasks as bring the mean run time to the target.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-    fn advice(&self, app: &Application, total: u64, mean: i64, input: Option<Bytes>) -> Vec<String> {
+    fn advice(&self, app: &Application, group: &TaskGroup, mean: i64) -> Vec<String> {
         let Self(role, params) = self;
+        let total = group.tasks.len() as u64;
         let factor = params.target_run_time.get() / (mean.max(1) as f64);
         let wanted = ((total as f64 / factor).ceil() as u64).max(1);
         let aim = format!("for about {} a task", params.target_run_time);
-        match role {
-            Role::Reduce => vec![format!("{} {aim}", change(app, ConfKey::Reduces, wanted))],
-            Role::Map => {
-                let size = input.filter(|input| input.get() > 0);
-                let size = size.map(|input| whole_mib(Bytes::new((input.as_f64() * factor) as u64)));
-                match (size, factor > 1.0) {
-                    (Some(size), true) => vec![
-                        format!("{} ({size}) {aim}", change(app, ConfKey::SplitMinSize, size.get())),
-                        "if the input is many small files, read them with CombineFileInputFormat (Hive: \
-                         hive.input.format=org.apache.hadoop.hive.ql.io.CombineHiveInputFormat; Pig: \
-                         pig.maxCombinedSplitSize) or merge them"
-                            .to_owned(),
-                    ],
-                    (Some(size), false) => {
-                        vec![format!("{} ({size}) {aim}", change(app, ConfKey::SplitMaxSize, size.get()))]
-                    }
-                    (None, _) => vec![format!("use about {wanted} maps instead of {total}, {aim}")],
-                }
+        let fewer = factor > 1.0;
+        let by_setting = match role {
+            Role::Reduce => change_towards(app, ConfKey::Reduces, wanted, !fewer),
+            Role::Map => split_for(group, params.target_run_time).and_then(|size| {
+                // Splits cannot be smaller than a mebibyte in earnest; such maps do not wait for input.
+                let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
+                let input = mean_input(group)?;
+                let moves = if fewer { size > input } else { size < input };
+                let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
+                Some(format!("{change} ({size})"))
+            }),
+        };
+        let what = role.plural();
+        let mut advice = vec![match by_setting {
+            Some(change) => format!("{change} {aim}"),
+            None if wanted == total || total == 1 => {
+                format!("the settings are right for {total} {what}: profile what a task does with its time")
             }
+            None if fewer => format!("use about {wanted} {what} instead of {total}, {aim}"),
+            None => format!("spread the work over about {wanted} {what} instead of {total}, {aim}"),
+        }];
+        if fewer && *role == Role::Map {
+            advice.push(
+                "if the input is many small files, read them with CombineFileInputFormat (in Hive \
+                 CombineHiveInputFormat as hive.input.format, in Pig pig.maxCombinedSplitSize) or merge them"
+                    .to_owned(),
+            );
         }
+        advice
     }
+}
+
+fn mean_input(group: &TaskGroup) -> Option<Bytes> {
+    let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
+    truncated_mean(&inputs.collect::<Vec<_>>()).map(to_bytes)
 }

@@ -212,8 +212,9 @@ impl<'a> Decoder<'a, '_> {
                 Ok(())
             }
             b'-' | b'0'..=b'9' => {
-                if let Some(value) = cursor.integer_in_range()? {
-                    fields::set_integer(&mut self.fields, slot, value);
+                match cursor.integer_in_range()? {
+                    Some(value) => fields::set_integer(&mut self.fields, slot, value),
+                    None => self.payload.unreadable_number = true,
                 }
                 Ok(())
             }
@@ -314,15 +315,20 @@ impl CounterReader<'_> {
             match key.bytes {
                 b"name" => name = Some(cursor.string()?),
                 b"value" => {
-                    cursor.peek();
-                    value = cursor.integer_in_range()?;
+                    value = match cursor.peek() {
+                        Some(b'"') => cursor.string()?.text().parse().ok(),
+                        _ => cursor.integer_in_range()?,
+                    };
                 }
                 _ => cursor.skip_value()?,
             }
             Ok(())
         })?;
-        if let (Some(name), Some(value)) = (name, value) {
-            self.names.record(group, &name.text(), value, self.set, self.strings);
+        match (name, value) {
+            (Some(name), Some(value)) => {
+                self.names.record(group, &name.text(), value, self.set, self.strings);
+            }
+            _ => self.set.has_unreadable = true,
         }
         Ok(())
     }

@@ -1,0 +1,60 @@
+//! What the heap and the container of a role should be: one answer for every rule that gives advice on them.
+
+use super::{Role, container_for, own_java_opts, run_time};
+use crate::model::Application;
+use crate::model::counters::Counter;
+use crate::model::table::TaskGroup;
+use crate::units::Bytes;
+
+/// The share of a container that Hadoop gives to the heap (`mapreduce.job.heap.memory-mb.ratio`).
+pub(super) const HEAP_SHARE: f64 = 0.8;
+/// A process that never held this much of its heap's limit had room to spare.
+const FULL_HEAP: f64 = 0.7;
+/// Collecting garbage for this share of the run time is a sign of a heap that is too small.
+const GC_PRESSURE: f64 = 0.01;
+
+/// What the tasks of a role use and should get.
+pub(super) struct Heap {
+    /// The limit in force: `-Xmx`, else what the JVMs had committed.
+    pub(super) limit: Option<Bytes>,
+    /// The most resident memory that any task had.
+    pub(super) peak: Option<Bytes>,
+    /// The limit to set instead, where tasks fill their heap and collect garbage all the time.
+    pub(super) larger: Option<Bytes>,
+    /// The name of the setting with the JVM options of this role.
+    pub(super) opts: &'static str,
+}
+
+impl Heap {
+    pub(super) fn of(app: &Application, role: Role, group: &TaskGroup) -> Self {
+        let largest = |counter| group.winners().filter_map(|row| group.attempts.bytes(row, counter)).max();
+        let known = |bytes: &Bytes| bytes.get() > 0;
+        let limit = app.conf.heap_limit(role.java_opts()).or_else(|| largest(Counter::CommittedHeapBytes));
+        let limit = limit.filter(known);
+        let peak = largest(Counter::PhysicalMemoryBytes).max(largest(Counter::PeakPhysicalMemoryBytes));
+        let peak = peak.filter(known);
+        // Without a limit the peak is the best guess at what the heap may grow to.
+        let base = limit.or(peak);
+        let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
+        let larger = base
+            .filter(|_| full && collects_much(group))
+            .map(|base| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1)));
+        Self { limit, peak, larger, opts: own_java_opts(app, role) }
+    }
+
+    /// The container that the larger heap needs.
+    pub(super) fn container(&self, app: &Application) -> Option<Bytes> {
+        let larger = self.larger?;
+        Some(container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger)))
+    }
+}
+
+/// Whether the tasks together spent a noticeable share of their run time collecting garbage.
+fn collects_much(group: &TaskGroup) -> bool {
+    let sums = group.winners().filter_map(|row| {
+        let gc = group.attempts.counter(row, Counter::GcTimeMillis)?;
+        Some((gc as f64, run_time(group, row)? as f64))
+    });
+    let (gc, run) = sums.fold((0.0, 0.0), |(gc, run), (g, r)| (gc + g, run + r));
+    gc > 0.0 && gc >= GC_PRESSURE * run
+}

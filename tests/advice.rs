@@ -113,7 +113,9 @@ proptest! {
             } else {
                 &["mapreduce.map.java.opts", "mapreduce.reduce.java.opts"]
             };
-            names.iter().for_each(|name| set(name, format!("-Xmx{mib}m")));
+            for name in names {
+                set(name, format!("-Xmx{mib}m"));
+            }
         }
         if let Some(size) = split {
             set("mapreduce.input.fileinputformat.split.maxsize", size.to_string());

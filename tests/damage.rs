@@ -235,3 +235,27 @@ fn a_line_of_many_megabytes_costs_one_warning() {
     assert!(!parsed.applications[0].complete);
     assert_eq!(parsed.applications[0].task_count(), 3);
 }
+
+/// A history that was made up may count its times from 0, which elsewhere means "unknown".
+#[test]
+fn times_may_count_from_zero() {
+    let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {}}]);
+    let text = Job::succeeded(&groups).history().replace("150000000", "");
+    assert!(text.contains("\"submitTime\":0000"), "{text}");
+    let parsed = avro_json(text.replace(":0000", ":0").as_bytes());
+    assert!(parsed.problems.is_empty(), "{:?}", parsed.problems);
+    let maps = &parsed.applications[0].groups[0];
+    assert_eq!(maps.attempts.run_time(0), Some(elephant_rs::units::Millis::new(5000)));
+}
+
+/// Text that is missing across the end of a record makes one of two.
+#[test]
+fn two_hadoop_1_records_that_ran_together_are_told() {
+    let bytes = testdata("hadoop1/jt1_1386370000000_job_201311192236_0042_etl_nightly+sessions");
+    let text = String::from_utf8(bytes).unwrap();
+    let hole = text.replacen(" .\nTask TASKID=", " TASKID=", 1);
+    assert_ne!(hole, text);
+    let parsed = hadoop_1(hole.as_bytes());
+    assert!(parsed.applications.iter().all(|app| !app.complete));
+    assert!(parsed.problems.into_vec().iter().any(|problem| problem.code == "broken-record"));
+}

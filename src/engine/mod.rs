@@ -156,7 +156,8 @@ fn judge(source: &Source, inventory: &Inventory, rules: &RuleSet, options: Optio
         if app.id.is_empty() {
             app.id = source.path.as_path().file_name().and_then(job_id_in).unwrap_or_default();
         }
-        if app.groups.is_empty() && app.submitted_at.is_none() && app.finished_at.is_none() {
+        let open = matches!(app.status, Status::Running | Status::Unknown);
+        if open && app.groups.is_empty() && app.submitted_at.is_none() && app.name.is_none() {
             let message = "the history tells nothing about a job; it was left out".to_owned();
             outcome.problems.push(error_problem(name.clone(), "no-events", message));
             continue;

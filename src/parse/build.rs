@@ -32,6 +32,7 @@ pub enum Clocks {
 pub struct HistoryBuilder {
     app: Application,
     clocks: Clocks,
+    moments: Moments,
     names: CounterNames,
     problems: Problems,
     groups: [TaskGroup; KINDS.len()],
@@ -54,6 +55,7 @@ impl Default for HistoryBuilder {
         Self {
             app: Application::new(Engine::MapReduce),
             clocks: Clocks::default(),
+            moments: Moments::default(),
             names: CounterNames::default(),
             problems: Problems::default(),
             groups: KINDS.map(TaskGroup::new),
@@ -96,6 +98,7 @@ impl HistoryBuilder {
 
     /// Takes one event.
     pub fn event(&mut self, at: Position, kind: EventKind, fields: &EventFields<'_>, payload: &EventPayload) {
+        let moments = self.moments;
         if payload.unreadable_number || payload.counters.has_unreadable {
             self.lost_events = true;
             self.problems.warn("bad-number", Some(at), || {
@@ -107,8 +110,8 @@ impl HistoryBuilder {
             EventKind::JobSubmitted => self.job_submitted(at, fields),
             EventKind::JobInited => self.job_inited(fields),
             EventKind::JobInfoChanged => {
-                self.confirm_submission(at, moment(fields.submit_time));
-                set_time(&mut self.app.launched_at, fields.launch_time);
+                self.confirm_submission(at, moments.read(fields.submit_time));
+                self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
             }
             EventKind::JobQueueChanged => set_text(&mut self.app.queue, fields.queue.as_ref()),
             EventKind::JobStatusChanged | EventKind::JobPriorityChanged => self.job_id(fields),
@@ -176,17 +179,20 @@ impl HistoryBuilder {
     }
 
     fn master_started(&mut self, fields: &EventFields<'_>) {
+        let moments = self.moments;
         let node = self.node(fields.host.as_ref());
-        self.app.masters.push(MasterAttempt { started_at: moment(fields.start_time), node });
+        self.app.masters.push(MasterAttempt { started_at: moments.read(fields.start_time), node });
     }
 
     fn job_submitted(&mut self, at: Position, fields: &EventFields<'_>) {
         self.seen_submission = true;
+        self.moments.zero_is_one |= fields.submit_time == Some(0);
+        let moments = self.moments;
         self.job_id(fields);
         set_text(&mut self.app.name, fields.job_name.as_ref());
         set_text(&mut self.app.user, fields.user.as_ref());
         set_text(&mut self.app.queue, fields.queue.as_ref());
-        set_time(&mut self.app.submitted_at, fields.submit_time);
+        self.app.submitted_at = moments.read(fields.submit_time).or(self.app.submitted_at);
         let missing = [
             ("jobid", fields.job_id.is_none()),
             ("jobName", fields.job_name.is_none()),
@@ -212,8 +218,9 @@ impl HistoryBuilder {
     }
 
     fn job_inited(&mut self, fields: &EventFields<'_>) {
+        let moments = self.moments;
         self.job_id(fields);
-        set_time(&mut self.app.launched_at, fields.launch_time);
+        self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
         let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
         self.app.announced.maps = count(fields.total_maps).or(self.app.announced.maps);
         self.app.announced.reduces = count(fields.total_reduces).or(self.app.announced.reduces);
@@ -221,10 +228,11 @@ impl HistoryBuilder {
     }
 
     fn job_ended(&mut self, at: Position, status: Status, fields: &EventFields<'_>, payload: &EventPayload) {
+        let moments = self.moments;
         self.job_id(fields);
         self.seen_end = true;
         self.app.status = status;
-        set_time(&mut self.app.finished_at, fields.finish_time);
+        self.app.finished_at = moments.read(fields.finish_time).or(self.app.finished_at);
         if fields.finish_time.is_none() {
             self.missing_field(at, "the end of the job", "finishTime");
         }
@@ -236,6 +244,7 @@ impl HistoryBuilder {
     }
 
     fn task_started(&mut self, at: Position, fields: &EventFields<'_>) {
+        let moments = self.moments;
         let Some(task) = self.task(at, fields) else { return };
         let hosts: Vec<Symbol> = fields
             .split_locations
@@ -248,18 +257,19 @@ impl HistoryBuilder {
         let row = task.row as usize;
         let Some(group) = self.groups.get_mut(task.group) else { return };
         if group.tasks.start(row).is_none() {
-            group.tasks.set_start(row, moment(fields.start_time));
+            group.tasks.set_start(row, moments.read(fields.start_time));
         }
         group.tasks.set_split_hosts(row, hosts);
     }
 
     fn task_finished(&mut self, at: Position, fields: &EventFields<'_>, payload: &EventPayload) {
+        let moments = self.moments;
         let Some(task) = self.task(at, fields) else { return };
         let named = fields.successful_attempt_id.as_deref().and_then(AttemptId::parse);
         let attempt = named.and_then(|id| self.attempt_row(task, id));
         let row = task.row as usize;
         let Some(group) = self.groups.get_mut(task.group) else { return };
-        let finish = moment(fields.finish_time);
+        let finish = moments.read(fields.finish_time);
         group.tasks.set_outcome(row, Outcome::Succeeded);
         group.tasks.set_finish(row, finish);
         let Some(attempt) = attempt.or_else(|| group.tasks.representative(row)) else { return };
@@ -282,6 +292,7 @@ impl HistoryBuilder {
     }
 
     fn task_failed(&mut self, at: Position, fields: &EventFields<'_>) {
+        let moments = self.moments;
         let Some(task) = self.task(at, fields) else { return };
         let cause = fields.failed_due_to_attempt.as_deref().and_then(AttemptId::parse);
         let cause = cause.and_then(|id| self.attempt_row(task, id));
@@ -289,18 +300,19 @@ impl HistoryBuilder {
         let row = task.row as usize;
         let killed = fields.status.as_deref() == Some("KILLED");
         group.tasks.set_outcome(row, if killed { Outcome::Killed } else { Outcome::Failed });
-        group.tasks.set_finish(row, moment(fields.finish_time));
+        group.tasks.set_finish(row, moments.read(fields.finish_time));
         if cause.is_some() {
             group.tasks.set_representative(row, cause);
         }
     }
 
     fn attempt_started(&mut self, at: Position, fields: &EventFields<'_>) {
+        let moments = self.moments;
         let Some((task, attempt)) = self.attempt(at, fields) else { return };
         let (node, rack) = self.place(fields);
         let Some(group) = self.groups.get_mut(task.group) else { return };
         let attempts = &mut group.attempts;
-        attempts.set_time(attempt, TimePoint::Start, moment(fields.start_time));
+        attempts.set_time(attempt, TimePoint::Start, moments.read(fields.start_time));
         if fields.start_time.is_none() {
             self.lost_events = true;
             self.missing_field(at, "the start of an attempt", "startTime");
@@ -331,9 +343,10 @@ impl HistoryBuilder {
         fields: &EventFields<'_>,
         payload: &EventPayload,
     ) {
+        let moments = self.moments;
         let Some((task, attempt)) = self.attempt(at, fields) else { return };
         let (node, rack) = self.place(fields);
-        let finish = moment(fields.finish_time);
+        let finish = moments.read(fields.finish_time);
         if fields.finish_time.is_none() {
             self.lost_events = true;
             self.missing_field(at, "the end of an attempt", "finishTime");
@@ -369,9 +382,9 @@ impl HistoryBuilder {
             });
         }
         attempts.set_time(attempt, TimePoint::Finish, finish);
-        attempts.set_time(attempt, TimePoint::MapFinish, moment(fields.map_finish_time));
-        attempts.set_time(attempt, TimePoint::ShuffleFinish, moment(fields.shuffle_finish_time));
-        attempts.set_time(attempt, TimePoint::SortFinish, moment(fields.sort_finish_time));
+        attempts.set_time(attempt, TimePoint::MapFinish, moments.read(fields.map_finish_time));
+        attempts.set_time(attempt, TimePoint::ShuffleFinish, moments.read(fields.shuffle_finish_time));
+        attempts.set_time(attempt, TimePoint::SortFinish, moments.read(fields.sort_finish_time));
         attempts.set_counters(attempt, &payload.counters);
         attempts.set_progress(attempt, &payload.progress);
         if outcome == Outcome::Succeeded {
@@ -478,13 +491,17 @@ fn locality(text: &str) -> Option<Locality> {
     }
 }
 
-/// Hadoop writes 0 or −1 for moments that it does not know.
-fn moment(ms: Option<i64>) -> Option<Timestamp> {
-    ms.filter(|&ms| ms > 0).map(Timestamp::from_millis)
+/// Reads moments. Hadoop writes 0 or −1 for one that it does not know; a history that was made up may count
+/// its times from 0, which the submission of its job gives away.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    zero_is_one: bool,
 }
 
-fn set_time(slot: &mut Option<Timestamp>, ms: Option<i64>) {
-    *slot = moment(ms).or(*slot);
+impl Moments {
+    fn read(self, ms: Option<i64>) -> Option<Timestamp> {
+        ms.filter(|&ms| ms > 0 || (ms == 0 && self.zero_is_one)).map(Timestamp::from_millis)
+    }
 }
 
 fn set_text(slot: &mut Option<String>, text: Option<&Cow<'_, str>>) {

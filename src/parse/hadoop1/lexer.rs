@@ -43,6 +43,15 @@ pub struct Record<'a> {
 }
 
 impl Record<'_> {
+    /// Whether two records have run together: Hadoop writes each key at most once, and no task's id into the
+    /// records of a job.
+    #[must_use]
+    pub fn is_two(&self) -> bool {
+        let keys = || self.fields.iter().map(|(key, _)| *key);
+        let repeated = keys().enumerate().any(|(at, key)| keys().take(at).any(|before| before == key));
+        repeated || (self.kind == "Job" && self.get("TASKID").is_some())
+    }
+
     /// The first value of `key`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {

@@ -75,6 +75,12 @@ impl Visitor for Jobs {
             });
             return;
         }
+        if record.is_two() {
+            self.problems.warn("broken-record", Some(at), || {
+                "two records have run together; they were passed over".to_owned()
+            });
+            return;
+        }
         let Some(mut event) = to_event(record, at, &mut self.problems) else { return };
         let Some(index) = self.job(at, events::job_key(&event.fields)) else { return };
         let Some(job) = self.list.get_mut(index) else { return };

@@ -339,12 +339,7 @@ pub fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
 
 /// When reduces could have started: when the share of maps had ended that the slow start asks for.
 fn reduce_start(app: &Application, maps: &TaskGroup, params: &MetricParams) -> Option<Timestamp> {
-    let mut ends: Vec<i64> = maps
-        .winners()
-        .filter_map(|row| maps.attempts.time(row, TimePoint::Finish))
-        .map(Timestamp::as_millis)
-        .collect();
-    ends.sort_unstable();
+    let ends = maps.sorted_ends();
     let share = if params.honour_slow_start {
         app.conf.fraction(ConfKey::SlowStart).unwrap_or(DEFAULT_SLOW_START)
     } else {
@@ -353,5 +348,5 @@ fn reduce_start(app: &Application, maps: &TaskGroup, params: &MetricParams) -> O
     if share <= 0.0 {
         return app.submitted_at;
     }
-    nearest_rank(&ends, share).map(Timestamp::from_millis)
+    nearest_rank(&ends, share)
 }

@@ -32,7 +32,7 @@ pub fn median(values: &[i64]) -> Option<i64> {
 /// The smallest value that at least `share` of the values do not exceed (nearest rank); `None` for no values.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-pub fn nearest_rank(sorted: &[i64], share: f64) -> Option<i64> {
+pub fn nearest_rank<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
     let rank = (share.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()
 }
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(nearest_rank(&values, 0.04), Some(10));
         assert_eq!(nearest_rank(&values, 0.8), Some(80));
         assert_eq!(nearest_rank(&values, 0.0), Some(10));
-        assert_eq!(nearest_rank(&[], 0.5), None);
+        assert_eq!(nearest_rank::<i64>(&[], 0.5), None);
     }
 
     proptest! {

@@ -6,15 +6,13 @@ use super::event::{CounterNames, EventFields, EventKind, EventPayload};
 use super::hosts::host_and_rack;
 use super::ids::{AttemptId, TaskId};
 use super::problem::{Level, Position, Problems};
+use super::reading::{MAX_TEXT_LEN, Moments, cut, locality, set_text, task_kind};
 use super::rows::{ByAttempt, ByTask};
 use super::verify;
-use crate::model::counters::{Counter, CounterSet};
-use crate::model::table::{Locality, Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::counters::CounterSet;
+use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Interner, MasterAttempt, Status, Symbol};
 use crate::units::Timestamp;
-
-/// Diagnostics longer than this are cut: they are for people, and a hostile history may repeat them.
-const MAX_DIAGNOSTICS_LEN: usize = 8 << 10;
 
 const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
 
@@ -352,7 +350,7 @@ impl HistoryBuilder {
             self.missing_field(at, "the end of an attempt", "finishTime");
         }
         let text = fields.error.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let text = text.and_then(|text| self.app.strings.intern(cut(text, MAX_DIAGNOSTICS_LEN)));
+        let text = text.and_then(|text| self.app.strings.intern(cut(text, MAX_TEXT_LEN)));
         let Some(group) = self.groups.get_mut(task.group) else { return };
         let attempts = &mut group.attempts;
         // A map that succeeded is declared failed or killed later when its output is lost: it ended once.
@@ -468,55 +466,3 @@ impl HistoryBuilder {
         });
     }
 }
-
-fn task_kind(task_type: Option<&str>, id: TaskId) -> TaskKind {
-    match task_type {
-        Some("SETUP" | "JOB_SETUP") => TaskKind::Setup,
-        Some("CLEANUP" | "JOB_CLEANUP" | "TASK_CLEANUP") => TaskKind::Cleanup,
-        Some("MAP") => TaskKind::Map,
-        Some("REDUCE") => TaskKind::Reduce,
-        _ => match id.space {
-            super::ids::IdSpace::Map => TaskKind::Map,
-            super::ids::IdSpace::Reduce => TaskKind::Reduce,
-        },
-    }
-}
-
-fn locality(text: &str) -> Option<Locality> {
-    match text {
-        "NODE_LOCAL" | "DATA_LOCAL" => Some(Locality::NodeLocal),
-        "RACK_LOCAL" => Some(Locality::RackLocal),
-        "OFF_SWITCH" => Some(Locality::OffSwitch),
-        _ => None,
-    }
-}
-
-/// Reads moments. Hadoop writes 0 or −1 for one that it does not know; a history that was made up may count
-/// its times from 0, which the submission of its job gives away.
-#[derive(Debug, Clone, Copy, Default)]
-struct Moments {
-    zero_is_one: bool,
-}
-
-impl Moments {
-    fn read(self, ms: Option<i64>) -> Option<Timestamp> {
-        ms.filter(|&ms| ms > 0 || (ms == 0 && self.zero_is_one)).map(Timestamp::from_millis)
-    }
-}
-
-fn set_text(slot: &mut Option<String>, text: Option<&Cow<'_, str>>) {
-    if let Some(text) = text
-        && !text.is_empty()
-    {
-        *slot = Some(cut(text, MAX_DIAGNOSTICS_LEN).to_owned());
-    }
-}
-
-/// The first `max` bytes of `text`, never inside a character.
-fn cut(text: &str, max: usize) -> &str {
-    let end = (0..=max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    text.get(..end).unwrap_or_default()
-}
-
-/// Counters that are snapshots of a gauge, which no job total adds up.
-pub(super) const GAUGES: [Counter; 2] = [Counter::PeakPhysicalMemoryBytes, Counter::PeakVirtualMemoryBytes];

@@ -9,6 +9,7 @@ pub mod jhist;
 pub mod jobconf;
 mod known;
 mod problem;
+mod reading;
 mod rows;
 mod verify;
 

@@ -4,7 +4,7 @@
 //! end of the job sums up the counters of all tasks. Where two records of one value differ, the value is
 //! unknown and the report says so.
 
-use super::build::{Clocks, GAUGES};
+use super::build::Clocks;
 use super::problem::{Position, Problems};
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
@@ -13,6 +13,9 @@ use crate::units::{Millis, Timestamp};
 
 /// No container lives on this long after its job ended, and no clock is off by as much.
 const CLOCK_TOLERANCE: Millis = Millis::from_secs(24 * 3600);
+
+/// Counters that are snapshots of a gauge, which no job total adds up.
+const GAUGES: [Counter; 2] = [Counter::PeakPhysicalMemoryBytes, Counter::PeakVirtualMemoryBytes];
 
 /// Compares the end of a task with the end of the attempt that made it succeed.
 pub(super) fn reconcile_times(

@@ -153,12 +153,7 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> 
 /// Mean time that reduces waited for maps, and the slow start that would spare it.
 fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
     let maps = app.group(TaskKind::Map)?;
-    let mut ends: Vec<i64> = maps
-        .winners()
-        .filter_map(|row| maps.attempts.time(row, TimePoint::Finish))
-        .map(Timestamp::as_millis)
-        .collect();
-    ends.sort_unstable();
+    let ends: Vec<i64> = maps.sorted_ends().into_iter().map(Timestamp::as_millis).collect();
     let last_map = *ends.last()?;
     let waits: Vec<i64> = reduces
         .winners()

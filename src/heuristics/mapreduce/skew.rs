@@ -162,37 +162,35 @@ impl Skew {
 
 impl Skewness {
     fn data_message(&self, side: &Side) -> String {
-        let Self(role, params) = self;
-        let TwoGroups { small, large, .. } = side.groups;
-        if small.count == 0 {
-            return format!("{} {} each", role.do_what(large.count, "read"), to_bytes(large.mean));
-        }
-        format!(
-            "{} {} each, {} {} {}: {} times as much ({})",
-            role.do_what(small.count, "read"),
-            to_bytes(small.mean),
-            large.count,
-            if large.count == 1 { "reads" } else { "read" },
-            to_bytes(large.mean),
-            side.groups.deviation(),
-            limit(side.severity, params.deviation.describe(side.severity), &side.conditions),
-        )
+        self.message(side, "read", "much", side.groups.deviation(), |mean| to_bytes(mean).to_string())
     }
 
     fn time_message(&self, side: &Side) -> String {
+        let deviation = side.groups.in_units_of(1000).deviation();
+        self.message(side, "run", "long", deviation, |mean| to_millis(mean).to_string())
+    }
+
+    /// "200 maps read 1 MiB each, 1 reads 100 MiB: 99 times as much (critical from 16)".
+    fn message(
+        &self,
+        side: &Side,
+        verb: &str,
+        quality: &str,
+        deviation: u64,
+        show: impl Fn(i64) -> String,
+    ) -> String {
         let Self(role, params) = self;
         let TwoGroups { small, large, .. } = side.groups;
         if small.count == 0 {
-            return format!("{} {} each", role.do_what(large.count, "run"), to_millis(large.mean));
+            return format!("{} {} each", role.do_what(large.count, verb), show(large.mean));
         }
         format!(
-            "{} {} each, {} {} {}: {} times as long ({})",
-            role.do_what(small.count, "run"),
-            to_millis(small.mean),
+            "{} {} each, {} {verb}{} {}: {deviation} times as {quality} ({})",
+            role.do_what(small.count, verb),
+            show(small.mean),
             large.count,
-            if large.count == 1 { "runs" } else { "run" },
-            to_millis(large.mean),
-            side.groups.in_units_of(1000).deviation(),
+            if large.count == 1 { "s" } else { "" },
+            show(large.mean),
             limit(side.severity, params.deviation.describe(side.severity), &side.conditions),
         )
     }

@@ -10,6 +10,8 @@ mod tasks;
 pub use attempts::{Attempts, TimePoint};
 pub use tasks::Tasks;
 
+use crate::units::Timestamp;
+
 /// What the tasks of a group do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskKind {
@@ -90,6 +92,15 @@ impl TaskGroup {
         self.representatives().flatten().filter(|&row| self.attempts.outcome(row) == Outcome::Succeeded)
     }
 
+    /// When the tasks that succeeded ended, earliest first.
+    #[must_use]
+    pub fn sorted_ends(&self) -> Vec<Timestamp> {
+        let ends = self.winners().filter_map(|row| self.attempts.time(row, TimePoint::Finish));
+        let mut ends: Vec<Timestamp> = ends.collect();
+        ends.sort_unstable();
+        ends
+    }
+
     /// How many tasks ended as `outcome`.
     #[must_use]
     pub fn count_tasks(&self, outcome: Outcome) -> u64 {
@@ -107,7 +118,6 @@ impl TaskGroup {
 mod tests {
     use super::*;
     use crate::model::counters::Counter;
-    use crate::units::Timestamp;
 
     #[test]
     fn unknown_cells_stay_unknown() {

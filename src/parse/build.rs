@@ -342,7 +342,9 @@ impl HistoryBuilder {
         payload: &EventPayload,
     ) {
         let moments = self.moments;
+        let before = self.attempt_count();
         let Some((task, attempt)) = self.attempt(at, fields) else { return };
+        let never_started = self.attempt_count() > before;
         let (node, rack) = self.place(fields);
         let finish = moments.read(fields.finish_time);
         if fields.finish_time.is_none() {
@@ -368,7 +370,7 @@ impl HistoryBuilder {
         if ended_before {
             return;
         }
-        if attempts.time(attempt, TimePoint::Start).is_none() && outcome == Outcome::Succeeded {
+        if never_started && outcome == Outcome::Succeeded {
             self.lost_events = true;
             self.problems.warn("attempt-start-missing", Some(at), || {
                 "an attempt succeeded, but its start is missing; its run time is unknown".into()
@@ -388,6 +390,10 @@ impl HistoryBuilder {
         if outcome == Outcome::Succeeded {
             group.tasks.set_representative(task.row as usize, Some(attempt));
         }
+    }
+
+    fn attempt_count(&self) -> usize {
+        self.groups.iter().map(|group| group.attempts.len()).sum()
     }
 
     /// The row of the event's task, new or known.

@@ -40,7 +40,9 @@ impl Check for Limit {
         let Some(queue) = queue else {
             return Verdict::NotEvaluated("the history does not name the job's queue".to_owned());
         };
-        let Some(limit) = params.limits.get(&queue) else { return Verdict::NotApplicable };
+        let Some(limit) = params.limits.get(&queue) else {
+            return Verdict::Judged(without_limit(app, queue));
+        };
         let groups = [Role::Map, Role::Reduce]
             .into_iter()
             .filter_map(|role| tasks(app, role.kind(), params.only_succeeded_jobs));
@@ -78,5 +80,16 @@ impl Check for Limit {
                 Vec::new()
             },
         })
+    }
+}
+
+fn without_limit(app: &Application, queue: String) -> Judgement {
+    Judgement {
+        severity: Severity::None,
+        subject: Subject::Application,
+        tasks: app.task_count(),
+        message: format!("queue {queue} has no time limit"),
+        evidence: vec![("queue_text", Measure::Text(queue))],
+        advice: Vec::new(),
     }
 }

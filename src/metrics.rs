@@ -93,7 +93,8 @@ impl Metrics {
     pub fn of(app: &Application, params: &MetricParams) -> Self {
         let usages: Vec<Usage> = app.groups.iter().map(|group| Usage::of(app, group, params)).collect();
         // A sum with an unknown part is unknown, and so is the cost of a job of which tasks are missing.
-        let whole = shows_all_tasks(app);
+        let skips = params.attempts_without_data == WithoutData::Skip;
+        let whole = skips || shows_all_tasks(app);
         let total = |part: fn(&Usage) -> Option<MbMillis>| {
             if whole { usages.iter().map(part).sum::<Option<MbMillis>>() } else { None }
         };
@@ -314,7 +315,7 @@ fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams
 }
 
 fn wait_time(app: &Application, params: &MetricParams) -> Option<Millis> {
-    if !app.complete {
+    if !app.complete && params.attempts_without_data == WithoutData::Unknown {
         return None;
     }
     let maps = app.group(TaskKind::Map);

@@ -319,12 +319,15 @@ fn wait_time(app: &Application, params: &MetricParams) -> Option<Millis> {
         return None;
     }
     let maps = app.group(TaskKind::Map);
+    // Tasks of which nothing is known wait for nothing where they are left out.
+    let skipped = (params.attempts_without_data == WithoutData::Skip).then_some(Millis::ZERO);
+    let wait = |group, start: Option<Timestamp>| start.and_then(|start| delay(group, start)).or(skipped);
     let map_wait = match maps {
-        Some(maps) => delay(maps, app.submitted_at?)?,
+        Some(maps) => wait(maps, app.submitted_at)?,
         None => Millis::ZERO,
     };
     let reduce_wait = match (app.group(TaskKind::Reduce), maps) {
-        (Some(reduces), Some(maps)) => delay(reduces, reduce_start(app, maps, params)?)?,
+        (Some(reduces), Some(maps)) => wait(reduces, reduce_start(app, maps, params))?,
         _ => Millis::ZERO,
     };
     Some(map_wait + reduce_wait)

@@ -1,5 +1,8 @@
 //! What a rule says about an application: plain data, made by heuristics, shown by reports.
 
+use std::borrow::Cow;
+
+use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSecond, Millis};
 
@@ -10,15 +13,24 @@ pub enum Subject {
     Application,
     /// The tasks of one kind, by the kind's name.
     Tasks(&'static str),
+    /// One stage attempt.
+    Stage(StageAttempt),
+    /// The driver.
+    Driver,
+    /// One executor, by its id.
+    Executor(String),
 }
 
 impl Subject {
-    /// The name in reports.
+    /// The name in reports: `application`, `map`, `stage 3.0`, `driver`, `executor 7`.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> Cow<'static, str> {
         match self {
-            Self::Application => "application",
-            Self::Tasks(kind) => kind,
+            Self::Application => "application".into(),
+            Self::Tasks(kind) => (*kind).into(),
+            Self::Stage(stage) => format!("stage {stage}").into(),
+            Self::Driver => "driver".into(),
+            Self::Executor(id) => format!("executor {id}").into(),
         }
     }
 }
@@ -112,6 +124,8 @@ pub struct Judgement {
 pub enum Verdict {
     /// The rule was evaluated; the severity may be none.
     Judged(Judgement),
+    /// The rule was evaluated on several subjects, each with a judgement of its own.
+    Several(Vec<Judgement>),
     /// The data that the rule needs is missing; says which.
     NotEvaluated(String),
     /// The rule has nothing to say about this application.

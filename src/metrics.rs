@@ -154,7 +154,7 @@ fn count(group: &TaskGroup) -> TaskCounts {
 pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
     let (key, held, time) = match kind {
         TaskKind::Reduce => (ConfKey::ReduceMemoryMb, "MB_MILLIS_REDUCES", "MILLIS_REDUCES"),
-        TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup => {
+        TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => {
             (ConfKey::MapMemoryMb, "MB_MILLIS_MAPS", "MILLIS_MAPS")
         }
     };

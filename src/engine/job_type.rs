@@ -25,7 +25,9 @@ const SIGNS: &[Sign] = &[
 /// The type of the job, or `None` where its configuration is missing or says nothing.
 #[must_use]
 pub fn job_type(app: &Application) -> Option<&'static str> {
-    let Engine::MapReduce = app.engine;
+    if app.engine != Engine::MapReduce {
+        return None;
+    }
     let fits = |sign: &&Sign| app.conf.raw(sign.key).is_some_and(|value| value.starts_with(sign.value));
     SIGNS.iter().find(fits).map(|sign| sign.name)
 }

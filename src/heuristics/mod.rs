@@ -6,12 +6,15 @@
 //! report), and the type that checks it.
 
 pub mod mapreduce;
+pub mod spark;
 mod split;
+mod wording;
 
 use serde::de::Error as _;
 
 use crate::finding::Verdict;
 use crate::model::Application;
+use crate::model::spark::Facet;
 use crate::rules::layer::{Layer, LayerError};
 use crate::rules::params::{ParamValue, Params};
 
@@ -19,6 +22,12 @@ use crate::rules::params::{ParamValue, Params};
 pub trait Check: Send + Sync {
     /// The verdict on `app`.
     fn check(&self, app: &Application) -> Verdict;
+
+    /// The parts of a Spark application that the verdict rests on. Where one of them is partial, a finding says
+    /// so, and that nothing was found counts as not evaluated.
+    fn rests_on(&self) -> &'static [Facet] {
+        &[]
+    }
 }
 
 /// A rule as the catalogue knows it.
@@ -73,5 +82,22 @@ pub(crate) fn load_params<P: Params>(layers: &[Layer<'_>]) -> Result<(P, bool), 
     Ok((params, enabled))
 }
 
+/// A rule whose YAML and page stand under `rules/<engine>/<id>`.
+macro_rules! rule {
+    ($engine:literal, $id:literal, $title:literal, $load:expr) => {
+        $crate::heuristics::Rule {
+            id: $id,
+            title: $title,
+            defaults: include_str!(concat!("../../../rules/", $engine, "/", $id, ".yaml")),
+            page: include_str!(concat!("../../../rules/", $engine, "/", $id, ".md")),
+            load: $load,
+        }
+    };
+}
+use rule;
+
 /// Every rule, in the order of the documentation.
-pub const ALL: &[Rule] = mapreduce::RULES;
+#[must_use]
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    mapreduce::RULES.iter().chain(spark::RULES)
+}

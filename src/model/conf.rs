@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 
 /// How deep `${…}` may nest, as in Hadoop's `Configuration.MAX_SUBST`.
 const MAX_SUBSTITUTIONS: usize = 20;
@@ -99,6 +99,88 @@ conf_keys! {
     MapSpeculative = "mapreduce.map.speculative" | "mapred.map.tasks.speculative.execution";
     /// Whether reduces may be run twice.
     ReduceSpeculative = "mapreduce.reduce.speculative" | "mapred.reduce.tasks.speculative.execution";
+    /// Spark: the cluster manager.
+    SparkMaster = "spark.master";
+    /// Spark: name of the application.
+    SparkAppName = "spark.app.name";
+    /// Spark: id of the application.
+    SparkAppId = "spark.app.id";
+    /// Spark on YARN: the queue.
+    SparkQueue = "spark.yarn.queue";
+    /// Spark: where the driver runs, `client` or `cluster`.
+    SparkDeployMode = "spark.submit.deployMode";
+    /// Spark: heap of an executor.
+    ExecutorMemory = "spark.executor.memory";
+    /// Spark: memory of an executor's container beyond its heap.
+    ExecutorMemoryOverhead = "spark.executor.memoryOverhead" | "spark.yarn.executor.memoryOverhead" | "spark.kubernetes.executor.memoryOverhead";
+    /// Spark: the same as a share of the heap.
+    ExecutorMemoryOverheadFactor = "spark.executor.memoryOverheadFactor" | "spark.kubernetes.memoryOverheadFactor";
+    /// Spark: memory of an executor's Python workers.
+    ExecutorPysparkMemory = "spark.executor.pyspark.memory";
+    /// Spark: cores of an executor.
+    ExecutorCores = "spark.executor.cores";
+    /// Spark: number of executors, without dynamic allocation.
+    ExecutorInstances = "spark.executor.instances";
+    /// Spark: cores of all executors together (standalone, Mesos).
+    CoresMax = "spark.cores.max";
+    /// Spark: JVM options of executors.
+    ExecutorJavaOptions = "spark.executor.extraJavaOptions";
+    /// Spark: heap of the driver.
+    DriverMemory = "spark.driver.memory";
+    /// Spark: memory of the driver's container beyond its heap.
+    DriverMemoryOverhead = "spark.driver.memoryOverhead" | "spark.yarn.driver.memoryOverhead" | "spark.kubernetes.driver.memoryOverhead";
+    /// Spark: the same as a share of the heap.
+    DriverMemoryOverheadFactor = "spark.driver.memoryOverheadFactor" | "spark.kubernetes.memoryOverheadFactor";
+    /// Spark: cores of the driver.
+    DriverCores = "spark.driver.cores";
+    /// Spark: whether executors come and go with the load.
+    DynamicAllocation = "spark.dynamicAllocation.enabled";
+    /// Spark: fewest executors of dynamic allocation.
+    DynamicAllocationMin = "spark.dynamicAllocation.minExecutors";
+    /// Spark: most executors of dynamic allocation.
+    DynamicAllocationMax = "spark.dynamicAllocation.maxExecutors";
+    /// Spark: executors that dynamic allocation starts with.
+    DynamicAllocationInitial = "spark.dynamicAllocation.initialExecutors";
+    /// Spark: idle time after which dynamic allocation gives an executor back.
+    DynamicAllocationIdleTimeout = "spark.dynamicAllocation.executorIdleTimeout";
+    /// Spark: whether dynamic allocation works by tracking shuffles, without a shuffle service.
+    ShuffleTracking = "spark.dynamicAllocation.shuffleTracking.enabled";
+    /// Spark: whether an external shuffle service keeps shuffle files.
+    ShuffleService = "spark.shuffle.service.enabled";
+    /// Spark: the shuffle manager.
+    ShuffleManager = "spark.shuffle.manager";
+    /// Spark: partitions after a shuffle of SQL.
+    ShufflePartitions = "spark.sql.shuffle.partitions";
+    /// Spark: partitions after a shuffle of RDDs.
+    DefaultParallelism = "spark.default.parallelism";
+    /// Spark: whether SQL plans change while they run.
+    AdaptiveEnabled = "spark.sql.adaptive.enabled";
+    /// Spark: whether adaptive plans split skewed partitions of joins.
+    AdaptiveSkewJoin = "spark.sql.adaptive.skewJoin.enabled";
+    /// Spark: the serializer of RDDs and shuffles.
+    Serializer = "spark.serializer";
+    /// Spark: share of the heap (less 300 MiB) for execution and storage.
+    MemoryFraction = "spark.memory.fraction";
+    /// Spark: share of that which storage can keep.
+    MemoryStorageFraction = "spark.memory.storageFraction";
+    /// Spark: whether memory off the heap is used.
+    OffHeapEnabled = "spark.memory.offHeap.enabled";
+    /// Spark: how much.
+    OffHeapSize = "spark.memory.offHeap.size";
+    /// Spark on YARN: jars to distribute (Spark 1).
+    SecondaryJars = "spark.yarn.secondary.jars";
+    /// Spark: CPUs of a task.
+    TaskCpus = "spark.task.cpus";
+    /// Spark: failures of one task that end its job.
+    TaskMaxFailures = "spark.task.maxFailures";
+    /// Spark: whether slow tasks are run a second time.
+    Speculation = "spark.speculation";
+    /// Spark: whether event logs are written in parts.
+    EventLogRolling = "spark.eventLog.rolling.enabled";
+    /// Spark: size of a part.
+    EventLogRollingMaxFileSize = "spark.eventLog.rolling.maxFileSize";
+    /// Spark: whether block updates are logged.
+    EventLogBlockUpdates = "spark.eventLog.logBlockUpdates.enabled";
 }
 
 impl ConfKey {
@@ -203,6 +285,35 @@ impl Conf {
         parse_binary_prefix(&self.text(key)?)
     }
 
+    /// A size as Spark writes them (`JavaUtils.byteStringAs`): binary suffixes, and `bare_unit` for a number
+    /// without one. Zero is a value here: an off-heap size of 0 means none.
+    #[must_use]
+    pub fn spark_size(&self, key: ConfKey, bare_unit: Bytes) -> Option<Bytes> {
+        let text = self.text(key)?;
+        match text.parse::<u64>() {
+            Ok(number) => number.checked_mul(bare_unit.get()).map(Bytes::new),
+            Err(_) => parse_spark_size(&text),
+        }
+    }
+
+    /// A span of time as Spark writes them (`JavaUtils.timeStringAs`), in seconds for a number without a unit.
+    #[must_use]
+    pub fn spark_duration(&self, key: ConfKey) -> Option<Millis> {
+        let text = self.text(key)?.to_ascii_lowercase();
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let number: u64 = digits.trim().parse().ok()?;
+        let scale = match text.get(digits.len()..)? {
+            "us" => return Some(Millis::new(number / 1000)),
+            "ms" => 1,
+            "" | "s" => 1000,
+            "m" | "min" => 60_000,
+            "h" => 3_600_000,
+            "d" => 86_400_000,
+            _ => return None,
+        };
+        number.checked_mul(scale).map(Millis::new)
+    }
+
     /// The heap limit in JVM options (`-Xmx`), from the last one given, as the JVM does.
     #[must_use]
     pub fn heap_limit(&self, key: ConfKey) -> Option<Bytes> {
@@ -252,6 +363,17 @@ fn parse_binary_prefix(text: &str) -> Option<Bytes> {
         _ => return None,
     };
     digits.trim().parse::<u64>().ok()?.checked_mul(1 << shift).map(Bytes::new)
+}
+
+/// As [`parse_binary_prefix`], also with fractions, which Spark 1 and Dr. Elephant take: `1.5g`, `500 MB`.
+fn parse_spark_size(text: &str) -> Option<Bytes> {
+    if let Some(bytes) = parse_binary_prefix(text) {
+        return Some(bytes);
+    }
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = parse_binary_prefix(&format!("1{}", text.get(digits.len()..)?))?;
+    let number: f64 = digits.trim().replace(',', "").parse().ok()?;
+    Bytes::from_f64(number * unit.as_f64())
 }
 
 #[cfg(test)]
@@ -313,5 +435,22 @@ mod tests {
         assert_eq!(c.bytes(ConfKey::BlockSize), Some(Bytes::from_mib(64)));
         assert_eq!(parse_binary_prefix("99999999999999999999"), None);
         assert_eq!(parse_binary_prefix("16e"), None);
+    }
+
+    #[test]
+    fn sizes_and_times_of_spark() {
+        let c = conf(&[
+            ("spark.executor.memory", "4g"),
+            ("spark.driver.memory", "1.5g"),
+            ("spark.executor.memoryOverhead", "512"),
+            ("spark.memory.offHeap.size", "0"),
+            ("spark.dynamicAllocation.executorIdleTimeout", "2min"),
+        ]);
+        let mib = Bytes::from_mib(1);
+        assert_eq!(c.spark_size(ConfKey::ExecutorMemory, mib), Some(Bytes::from_mib(4096)));
+        assert_eq!(c.spark_size(ConfKey::DriverMemory, mib), Some(Bytes::from_mib(1536)));
+        assert_eq!(c.spark_size(ConfKey::ExecutorMemoryOverhead, mib), Some(Bytes::from_mib(512)));
+        assert_eq!(c.spark_size(ConfKey::OffHeapSize, Bytes::new(1)), Some(Bytes::new(0)));
+        assert_eq!(c.spark_duration(ConfKey::DynamicAllocationIdleTimeout), Some(Millis::from_secs(120)));
     }
 }

@@ -4,6 +4,9 @@
 //! `org.apache.hadoop.mapred.Task$Counter` / `FileSystemCounters`, Hadoop 0.18 only display names. The
 //! counter's name decides what it is, in any group (as in Dr. Elephant's `MapReduceCounterData.get`); a
 //! framework group wins over a user's group that reuses a framework name.
+//!
+//! Spark's task metrics (`TaskMetrics`) are counters of the same table; GC and CPU time are the same
+//! counters for both engines.
 
 use super::interner::Symbol;
 
@@ -29,13 +32,13 @@ macro_rules! counters {
             /// Every typed counter, in declaration order.
             pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
 
-            /// The name that Hadoop 1 to 3 write.
+            /// The name that Hadoop 1 to 3 write; for Spark's own the path of the field in `TaskEnd` events.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// The display name, which is all that Hadoop 0.18 writes.
+            /// The display name, which is all that Hadoop 0.18 writes; for Spark's own what people read.
             #[must_use]
             pub const fn display_name(self) -> &'static str {
                 match self { $(Self::$variant => $display,)+ }
@@ -117,11 +120,58 @@ counters! {
     PeakPhysicalMemoryBytes = "PHYSICAL_MEMORY_BYTES_MAX", "Peak Physical memory (bytes)", Bytes;
     /// Largest address space that was seen (Hadoop 3: `MAP_` or `REDUCE_VIRTUAL_MEMORY_BYTES_MAX`).
     PeakVirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES_MAX", "Peak Virtual memory (bytes)", Bytes;
+    /// Spark: time that the executor spent running the task's code, shuffle reads included.
+    ExecutorRunTime = "Executor Run Time", "executor run time", Millis;
+    /// Spark: time to deserialize the task.
+    ExecutorDeserializeTime = "Executor Deserialize Time", "executor deserialize time", Millis;
+    /// Spark: time to serialize the task's result.
+    ResultSerializationTime = "Result Serialization Time", "result serialization time", Millis;
+    /// Spark: bytes of the task's result.
+    ResultSize = "Result Size", "result size", Bytes;
+    /// Spark: most memory that shuffles, aggregations and joins of the task used at once, the sum of their peaks.
+    PeakExecutionMemory = "Peak Execution Memory", "peak execution memory", Bytes;
+    /// Spark: size in memory of what was spilled.
+    MemoryBytesSpilled = "Memory Bytes Spilled", "memory bytes spilled", Bytes;
+    /// Spark: size on disk of what was spilled.
+    DiskBytesSpilled = "Disk Bytes Spilled", "disk bytes spilled", Bytes;
+    /// Spark: bytes read from sources and caches.
+    InputBytes = "Input Metrics.Bytes Read", "input bytes", Bytes;
+    /// Spark: records read from sources and caches.
+    InputRecords = "Input Metrics.Records Read", "input records", Count;
+    /// Spark: bytes written.
+    OutputBytes = "Output Metrics.Bytes Written", "output bytes", Bytes;
+    /// Spark: records written.
+    OutputRecords = "Output Metrics.Records Written", "output records", Count;
+    /// Spark: shuffle bytes fetched from other nodes.
+    ShuffleRemoteBytesRead = "Shuffle Read Metrics.Remote Bytes Read", "remote shuffle bytes read", Bytes;
+    /// Spark: the part of them that went to disk because of its size.
+    ShuffleRemoteBytesReadToDisk = "Shuffle Read Metrics.Remote Bytes Read To Disk", "remote shuffle bytes read to disk", Bytes;
+    /// Spark: shuffle bytes read from the same node.
+    ShuffleLocalBytesRead = "Shuffle Read Metrics.Local Bytes Read", "local shuffle bytes read", Bytes;
+    /// Spark: shuffle records read.
+    ShuffleRecordsRead = "Shuffle Read Metrics.Total Records Read", "shuffle records read", Count;
+    /// Spark: shuffle blocks fetched from other nodes.
+    ShuffleRemoteBlocks = "Shuffle Read Metrics.Remote Blocks Fetched", "remote shuffle blocks", Count;
+    /// Spark: shuffle blocks read from the same node.
+    ShuffleLocalBlocks = "Shuffle Read Metrics.Local Blocks Fetched", "local shuffle blocks", Count;
+    /// Spark: time blocked on fetching shuffle blocks.
+    ShuffleFetchWaitTime = "Shuffle Read Metrics.Fetch Wait Time", "shuffle fetch wait time", Millis;
+    /// Spark: shuffle bytes written.
+    ShuffleBytesWritten = "Shuffle Write Metrics.Shuffle Bytes Written", "shuffle bytes written", Bytes;
+    /// Spark: time blocked on writing shuffle data.
+    ShuffleWriteTime = "Shuffle Write Metrics.Shuffle Write Time", "shuffle write time", Millis;
+    /// Spark: shuffle records written.
+    ShuffleRecordsWritten = "Shuffle Write Metrics.Shuffle Records Written", "shuffle records written", Count;
 }
 
 impl Counter {
     /// How many typed counters there are.
     pub const COUNT: usize = Self::ALL.len();
+
+    /// The counters of Hadoop; Spark's follow them.
+    fn of_hadoop() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().take_while(|&counter| counter != Self::ExecutorRunTime)
+    }
 
     /// The counters that add up to a task's input, whatever the file system.
     pub const INPUT_BYTES: [Self; 5] = [
@@ -141,7 +191,7 @@ impl Counter {
     /// The typed counter behind a name as Hadoop 1 to 3 write it.
     #[must_use]
     pub fn from_name(group: &str, name: &str) -> Option<Self> {
-        let exact = Self::ALL.into_iter().find(|counter| counter.name() == name);
+        let exact = Self::of_hadoop().find(|counter| counter.name() == name);
         if exact.is_some() {
             return exact;
         }
@@ -162,7 +212,7 @@ impl Counter {
     /// The typed counter behind a display name, as Hadoop 0.18 writes it.
     #[must_use]
     pub fn from_display_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|counter| counter.display_name() == name)
+        Self::of_hadoop().find(|counter| counter.display_name() == name)
     }
 }
 

@@ -7,6 +7,7 @@ pub mod conf;
 pub mod counters;
 mod interner;
 mod progress;
+pub mod spark;
 pub mod table;
 
 pub use column::Column;
@@ -16,6 +17,7 @@ pub use progress::{ProgressLog, ProgressSplits};
 use crate::units::Timestamp;
 use conf::Conf;
 use counters::CounterSet;
+use spark::Spark;
 use table::{TaskGroup, TaskKind};
 
 /// The engine that ran an application.
@@ -23,6 +25,8 @@ use table::{TaskGroup, TaskKind};
 pub enum Engine {
     /// Hadoop MapReduce, any generation.
     MapReduce,
+    /// Apache Spark, any version.
+    Spark,
 }
 
 impl Engine {
@@ -31,6 +35,7 @@ impl Engine {
     pub const fn name(self) -> &'static str {
         match self {
             Self::MapReduce => "mapreduce",
+            Self::Spark => "spark",
         }
     }
 }
@@ -94,7 +99,7 @@ pub struct MasterAttempt {
     pub node: Option<Symbol>,
 }
 
-/// One application: a MapReduce job, later a Spark application.
+/// One application: a MapReduce job or a Spark application.
 #[derive(Debug, Clone)]
 pub struct Application {
     /// The job's or application's id.
@@ -135,6 +140,8 @@ pub struct Application {
     pub conf: Conf,
     /// Hosts, racks, counter names and messages that the tables refer to.
     pub strings: Interner,
+    /// What only Spark applications have.
+    pub spark: Option<Box<Spark>>,
 }
 
 impl Application {
@@ -161,6 +168,7 @@ impl Application {
             counters: JobCounters::default(),
             conf: Conf::default(),
             strings: Interner::default(),
+            spark: None,
         }
     }
 

@@ -193,7 +193,7 @@ struct FindingView<'a> {
     title: &'static str,
     severity: Severity,
     score: u64,
-    subject: &'static str,
+    subject: std::borrow::Cow<'static, str>,
     message: &'a str,
     evidence: Pairs<&'static str, MeasureView<'a>>,
     thresholds: Pairs<&'a str, [Number; 4]>,

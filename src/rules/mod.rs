@@ -12,10 +12,11 @@ use walkdir::WalkDir;
 
 pub use layer::{Layer, LayerError};
 
-use crate::finding::{Finding, NotEvaluated, Threshold, Verdict};
+use crate::finding::{Finding, Judgement, NotEvaluated, Threshold, Verdict};
 use crate::heuristics::{self, Loaded, Rule};
 use crate::metrics::MetricParams;
 use crate::model::Application;
+use crate::severity::Severity;
 use params::ParamValue;
 
 /// The id under which rule files set the parameters of metrics.
@@ -138,7 +139,7 @@ impl RuleSet {
             std::iter::once(built_in).chain(own).collect::<Vec<_>>()
         };
         let mut rules = Vec::new();
-        for rule in heuristics::ALL {
+        for rule in heuristics::all() {
             let stack = stack(rule.id, rule.defaults);
             let loaded = (rule.load)(&stack)?;
             let changed_by = stack.iter().skip(1).map(|layer| layer.source.to_owned()).collect();
@@ -172,25 +173,49 @@ impl RuleSet {
     pub fn evaluate(&self, app: &Application) -> Evaluation {
         let mut evaluation = Evaluation::default();
         for active in self.rules.iter().filter(|active| active.loaded.enabled) {
-            match active.loaded.check.check(app) {
-                Verdict::Judged(judged) => evaluation.findings.push(Finding {
-                    rule: active.rule.id,
-                    title: active.rule.title,
-                    severity: judged.severity,
-                    score: judged.severity.score(judged.tasks),
-                    subject: judged.subject,
-                    message: judged.message,
-                    evidence: judged.evidence,
-                    thresholds: thresholds(&active.loaded.params),
-                    advice: judged.advice,
-                }),
+            let judgements = match active.loaded.check.check(app) {
+                Verdict::Judged(judged) => vec![judged],
+                Verdict::Several(judged) => judged,
                 Verdict::NotEvaluated(reason) => {
                     evaluation.not_evaluated.push(NotEvaluated { rule: active.rule.id, reason });
+                    continue;
                 }
-                Verdict::NotApplicable => {}
+                Verdict::NotApplicable => continue,
+            };
+            let gaps = app.spark.as_ref().map(|spark| spark.gaps);
+            let partial = gaps.and_then(|gaps| gaps.reason(active.loaded.check.rests_on()));
+            match partial {
+                // What was found stays found; that nothing was found proves nothing where data is missing.
+                Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
+                    evaluation.not_evaluated.push(NotEvaluated { rule: active.rule.id, reason });
+                }
+                partial => {
+                    evaluation
+                        .findings
+                        .extend(judgements.into_iter().map(|j| active.finding(j, partial.as_deref())));
+                }
             }
         }
         evaluation
+    }
+}
+
+impl ActiveRule {
+    fn finding(&self, judged: Judgement, partial: Option<&str>) -> Finding {
+        Finding {
+            rule: self.rule.id,
+            title: self.rule.title,
+            severity: judged.severity,
+            score: judged.severity.score(judged.tasks),
+            subject: judged.subject,
+            message: match partial {
+                Some(reason) => format!("{}; this rests on partial data: {reason}", judged.message),
+                None => judged.message,
+            },
+            evidence: judged.evidence,
+            thresholds: thresholds(&self.loaded.params),
+            advice: judged.advice,
+        }
     }
 }
 
@@ -206,7 +231,7 @@ fn thresholds(params: &[(&'static str, ParamValue)]) -> Vec<Threshold> {
 
 /// The ids that a rule file may name.
 fn known_ids() -> impl Iterator<Item = &'static str> {
-    heuristics::ALL.iter().map(|rule| rule.id).chain([METRICS_ID])
+    heuristics::all().map(|rule| rule.id).chain([METRICS_ID])
 }
 
 /// What to say about an id that does not exist.

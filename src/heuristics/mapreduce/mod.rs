@@ -14,6 +14,7 @@ mod skew;
 mod time;
 
 use super::Rule;
+use super::wording::{Condition, change, grouped, limit};
 use crate::finding::Subject;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -21,7 +22,6 @@ use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
 use crate::rules::params::choice;
 use crate::rules::quantity::{Duration, Quantity};
-use crate::severity::Severity;
 use crate::stats::truncated_mean;
 use crate::units::Bytes;
 
@@ -44,16 +44,9 @@ pub(super) const RULES: &[Rule] = &[
     mapper_input_size::RULE,
 ];
 
-/// A rule whose YAML and page stand under `rules/mapreduce/<id>`.
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {
-        $crate::heuristics::Rule {
-            id: $id,
-            title: $title,
-            defaults: include_str!(concat!("../../../rules/mapreduce/", $id, ".yaml")),
-            page: include_str!(concat!("../../../rules/mapreduce/", $id, ".md")),
-            load: $load,
-        }
+        $crate::heuristics::rule!("mapreduce", $id, $title, $load)
     };
 }
 use rule;
@@ -193,43 +186,9 @@ fn container_for(app: &Application, needed: Bytes) -> Bytes {
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))
 }
 
-/// A condition of a rule: the key of its cut-offs, the severity it allows, and its lowest cut-off in words.
-type Condition<'a> = (&'a str, Severity, String);
-
-/// What stands in brackets behind a measured value: the limit it passed, or the first condition that makes
-/// it harmless.
-fn limit(severity: Severity, passed: String, conditions: &[Condition<'_>]) -> String {
-    let harmless = conditions.iter().find(|(_, allowed, _)| *allowed == Severity::None);
-    match harmless {
-        Some((key, _, lowest)) if severity == Severity::None => format!("harmless by {key}: {lowest}"),
-        _ => passed,
-    }
-}
-
-/// Whole numbers with thousands apart: `3,000,000`.
-fn grouped(number: i128) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if number < 0 { format!("-{text}") } else { text }
-}
-
 /// `size` rounded to whole MiB, at least one: nobody sets splits to the byte.
 fn whole_mib(size: Bytes) -> Bytes {
     Bytes::from_mib(((size.get() + Bytes::PER_MIB / 2) / Bytes::PER_MIB).max(1))
-}
-
-/// "setting old → new", with the name under which the job set it.
-fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
-    match app.conf.find(key) {
-        Some((name, old)) => format!("{name} {old} → {new}"),
-        None => format!("{} → {new}", key.name()),
-    }
 }
 
 /// As [`change`], for numbers that should rise (or fall); `None` where the job's own value is there already.

@@ -1,6 +1,6 @@
 //! The attempts of a group, a row each, a column for every fact and counter.
 
-use super::{Locality, Outcome};
+use super::{EndReason, Locality, Outcome};
 use crate::model::counters::{Counter, CounterSet, OtherCounter};
 use crate::model::{Column, ProgressLog, ProgressSplits, Symbol};
 use crate::units::{Bytes, Millis, Timestamp};
@@ -10,9 +10,9 @@ use crate::units::{Bytes, Millis, Timestamp};
 pub struct Attempts {
     task: Vec<u32>,
     outcomes: Vec<Outcome>,
-    times: [Column; TimePoint::COUNT],
-    labels: [Column; Label::COUNT],
-    counters: [Column; Counter::COUNT],
+    times: Columns<{ TimePoint::COUNT }>,
+    labels: Columns<{ Label::COUNT }>,
+    counters: Columns<{ Counter::COUNT }>,
     other_counters: Vec<(u32, OtherCounter)>,
     diagnostics: Vec<(u32, Symbol)>,
     progress: ProgressLog,
@@ -31,10 +31,12 @@ pub enum TimePoint {
     ShuffleFinish,
     /// A reduce had merged all map outputs.
     SortFinish,
+    /// The driver began to fetch the result of a task whose result was too large to send along (Spark).
+    GettingResult,
 }
 
 impl TimePoint {
-    const COUNT: usize = 5;
+    const COUNT: usize = 6;
 }
 
 /// Small facts about an attempt, each a column.
@@ -45,10 +47,62 @@ enum Label {
     Rack,
     Locality,
     Speculative,
+    Executor,
+    Id,
+    Reason,
 }
 
 impl Label {
-    const COUNT: usize = 5;
+    const COUNT: usize = 8;
+}
+
+/// Up to `N` columns of which only those with values take space: an application may have a hundred thousand
+/// groups.
+#[derive(Debug, Clone)]
+struct Columns<const N: usize> {
+    /// The place in `present` plus one, 0 for a column without values.
+    slots: [u8; N],
+    present: Vec<Column>,
+}
+
+impl<const N: usize> Default for Columns<N> {
+    fn default() -> Self {
+        Self { slots: [0; N], present: Vec::new() }
+    }
+}
+
+impl<const N: usize> Columns<N> {
+    fn column(&self, index: usize) -> Option<&Column> {
+        let slot = usize::from(*self.slots.get(index)?);
+        self.present.get(slot.checked_sub(1)?)
+    }
+
+    fn get(&self, index: usize, row: usize) -> Option<i64> {
+        self.column(index)?.get(row)
+    }
+
+    fn set(&mut self, index: usize, row: usize, value: Option<i64>) {
+        let Some(slot) = self.slots.get_mut(index) else { return };
+        if *slot == 0 {
+            let Some(next) = u8::try_from(self.present.len() + 1).ok().filter(|_| value.is_some()) else {
+                return;
+            };
+            self.present.push(Column::default());
+            *slot = next;
+        }
+        if let Some(column) = self.present.get_mut(usize::from(*slot) - 1) {
+            put(column, row, value);
+        }
+    }
+
+    fn any(&self, row: usize) -> bool {
+        self.present.iter().any(|column| column.get(row).is_some())
+    }
+
+    fn shrink(&mut self) {
+        self.present.iter_mut().for_each(Column::shrink);
+        self.present.shrink_to_fit();
+    }
 }
 
 impl Default for Attempts {
@@ -56,9 +110,9 @@ impl Default for Attempts {
         Self {
             task: Vec::new(),
             outcomes: Vec::new(),
-            times: std::array::from_fn(|_| Column::default()),
-            labels: std::array::from_fn(|_| Column::default()),
-            counters: std::array::from_fn(|_| Column::default()),
+            times: Columns::default(),
+            labels: Columns::default(),
+            counters: Columns::default(),
             other_counters: Vec::new(),
             diagnostics: Vec::new(),
             progress: ProgressLog::default(),
@@ -109,7 +163,7 @@ impl Attempts {
     /// A moment in the attempt's life.
     #[must_use]
     pub fn time(&self, row: usize, point: TimePoint) -> Option<Timestamp> {
-        self.times.get(point as usize)?.get(row).map(Timestamp::from_millis)
+        self.times.get(point as usize, row).map(Timestamp::from_millis)
     }
 
     /// The time between two moments, `None` where either is unknown or the clock ran backwards.
@@ -142,8 +196,29 @@ impl Attempts {
         match self.label(Label::Locality, row)? {
             0 => Some(Locality::NodeLocal),
             1 => Some(Locality::RackLocal),
+            3 => Some(Locality::ProcessLocal),
+            4 => Some(Locality::NoPreference),
             _ => Some(Locality::OffSwitch),
         }
+    }
+
+    /// The executor that ran the attempt (Spark), by its id.
+    #[must_use]
+    pub fn executor(&self, row: usize) -> Option<Symbol> {
+        self.symbol(Label::Executor, row)
+    }
+
+    /// The attempt's id where it is a number of its own ("Task ID" of Spark).
+    #[must_use]
+    pub fn id(&self, row: usize) -> Option<u64> {
+        self.label(Label::Id, row).and_then(|id| u64::try_from(id).ok())
+    }
+
+    /// Why the attempt ended, where the engine tells.
+    #[must_use]
+    pub fn end_reason(&self, row: usize) -> Option<EndReason> {
+        let code = self.label(Label::Reason, row)?;
+        EndReason::ALL.into_iter().find(|&reason| reason as i64 == code)
     }
 
     /// Whether the attempt was launched while another of its task was still running.
@@ -155,7 +230,7 @@ impl Attempts {
     /// The value of a counter, negative where the history says so.
     #[must_use]
     pub fn counter(&self, row: usize, counter: Counter) -> Option<i64> {
-        self.counters.get(counter.index())?.get(row)
+        self.counters.get(counter.index(), row)
     }
 
     /// The value of a counter that cannot be negative, `None` where it is.
@@ -179,13 +254,13 @@ impl Attempts {
     /// The column of a counter; it may be shorter than the table where later attempts have no value.
     #[must_use]
     pub fn counter_column(&self, counter: Counter) -> Option<&Column> {
-        self.counters.get(counter.index())
+        self.counters.column(counter.index())
     }
 
     /// Whether an attempt has any typed counter.
     #[must_use]
     pub fn has_counters(&self, row: usize) -> bool {
-        self.counters.iter().any(|column| column.get(row).is_some())
+        self.counters.any(row)
     }
 
     /// Counters without a type, with the attempt's row, in the order of the history.
@@ -213,9 +288,7 @@ impl Attempts {
     }
 
     pub(crate) fn set_time(&mut self, row: usize, point: TimePoint, at: Option<Timestamp>) {
-        if let Some(column) = self.times.get_mut(point as usize) {
-            put(column, row, at.map(Timestamp::as_millis));
-        }
+        self.times.set(point as usize, row, at.map(Timestamp::as_millis));
     }
 
     pub(crate) fn set_node(&mut self, row: usize, node: Option<Symbol>) {
@@ -234,6 +307,18 @@ impl Attempts {
         self.set_label(Label::Speculative, row, speculative.map(i64::from));
     }
 
+    pub(crate) fn set_executor(&mut self, row: usize, executor: Option<Symbol>) {
+        self.set_label(Label::Executor, row, executor.map(|s| i64::from(s.index())));
+    }
+
+    pub(crate) fn set_id(&mut self, row: usize, id: Option<u64>) {
+        self.set_label(Label::Id, row, id.and_then(|id| i64::try_from(id).ok()));
+    }
+
+    pub(crate) fn set_end_reason(&mut self, row: usize, reason: Option<EndReason>) {
+        self.set_label(Label::Reason, row, reason.map(|reason| reason as i64));
+    }
+
     pub(crate) fn set_counters(&mut self, row: usize, counters: &CounterSet) {
         for (counter, value) in counters.iter() {
             self.set_counter(row, counter, Some(value));
@@ -244,9 +329,7 @@ impl Attempts {
     }
 
     pub(crate) fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
-        if let Some(column) = self.counters.get_mut(counter.index()) {
-            put(column, row, value);
-        }
+        self.counters.set(counter.index(), row, value);
     }
 
     pub(crate) fn set_diagnostics(&mut self, row: usize, text: Symbol) {
@@ -260,7 +343,7 @@ impl Attempts {
     }
 
     fn label(&self, label: Label, row: usize) -> Option<i64> {
-        self.labels.get(label as usize)?.get(row)
+        self.labels.get(label as usize, row)
     }
 
     fn symbol(&self, label: Label, row: usize) -> Option<Symbol> {
@@ -268,15 +351,13 @@ impl Attempts {
     }
 
     fn set_label(&mut self, label: Label, row: usize, value: Option<i64>) {
-        if let Some(column) = self.labels.get_mut(label as usize) {
-            put(column, row, value);
-        }
+        self.labels.set(label as usize, row, value);
     }
 
     pub(super) fn shrink(&mut self) {
-        for column in self.times.iter_mut().chain(&mut self.labels).chain(&mut self.counters) {
-            column.shrink();
-        }
+        self.times.shrink();
+        self.labels.shrink();
+        self.counters.shrink();
         self.task.shrink_to_fit();
         self.outcomes.shrink_to_fit();
         self.other_counters.shrink_to_fit();

@@ -1,6 +1,6 @@
 //! The task table: what rules and straggler analytics read, whatever engine wrote the history.
 //!
-//! One [`TaskGroup`] holds tasks that do the same work (all maps, all reduces, later the tasks of one
+//! One [`TaskGroup`] holds tasks that do the same work (all maps, all reduces, the tasks of one
 //! stage attempt). It has a row per task and a row per attempt, a column per counter, and `None` wherever
 //! the history does not say.
 
@@ -10,6 +10,7 @@ mod tasks;
 pub use attempts::{Attempts, TimePoint};
 pub use tasks::Tasks;
 
+use super::spark::StageAttempt;
 use crate::units::Timestamp;
 
 /// What the tasks of a group do.
@@ -23,10 +24,12 @@ pub enum TaskKind {
     Setup,
     /// The tasks that clean up after a job or a task (Hadoop 1).
     Cleanup,
+    /// The tasks of one stage attempt (Spark).
+    Stage(StageAttempt),
 }
 
 impl TaskKind {
-    /// The name in reports, also the subject of findings.
+    /// The name in reports, also the subject of findings about MapReduce. All stages share "task".
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,6 +37,7 @@ impl TaskKind {
             Self::Reduce => "reduce",
             Self::Setup => "setup",
             Self::Cleanup => "cleanup",
+            Self::Stage(_) => "task",
         }
     }
 }
@@ -61,6 +65,51 @@ pub enum Locality {
     RackLocal,
     /// Elsewhere.
     OffSwitch,
+    /// In the process that holds the data (Spark).
+    ProcessLocal,
+    /// The task does not mind (Spark).
+    NoPreference,
+}
+
+/// Why an attempt ended, where the engine tells more than its outcome (Spark's `TaskEndReason`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EndReason {
+    /// It did its work.
+    Success,
+    /// The user's code threw an exception.
+    Exception,
+    /// The JVM ran out of memory.
+    OutOfMemory,
+    /// Shuffle data could not be fetched: the map stage runs again.
+    FetchFailed,
+    /// The executor was lost.
+    ExecutorLost,
+    /// The container was killed for using more memory than it asked for.
+    ContainerOverMemory,
+    /// Killed by the scheduler or a user.
+    Killed,
+    /// Another attempt had committed its output.
+    CommitDenied,
+    /// The result was lost before the driver had it.
+    ResultLost,
+    /// Something else.
+    Other,
+}
+
+impl EndReason {
+    /// Every reason.
+    pub const ALL: [Self; 10] = [
+        Self::Success,
+        Self::Exception,
+        Self::OutOfMemory,
+        Self::FetchFailed,
+        Self::ExecutorLost,
+        Self::ContainerOverMemory,
+        Self::Killed,
+        Self::CommitDenied,
+        Self::ResultLost,
+        Self::Other,
+    ];
 }
 
 /// Tasks that do the same work, with all their attempts.

@@ -1,0 +1,91 @@
+//! `spark-executor-gc`: executors spend their tasks' time collecting garbage (Dr. Elephant `ExecutorGcHeuristic`).
+
+use super::{conf_line, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::limit;
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{ClusterManager, Executor, Facet};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Ratio};
+use crate::severity::Severity;
+use crate::units::{Bytes, Millis};
+
+rule_params! {
+    /// Parameters of `spark-executor-gc`.
+    pub(super) struct Gc / GcLayer {
+        /// GC time over task time, summed over all executors.
+        gc_ratio: Ascending<Ratio>,
+        /// Task time of all executors together: JVMs collect much while they are young.
+        task_time: Ascending<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-executor-gc", "Spark Executor GC", |layers| load(layers, Collection));
+
+struct Collection(Gc);
+
+impl Check for Collection {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let workers: Vec<&Executor> = spark.workers().collect();
+        let sum =
+            |of: fn(&Executor) -> Option<Millis>| workers.iter().filter_map(|w| of(w)).reduce(|a, b| a + b);
+        let (Some(gc), Some(time)) = (sum(|w| w.totals.gc_time), sum(|w| w.totals.task_time)) else {
+            return Verdict::NotEvaluated("no task reports its JVM GC time".to_owned());
+        };
+        let ratio = gc.as_f64() / time.as_f64();
+        let low = Severity::Low;
+        let conditions = [
+            ("gc_ratio", params.gc_ratio.severity(ratio), params.gc_ratio.describe_in(low, percent)),
+            ("task_time", params.task_time.severity(time.as_f64()), params.task_time.describe(low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let passed = params.gc_ratio.describe_in(severity, percent);
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: workers.len() as u64,
+            message: format!(
+                "executors spend {gc} of {time} of task time in garbage collection, {} ({})",
+                percent(ratio),
+                limit(severity, passed, &conditions),
+            ),
+            evidence: vec![
+                ("executors_count", Measure::Count(workers.len() as u64)),
+                ("gc_time_ms", Measure::Time(gc)),
+                ("task_time_ms", Measure::Time(time)),
+                ("gc_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio))),
+            ],
+            advice: if severity > Severity::None { advice(app, &workers) } else { Vec::new() },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+/// More heap for each task, by a larger heap or by fewer tasks at a time.
+fn advice(app: &Application, workers: &[&Executor]) -> Vec<String> {
+    let local = ClusterManager::of(&app.conf) == Some(ClusterManager::Local);
+    let key = if local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory };
+    let now = app.conf.spark_size(key, Bytes::new(1)).unwrap_or(Bytes::from_mib(1024));
+    let larger = Bytes::new(now.get() / 2 * 3);
+    let mut advice = vec![format!(
+        "give the heap half as much again: {}",
+        conf_line(app, key, format!("{}m", larger.whole_mib()))
+    )];
+    let cores = workers.iter().filter_map(|worker| worker.cores).max();
+    if let Some(cores) = cores.filter(|&cores| cores > 1 && !local) {
+        advice.push(format!(
+            "or run fewer tasks in the same heap: {}",
+            conf_line(app, ConfKey::ExecutorCores, cores.div_ceil(2))
+        ));
+    }
+    advice
+}

@@ -1,0 +1,36 @@
+//! The rules of Spark, one file per heuristic; what several share stands here.
+
+mod executor_gc;
+
+use super::Rule;
+use crate::model::conf::ConfKey;
+use crate::model::spark::Spark;
+use crate::model::{Application, Engine};
+
+/// Every rule of Spark, in the order of the documentation.
+pub(super) const RULES: &[Rule] = &[executor_gc::RULE];
+
+macro_rules! rule {
+    ($id:literal, $title:literal, $load:expr) => {
+        $crate::heuristics::rule!("spark", $id, $title, $load)
+    };
+}
+use rule;
+
+/// What only Spark applications have; `None` for another engine.
+fn spark(app: &Application) -> Option<&Spark> {
+    app.spark.as_deref().filter(|_| app.engine == Engine::Spark)
+}
+
+/// A share as people read it: "12.5 %".
+fn percent(share: f64) -> String {
+    format!("{} %", crate::units::three_digits(100.0 * share))
+}
+
+/// A setting to paste, with what it was: `--conf spark.executor.memory=6g (now 4g)`.
+fn conf_line(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
+    match app.conf.find(key) {
+        Some((name, old)) => format!("--conf {name}={new} (now {old})"),
+        None => format!("--conf {}={new}", key.name()),
+    }
+}

@@ -1,0 +1,39 @@
+//! Phrases that rules share.
+
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::severity::Severity;
+
+/// A condition of a rule: the key of its cut-offs, the severity it allows, and its lowest cut-off in words.
+pub(super) type Condition<'a> = (&'a str, Severity, String);
+
+/// What stands in brackets behind a measured value: the limit it passed, or the first condition that makes
+/// it harmless.
+pub(super) fn limit(severity: Severity, passed: String, conditions: &[Condition<'_>]) -> String {
+    let harmless = conditions.iter().find(|(_, allowed, _)| *allowed == Severity::None);
+    match harmless {
+        Some((key, _, lowest)) if severity == Severity::None => format!("harmless by {key}: {lowest}"),
+        _ => passed,
+    }
+}
+
+/// Whole numbers with thousands apart: `3,000,000`.
+pub(super) fn grouped(number: i128) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 { format!("-{text}") } else { text }
+}
+
+/// "setting old → new", with the name under which the job set it.
+pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
+    match app.conf.find(key) {
+        Some((name, old)) => format!("{name} {old} → {new}"),
+        None => format!("{} → {new}", key.name()),
+    }
+}

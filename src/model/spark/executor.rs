@@ -1,0 +1,274 @@
+//! Executors: their lives, their sizes, and the peaks of their memory.
+
+use crate::model::Symbol;
+use crate::units::{Bytes, Millis, Timestamp};
+
+macro_rules! executor_metrics {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal;)+) => {
+        /// A metric that executors report with heartbeats since Spark 3.0 (`ExecutorMetricType`).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum ExecutorMetric { $($(#[$doc])* $variant,)+ }
+
+        impl ExecutorMetric {
+            /// Every metric, in the order in which Spark writes them.
+            pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
+
+            /// The name in event logs.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+executor_metrics! {
+    /// Heap in use, in bytes.
+    JvmHeapMemory = "JVMHeapMemory";
+    /// Memory of the JVM outside its heap, in bytes.
+    JvmOffHeapMemory = "JVMOffHeapMemory";
+    /// Execution memory on the heap, in bytes.
+    OnHeapExecutionMemory = "OnHeapExecutionMemory";
+    /// Execution memory off the heap, in bytes.
+    OffHeapExecutionMemory = "OffHeapExecutionMemory";
+    /// Storage memory on the heap, in bytes.
+    OnHeapStorageMemory = "OnHeapStorageMemory";
+    /// Storage memory off the heap, in bytes.
+    OffHeapStorageMemory = "OffHeapStorageMemory";
+    /// Execution and storage memory on the heap together, in bytes.
+    OnHeapUnifiedMemory = "OnHeapUnifiedMemory";
+    /// Execution and storage memory off the heap together, in bytes.
+    OffHeapUnifiedMemory = "OffHeapUnifiedMemory";
+    /// Direct buffers, in bytes.
+    DirectPoolMemory = "DirectPoolMemory";
+    /// Mapped buffers, in bytes.
+    MappedPoolMemory = "MappedPoolMemory";
+    /// Address space of the JVM, in bytes; 0 where process tree metrics are off.
+    ProcessTreeJvmVMemory = "ProcessTreeJVMVMemory";
+    /// Resident memory of the JVM, in bytes; 0 where process tree metrics are off.
+    ProcessTreeJvmRssMemory = "ProcessTreeJVMRSSMemory";
+    /// Address space of Python workers, in bytes.
+    ProcessTreePythonVMemory = "ProcessTreePythonVMemory";
+    /// Resident memory of Python workers, in bytes.
+    ProcessTreePythonRssMemory = "ProcessTreePythonRSSMemory";
+    /// Address space of other children, in bytes.
+    ProcessTreeOtherVMemory = "ProcessTreeOtherVMemory";
+    /// Resident memory of other children, in bytes.
+    ProcessTreeOtherRssMemory = "ProcessTreeOtherRSSMemory";
+    /// Young collections.
+    MinorGcCount = "MinorGCCount";
+    /// Time of young collections, in milliseconds.
+    MinorGcTime = "MinorGCTime";
+    /// Old collections.
+    MajorGcCount = "MajorGCCount";
+    /// Time of old collections, in milliseconds.
+    MajorGcTime = "MajorGCTime";
+    /// Time of all collections, in milliseconds.
+    TotalGcTime = "TotalGCTime";
+    /// Concurrent collections (Spark 4).
+    ConcurrentGcCount = "ConcurrentGCCount";
+    /// Time of concurrent collections, in milliseconds (Spark 4).
+    ConcurrentGcTime = "ConcurrentGCTime";
+}
+
+impl ExecutorMetric {
+    /// How many metrics there are.
+    pub const COUNT: usize = Self::ALL.len();
+}
+
+/// The highest value of each executor metric that was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peaks {
+    values: [Option<u64>; ExecutorMetric::COUNT],
+}
+
+impl Default for Peaks {
+    fn default() -> Self {
+        Self { values: [None; ExecutorMetric::COUNT] }
+    }
+}
+
+impl Peaks {
+    /// The highest value of `metric`; `None` where the log has none.
+    #[must_use]
+    pub fn get(&self, metric: ExecutorMetric) -> Option<u64> {
+        self.values.get(metric as usize).copied().flatten()
+    }
+
+    /// As [`Peaks::get`], with 0 as absent: what Spark writes where it does not measure.
+    #[must_use]
+    pub fn measured(&self, metric: ExecutorMetric) -> Option<Bytes> {
+        self.get(metric).filter(|&value| value > 0).map(Bytes::new)
+    }
+
+    /// The highest heap in use.
+    #[must_use]
+    pub fn heap(&self) -> Option<Bytes> {
+        self.measured(ExecutorMetric::JvmHeapMemory)
+    }
+
+    /// The highest execution and storage memory together, on the heap and off it.
+    #[must_use]
+    pub fn unified(&self) -> Option<Bytes> {
+        let on = self.get(ExecutorMetric::OnHeapUnifiedMemory);
+        let off = self.get(ExecutorMetric::OffHeapUnifiedMemory);
+        if on.is_none() && off.is_none() {
+            return None;
+        }
+        Some(Bytes::new(on.unwrap_or_default().saturating_add(off.unwrap_or_default())))
+    }
+
+    /// The highest resident memory of the process tree: the sum of the peaks of its parts, so never too low;
+    /// `None` where it was not measured.
+    #[must_use]
+    pub fn resident(&self) -> Option<Bytes> {
+        let jvm = self.measured(ExecutorMetric::ProcessTreeJvmRssMemory)?;
+        let children =
+            [ExecutorMetric::ProcessTreePythonRssMemory, ExecutorMetric::ProcessTreeOtherRssMemory];
+        Some(jvm + children.into_iter().filter_map(|metric| self.measured(metric)).sum())
+    }
+
+    /// Takes over a value if it is higher. Spark writes −1 for metrics that were never polled.
+    pub(crate) fn raise(&mut self, metric: ExecutorMetric, value: i64) {
+        if let (Ok(value), Some(slot)) = (u64::try_from(value), self.values.get_mut(metric as usize)) {
+            *slot = Some(slot.map_or(value, |known| known.max(value)));
+        }
+    }
+
+    pub(crate) fn raise_all(&mut self, other: &Self) {
+        for (slot, value) in self.values.iter_mut().zip(other.values) {
+            *slot = (*slot).max(value);
+        }
+    }
+}
+
+/// Storage memory as a block manager announces it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StorageMemory {
+    /// "Maximum Memory": what execution and storage may use together.
+    pub total: Option<Bytes>,
+    /// The part on the heap, since Spark 2.2.
+    pub on_heap: Option<Bytes>,
+    /// The part off the heap.
+    pub off_heap: Option<Bytes>,
+    /// The most that blocks were seen to use: cached RDD blocks as tasks and block updates report them.
+    pub peak_used: Option<Bytes>,
+}
+
+/// What the tasks of one executor add up to, over all attempts whose end the log tells. A sum is `None` where no
+/// attempt reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExecutorTotals {
+    /// Task attempts, ended or not.
+    pub tasks: u64,
+    /// Attempts that succeeded.
+    pub succeeded: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Attempts that were killed.
+    pub killed: u64,
+    /// From launch to end over all ended attempts ("totalDuration" of Spark's REST interface).
+    pub task_time: Option<Millis>,
+    /// "Executor Run Time".
+    pub run_time: Option<Millis>,
+    /// "Executor CPU Time".
+    pub cpu_time: Option<Millis>,
+    /// "JVM GC Time".
+    pub gc_time: Option<Millis>,
+    /// Bytes read from sources and caches.
+    pub input: Option<Bytes>,
+    /// Bytes written.
+    pub output: Option<Bytes>,
+    /// Shuffle bytes read, local and remote.
+    pub shuffle_read: Option<Bytes>,
+    /// Shuffle bytes written.
+    pub shuffle_write: Option<Bytes>,
+    /// "Memory Bytes Spilled": size in memory of what was spilled.
+    pub memory_spilled: Option<Bytes>,
+    /// "Disk Bytes Spilled": size on disk of what was spilled.
+    pub disk_spilled: Option<Bytes>,
+}
+
+/// One executor, or the driver.
+#[derive(Debug, Clone, Default)]
+pub struct Executor {
+    /// Its id; "driver" for the driver.
+    pub id: String,
+    /// Its host.
+    pub host: Option<Symbol>,
+    /// Its cores: how many tasks of one CPU it runs at a time.
+    pub cores: Option<u32>,
+    /// Its resource profile.
+    pub resource_profile: Option<u32>,
+    /// When it was added; the block manager's registration where the executor's own is missing.
+    pub added_at: Option<Timestamp>,
+    /// When it was removed; `None` where it lived to the end.
+    pub removed_at: Option<Timestamp>,
+    /// Why it was removed.
+    pub removed_reason: Option<String>,
+    /// Launch of the first task that it ran.
+    pub first_task_at: Option<Timestamp>,
+    /// End of the last task that it ran.
+    pub last_task_at: Option<Timestamp>,
+    /// How often it was excluded, for the application or for a stage.
+    pub exclusions: u64,
+    /// Its storage memory.
+    pub storage: StorageMemory,
+    /// The highest values of its metrics, from heartbeats, tasks and stages.
+    pub peaks: Peaks,
+    /// The sums over its tasks.
+    pub totals: ExecutorTotals,
+}
+
+impl Executor {
+    /// Whether something other than the end of the application or dynamic allocation took it away.
+    #[must_use]
+    pub fn was_lost(&self) -> bool {
+        const PEACEFUL: [&str; 6] = [
+            "killed by driver",
+            "executor killed by driver",
+            "idle",
+            "decommission",
+            "driver commanded a shutdown",
+            "due to scale down",
+        ];
+        self.removed_at.is_some()
+            && self.removed_reason.as_deref().is_none_or(|reason| {
+                let reason = reason.to_ascii_lowercase();
+                !PEACEFUL.iter().any(|peaceful| reason.contains(peaceful))
+            })
+    }
+}
+
+/// What executors of a resource profile ask for (`SparkListenerResourceProfileAdded`).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ResourceProfile {
+    /// Its id; 0 is the default one.
+    pub id: u32,
+    /// Cores of an executor.
+    pub cores: Option<u32>,
+    /// Heap.
+    pub memory: Option<Bytes>,
+    /// Memory beyond the heap.
+    pub overhead: Option<Bytes>,
+    /// Off-heap memory of Spark.
+    pub off_heap: Option<Bytes>,
+    /// Memory of Python workers.
+    pub pyspark: Option<Bytes>,
+    /// Thousandths of a CPU that one task takes.
+    pub task_cpus_thousandths: Option<u32>,
+}
+
+/// A node or executor that was excluded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exclusion {
+    /// The host or the executor's id.
+    pub name: String,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Task failures that led to it.
+    pub task_failures: Option<u64>,
+    /// Whether it was included again later.
+    pub lifted: bool,
+}

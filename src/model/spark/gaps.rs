@@ -1,0 +1,88 @@
+//! What a log announces and does not deliver. Verdicts that rest on it say so.
+
+/// A part of the model that verdicts rest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Facet {
+    /// Tasks: all ran to an end that the log tells.
+    Tasks,
+    /// Stages: all that were submitted have an end.
+    Stages,
+    /// Jobs: all that were started have an end.
+    Jobs,
+    /// Executors: all that ran tasks were added, so that their lives and sizes are known.
+    Executors,
+    /// The end of the application.
+    End,
+}
+
+/// How much is missing, by what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gaps {
+    /// Tasks without a known outcome: no attempt of theirs has an end, or none is shown although announced.
+    pub tasks: u64,
+    /// Attempts without an end whose task was done by another attempt.
+    pub attempts: u64,
+    /// Ends of tasks whose start is missing.
+    pub starts: u64,
+    /// Stage attempts without an end, or without a beginning.
+    pub stages: u64,
+    /// Jobs without an end, or without a beginning.
+    pub jobs: u64,
+    /// Executors that ran tasks and were never added.
+    pub executors: u64,
+    /// Whether the application's beginning is missing.
+    pub beginning: bool,
+    /// Whether the application's end is missing.
+    pub end: bool,
+    /// Whether a history server's compaction has dropped the tasks of finished jobs.
+    pub compacted: bool,
+    /// Lines that could not be read, or whole parts that are missing: anything may have been in them.
+    pub unread: u64,
+}
+
+impl Gaps {
+    /// Whether nothing is missing.
+    #[must_use]
+    pub fn none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Why what rests on `facets` is partial, in words to follow "because"; `None` where nothing of it is missing.
+    #[must_use]
+    pub fn reason(&self, facets: &[Facet]) -> Option<String> {
+        let mut reasons = Vec::new();
+        let mut say = |facet, missing: bool, text: String| {
+            if missing && facets.contains(&facet) && !reasons.contains(&text) {
+                reasons.push(text);
+            }
+        };
+        let unread =
+            plural(self.unread, "line or part of the log was lost", "lines or parts of the log were lost");
+        for facet in [Facet::Tasks, Facet::Stages, Facet::Jobs, Facet::Executors, Facet::End] {
+            say(facet, self.unread > 0, unread.clone());
+        }
+        let compacted = "compaction dropped the tasks of finished jobs".to_owned();
+        for facet in [Facet::Tasks, Facet::Stages, Facet::Jobs] {
+            say(facet, self.compacted, compacted.clone());
+        }
+        say(
+            Facet::Tasks,
+            self.tasks > 0,
+            plural(self.tasks, "task has no known end", "tasks have no known end"),
+        );
+        say(
+            Facet::Stages,
+            self.stages > 0,
+            plural(self.stages, "stage is told in part", "stages are told in part"),
+        );
+        say(Facet::Jobs, self.jobs > 0, plural(self.jobs, "job is told in part", "jobs are told in part"));
+        let executors = plural(self.executors, "executor was never added", "executors were never added");
+        say(Facet::Executors, self.executors > 0, executors);
+        say(Facet::End, self.end, "the log ends before the application does".to_owned());
+        (!reasons.is_empty()).then(|| reasons.join(", "))
+    }
+}
+
+fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

@@ -143,7 +143,11 @@ fn judge(source: &Source, inventory: &Inventory, rules: &RuleSet, options: Optio
             return outcome;
         }
     };
-    let Parsed { applications, confs, problems } = parsed;
+    let Parsed { applications, confs, problems, part_problems } = parsed;
+    for (part, problems) in part_problems {
+        let keep = |problem| SourceProblem { source: part.clone(), problem };
+        outcome.problems.extend(problems.into_vec().into_iter().map(keep));
+    }
     let keep = |problem| SourceProblem { source: name.clone(), problem };
     outcome.problems.extend(problems.into_vec().into_iter().map(keep));
     let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);

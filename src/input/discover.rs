@@ -205,9 +205,6 @@ impl Walk {
                     let job_id = job_id_of_conf(&path);
                     self.inventory.confs.push(ConfFile { path, job_id });
                 }
-                Ok((_, SourceKind::SparkEventLog)) => {
-                    self.inventory.skip(Reason::SparkEventLog, &path, named_by_user);
-                }
                 Ok((_, SourceKind::Unrelated(reason))) => self.inventory.skip(reason, &path, named_by_user),
                 Ok((codec, kind)) => self.inventory.histories.push(Source {
                     path: SourcePath::File(path),

@@ -16,4 +16,5 @@ pub mod inventory;
 pub mod job_id;
 pub mod kind;
 mod lookahead;
+mod spark_log;
 pub mod window;

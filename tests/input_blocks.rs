@@ -77,7 +77,9 @@ fn literals(bytes: &[u8]) -> Vec<u8> {
     bytes.chunks(32).flat_map(run).collect()
 }
 
-const PACKERS: [(Codec, fn(&[u8]) -> Vec<u8>); 4] =
+type Pack = fn(&[u8]) -> Vec<u8>;
+
+const PACKERS: [(Codec, Pack); 4] =
     [(Codec::Lz4, lz4), (Codec::Lz4Frame, lz4_frame), (Codec::Snappy, snappy), (Codec::Lzf, lzf)];
 
 fn decode(bytes: impl Into<Vec<u8>>) -> Decoded {

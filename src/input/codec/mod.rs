@@ -24,7 +24,7 @@ use members::Members;
 /// Bytes that tell most codecs, and the beginning of every longer magic number.
 const MAGIC_LEN: usize = 4;
 /// Longest magic number of the codecs, in bytes.
-const LONG_MAGIC_LEN: usize = 8;
+pub(super) const LONG_MAGIC_LEN: usize = 8;
 /// Compression within compression is taken off this often. Real files need two at most; more is a trap.
 const MAX_LAYERS: usize = 3;
 

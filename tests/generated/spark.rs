@@ -54,7 +54,9 @@ fn add_shapes(value: &Value, place: &str, shapes: &mut Shapes) {
             fields.keys().map(|key| format!("{key:?}")).collect::<Vec<_>>().join(",")
         }
         Value::Array(elements) => {
-            elements.iter().for_each(|element| add_shapes(element, place, shapes));
+            for element in elements {
+                add_shapes(element, place, shapes);
+            }
             return;
         }
         Value::Number(number) if number.is_f64() => "fraction".to_owned(),
@@ -174,6 +176,15 @@ fn attempts_start_and_end_in_order_and_leave_no_executor_overbooked() {
     assert!(running.values().all(|&tasks| tasks == 0));
     let ways: Vec<_> = ends.keys().map(String::as_str).collect();
     assert_eq!(ways, ["ExceptionFailure", "ExecutorLostFailure", "Success", "TaskKilled"]);
+}
+
+#[test]
+fn the_smallest_applications_end() {
+    for tasks in 0..30 {
+        let log = log(SparkJob { tasks, ..JOB }, Codec::Plain);
+        let ends = events(&log).filter(|event| event["Task End Reason"]["Reason"] == "Success").count();
+        assert_eq!(ends, tasks as usize);
+    }
 }
 
 #[test]

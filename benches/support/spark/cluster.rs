@@ -144,10 +144,6 @@ impl Cluster {
         }
     }
 
-    pub(super) fn has_free_core(&self) -> bool {
-        !self.free.is_empty()
-    }
-
     pub(super) fn ids(&self) -> impl Iterator<Item = i64> {
         self.executors.keys().copied()
     }

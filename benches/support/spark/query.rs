@@ -19,7 +19,7 @@ pub(super) struct Query {
 impl Query {
     /// Plans a query of so many tasks: most of them scan, some aggregate, a few write.
     pub(super) fn plan(id: i64, tasks: i64, world: &mut World<'_>) -> Self {
-        let (scan, aggregate) = (tasks * 17 / 20, tasks / 10);
+        let (scan, aggregate) = ((tasks * 17 / 20).max(1), tasks / 10);
         let sizes =
             [(Kind::Scan, scan), (Kind::Aggregate, aggregate), (Kind::Write, tasks - scan - aggregate)];
         let first_metric = world.metric_ids(plan::metric_count());

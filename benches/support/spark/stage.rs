@@ -131,7 +131,7 @@ impl<'r, 'log> Run<'r, 'log> {
                 fate: if fails { Fate::Fails } else { Fate::Succeeds },
             };
             if slow && !fails {
-                // No identifier is that low: an attempt is overdue before anything else happens.
+                // Below all identifiers, so that no end of an attempt has this place.
                 let place = (attempt.launch + usual * 2, -2 - attempt.task_id);
                 self.events.insert(place, Event::Overdue(attempt));
             }
@@ -149,7 +149,7 @@ impl<'r, 'log> Run<'r, 'log> {
     /// Starts a second attempt if there is a core to spare. It loses: the first one ends before it.
     fn speculate(&mut self, first: &Attempt) -> io::Result<()> {
         let runs = self.events.contains_key(&(first.finish, first.task_id));
-        if !runs || !self.pending.is_empty() || !self.world.cluster.has_free_core() {
+        if !runs || !self.pending.is_empty() {
             return Ok(());
         }
         let Some(executor) = self.world.cluster.take() else { return Ok(()) };

@@ -153,6 +153,35 @@ fn metrics_repeat_the_accumulables() {
     }
 }
 
+/// Identifier and name of all metrics of a plan.
+fn plan_metrics(node: &Value, metrics: &mut BTreeMap<i64, String>) {
+    for metric in node["metrics"].as_array().unwrap() {
+        let name = metric["name"].as_str().unwrap().to_owned();
+        assert_eq!(metrics.insert(number(&metric["accumulatorId"]), name), None);
+    }
+    for child in node["children"].as_array().unwrap() {
+        plan_metrics(child, metrics);
+    }
+}
+
+#[test]
+fn what_tasks_count_for_a_plan_is_in_the_plan() {
+    let mut metrics = BTreeMap::new();
+    for event in events(&log(JOB, Codec::Plain)) {
+        if name(&event).ends_with("SQLAdaptiveExecutionUpdate") {
+            metrics.clear();
+            plan_metrics(&event["sparkPlanInfo"], &mut metrics);
+        } else if name(&event) == "SparkListenerStageCompleted"
+            && number(&event["Stage Info"]["Stage ID"]) % 3 == 2
+        {
+            let all = event["Stage Info"]["Accumulables"].as_array().unwrap();
+            for told in all.iter().filter(|told| told["Metadata"] == "sql") {
+                assert_eq!(metrics.get(&number(&told["ID"])).map(String::as_str), told["Name"].as_str());
+            }
+        }
+    }
+}
+
 #[test]
 fn attempts_start_and_end_in_order_and_leave_no_executor_overbooked() {
     let (mut running, mut ends, mut now) =

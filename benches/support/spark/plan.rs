@@ -82,7 +82,7 @@ const fn pipeline(kind: Kind) -> [Metric; 1] {
 }
 
 /// From the root to the leaf; the plan has no second branch.
-const NODES: &[Node] = &[
+static NODES: &[Node] = &[
     node("AdaptiveSparkPlan", "AdaptiveSparkPlan isFinalPlan=", &[]),
     node(
         "Execute InsertIntoHadoopFsRelationCommand",
@@ -218,13 +218,20 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    fn nodes(self) -> impl Iterator<Item = &'static Node> + Clone {
-        NODES.iter().filter(move |node| self.is_final || !node.only_final)
+    /// Each node with the identifier of its first metric.
+    fn nodes(self) -> impl Iterator<Item = (i64, &'static Node)> + Clone {
+        let with_id = NODES.iter().scan(self.first_metric, |next, node| {
+            let first = *next;
+            *next += node.metrics.iter().map(|_| 1).sum::<i64>();
+            Some((first, node))
+        });
+        with_id.filter(move |(_, node)| self.is_final || !node.only_final)
     }
 
     /// `physicalPlanDescription`: the tree, and then a paragraph a node.
     pub(super) fn describe(self) -> String {
-        let nodes: Vec<_> = self.nodes().filter(|node| !node.name.starts_with("WholeStage")).collect();
+        let told = |node: &&Node| !node.name.starts_with("WholeStageCodegen") && node.name != "InputAdapter";
+        let nodes: Vec<_> = self.nodes().map(|(_, node)| node).filter(told).collect();
         let mut text = "== Physical Plan ==\n".to_owned();
         for (depth, node) in nodes.iter().enumerate() {
             let (indent, branch) =
@@ -249,8 +256,8 @@ impl Plan {
         event.object("sparkPlanInfo", |root| self.write_node(self.nodes(), root));
     }
 
-    fn write_node(self, mut nodes: impl Iterator<Item = &'static Node> + Clone, object: &mut Json) {
-        let Some(node) = nodes.next() else { return };
+    fn write_node(self, mut nodes: impl Iterator<Item = (i64, &'static Node)> + Clone, object: &mut Json) {
+        let Some((first_metric, node)) = nodes.next() else { return };
         object.text("nodeName", node.name);
         if node.name == "AdaptiveSparkPlan" {
             object.text("simpleString", &format!("{}{}", node.simple, self.is_final));
@@ -263,13 +270,13 @@ impl Plan {
             }
         });
         object.texts("metadata", node.metadata);
-        object.array("metrics", |list| self.write_metrics(node, list));
+        object.array("metrics", |list| node.write_metrics(first_metric, list));
     }
+}
 
-    fn write_metrics(self, node: &'static Node, list: &mut Json) {
-        let before = NODES.iter().take_while(|each| !std::ptr::eq(*each, node));
-        let first = self.first_metric + before.flat_map(|node| node.metrics).map(|_| 1).sum::<i64>();
-        for (id, metric) in (first..).zip(node.metrics) {
+impl Node {
+    fn write_metrics(&self, first: i64, list: &mut Json) {
+        for (id, metric) in (first..).zip(self.metrics) {
             list.braces(|object| {
                 object.text("name", metric.name);
                 object.number("accumulatorId", id).text("metricType", metric.unit);

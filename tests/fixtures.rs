@@ -148,7 +148,7 @@ fn root() -> PathBuf {
 
 impl Fixture {
     fn job(&self) -> Job {
-        let rule = heuristics::ALL.iter().position(|rule| rule.id == self.rule).unwrap();
+        let rule = heuristics::all().position(|rule| rule.id == self.rule).unwrap();
         let serial = u32::try_from(100 * (rule + 1)).unwrap() + u32::try_from(self.severity.value()).unwrap();
         let job = Job::succeeded(&self.groups).named(serial, &format!("{} {}", self.rule, self.severity));
         let job = job.queue(&json!("default"));
@@ -236,7 +236,7 @@ fn everything() -> Options {
 #[test]
 fn findings_of_each_rule() {
     let rules = rules();
-    for rule in heuristics::ALL {
+    for rule in heuristics::all() {
         let folder = Path::new("testdata/heuristics").join(rule.id);
         let report = analyze(&[folder], &rules, everything());
         let mut json = Vec::new();

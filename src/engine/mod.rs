@@ -203,7 +203,7 @@ fn attach_conf(
             let keep = |problem| SourceProblem { source: shown.clone(), problem };
             outcome.problems.extend(problems.into_iter().map(keep));
             sources.push(shown);
-            outcome.confs.push(file.path.clone());
+            outcome.confs.push(file.part.file().to_path_buf());
         }
         Err(message) => outcome.problems.push(error_problem(shown, "unreadable", message)),
     }
@@ -267,25 +267,24 @@ fn evaluate(app: &Application, sources: Vec<String>, rules: &RuleSet, options: O
 
 fn assemble(inventory: &Inventory, outcomes: Vec<SourceOutcome>, options: Options) -> Report {
     let mut report = Report::default();
-    let mut confs = BTreeSet::new();
+    // An archive with several logs is one file, and so is one of which a part could not be read.
+    let (mut analysed, mut failed) = (BTreeSet::new(), BTreeSet::new());
     for failure in &inventory.failures {
         report.named_input_failed |= failure.named_by_user;
-        report.summary.files_failed += 1;
+        failed.insert(failure.file.clone());
         let source = failure.error.path().display().to_string();
         report.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
     }
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
-        if outcome.failed {
-            report.summary.files_failed += 1;
-            report.named_input_failed |= source.named_by_user;
-        } else {
-            report.summary.files_analysed += 1;
-        }
+        report.named_input_failed |= outcome.failed && source.named_by_user;
+        let files = if outcome.failed { &mut failed } else { &mut analysed };
+        files.extend(source.files().map(Path::to_path_buf));
         report.applications.extend(outcome.applications);
         report.problems.extend(outcome.problems);
-        confs.extend(outcome.confs);
+        analysed.extend(outcome.confs);
     }
-    report.summary.files_analysed += confs.len() as u64;
+    report.summary.files_analysed = analysed.len() as u64;
+    report.summary.files_failed = failed.difference(&analysed).count() as u64;
     report.summary.files_found = inventory.found;
     report.summary.files_skipped =
         inventory.found.saturating_sub(report.summary.files_analysed + report.summary.files_failed);

@@ -213,8 +213,9 @@ impl Builder {
                 let at = moment(at);
                 self.saw(at);
                 if let Some(executor) = self.executor(symbols.text(id)) {
-                    executor.removed_at = executor.removed_at.or(at);
-                    executor.removed_reason = executor.removed_reason.take().or(reason);
+                    // Its block manager's removal is told by another clock.
+                    executor.removed_at = at.or(executor.removed_at);
+                    executor.removed_reason = reason.or(executor.removed_reason.take());
                 }
             }
             Event::ExecutorExcluded { id } => {

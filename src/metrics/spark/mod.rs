@@ -8,6 +8,9 @@ mod counts;
 mod dr_elephant;
 mod lives;
 mod tasks;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
+mod tests;
 mod wait;
 
 pub use counts::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};

@@ -51,12 +51,13 @@ const MASTER_OVERHEAD: OverheadKeys =
     OverheadKeys { size: ConfKey::YarnMasterMemoryOverhead, factor: None, least: None };
 
 impl<'a> Containers<'a> {
-    /// `None` where the log does not tell who gave the containers.
+    /// `None` where the log does not tell who gave the containers, or lacks the settings that give their sizes.
     pub(super) fn of(app: &'a Application, spark: &'a Spark, params: &SparkMetricParams) -> Option<Self> {
+        let has_settings = app.conf.iter().any(|(name, _)| name.starts_with("spark."));
         let version = app.engine_version.as_deref().and_then(|version| version.split('.').next());
         Some(Self {
             conf: &app.conf,
-            manager: ClusterManager::of(&app.conf)?,
+            manager: manager(app, spark).filter(|_| has_settings)?,
             profiles: &spark.resource_profiles,
             major_version: version.and_then(|major| major.parse().ok()),
             step: Bytes::from_f64(params.allocation_step.get()).unwrap_or_default(),
@@ -107,11 +108,6 @@ impl<'a> Containers<'a> {
             ClusterManager::Standalone => self.driver_heap(),
             ClusterManager::Kubernetes | ClusterManager::Mesos => heap_and_overhead(),
         }
-    }
-
-    /// Whether all runs inside the driver.
-    pub(super) fn is_local(&self) -> bool {
-        self.manager == ClusterManager::Local
     }
 
     /// Whether the driver runs in a container of the cluster.
@@ -185,6 +181,16 @@ impl<'a> Containers<'a> {
     fn size_or(&self, key: ConfKey, default: Bytes) -> Option<Bytes> {
         if self.conf.text(key).is_some() { size(self.conf, key) } else { Some(default) }
     }
+}
+
+/// Who gave the application its executors; `None` where that is unknown or contradicts what is there.
+pub(super) fn manager(app: &Application, spark: &Spark) -> Option<ClusterManager> {
+    let without_executors = spark.executors.is_empty();
+    if without_executors && spark.driver.totals.tasks > 0 {
+        return Some(ClusterManager::Local);
+    }
+    let named = ClusterManager::of_application(app)?;
+    (named != ClusterManager::Local || without_executors).then_some(named)
 }
 
 /// `asked` as a whole number of steps, and of mebibytes where there are no steps.

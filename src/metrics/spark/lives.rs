@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::containers::Containers;
+use super::containers::{Containers, manager};
 use super::{Cost, SparkMetricParams, shows_all_executors};
-use crate::model::spark::{Executor, ExecutorMetric, Peaks, Spark};
+use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Peaks, Spark};
 use crate::model::{Application, Symbol};
 use crate::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
 
@@ -40,7 +40,10 @@ impl<'a> Lives<'a> {
         }
         let (start, end) = (app.submitted_at?, app.finished_at?);
         let containers = Containers::of(app, spark, params);
-        let local = containers.as_ref().is_some_and(Containers::is_local);
+        let local = manager(app, spark) == Some(ClusterManager::Local);
+        if !local && spark.driver.totals.tasks > 0 {
+            return None;
+        }
         let mut lives = Vec::with_capacity(spark.executors.len() + 1);
         let mut by_executor: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
         let driver = local.then_some(&spark.driver);

@@ -139,6 +139,21 @@ fn local_mode_holds_the_drivers_heap() {
 }
 
 #[test]
+fn who_gave_the_containers_may_have_to_be_told_by_the_id() {
+    let mut app = app(&[("spark.executor.memory", "2g")], vec![executor("1", 1, 0, None)]);
+    app.id = "app-20200706201101-0003".to_owned();
+    same(gb_hours(&app), 20.0);
+    app.id = "application_1457600942802_0093".to_owned();
+    same(gb_hours(&app), 30.0 + 10.0);
+    app.id = "local-1422981759269".to_owned();
+    assert_eq!(gb_hours(&app), None, "local mode has no executors");
+    spark(&mut app).executors.clear();
+    same(gb_hours(&app), 10.0);
+    app.conf = crate::model::conf::Conf::default();
+    assert_eq!(gb_hours(&app), None, "the settings are missing");
+}
+
+#[test]
 fn waste_is_what_peaks_leave_over() {
     let conf = [("spark.master", "spark://host"), ("spark.executor.memory", "4g")];
     let measured = |conf: &[(&str, &str)], executors| {

@@ -1,5 +1,6 @@
 //! Time in which an application wanted executors and had none.
 
+use super::containers::manager;
 use super::shows_all_executors;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -12,7 +13,7 @@ type Span = (Timestamp, Timestamp);
 /// How long no executor was there while one was wanted: until the first one came, and while jobs ran. `None` where
 /// lives of executors or jobs are unknown, and where no executor ever came.
 pub(super) fn time(app: &Application, spark: &Spark) -> Option<Millis> {
-    if ClusterManager::of(&app.conf)? == ClusterManager::Local {
+    if manager(app, spark)? == ClusterManager::Local {
         return Some(Millis::ZERO);
     }
     if !shows_all_executors(spark) || spark.gaps.reason(&[Facet::Jobs]).is_some() {

@@ -14,6 +14,7 @@ use crate::units::{Bytes, Millis, Timestamp};
 const HOUR: i64 = 3_600_000;
 const STAGE: StageAttempt = StageAttempt { stage: 0, attempt: 0 };
 
+#[allow(clippy::unnecessary_wraps)] // as the model has it
 fn at(ms: i64) -> Option<Timestamp> {
     Some(Timestamp::from_millis(ms))
 }
@@ -225,7 +226,7 @@ fn an_executor_is_waited_for_while_it_is_wanted() {
         let mut app =
             app(conf, vec![executor("1", 1, 3 * HOUR, Some(4 * HOUR)), executor("2", 1, 7 * HOUR, None)]);
         spark(&mut app).jobs = vec![job(2 * HOUR, 5 * HOUR), job(6 * HOUR, 8 * HOUR)];
-        Metrics::of_spark(&app, &params()).wait_time.map(|wait| wait.as_hours())
+        Metrics::of_spark(&app, &params()).wait_time.map(Millis::as_hours)
     };
     let dynamic = ("spark.dynamicAllocation.enabled", "true");
     same(wait(&[("spark.master", "yarn")]), 3.0 + 1.0 + 1.0);

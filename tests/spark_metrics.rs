@@ -20,6 +20,7 @@ fn applications(path: &Path) -> Vec<ApplicationReport> {
 
 /// What the events themselves add up to.
 #[derive(Debug, Default, PartialEq)]
+#[allow(clippy::struct_field_names)] // fields name their unit
 struct Sums {
     run_ms: i64,
     executor_ms: i64,

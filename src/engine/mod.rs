@@ -268,7 +268,7 @@ fn evaluate(app: &Application, sources: Vec<String>, rules: &RuleSet, options: O
         finished_at: app.finished_at,
         severity,
         score,
-        metrics: Metrics::of(app, rules.metrics()),
+        metrics: rules.measure(app),
         counts,
         findings,
         not_evaluated: evaluation.not_evaluated,

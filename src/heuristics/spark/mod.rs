@@ -1,6 +1,10 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
 mod executor_gc;
+mod executor_spill;
+mod memory;
+#[cfg(test)]
+mod sample;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -8,7 +12,7 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] = &[executor_gc::RULE];
+pub(super) const RULES: &[Rule] = &[executor_gc::RULE, executor_spill::RULE];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

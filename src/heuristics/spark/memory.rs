@@ -7,6 +7,9 @@ use crate::units::{Bytes, Millis};
 
 /// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
 pub(super) const RESERVED: Bytes = Bytes::from_mib(300);
+/// Why rules on memory cannot be evaluated.
+pub(super) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
+     spark.eventLog.logStageExecutorMetrics=true";
 /// The heap of an executor or driver for which none is set.
 const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 
@@ -36,6 +39,16 @@ pub(super) fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> By
     let profile = worker.resource_profile.and_then(|id| spark.resource_profile(id));
     let own = profile.and_then(|profile| profile.memory).filter(|memory| memory.get() > 0);
     own.filter(|_| key == ConfKey::ExecutorMemory).unwrap_or_else(|| heap(app, key))
+}
+
+/// A heap for what is used and what Spark reserves, `times` as large as that.
+pub(super) fn with_headroom(used: Bytes, times: f64) -> Bytes {
+    Bytes::from_f64((used + RESERVED).as_f64() * times).unwrap_or(used)
+}
+
+/// Whole mebibytes, rounded up.
+pub(super) fn ceil_mib(size: Bytes) -> u64 {
+    size.get().div_ceil(Bytes::PER_MIB)
 }
 
 /// How many tasks a worker runs at a time; 1 where its cores are unknown.

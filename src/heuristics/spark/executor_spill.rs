@@ -210,10 +210,13 @@ fn advice(app: &Application, spark: &Spark, facts: &Facts) -> Vec<String> {
             "make partitions smaller, so that each fits into memory: {}",
             conf_line(app, key, now.saturating_mul(factor))
         )),
-        None => advice.push(format!("make partitions smaller: {factor} times as many in the shuffles that spill")),
+        None => {
+            advice.push(format!("make partitions smaller: {factor} times as many in the shuffles that spill"))
+        }
     }
     let key = memory::heap_key(app, spark);
-    let heap = spark.workers().next().map_or_else(Bytes::default, |worker| memory::heap_of(app, spark, worker));
+    let heap =
+        spark.workers().next().map_or_else(Bytes::default, |worker| memory::heap_of(app, spark, worker));
     let larger = Bytes::new(heap.get() / 2 * 3).whole_mib();
     advice.push(format!("or give tasks more memory: {}", conf_line(app, key, format!("{larger}m"))));
     let cores = spark.workers().filter_map(|worker| worker.cores).max();

@@ -1,8 +1,11 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
+mod driver_metrics;
 mod executor_gc;
 mod executor_spill;
+mod jvm_used_memory;
 mod memory;
+mod peak_unified_memory;
 #[cfg(test)]
 mod sample;
 
@@ -12,7 +15,13 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] = &[executor_gc::RULE, executor_spill::RULE];
+pub(super) const RULES: &[Rule] = &[
+    executor_gc::RULE,
+    peak_unified_memory::RULE,
+    jvm_used_memory::RULE,
+    executor_spill::RULE,
+    driver_metrics::RULE,
+];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

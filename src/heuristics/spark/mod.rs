@@ -1,5 +1,6 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
+mod event_log_limit;
 mod executor_gc;
 
 use super::Rule;
@@ -8,7 +9,7 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] = &[executor_gc::RULE];
+pub(super) const RULES: &[Rule] = &[executor_gc::RULE, event_log_limit::RULE];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

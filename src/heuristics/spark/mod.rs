@@ -1,6 +1,7 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
 mod driver_metrics;
+mod event_log_limit;
 mod executor_gc;
 mod executor_spill;
 mod jvm_used_memory;
@@ -21,6 +22,7 @@ pub(super) const RULES: &[Rule] = &[
     jvm_used_memory::RULE,
     executor_spill::RULE,
     driver_metrics::RULE,
+    event_log_limit::RULE,
 ];
 
 macro_rules! rule {

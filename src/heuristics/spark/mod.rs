@@ -3,12 +3,16 @@
 mod driver_metrics;
 mod event_log_limit;
 mod executor_gc;
+mod executor_load_balance;
 mod executor_spill;
+mod failures;
+mod job_runtime;
 mod jvm_used_memory;
 mod memory;
 mod peak_unified_memory;
 #[cfg(test)]
 mod sample;
+mod stage_runtime;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -23,6 +27,9 @@ pub(super) const RULES: &[Rule] = &[
     executor_spill::RULE,
     driver_metrics::RULE,
     event_log_limit::RULE,
+    executor_load_balance::RULE,
+    job_runtime::RULE,
+    stage_runtime::RULE,
 ];
 
 macro_rules! rule {

@@ -9,7 +9,7 @@ use super::event::{
 use super::plan::Plan;
 use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo, TaskStart};
-use super::verify::Totals;
+use super::verify::{Sums, Totals};
 use crate::model::conf::Property;
 use crate::model::spark::{
     Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, Spark, SqlExecution, Stage,
@@ -50,8 +50,8 @@ pub(super) struct Builder {
 pub(super) struct StageRecord {
     pub(super) stage: Stage,
     pub(super) group: TaskGroup,
-    /// Spark's own sums, as the end of the stage tells them.
-    pub(super) totals: Totals,
+    /// Whether its tasks add up to Spark's own sums.
+    pub(super) sums: Sums,
     pub(super) submitted: bool,
     pub(super) completed: bool,
 }
@@ -334,7 +334,7 @@ impl Builder {
             stages.push(StageRecord {
                 stage: Stage::new(id),
                 group: TaskGroup::new(TaskKind::Stage(id)),
-                totals: Totals::default(),
+                sums: Sums::Agree,
                 submitted: false,
                 completed: false,
             });
@@ -363,7 +363,7 @@ impl Builder {
             let known = |(id, value): (i64, i64)| Some((u64::try_from(id).ok()?, value));
             stage.accumulables = info.accumulables.into_iter().filter_map(known).collect();
             stage.accumulables.sort_unstable();
-            record.totals = Totals::of(&info.totals);
+            record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
         }
         Some(record)
     }

@@ -1,7 +1,9 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
+mod containers;
 mod event_log_limit;
 mod executor_gc;
+mod memory_limit;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -9,7 +11,7 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] = &[executor_gc::RULE, event_log_limit::RULE];
+pub(super) const RULES: &[Rule] = &[executor_gc::RULE, event_log_limit::RULE, memory_limit::RULE];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

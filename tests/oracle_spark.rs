@@ -8,6 +8,8 @@ mod common;
 
 #[path = "oracle_spark/executor_gc.rs"]
 mod executor_gc;
+#[path = "oracle_spark/memory.rs"]
+mod memory;
 
 use common::spark_log::{App, judge, rules};
 use elephant_rs::finding::Finding;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{conf_line, memory, percent, rule, spark};
+use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -212,7 +212,7 @@ impl Facts {
         let driver = &spark.driver;
         let gc = match gc_from {
             GcFrom::Tasks => driver.totals.gc_time.zip(driver.totals.task_time),
-            GcFrom::Heartbeats => collections(spark).zip(memory::run_time(app, spark)),
+            GcFrom::Heartbeats => collections(spark).zip(containers::run_time(app)),
         };
         let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());
         Self {

@@ -135,9 +135,10 @@ impl Load {
         let totals = &executor.totals;
         // An executor without tasks has worked no time at all; that is known.
         let task_time = totals.task_time.or((totals.tasks == 0).then_some(Millis::ZERO))?;
-        let life = match params.by_life {
-            true => memory::life(app, spark, executor).filter(|life| life.get() > 0)?.as_f64(),
-            false => 1.0,
+        let life = if params.by_life {
+            memory::life(app, spark, executor).filter(|life| life.get() > 0)?.as_f64()
+        } else {
+            1.0
         };
         let bytes = |bytes: Option<Bytes>| bytes.unwrap_or_default().as_f64();
         let storage = bytes(executor.storage.peak_used);

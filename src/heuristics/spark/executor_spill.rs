@@ -211,7 +211,8 @@ fn advice(app: &Application, spark: &Spark, facts: &Facts) -> Vec<String> {
             conf_line(app, key, now.saturating_mul(factor))
         )),
         None => {
-            advice.push(format!("make partitions smaller: {factor} times as many in the shuffles that spill"))
+            advice
+                .push(format!("make partitions smaller: {factor} times as many in the shuffles that spill"));
         }
     }
     let key = memory::heap_key(app, spark);

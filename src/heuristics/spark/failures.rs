@@ -1,154 +1,136 @@
-//! Attempts that failed: how many, what time went into them, and why.
+//! Attempts that failed: how many, why, and what helps against it.
 
-use super::{conf_line, memory};
+use super::conf_line;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::{Spark, Stage};
 use crate::model::table::{EndReason, Outcome, TaskGroup};
-use crate::units::{Bytes, Millis};
+use crate::units::Bytes;
 
-/// What became of attempts. Killed ones count nowhere: another attempt won, or somebody stopped the work.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Failures {
+/// Attempts of some tasks by how they ended. Killed attempts are neither failures nor work done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Ends {
     pub(super) succeeded: u64,
     pub(super) failed: u64,
-    /// Time from launch to end of those that failed.
-    pub(super) lost: Millis,
-    /// The same of all whose end is known, whatever it was.
-    pub(super) spent: Millis,
+    /// The failed ones by reason, in the order of [`EndReason::ALL`].
     reasons: [u64; EndReason::ALL.len()],
 }
 
-impl Failures {
+impl Ends {
+    /// The attempts of a group.
     pub(super) fn of(group: &TaskGroup) -> Self {
-        let attempts = &group.attempts;
-        let mut failures = Self::default();
-        for row in 0..attempts.len() {
-            let time = attempts.run_time(row).unwrap_or_default();
-            failures.spent = failures.spent + time;
-            match attempts.outcome(row) {
-                Outcome::Succeeded => failures.succeeded += 1,
-                Outcome::Failed => {
-                    failures.failed += 1;
-                    failures.lost = failures.lost + time;
-                    let reason = attempts.end_reason(row).unwrap_or(EndReason::Other);
-                    if let Some(count) = failures.reasons.get_mut(reason as usize) {
-                        *count += 1;
-                    }
-                }
+        let mut ends = Self::default();
+        for row in 0..group.attempts.len() {
+            match group.attempts.outcome(row) {
+                Outcome::Succeeded => ends.succeeded += 1,
+                Outcome::Failed => ends.add_failure(group.attempts.end_reason(row)),
                 Outcome::Killed | Outcome::Unfinished => {}
             }
         }
-        failures
+        ends
     }
 
-    /// Those of one stage attempt; none where the log shows no task of it.
-    pub(super) fn of_stage(app: &Application, stage: &Stage) -> Self {
-        stage.group.and_then(|group| app.groups.get(group)).map(Self::of).unwrap_or_default()
+    fn add_failure(&mut self, reason: Option<EndReason>) {
+        self.failed += 1;
+        let reason = reason.unwrap_or(EndReason::Other);
+        if let Some(slot) =
+            EndReason::ALL.iter().position(|&r| r == reason).and_then(|at| self.reasons.get_mut(at))
+        {
+            *slot += 1;
+        }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
         self.succeeded += other.succeeded;
         self.failed += other.failed;
-        self.lost = self.lost + other.lost;
-        self.spent = self.spent + other.spent;
-        for (count, more) in self.reasons.iter_mut().zip(other.reasons) {
-            *count += more;
+        for (slot, more) in self.reasons.iter_mut().zip(other.reasons) {
+            *slot += more;
         }
     }
 
-    /// Failed over failed and succeeded; 0 where there are neither.
-    pub(super) fn rate(&self) -> f64 {
-        self.failed as f64 / (self.failed + self.succeeded).max(1) as f64
+    /// Attempts that ended by themselves.
+    pub(super) const fn ended(&self) -> u64 {
+        self.succeeded + self.failed
     }
 
-    /// The most common reason, of equals the first.
-    fn reason(&self) -> Option<EndReason> {
-        let counted = EndReason::ALL.into_iter().zip(self.reasons).rev().filter(|(_, count)| *count > 0);
-        counted.max_by_key(|(_, count)| *count).map(|(reason, _)| reason)
+    /// Failed attempts over all that ended by themselves; `None` where none did.
+    pub(super) fn failure_rate(&self) -> Option<f64> {
+        (self.ended() > 0).then(|| self.failed as f64 / self.ended() as f64)
     }
 
-    /// What to do about the most common reason.
-    pub(super) fn advice(&self, app: &Application, spark: &Spark) -> String {
-        let key = memory::heap_key(app, spark);
-        let heap = memory::heap(app, key);
-        let larger = format!("{}m", (heap.get() / 2 * 3) / Bytes::PER_MIB);
-        match self.reason() {
-            None => "no attempt failed: raise the lowest cut-off of task_failure_rate above 0".to_owned(),
-            Some(EndReason::OutOfMemory) => {
-                format!("most attempts ran out of memory: {}", conf_line(app, key, larger))
-            }
-            Some(EndReason::ContainerOverMemory) => {
-                let fifth = (heap.whole_mib() / 5).max(768);
-                let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, format!("{fifth}m"));
-                format!("most attempts died with containers that used more memory than asked for: {line}")
-            }
-            Some(EndReason::FetchFailed) => format!(
-                "most attempts could not fetch shuffle data, as executors were gone: keep it apart from them with {}, \
-                 and see why they were lost",
-                conf_line(app, ConfKey::ShuffleService, true)
-            ),
-            Some(EndReason::ExecutorLost) => format!(
-                "most attempts were lost with their executors: see why those went; where memory was the reason, {}",
-                conf_line(
-                    app,
-                    ConfKey::ExecutorMemoryOverhead,
-                    format!("{}m", (heap.whole_mib() / 5).max(768))
-                )
-            ),
-            _ => format!(
-                "see the exceptions of the failed attempts; each attempt less saves time where they always fail: {}",
-                conf_line(app, ConfKey::TaskMaxFailures, 2)
-            ),
-        }
+    /// The most frequent reason of failures, of equally frequent ones the first.
+    pub(super) fn main_reason(&self) -> Option<EndReason> {
+        let counted = EndReason::ALL.into_iter().zip(self.reasons).rev();
+        counted.filter(|(_, count)| *count > 0).max_by_key(|(_, count)| *count).map(|(reason, _)| reason)
     }
 }
 
-/// The stage as messages name it: `stage 3.0 (count at App.scala:10)`.
-pub(super) fn stage_name(stage: &Stage) -> String {
-    const LONGEST: usize = 40;
-    let name = stage.name.as_deref().map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "));
-    match name.filter(|name| !name.is_empty()) {
-        Some(name) if name.chars().count() > LONGEST => {
-            format!("stage {} ({}…)", stage.id, name.chars().take(LONGEST - 1).collect::<String>().trim_end())
+/// A reason in words, to follow "mostly".
+pub(super) const fn words(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::OutOfMemory => "the heap was full",
+        EndReason::FetchFailed => "shuffle data could not be fetched",
+        EndReason::ExecutorLost => "the executor was lost",
+        EndReason::ContainerOverMemory => "the container used more memory than it asked for",
+        EndReason::CommitDenied => "another attempt had committed",
+        EndReason::ResultLost => "the result was lost",
+        EndReason::Exception => "the code threw an exception",
+        EndReason::Success | EndReason::Killed | EndReason::Other => "of reasons of their own",
+    }
+}
+
+/// What helps against failures of this reason.
+pub(super) fn advice(app: &Application, reason: Option<EndReason>) -> Vec<String> {
+    let half_more = |key, default: Bytes| {
+        let now = app.conf.spark_size(key, Bytes::from_mib(1)).unwrap_or(default);
+        conf_line(app, key, format!("{}m", (now.whole_mib() * 3).div_ceil(2)))
+    };
+    let mib = Bytes::from_mib;
+    match reason {
+        Some(EndReason::OutOfMemory) => vec![
+            format!("give the heap half as much again: {}", half_more(ConfKey::ExecutorMemory, mib(1024))),
+            "or give each task less data: more partitions, less in collections of one key".to_owned(),
+        ],
+        Some(EndReason::ContainerOverMemory) => {
+            let overhead = half_more(ConfKey::ExecutorMemoryOverhead, mib(1024));
+            vec![format!("give the container more room beyond the heap: {overhead}")]
         }
-        Some(name) => format!("stage {} ({name})", stage.id),
-        None => format!("stage {}", stage.id),
+        Some(EndReason::ExecutorLost | EndReason::FetchFailed | EndReason::ResultLost) => vec![
+            format!(
+                "executors were lost; see in their logs whether memory was the cause, and if so: {}",
+                half_more(ConfKey::ExecutorMemoryOverhead, mib(1024))
+            ),
+            "keep shuffle files apart from executors: --conf spark.shuffle.service.enabled=true".to_owned(),
+        ],
+        _ => vec![
+            "the same task may fail again: read the exception of its first attempt, and correct the code or the \
+             record that it names; each try that fails costs its whole time (spark.task.maxFailures counts them)"
+                .to_owned(),
+        ],
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
-    use crate::model::spark::StageAttempt;
 
     #[test]
-    fn killed_attempts_are_no_failures() {
-        let mut app = sample::app(&[]);
-        let attempts = [
-            (Outcome::Succeeded, 10),
-            (Outcome::Failed, 5),
-            (Outcome::Killed, 7),
-            (Outcome::Failed, 1),
-            (Outcome::Unfinished, -1),
-        ];
-        sample::stage(&mut app, 0, &attempts);
-        let failures = Failures::of(&app.groups[0]);
-        assert_eq!((failures.succeeded, failures.failed), (1, 2));
-        assert_eq!((failures.lost, failures.spent), (Millis::new(6), Millis::new(23)));
-        assert!((failures.rate() - 2.0 / 3.0).abs() < 1e-12);
-        assert_eq!(failures.reason(), Some(EndReason::Exception));
-        assert!(Failures::default().rate() < 1e-12);
+    fn nothing_ended_has_no_rate() {
+        assert_eq!(Ends::default().failure_rate(), None);
+        assert_eq!(Ends::default().main_reason(), None);
     }
 
     #[test]
-    fn long_names_are_cut() {
-        let mut stage = Stage::new(StageAttempt { stage: 3, attempt: 0 });
-        assert_eq!(stage_name(&stage), "stage 3.0");
-        stage.name = Some("count at  App.scala:10".to_owned());
-        assert_eq!(stage_name(&stage), "stage 3.0 (count at App.scala:10)");
-        stage.name = Some("$".repeat(50));
-        assert_eq!(stage_name(&stage), format!("stage 3.0 ({}…)", "$".repeat(39)));
+    fn the_most_frequent_reason_is_the_main_one() {
+        let mut ends = Ends { succeeded: 6, ..Ends::default() };
+        for reason in
+            [Some(EndReason::Exception), Some(EndReason::OutOfMemory), None, Some(EndReason::OutOfMemory)]
+        {
+            ends.add_failure(reason);
+        }
+        assert_eq!(ends.main_reason(), Some(EndReason::OutOfMemory));
+        assert_eq!(ends.failure_rate(), Some(0.4));
+        let mut both = ends;
+        both.add(&ends);
+        assert_eq!((both.ended(), both.failed), (20, 8));
     }
 }

@@ -1,7 +1,7 @@
 //! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `JobRuntimeHeuristic`).
 
-use super::failures::Failures;
+use super::lost_time::Failures;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
@@ -69,7 +69,7 @@ impl Check for FailingJobs {
             advice.push(of_failed(&failed));
         }
         if by_tasks > Severity::None {
-            advice.push(failures.advice(app, spark));
+            advice.extend(failures.advice(app));
         }
         Verdict::Judged(Judgement {
             severity,
@@ -80,7 +80,7 @@ impl Check for FailingJobs {
                 ("jobs_count", Measure::Count(ended)),
                 ("failed_jobs_count", Measure::Count(failed.len() as u64)),
                 ("job_failure_ratio", Measure::Ratio(Some(job_rate))),
-                ("worst_job_failed_tasks_count", Measure::Count(failures.failed)),
+                ("worst_job_failed_tasks_count", Measure::Count(failures.ends.failed)),
                 ("worst_job_task_failure_ratio", Measure::Ratio(Some(failures.rate()))),
                 ("worst_job_lost_ms", Measure::Time(failures.lost)),
             ],
@@ -109,8 +109,8 @@ impl JobRuntime {
         format!(
             "job {}: {} of {} task attempts failed, {}, and took {} ({})",
             job.id,
-            failures.failed,
-            failures.failed + failures.succeeded,
+            failures.ends.failed,
+            failures.ends.ended(),
             percent(failures.rate()),
             failures.lost,
             limit(severity, passed, &[])

@@ -1,5 +1,6 @@
 //! Heaps: how large they are set, which part of them a task has, and how long they are held.
 
+use super::containers;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, Spark};
@@ -58,15 +59,10 @@ pub(super) fn slots(app: &Application, worker: &Executor) -> u64 {
     (cores / number(ConfKey::TaskCpus).unwrap_or(1)).max(1)
 }
 
-/// From the start of the application to its end, or to the last moment of which the log tells.
-pub(super) fn run_time(app: &Application, spark: &Spark) -> Option<Millis> {
-    Millis::between(app.submitted_at?, app.finished_at.or(spark.log.last_event)?)
-}
-
-/// How long a worker was there.
+/// How long a worker was there; the driver of local mode from the application's start.
 pub(super) fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
-    let start = worker.added_at.or_else(|| app.submitted_at.filter(|_| is_local(app, spark)));
-    Millis::between(start?, worker.removed_at.or(app.finished_at).or(spark.log.last_event)?)
+    let whole = || containers::run_time(app).filter(|_| is_local(app, spark));
+    containers::life(app, worker).or_else(whole)
 }
 
 /// How long all workers together were there; `None` where no life is known.

@@ -1,8 +1,10 @@
 //! `spark-stage-runtime`: stages that take long, that fail, or that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `StageRuntimeHeuristic`).
 
-use super::failures::{Failures, stage_name};
-use super::{conf_line, memory, percent, rule, spark};
+use std::cmp::Reverse;
+
+use super::lost_time::{Failures, stage_name};
+use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -48,12 +50,12 @@ impl Check for Stages {
         if ended == 0 {
             return Verdict::NotEvaluated("the log tells the end of no stage".to_owned());
         }
-        let whole = Whole::of(app, spark);
+        let whole = Whole::of(app);
         let judged = spark.stages.iter().filter(|stage| params.judges(stage));
         let mut facts: Vec<Facts<'_>> = judged.map(|stage| params.facts(app, stage, &whole)).collect();
         facts.retain(|facts| facts.severity() > Severity::None);
         // Stable: of equals the one that ran first.
-        facts.sort_by(|a, b| (b.severity(), b.time).cmp(&(a.severity(), a.time)));
+        facts.sort_by_key(|facts| Reverse((facts.severity(), facts.time)));
         let more = facts.len().saturating_sub(SHOWN);
         facts.truncate(SHOWN);
         let mut judgements: Vec<Judgement> =
@@ -81,10 +83,12 @@ struct Whole {
 }
 
 impl Whole {
-    fn of(app: &Application, spark: &Spark) -> Self {
+    fn of(app: &Application) -> Self {
         let mut all = Failures::default();
-        app.groups.iter().for_each(|group| all.add(&Failures::of(group)));
-        Self { run_time: memory::run_time(app, spark), spent: all.spent }
+        for group in &app.groups {
+            all.add(&Failures::of(group));
+        }
+        Self { run_time: containers::run_time(app), spent: all.spent }
     }
 }
 
@@ -106,8 +110,8 @@ impl Facts<'_> {
     fn evidence(&self) -> Vec<(&'static str, Measure)> {
         let failures = &self.failures;
         let mut evidence = vec![
-            ("failed_tasks_count", Measure::Count(failures.failed)),
-            ("succeeded_tasks_count", Measure::Count(failures.succeeded)),
+            ("failed_tasks_count", Measure::Count(failures.ends.failed)),
+            ("succeeded_tasks_count", Measure::Count(failures.ends.succeeded)),
             ("task_failure_ratio", Measure::Ratio(Some(failures.rate()))),
             ("lost_ms", Measure::Time(failures.lost)),
         ];
@@ -151,8 +155,8 @@ impl StageRuntime {
         let message = if facts.by_failures >= facts.by_time {
             format!(
                 "{name}: {} of {} task attempts failed, {}, and took {} ({})",
-                failures.failed,
-                failures.failed + failures.succeeded,
+                failures.ends.failed,
+                failures.ends.ended(),
                 percent(failures.rate()),
                 failures.lost,
                 self.task_failure_rate.describe_in(facts.by_failures, percent)
@@ -168,7 +172,7 @@ impl StageRuntime {
         };
         let mut advice = Vec::new();
         if facts.by_failures > Severity::None {
-            advice.push(failures.advice(app, spark));
+            advice.extend(failures.advice(app));
         }
         if facts.by_time > Severity::None {
             advice.push(faster(app, spark, facts.stage));

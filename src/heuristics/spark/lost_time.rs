@@ -1,0 +1,106 @@
+//! What failed attempts cost: the time that went into them.
+
+use super::failures::{self, Ends};
+use crate::model::Application;
+use crate::model::spark::Stage;
+use crate::model::table::{Outcome, TaskGroup};
+use crate::units::Millis;
+
+/// Attempts of some tasks, and their time from launch to end.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Failures {
+    pub(super) ends: Ends,
+    /// Of those that failed.
+    pub(super) lost: Millis,
+    /// Of all whose end is known, whatever it was.
+    pub(super) spent: Millis,
+}
+
+impl Failures {
+    pub(super) fn of(group: &TaskGroup) -> Self {
+        let attempts = &group.attempts;
+        let mut failures = Self { ends: Ends::of(group), ..Self::default() };
+        for row in 0..attempts.len() {
+            let time = attempts.run_time(row).unwrap_or_default();
+            failures.spent = failures.spent + time;
+            if attempts.outcome(row) == Outcome::Failed {
+                failures.lost = failures.lost + time;
+            }
+        }
+        failures
+    }
+
+    /// Those of one stage attempt; none where the log shows no task of it.
+    pub(super) fn of_stage(app: &Application, stage: &Stage) -> Self {
+        stage.group.and_then(|group| app.groups.get(group)).map(Self::of).unwrap_or_default()
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.ends.add(&other.ends);
+        self.lost = self.lost + other.lost;
+        self.spent = self.spent + other.spent;
+    }
+
+    /// Failed over failed and succeeded; 0 where there are neither.
+    pub(super) fn rate(&self) -> f64 {
+        self.ends.failure_rate().unwrap_or_default()
+    }
+
+    /// What helps against the most frequent reason.
+    pub(super) fn advice(&self, app: &Application) -> Vec<String> {
+        if self.ends.failed == 0 {
+            return vec![
+                "no attempt failed: raise the lowest cut-off of task_failure_rate above 0".to_owned(),
+            ];
+        }
+        failures::advice(app, self.ends.main_reason())
+    }
+}
+
+/// The stage as messages name it: `stage 3.0 (count at App.scala:10)`.
+pub(super) fn stage_name(stage: &Stage) -> String {
+    const LONGEST: usize = 40;
+    let name = stage.name.as_deref().map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "));
+    match name.filter(|name| !name.is_empty()) {
+        Some(name) if name.chars().count() > LONGEST => {
+            format!("stage {} ({}…)", stage.id, name.chars().take(LONGEST - 1).collect::<String>().trim_end())
+        }
+        Some(name) => format!("stage {} ({name})", stage.id),
+        None => format!("stage {}", stage.id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::spark::StageAttempt;
+
+    #[test]
+    fn killed_attempts_are_no_failures() {
+        let mut app = sample::app(&[]);
+        let attempts = [
+            (Outcome::Succeeded, 10),
+            (Outcome::Failed, 5),
+            (Outcome::Killed, 7),
+            (Outcome::Failed, 1),
+            (Outcome::Unfinished, -1),
+        ];
+        sample::stage(&mut app, 0, &attempts);
+        let failures = Failures::of(&app.groups[0]);
+        assert_eq!((failures.ends.succeeded, failures.ends.failed), (1, 2));
+        assert_eq!((failures.lost, failures.spent), (Millis::new(6), Millis::new(23)));
+        assert!((failures.rate() - 2.0 / 3.0).abs() < 1e-12);
+        assert!(Failures::default().rate() < 1e-12);
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        let mut stage = Stage::new(StageAttempt { stage: 3, attempt: 0 });
+        assert_eq!(stage_name(&stage), "stage 3.0");
+        stage.name = Some("count at  App.scala:10".to_owned());
+        assert_eq!(stage_name(&stage), "stage 3.0 (count at App.scala:10)");
+        stage.name = Some("$".repeat(50));
+        assert_eq!(stage_name(&stage), format!("stage 3.0 ({}…)", "$".repeat(39)));
+    }
+}

@@ -130,7 +130,9 @@ impl Driver {
             ),
         });
         let severity = self.memory.severity(heap);
-        let enough = fits.unwrap_or(4096).min(facts.heap.whole_mib());
+        // Without a known use half of it is a step that rarely hurts.
+        let half = facts.heap.whole_mib() / 2;
+        let enough = fits.unwrap_or(half).min(facts.heap.whole_mib());
         aspects.push(Aspect {
             severity,
             message: format!("the driver has {} of heap ({})", facts.heap, self.memory.describe(severity)),

@@ -3,7 +3,7 @@
 
 use super::{conf_line, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
-use crate::heuristics::wording::limit;
+use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -96,16 +96,31 @@ impl Check for Unbalanced {
             ),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let passed = decisive(
+            severity,
+            &[
+                (cutoffs.severity(deviation), cutoffs.describe(severity)),
+                (
+                    params.idle_share.severity(idle),
+                    format!("idle: {}", params.idle_share.describe_in(severity, percent)),
+                ),
+                (
+                    params.busiest_time.severity(busiest.as_f64()),
+                    format!("busiest: {}", params.busiest_time.describe(severity)),
+                ),
+            ],
+        );
         let uneven = metrics.iter().skip(1).filter(|metric| judge(metric) > Severity::None);
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Application,
             tasks: spark.executors.len() as u64,
             message: format!(
-                "the {name} of an executor differs from the mean of all {} by up to {} times the mean ({})",
+                "the {name} of an executor differs from the mean of all {} by up to {} times the mean; the busiest worked \
+                 {busiest} on each core ({})",
                 loads.len(),
                 three_digits(deviation),
-                limit(severity, cutoffs.describe(severity), &conditions)
+                limit(severity, passed, &conditions)
             ),
             evidence: deviations.evidence(loads.len() as u64, busiest),
             advice: if severity > Severity::None {

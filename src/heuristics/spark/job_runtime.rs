@@ -1,10 +1,10 @@
 //! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `JobRuntimeHeuristic`).
 
-use super::lost_time::Failures;
+use super::lost_time::{Failures, of_all, quoted};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
-use crate::heuristics::wording::limit;
+use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Facet, Job, JobResult, Spark, Stage};
@@ -105,29 +105,35 @@ impl JobRuntime {
 
     fn task_message(&self, job: &Job, failures: &Failures, spent: Millis) -> String {
         let severity = self.by_tasks(failures, spent);
-        let passed = self.task_failure_rate.describe_in(severity, percent);
+        let share = failures.lost.as_f64() / spent.as_f64();
+        let passed = decisive(
+            severity,
+            &[
+                (
+                    self.task_failure_rate.severity(failures.rate()),
+                    self.task_failure_rate.describe_in(severity, percent),
+                ),
+                (self.lost_share.severity(share), self.lost_share.describe_in(severity, percent)),
+            ],
+        );
         format!(
-            "job {}: {} of {} task attempts failed, {}, and took {} ({})",
+            "job {}: {} of {} task attempts failed, {}, and took {}{} ({passed})",
             job.id,
             failures.ends.failed,
             failures.ends.ended(),
             percent(failures.rate()),
             failures.lost,
-            limit(severity, passed, &[])
+            of_all(share),
         )
     }
 }
 
 /// Why the first of the failed jobs failed.
 fn of_failed(failed: &[&Job]) -> String {
-    let first = failed.iter().find_map(|job| Some((job.id, job.failure.as_deref()?.lines().next()?.trim())));
+    let first = failed.iter().find_map(|job| Some((job.id, quoted(job.failure.as_deref()?)?)));
     match first {
-        Some((id, reason)) if !reason.is_empty() => {
-            let reason: String = reason.chars().take(160).collect();
-            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("job {id} says why: {}", reason.trim_end_matches('.'))
-        }
-        _ => "see the failures of their stages in the driver's log".to_owned(),
+        Some((id, reason)) => format!("job {id} says why: {reason}"),
+        None => "see the failures of their stages in the driver's log".to_owned(),
     }
 }
 
@@ -201,7 +207,7 @@ mod tests {
         let slow = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 3_000), (Outcome::Failed, 3_000)];
         let found = sample::evaluate(&app(&[&slow]), ID, false);
         assert_eq!(found.findings[0].severity, Severity::Critical);
-        let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s (critical from 50 %)";
+        let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s, 37.5 % of all task time (critical from 50 %)";
         assert_eq!(found.findings[0].message, expected);
     }
 

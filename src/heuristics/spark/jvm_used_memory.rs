@@ -2,7 +2,7 @@
 
 use super::{conf_line, memory, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
-use crate::heuristics::wording::limit;
+use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Facet, Spark};
@@ -55,17 +55,24 @@ impl Check for TooLarge {
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
-        let passed = params.heap_ratio.describe(severity);
+        let passed = decisive(
+            severity,
+            &[
+                (params.heap_ratio.severity(ratio), params.heap_ratio.describe(severity)),
+                (params.executor_time.severity(held), params.executor_time.describe(severity)),
+            ],
+        );
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Application,
             tasks: spark.workers().count() as u64,
             message: format!(
-                "executors have {} of heap and use at most {}; that is {} times what they use and Spark reserves \
+                "executors have {} of heap and use at most {}; that is {} times what they use and Spark reserves{} \
                  ({})",
                 facts.heap,
                 facts.used,
                 three_digits(ratio),
+                memory::held(facts.held),
                 limit(severity, passed, &conditions)
             ),
             evidence: facts.evidence(),

@@ -1,6 +1,7 @@
 //! What failed attempts cost: the time that went into them.
 
 use super::failures::{self, Ends};
+use super::percent;
 use crate::model::Application;
 use crate::model::spark::Stage;
 use crate::model::table::{Outcome, TaskGroup};
@@ -57,6 +58,24 @@ impl Failures {
     }
 }
 
+/// The first line of what a log says about a failure, cut to a length that fits a report; `None` for nothing.
+pub(super) fn quoted(text: &str) -> Option<String> {
+    const LONGEST: usize = 120;
+    let line = text.lines().next()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        let line = line.trim_end_matches(['.', ':']);
+        return (!line.is_empty()).then(|| line.to_owned());
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    Some(format!("{whole_words} …"))
+}
+
+/// The share of all task time that something took, to follow that time.
+pub(super) fn of_all(share: f64) -> String {
+    if share.is_finite() { format!(", {} of all task time", percent(share)) } else { String::new() }
+}
+
 /// The stage as messages name it: `stage 3.0 (count at App.scala:10)`.
 pub(super) fn stage_name(stage: &Stage) -> String {
     const LONGEST: usize = 40;
@@ -92,6 +111,15 @@ mod tests {
         assert_eq!((failures.lost, failures.spent), (Millis::new(6), Millis::new(23)));
         assert!((failures.rate() - 2.0 / 3.0).abs() < 1e-12);
         assert!(Failures::default().rate() < 1e-12);
+    }
+
+    #[test]
+    fn quotes_are_one_short_line() {
+        assert_eq!(quoted("Job aborted.\n  at").as_deref(), Some("Job aborted"));
+        assert_eq!(quoted(""), None);
+        assert_eq!(quoted(" .\n"), None);
+        let long = quoted(&"word ".repeat(100)).unwrap();
+        assert!(long.ends_with("word …") && long.chars().count() <= 122, "{long}");
     }
 
     #[test]

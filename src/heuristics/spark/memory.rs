@@ -70,6 +70,11 @@ pub(super) fn lives(app: &Application, spark: &Spark) -> Option<Millis> {
     spark.workers().filter_map(|worker| life(app, spark, worker)).reduce(|a, b| a + b)
 }
 
+/// How long the memory was held, to follow what was measured.
+pub(super) fn held(lives: Option<Millis>) -> String {
+    lives.map(|lives| format!(", for {lives} of all executors together")).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::sample;

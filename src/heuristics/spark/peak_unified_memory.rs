@@ -3,7 +3,7 @@
 
 use super::{conf_line, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
-use crate::heuristics::wording::limit;
+use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -82,16 +82,23 @@ impl Check for Unused {
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
-        let passed = peak_share.describe_in(severity, percent);
+        let passed = decisive(
+            severity,
+            &[
+                (peak_share.severity(facts.share()), peak_share.describe_in(severity, percent)),
+                (params.executor_time.severity(held), params.executor_time.describe(severity)),
+            ],
+        );
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Application,
             tasks: spark.workers().count() as u64,
             message: format!(
-                "execution and storage used at most {} of the {} that an executor has for them, {} ({})",
+                "execution and storage used at most {} of the {} that an executor has for them, {}{} ({})",
                 facts.peak,
                 facts.total,
                 percent(facts.share()),
+                memory::held(facts.held),
                 limit(severity, passed, &conditions)
             ),
             evidence: facts.evidence(),

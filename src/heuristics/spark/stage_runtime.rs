@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 
-use super::lost_time::{Failures, stage_name};
+use super::lost_time::{Failures, of_all, quoted, stage_name};
 use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -96,6 +97,8 @@ impl Whole {
 struct Facts<'a> {
     stage: &'a Stage,
     failures: Failures,
+    /// The time of its failed attempts over that of all attempts.
+    lost_share: f64,
     time: Option<Millis>,
     share: Option<f64>,
     by_failures: Severity,
@@ -139,6 +142,7 @@ impl StageRuntime {
         Facts {
             stage,
             failures,
+            lost_share: lost,
             time,
             share,
             by_failures: self.task_failure_rate.severity(failures.rate()).min(self.lost_share.severity(lost)),
@@ -149,17 +153,39 @@ impl StageRuntime {
         }
     }
 
+    fn time_limits(&self, facts: &Facts<'_>) -> [(Severity, String); 2] {
+        let time = facts.time.map_or(f64::NAN, Millis::as_f64);
+        let share = facts.share.unwrap_or(f64::NAN);
+        [
+            (self.stage_time.severity(time), self.stage_time.describe(facts.by_time)),
+            (self.run_time_share.severity(share), self.run_time_share.describe_in(facts.by_time, percent)),
+        ]
+    }
+
     fn judgement(&self, app: &Application, spark: &Spark, facts: &Facts<'_>) -> Judgement {
         let failures = &facts.failures;
         let name = stage_name(facts.stage);
         let message = if facts.by_failures >= facts.by_time {
+            let passed = decisive(
+                facts.by_failures,
+                &[
+                    (
+                        self.task_failure_rate.severity(failures.rate()),
+                        self.task_failure_rate.describe_in(facts.by_failures, percent),
+                    ),
+                    (
+                        self.lost_share.severity(facts.lost_share),
+                        self.lost_share.describe_in(facts.by_failures, percent),
+                    ),
+                ],
+            );
             format!(
-                "{name}: {} of {} task attempts failed, {}, and took {} ({})",
+                "{name}: {} of {} task attempts failed, {}, and took {}{} ({passed})",
                 failures.ends.failed,
                 failures.ends.ended(),
                 percent(failures.rate()),
                 failures.lost,
-                self.task_failure_rate.describe_in(facts.by_failures, percent)
+                of_all(facts.lost_share),
             )
         } else {
             let share = facts.share.map(|share| format!(", {} of the run time", percent(share)));
@@ -167,7 +193,7 @@ impl StageRuntime {
                 "{name}: took {}{} ({})",
                 facts.time.unwrap_or_default(),
                 share.unwrap_or_default(),
-                self.stage_time.describe(facts.by_time)
+                decisive(facts.by_time, &self.time_limits(facts))
             )
         };
         let mut advice = Vec::new();
@@ -190,16 +216,12 @@ impl StageRuntime {
 
     fn of_application(&self, app: &Application, spark: &Spark, ended: u64) -> Judgement {
         let failed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Failed);
-        let reason = failed.clone().find_map(|stage| Some((stage.id, stage.failure.as_deref()?)));
+        let reason = failed.clone().find_map(|stage| Some((stage.id, quoted(stage.failure.as_deref()?)?)));
         let failed = failed.count() as u64;
         let rate = failed as f64 / ended.max(1) as f64;
         let severity = self.stage_failure_rate.severity(rate);
         let advice = match reason {
-            Some((id, reason)) => {
-                let words: Vec<&str> = reason.lines().next().unwrap_or_default().split_whitespace().collect();
-                let text: String = words.join(" ").chars().take(160).collect();
-                format!("stage {id} says why: {}", text.trim_end_matches(['.', ' ']))
-            }
+            Some((id, reason)) => format!("stage {id} says why: {reason}"),
             None => "see why the stages failed in the driver's log".to_owned(),
         };
         Judgement {

@@ -32,7 +32,9 @@ impl Ends {
     fn add_failure(&mut self, reason: Option<EndReason>) {
         self.failed += 1;
         let reason = reason.unwrap_or(EndReason::Other);
-        if let Some(slot) = EndReason::ALL.iter().position(|&r| r == reason).and_then(|at| self.reasons.get_mut(at)) {
+        if let Some(slot) =
+            EndReason::ALL.iter().position(|&r| r == reason).and_then(|at| self.reasons.get_mut(at))
+        {
             *slot += 1;
         }
     }
@@ -120,7 +122,9 @@ mod tests {
     #[test]
     fn the_most_frequent_reason_is_the_main_one() {
         let mut ends = Ends { succeeded: 6, ..Ends::default() };
-        for reason in [Some(EndReason::Exception), Some(EndReason::OutOfMemory), None, Some(EndReason::OutOfMemory)] {
+        for reason in
+            [Some(EndReason::Exception), Some(EndReason::OutOfMemory), None, Some(EndReason::OutOfMemory)]
+        {
             ends.add_failure(reason);
         }
         assert_eq!(ends.main_reason(), Some(EndReason::OutOfMemory));

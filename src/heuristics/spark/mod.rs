@@ -1,12 +1,12 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
 mod containers;
-mod failures;
-mod job_metrics;
-mod stage_metrics;
 mod event_log_limit;
 mod executor_gc;
+mod failures;
+mod job_metrics;
 mod memory_limit;
+mod stage_metrics;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -14,7 +14,8 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] = &[job_metrics::RULE, stage_metrics::RULE, executor_gc::RULE, event_log_limit::RULE, memory_limit::RULE];
+pub(super) const RULES: &[Rule] =
+    &[job_metrics::RULE, stage_metrics::RULE, executor_gc::RULE, event_log_limit::RULE, memory_limit::RULE];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

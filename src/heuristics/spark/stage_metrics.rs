@@ -4,6 +4,7 @@
 mod facts;
 
 use self::facts::Facts;
+use super::conf_line;
 use super::{failures, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -14,7 +15,6 @@ use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Count, Duration, Ratio};
 use crate::severity::Severity;
-use super::conf_line;
 
 /// How many stages are named; of the others only the number is told.
 const NAMED: usize = 3;

@@ -3,6 +3,7 @@
 mod containers;
 mod event_log_limit;
 mod executor_gc;
+mod executor_metrics;
 mod failures;
 mod job_metrics;
 mod memory_limit;
@@ -14,8 +15,14 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] =
-    &[job_metrics::RULE, stage_metrics::RULE, executor_gc::RULE, event_log_limit::RULE, memory_limit::RULE];
+pub(super) const RULES: &[Rule] = &[
+    executor_metrics::RULE,
+    job_metrics::RULE,
+    stage_metrics::RULE,
+    executor_gc::RULE,
+    event_log_limit::RULE,
+    memory_limit::RULE,
+];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

@@ -62,7 +62,9 @@ impl Check for JobFailures {
             evidence.push(("worst_job_failed_tasks_ratio", Measure::Ratio(ends.failure_rate())));
         }
         let mut total = Ends::default();
-        all.iter().for_each(|ends| total.add(ends));
+        for ends in &all {
+            total.add(ends);
+        }
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Application,

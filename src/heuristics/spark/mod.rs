@@ -5,6 +5,7 @@ mod driver_metrics;
 mod event_log_limit;
 mod executor_gc;
 mod executor_load_balance;
+mod executor_metrics;
 mod executor_spill;
 mod failures;
 mod job_metrics;
@@ -26,6 +27,7 @@ use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
 pub(super) const RULES: &[Rule] = &[
+    executor_metrics::RULE,
     job_metrics::RULE,
     stage_metrics::RULE,
     executor_gc::RULE,

@@ -8,6 +8,14 @@ mod common;
 
 #[path = "oracle_spark/executor_gc.rs"]
 mod executor_gc;
+#[path = "oracle_spark/executor_metrics.rs"]
+mod executor_metrics;
+#[path = "oracle_spark/failures.rs"]
+mod failures;
+#[path = "oracle_spark/limits.rs"]
+mod limits;
+#[path = "oracle_spark/memory.rs"]
+mod memory;
 #[path = "oracle_spark/metrics.rs"]
 mod metrics;
 

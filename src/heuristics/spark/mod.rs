@@ -1,6 +1,12 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
+mod configuration_parameters;
 mod executor_gc;
+mod losses;
+mod sizing;
+mod stage_analysis;
+mod stage_figures;
+mod stage_text;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -8,7 +14,7 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] = &[executor_gc::RULE];
+pub(super) const RULES: &[Rule] = &[executor_gc::RULE, configuration_parameters::RULE];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

@@ -117,13 +117,13 @@ fn contents_count_and_names_do_not() {
             (SourceKind::JhistJson, Codec::Zstd),
             (SourceKind::JhistJson, Codec::Plain),
             (SourceKind::Hadoop1History, Codec::Plain),
+            (SourceKind::SparkEventLog, Codec::Plain),
             (SourceKind::JhistJson, Codec::Plain),
         ]
     );
     assert_eq!(
         skipped(&inventory),
         [
-            (Reason::SparkEventLog, 1),
             (Reason::Empty, 1),
             (Reason::SuccessMarker, 1),
             (Reason::AvroContainer, 1),

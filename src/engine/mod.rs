@@ -12,6 +12,7 @@ use crate::finding::{Finding, NotEvaluated};
 use crate::input::inventory::{Inventory, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
 use crate::input::kind::SourceKind;
+use crate::input::part::Part;
 use crate::input::window::ByteWindow;
 use crate::input::{codec, discover};
 use crate::metrics::Metrics;
@@ -117,7 +118,8 @@ pub struct SourceProblem {
 /// Finds the histories below `paths` and judges them by `rules`.
 #[must_use]
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
-    let inventory = discover::discover(paths);
+    let mut inventory = discover::discover(paths);
+    inventory.look_at_streams();
     let outcomes: Vec<SourceOutcome> =
         inventory.histories.par_iter().map(|source| judge(source, &inventory, rules, options)).collect();
     assemble(&inventory, outcomes, options)
@@ -143,7 +145,11 @@ fn judge(source: &Source, inventory: &Inventory, rules: &RuleSet, options: Optio
             return outcome;
         }
     };
-    let Parsed { applications, confs, problems } = parsed;
+    let Parsed { applications, confs, problems, part_problems } = parsed;
+    for (part, problems) in part_problems {
+        let keep = |problem| SourceProblem { source: part.clone(), problem };
+        outcome.problems.extend(problems.into_vec().into_iter().map(keep));
+    }
     let keep = |problem| SourceProblem { source: name.clone(), problem };
     outcome.problems.extend(problems.into_vec().into_iter().map(keep));
     let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
@@ -195,7 +201,7 @@ fn attach_conf(
 ) {
     let Some(file) = inventory.conf_for(source.path.as_path(), &app.id) else { return };
     let shown = file.path.display().to_string();
-    match read_conf(&file.path) {
+    match read_conf(&file.part) {
         Ok((conf, problems)) => {
             app.conf = conf;
             let keep = |problem| SourceProblem { source: shown.clone(), problem };
@@ -207,9 +213,9 @@ fn attach_conf(
     }
 }
 
-fn read_conf(path: &Path) -> Result<(Conf, Vec<Problem>), String> {
+fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     use std::io::Read;
-    let stream = codec::open(path).map_err(|error| error.to_string())?;
+    let stream = part.open().map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     // What comes before a read error is parsed; the parser says that the end is missing.
     if let Err(error) = stream.take(MAX_CONF_LEN).read_to_end(&mut bytes)

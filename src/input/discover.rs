@@ -13,11 +13,11 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use walkdir::{DirEntry, WalkDir};
 
-use super::codec::{self, Codec};
 use super::error::InputError;
-use super::inventory::{ConfFile, Failure, Inventory, Source, SourcePath, by_bytes, identify};
-use super::job_id::job_id_in;
-use super::kind::{Reason, SourceKind};
+use super::found::{Candidate, Sorter};
+use super::inventory::{Failure, Inventory, by_bytes};
+use super::kind::Reason;
+use super::source::{Source, SourcePath};
 
 /// Files looked at together, which is what waits in memory.
 const BATCH: usize = 1024;
@@ -33,24 +33,19 @@ pub fn discover(paths: &[PathBuf]) -> Inventory {
     paths.dedup();
     let mut walk = Walk::default();
     let folders: Vec<&Path> = paths.into_iter().filter(|path| walk.named_path(path)).collect();
-    for folder in folders {
+    for folder in &folders {
         walk.folder(folder);
     }
     walk.linked_files();
     walk.look_at_batch();
-    walk.inventory.sort();
-    walk.inventory
-}
-
-/// A file to be looked at.
-struct Candidate {
-    path: PathBuf,
-    named_by_user: bool,
+    let mut inventory = walk.sorter.finish(&folders);
+    inventory.sort();
+    inventory
 }
 
 #[derive(Default)]
 struct Walk {
-    inventory: Inventory,
+    sorter: Sorter,
     batch: Vec<Candidate>,
     /// Canonical paths of the folders entered or, if named, about to be.
     folders: FxHashSet<PathBuf>,
@@ -92,15 +87,15 @@ impl Walk {
         } else if is_stream(file_type) {
             self.stream(SourcePath::File(path.to_path_buf()));
         } else {
-            self.inventory.found += 1;
+            self.sorter.inventory.found += 1;
             self.fail(InputError::NotReadableAsFile { path: path.to_path_buf() }, true);
         }
         false
     }
 
     fn stream(&mut self, path: SourcePath) {
-        self.inventory.found += 1;
-        self.inventory.histories.push(Source { path, kind: None, codec: None, named_by_user: true });
+        self.sorter.inventory.found += 1;
+        self.sorter.inventory.histories.push(Source::stream(path));
     }
 
     fn folder(&mut self, root: &Path) {
@@ -132,8 +127,8 @@ impl Walk {
     fn found_file(&mut self, entry: DirEntry) {
         if !entry.file_type().is_file() {
             // Opening a pipe would wait for somebody to write to it.
-            self.inventory.found += 1;
-            self.inventory.skip(Reason::SpecialFile, entry.path(), false);
+            self.sorter.inventory.found += 1;
+            self.sorter.inventory.skip(Reason::SpecialFile, entry.path(), false);
         } else if entry.path_is_symlink() {
             self.links.push(entry.into_path());
         } else if !self.was_named(entry.path()) {
@@ -157,7 +152,7 @@ impl Walk {
                 self.folders.remove(&canonical);
             }
         } else {
-            self.inventory.found += 1;
+            self.sorter.inventory.found += 1;
         }
         let named_by_user = error.depth() == 0;
         let source = error.into_io_error().unwrap_or_else(|| io::Error::other("the folder cannot be walked"));
@@ -176,7 +171,7 @@ impl Walk {
                     }
                 }
                 Err(error) => {
-                    self.inventory.found += 1;
+                    self.sorter.inventory.found += 1;
                     self.fail(InputError::from_io(&link, error), false);
                 }
             }
@@ -184,9 +179,9 @@ impl Walk {
     }
 
     fn file(&mut self, path: PathBuf, named_by_user: bool) {
-        self.inventory.found += 1;
+        self.sorter.inventory.found += 1;
         if let Some(reason) = path.file_name().and_then(by_name) {
-            self.inventory.skip(reason, &path, named_by_user);
+            self.sorter.inventory.skip(reason, &path, named_by_user);
             return;
         }
         self.batch.push(Candidate { path, named_by_user });
@@ -198,37 +193,19 @@ impl Walk {
     /// Looks into the files of the batch, several at a time, and keeps their order.
     fn look_at_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        let looks: Vec<_> = batch.par_iter().map(|candidate| look_into(&candidate.path)).collect();
-        for (Candidate { path, named_by_user }, look) in batch.into_iter().zip(looks) {
-            match look {
-                Ok((_, SourceKind::JobConf)) => {
-                    let job_id = job_id_of_conf(&path);
-                    self.inventory.confs.push(ConfFile { path, job_id });
-                }
-                Ok((_, SourceKind::SparkEventLog)) => {
-                    self.inventory.skip(Reason::SparkEventLog, &path, named_by_user);
-                }
-                Ok((_, SourceKind::Unrelated(reason))) => self.inventory.skip(reason, &path, named_by_user),
-                Ok((codec, kind)) => self.inventory.histories.push(Source {
-                    path: SourcePath::File(path),
-                    kind: Some(kind),
-                    codec: Some(codec),
-                    named_by_user,
-                }),
-                Err(error) => self.fail(error, named_by_user),
-            }
+        let looks: Vec<_> = batch.into_par_iter().map(Candidate::look).collect();
+        for look in looks {
+            self.sorter.take(look);
         }
     }
 
     fn fail(&mut self, error: InputError, named_by_user: bool) {
-        self.inventory.failures.push(Failure { error, named_by_user });
+        self.sorter.inventory.failures.push(Failure {
+            file: error.path().to_path_buf(),
+            error,
+            named_by_user,
+        });
     }
-}
-
-fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
-    let mut decoded = codec::open(path)?;
-    let kind = identify(&mut decoded, path)?;
-    Ok((decoded.codec(), kind))
 }
 
 /// The reason to pass over a file for its name alone: the side files that Hadoop's own tools never look into.
@@ -238,12 +215,6 @@ fn by_name(name: &OsStr) -> Option<Reason> {
         [b'.', _, .., b'.', b'c', b'r', b'c'] => Some(Reason::Checksum),
         _ => None,
     }
-}
-
-/// Staging folders are named after the job and call its configuration `job.xml`.
-fn job_id_of_conf(path: &Path) -> Option<String> {
-    let folder = || path.parent().and_then(Path::file_name).and_then(job_id_in);
-    path.file_name().and_then(job_id_in).or_else(folder)
 }
 
 /// Whether a thing that is neither file nor folder can be read from start to end.

@@ -40,6 +40,14 @@ pub enum InputError {
         /// What the decoder says.
         source: io::Error,
     },
+    /// The members of an archive cannot be found.
+    #[error("cannot read the archive {path}: {reason}; fetch it again, or unpack it and name the folder", path = .path.display())]
+    BrokenArchive {
+        /// The archive.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 impl InputError {
@@ -65,7 +73,8 @@ impl InputError {
             Self::NotFound { path }
             | Self::Unreadable { path, .. }
             | Self::NotReadableAsFile { path }
-            | Self::Undecodable { path, .. } => path,
+            | Self::Undecodable { path, .. }
+            | Self::BrokenArchive { path, .. } => path,
         }
     }
 }

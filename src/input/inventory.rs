@@ -2,13 +2,14 @@
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
-use std::fmt;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::codec::{self, Codec, Decoded};
+use super::codec::{Codec, Decoded};
 use super::error::InputError;
 use super::kind::{self, Reason, SourceKind};
+use super::part::Part;
+
+pub use super::source::{LogFolder, Source, SourcePath};
 
 /// The files found, each list in a total order that does not depend on the file system's.
 #[derive(Debug, Default)]
@@ -27,33 +28,13 @@ pub struct Inventory {
     confs_by_job: Vec<usize>,
 }
 
-/// A history to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// Where it is.
-    pub path: SourcePath,
-    /// What it holds; `None` for a stream, which can be looked at only by reading it.
-    pub kind: Option<SourceKind>,
-    /// Its compression; `None` for a stream.
-    pub codec: Option<Codec>,
-    /// Whether the user named this very file and not just a folder above it.
-    pub named_by_user: bool,
-}
-
-/// Where a source is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourcePath {
-    /// A file, or a pipe or terminal that the user named.
-    File(PathBuf),
-    /// Standard input.
-    Stdin,
-}
-
 /// A job configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ConfFile {
-    /// Where it is.
+    /// Where it is, `archive!member` in an archive.
     pub path: PathBuf,
+    /// To open it.
+    pub part: Part,
     /// The job that it belongs to, as far as its name or its folder's name tells.
     pub job_id: Option<String>,
 }
@@ -76,24 +57,10 @@ pub struct Skipped {
 pub struct Failure {
     /// What went wrong.
     pub error: InputError,
+    /// The file on disk that is concerned: the archive, if it is about a member.
+    pub file: PathBuf,
     /// Whether the user named this very path: the run has failed, then.
     pub named_by_user: bool,
-}
-
-impl Source {
-    /// Opens the source at its start and tells what it holds. This is the one read of a stream, so the bytes
-    /// looked at come out of the result again.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or breaks before it is known what it holds. Later errors come out of reading.
-    pub fn open(&self) -> Result<(Decoded, SourceKind), InputError> {
-        let mut decoded = match &self.path {
-            SourcePath::File(path) => codec::open(path)?,
-            SourcePath::Stdin => codec::decode(Box::new(io::stdin())),
-        };
-        let kind = identify(&mut decoded, self.path.as_path())?;
-        Ok((decoded, kind))
-    }
 }
 
 /// What a stream holds; an error if it breaks before that can be told.
@@ -109,26 +76,6 @@ pub(super) fn identify(decoded: &mut Decoded, path: &Path) -> Result<SourceKind,
         });
     }
     Ok(kind)
-}
-
-impl SourcePath {
-    /// The path, `-` for standard input.
-    #[must_use]
-    pub fn as_path(&self) -> &Path {
-        match self {
-            Self::File(path) => path,
-            Self::Stdin => Path::new("-"),
-        }
-    }
-}
-
-impl fmt::Display for SourcePath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) => path.display().fmt(f),
-            Self::Stdin => f.write_str("standard input"),
-        }
-    }
 }
 
 /// Orders paths by their bytes, which is total and the same everywhere.
@@ -169,6 +116,22 @@ impl Inventory {
             }
             None => self.skipped.push(Skipped { reason, named_by_user, count: 1, path: path.to_path_buf() }),
         }
+    }
+
+    /// Takes in what an archive holds. The archive counts as one file, whatever is in it.
+    pub(super) fn take_members(&mut self, members: Self, archive: &Path, named_by_user: bool) {
+        let is_nested = |skipped: &Skipped| skipped.reason == Reason::Archive;
+        let is_useful = !members.histories.is_empty() || !members.confs.is_empty();
+        // One member that cannot be read stands for all: mostly the whole archive is encrypted.
+        let failure = members.failures.into_iter().next();
+        if !is_useful && failure.is_none() {
+            let nested = members.skipped.iter().any(is_nested);
+            let reason = if nested { Reason::Archive } else { Reason::ArchiveWithoutHistory };
+            self.skip(reason, archive, named_by_user);
+        }
+        self.failures.extend(failure);
+        self.histories.extend(members.histories);
+        self.confs.extend(members.confs);
     }
 
     /// Puts everything in its order; what the walk met first must not show.
@@ -226,6 +189,7 @@ mod tests {
     fn inventory(confs: &[&str]) -> Inventory {
         let confs = confs.iter().map(|path| ConfFile {
             path: path.into(),
+            part: Part::new_file(path.into()),
             job_id: super::super::job_id::job_id_in(Path::new(path).file_name().unwrap()),
         });
         let mut inventory = Inventory { confs: confs.collect(), ..Inventory::default() };

@@ -5,6 +5,7 @@ use std::fmt;
 use memchr::{memchr, memmem};
 
 use super::codec::Decoded;
+use super::spark_log;
 use crate::parse::event::EventKind;
 use crate::parse::{hadoop1, jobconf};
 
@@ -36,7 +37,7 @@ impl SourceKind {
     /// Whether it is a history that a parser of this crate reads.
     #[must_use]
     pub const fn is_history(self) -> bool {
-        matches!(self, Self::JhistJson | Self::JhistBinary | Self::Hadoop1History)
+        !matches!(self, Self::JobConf | Self::Unrelated(_))
     }
 }
 
@@ -44,12 +45,15 @@ impl SourceKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // `text` says what they are
 pub enum Reason {
-    SparkEventLog,
     Empty,
     Checksum,
     SuccessMarker,
     JobSummary,
     AvroContainer,
+    LogMarker,
+    SupersededPart,
+    DoubledPart,
+    ArchiveWithoutHistory,
     Archive,
     ForeignCompression,
     SpecialFile,
@@ -62,14 +66,17 @@ impl Reason {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::SparkEventLog => "spark event log, not supported yet",
             Self::Empty => "empty file",
             Self::Checksum => "checksum file of hadoop",
             Self::SuccessMarker => "_SUCCESS marker",
             Self::JobSummary => "job summary, not a history",
             Self::AvroContainer => "avro container file, not a history of hadoop",
-            Self::Archive => "archive, unpack it first",
-            Self::ForeignCompression => "compressed otherwise than by gzip or zstd, decompress it first",
+            Self::LogMarker => "marker file of a spark event log",
+            Self::SupersededPart => "part of an event log that a compacted part replaces",
+            Self::DoubledPart => "part of an event log that is there twice",
+            Self::ArchiveWithoutHistory => "archive without a history",
+            Self::Archive => "archive within an archive, unpack it first",
+            Self::ForeignCompression => "compressed by bzip2 or xz, decompress it first",
             Self::SpecialFile => "pipe, socket or device",
             Self::Text => "text of another kind",
             Self::Binary => "binary data of another kind",
@@ -115,14 +122,18 @@ pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
     let line = line.trim_ascii_end();
     Some(if let Some(kind) = jhist(line) {
         kind
+    } else if spark_log::is_event(line) {
+        SourceKind::SparkEventLog
     } else if jobconf::looks_like_conf(head) {
         SourceKind::JobConf
     } else if hadoop1::looks_like_history(body) {
         SourceKind::Hadoop1History
-    } else if is_spark_event(line) {
-        SourceKind::SparkEventLog
     } else if is_job_summary(line) {
         SourceKind::Unrelated(Reason::JobSummary)
+    } else if spark_log::starts_oddly(body) {
+        SourceKind::SparkEventLog
+    } else if !complete && spark_log::may_follow(body) {
+        return None;
     } else {
         SourceKind::Unrelated(text_or_binary(head))
     })
@@ -135,14 +146,8 @@ fn by_magic(head: &[u8]) -> Option<Reason> {
         [b'c', b'r', b'c', 0, ..] => Some(Reason::Checksum),
         [b'O', b'b', b'j', 1, ..] => Some(Reason::AvroContainer),
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Reason::Archive),
-        [b'Z', b'V', 0 | 1, ..] | [0x04, 0x22, 0x4d, 0x18, ..] => Some(Reason::ForeignCompression),
         _ if head.get(TAR_MAGIC) == Some(b"ustar") => Some(Reason::Archive),
-        _ if [&b"LZ4Block"[..], b"\x82SNAPPY\0", b"\xfd7zXZ\0"]
-            .iter()
-            .any(|magic| head.starts_with(magic)) =>
-        {
-            Some(Reason::ForeignCompression)
-        }
+        _ if head.starts_with(b"\xfd7zXZ\0") => Some(Reason::ForeignCompression),
         _ if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") => {
             Some(Reason::ForeignCompression)
         }
@@ -207,13 +212,6 @@ fn json_string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = text.trim_ascii_start().strip_prefix(b"\"")?;
     let end = memchr(b'"', text)?;
     Some((text.get(..end)?, text.get(end + 1..)?))
-}
-
-fn is_spark_event(line: &[u8]) -> bool {
-    // The last one opens the logs of Databricks.
-    const EVENTS: [&[u8]; 3] = [b"SparkListener", b"org.apache.spark", b"DBCEventLoggingListener"];
-    after_tokens(line, &[b"{", b"\"Event\"", b":", b"\""])
-        .is_some_and(|event| EVENTS.iter().any(|name| event.starts_with(name)))
 }
 
 fn is_job_summary(line: &[u8]) -> bool {
@@ -307,9 +305,24 @@ mod tests {
 
     #[test]
     fn spark_event_logs() {
-        assert_eq!(kind_of(r#"{"Event":"SparkListenerLogStart","Spark"#), SourceKind::SparkEventLog);
-        assert_eq!(kind_of(r#"{"Event":"org.apache.spark.sql.streaming.X"}"#), SourceKind::SparkEventLog);
+        let start = r#"{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}"#;
+        assert_eq!(kind_of(start), SourceKind::SparkEventLog);
+        assert_eq!(kind_of(format!("\r\n\n{start}\r\n")), SourceKind::SparkEventLog);
+        assert_eq!(kind_of(format!("\u{feff}{start}")), SourceKind::SparkEventLog);
+        assert_eq!(
+            kind_of(format!("3,\"x\":1}}}}\n{start}\n")),
+            SourceKind::SparkEventLog,
+            "damaged first line"
+        );
         assert_eq!(kind_of("{\n  \"Event\": \"SparkListenerTaskEnd\""), SourceKind::Unrelated(Reason::Text));
+    }
+
+    #[test]
+    fn a_log_whose_first_line_is_damaged_is_looked_at_further() {
+        let damaged = format!("3,\"x\":\"{}\"}}}}\n", "y".repeat(FIRST_LOOK));
+        assert_eq!(identify(damaged.get(..FIRST_LOOK).unwrap().as_bytes(), false), None);
+        let log = format!("{damaged}{{\"Event\":\"SparkListenerJobEnd\"}}\n");
+        assert_eq!(kind_of(log), SourceKind::SparkEventLog);
     }
 
     #[test]
@@ -325,7 +338,7 @@ mod tests {
             (b"PK\x03\x04", Reason::Archive),
             (tar.as_slice(), Reason::Archive),
             (summary.as_bytes(), Reason::JobSummary),
-            (b"LZ4Block\x16", Reason::ForeignCompression),
+            (b"\xfd7zXZ\0", Reason::ForeignCompression),
             (b"BZh91AY&SY", Reason::ForeignCompression),
             (b"this is not a valid log file\n", Reason::Text),
             (b"caf\xe9 \x1b[1mbold\x1b[0m\n", Reason::Text),

@@ -6,6 +6,8 @@ use std::io::{self, BufRead, ErrorKind, Read};
 const FIRST_READ: usize = 4 * 1024;
 /// Compressed bytes asked for at a time afterwards.
 const REFILL: usize = 32 * 1024;
+/// Compressed bytes asked for at a time by decoders of whole blocks.
+const READ_AHEAD: usize = 128 * 1024;
 /// Bytes shown to a decoder at a time. Decoders drop what they made in the very call that fails, so this is
 /// the most that one error can take with it.
 const PORTION: usize = 1024;
@@ -34,6 +36,20 @@ impl Lookahead {
             self.read_more((wanted - self.unread().len()).max(FIRST_READ));
         }
         self.unread()
+    }
+
+    /// As [`Self::peek`], for those who read on to the end: reads far ahead, and makes room for what is wanted
+    /// only as fast as it comes, since a damaged file may announce any length.
+    pub(super) fn fill(&mut self, wanted: usize) -> &[u8] {
+        while !self.ended && self.unread().len() < wanted {
+            self.read_more(self.unread().len().max(READ_AHEAD));
+        }
+        self.unread()
+    }
+
+    /// Passes over bytes that were shown.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.start = (self.start + count).min(self.buffer.len());
     }
 
     /// Whether nothing follows the unread bytes but perhaps an error.
@@ -107,6 +123,6 @@ impl BufRead for Lookahead {
     }
 
     fn consume(&mut self, count: usize) {
-        self.start = (self.start + count).min(self.buffer.len());
+        self.skip(count);
     }
 }

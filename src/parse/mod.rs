@@ -11,6 +11,8 @@ mod known;
 mod problem;
 mod reading;
 mod rows;
+mod scan;
+pub mod spark;
 mod verify;
 
 pub use problem::{Level, Position, Problem, Problems};
@@ -31,4 +33,6 @@ pub struct Parsed {
     pub confs: Vec<(String, Conf)>,
     /// What went wrong.
     pub problems: Problems,
+    /// What went wrong in the parts of a source that lies in several files, by the part's name.
+    pub part_problems: Vec<(String, Problems)>,
 }

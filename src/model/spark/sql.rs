@@ -1,5 +1,6 @@
 //! SQL executions and their plans.
 
+use crate::model::Symbol;
 use crate::units::{Millis, Timestamp};
 
 /// One SQL execution (`SparkListenerSQLExecutionStart`, `…End`).
@@ -17,6 +18,8 @@ pub struct SqlExecution {
     pub error: Option<String>,
     /// Its last known plan, parents before children.
     pub plan: Vec<PlanNode>,
+    /// What the nodes of that plan measure, by node.
+    pub metrics: Vec<PlanMetric>,
     /// What the driver reported for accumulators (`SparkListenerDriverAccumUpdates`), in the order of the log.
     pub driver_updates: Vec<(u64, i64)>,
 }
@@ -32,6 +35,7 @@ impl SqlExecution {
             finished_at: None,
             error: None,
             plan: Vec::new(),
+            metrics: Vec::new(),
             driver_updates: Vec::new(),
         }
     }
@@ -44,24 +48,24 @@ impl SqlExecution {
 }
 
 /// A node of a physical plan (`SparkPlanInfo`).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanNode {
     /// The operator: `HashAggregate`, `Exchange`, …
-    pub name: String,
+    pub name: Symbol,
     /// The node's parent: its place in [`SqlExecution::plan`].
     pub parent: Option<u32>,
-    /// What it measures.
-    pub metrics: Vec<PlanMetric>,
 }
 
 /// A metric of a plan node (`SQLMetricInfo`). Its value is that of its accumulator: see
 /// [`super::Stage::accumulables`] and [`SqlExecution::driver_updates`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanMetric {
+    /// The node: its place in [`SqlExecution::plan`].
+    pub node: u32,
     /// For people: "number of output rows".
-    pub name: String,
+    pub name: Symbol,
     /// `sum`, `size`, `timing`, `nsTiming` or `average`.
-    pub kind: String,
+    pub kind: Symbol,
     /// The accumulator that holds its value.
     pub accumulator: u64,
 }

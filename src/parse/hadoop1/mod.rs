@@ -150,7 +150,7 @@ impl Jobs {
             applications.push(application);
             problems.merge(found);
         }
-        Parsed { applications, confs: self.confs, problems }
+        Parsed { applications, confs: self.confs, problems, ..Parsed::default() }
     }
 }
 

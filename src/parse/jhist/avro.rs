@@ -45,7 +45,7 @@ pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     };
     let damaged = history.read(&mut source);
     let (application, problems) = history.builder.finish(damaged);
-    Parsed { applications: vec![application], confs: Vec::new(), problems }
+    Parsed { applications: vec![application], problems, ..Parsed::default() }
 }
 
 fn unusable(error: &HeaderError, offset: u64) -> Parsed {

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use super::fields::{self, Slot, slot};
-use super::scan::{Cursor, RawStr, Scan, Unexpected};
 use super::shapes::{Shapes, Trace, Use, Values};
 use crate::input::window::{ByteWindow, LineReader, NextLine};
 use crate::model::Interner;
@@ -17,6 +16,7 @@ use crate::parse::build::HistoryBuilder;
 use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
 use crate::parse::known::Number;
 use crate::parse::problem::{Level, Position};
+use crate::parse::scan::{Cursor, RawStr, Scan, Unexpected};
 use crate::parse::{MAX_LINE_LEN, Parsed};
 
 /// Unions nest one deep in real histories; a few more are allowed.
@@ -71,7 +71,7 @@ pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
         }
     }
     let (application, problems) = reader.builder.finish(damaged);
-    Parsed { applications: vec![application], confs: Vec::new(), problems }
+    Parsed { applications: vec![application], problems, ..Parsed::default() }
 }
 
 fn starts_like_an_event(line: &[u8]) -> bool {

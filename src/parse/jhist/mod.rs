@@ -3,5 +3,4 @@
 pub mod avro;
 pub mod fields;
 pub mod json;
-mod scan;
 mod shapes;

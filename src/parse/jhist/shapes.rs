@@ -8,8 +8,8 @@
 //! between them say. An event that differs there in one byte is decoded as if nothing were known.
 
 use super::fields::Slot;
-use super::scan::{Cursor, Scan, Unexpected};
 use crate::parse::event::EventKind;
+use crate::parse::scan::{Cursor, Scan, Unexpected};
 
 /// Maps, reduces, tasks and the job start and end in their own ways.
 const MAX_SHAPES: usize = 16;

@@ -3,18 +3,28 @@
 //! A cut or damaged stream gives all bytes that can be decoded, then the decoder's error, also if that error
 //! was met while looking ahead.
 
+mod blocks;
+mod lz4;
+mod lzf;
+mod members;
+mod snappy;
+
 use std::fmt;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::InputError;
 use super::lookahead::Lookahead;
+use blocks::Blocks;
+use members::Members;
 
-/// Longest magic number of the codecs, in bytes.
+/// Bytes that tell most codecs, and the beginning of every longer magic number.
 const MAGIC_LEN: usize = 4;
+/// Longest magic number of the codecs, in bytes.
+pub(super) const LONG_MAGIC_LEN: usize = 8;
 /// Compression within compression is taken off this often. Real files need two at most; more is a trap.
 const MAX_LAYERS: usize = 3;
 
@@ -27,6 +37,14 @@ pub enum Codec {
     Gzip,
     /// Zstandard, of any number of frames.
     Zstd,
+    /// LZ4 blocks as Java's `LZ4BlockOutputStream` frames them, which is what Spark writes.
+    Lz4,
+    /// LZ4's own frame format, which is what its command line writes.
+    Lz4Frame,
+    /// Snappy blocks as the Java library `snappy-java` frames them.
+    Snappy,
+    /// LZF chunks.
+    Lzf,
 }
 
 impl Codec {
@@ -36,6 +54,10 @@ impl Codec {
         match head {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            [0x04, 0x22, 0x4d, 0x18, ..] => Self::Lz4Frame,
+            [b'Z', b'V', 0 | 1, ..] => Self::Lzf,
+            _ if head.starts_with(lz4::MAGIC) => Self::Lz4,
+            _ if head.starts_with(snappy::MAGIC) => Self::Snappy,
             _ => Self::Plain,
         }
     }
@@ -47,6 +69,10 @@ impl fmt::Display for Codec {
             Self::Plain => "plain",
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Lz4 => "lz4",
+            Self::Lz4Frame => "lz4 frame",
+            Self::Snappy => "snappy",
+            Self::Lzf => "lzf",
         })
     }
 }
@@ -83,11 +109,15 @@ pub fn decode(reader: Box<dyn Read + Send>) -> Decoded {
     let mut stream = Lookahead::new(reader);
     let mut outermost = Codec::Plain;
     for _ in 0..MAX_LAYERS {
-        let codec = Codec::from_magic(stream.peek(MAGIC_LEN));
+        let codec = codec_of(&mut stream);
         let layer: Box<dyn Read + Send> = match codec {
             Codec::Plain => break,
-            Codec::Gzip => Box::new(Members::<Gzip>::new(stream, &ignored_tail)),
-            Codec::Zstd => Box::new(Members::<Zstd>::new(stream, &ignored_tail)),
+            Codec::Gzip => Box::new(Members::<members::Gzip>::new(stream, &ignored_tail)),
+            Codec::Zstd => Box::new(Members::<members::Zstd>::new(stream, &ignored_tail)),
+            Codec::Lz4Frame => Box::new(Members::<members::Lz4Frame>::new(stream, &ignored_tail)),
+            Codec::Lz4 => Box::new(Blocks::<lz4::Framing>::new(stream, &ignored_tail)),
+            Codec::Snappy => Box::new(Blocks::<snappy::Framing>::new(stream, &ignored_tail)),
+            Codec::Lzf => Box::new(Blocks::<lzf::Framing>::new(stream, &ignored_tail)),
         };
         stream = Lookahead::new(layer);
         if outermost == Codec::Plain {
@@ -95,6 +125,15 @@ pub fn decode(reader: Box<dyn Read + Send>) -> Decoded {
         }
     }
     Decoded { stream, codec: outermost, ignored_tail }
+}
+
+/// Looks no further than it must: the layer below may have an end to tell of.
+fn codec_of(stream: &mut Lookahead) -> Codec {
+    let head = stream.peek(MAGIC_LEN);
+    let may_be_long =
+        |start: &[u8; MAGIC_LEN]| [lz4::MAGIC, snappy::MAGIC].iter().any(|magic| magic.starts_with(start));
+    let is_long = head.first_chunk().is_some_and(may_be_long);
+    Codec::from_magic(if is_long { stream.peek(LONG_MAGIC_LEN) } else { head })
 }
 
 impl Decoded {
@@ -134,91 +173,5 @@ impl Read for Decoded {
 impl fmt::Debug for Decoded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoded").field("codec", &self.codec).finish_non_exhaustive()
-    }
-}
-
-type Gzip = flate2::bufread::GzDecoder<Lookahead>;
-type Zstd = zstd::stream::read::Decoder<'static, Lookahead>;
-
-/// Decodes one gzip member or one zstd frame.
-trait Member: Read + Sized {
-    const CODEC: Codec;
-    fn start(input: Lookahead) -> io::Result<Self>;
-    fn into_input(self) -> Lookahead;
-}
-
-impl Member for Gzip {
-    const CODEC: Codec = Codec::Gzip;
-
-    fn start(input: Lookahead) -> io::Result<Self> {
-        Ok(Self::new(input))
-    }
-
-    fn into_input(self) -> Lookahead {
-        self.into_inner()
-    }
-}
-
-impl Member for Zstd {
-    const CODEC: Codec = Codec::Zstd;
-
-    fn start(input: Lookahead) -> io::Result<Self> {
-        Ok(Self::with_buffer(input)?.single_frame())
-    }
-
-    fn into_input(self) -> Lookahead {
-        self.finish()
-    }
-}
-
-/// Decodes members one after the other. The decoders could do that themselves, but would call the padding
-/// that tapes and block stores leave behind the last member an error.
-struct Members<M> {
-    next: Option<Lookahead>,
-    current: Option<M>,
-    ignored_tail: Arc<AtomicBool>,
-}
-
-impl<M: Member> Members<M> {
-    fn new(input: Lookahead, ignored_tail: &Arc<AtomicBool>) -> Self {
-        Self { next: Some(input), current: None, ignored_tail: Arc::clone(ignored_tail) }
-    }
-
-    /// Starts the next member; `false` if there is none.
-    fn advance(&mut self) -> io::Result<bool> {
-        let Some(mut input) = self.next.take() else { return Ok(false) };
-        let magic = input.peek(MAGIC_LEN);
-        if Codec::from_magic(magic) == M::CODEC {
-            self.current = Some(M::start(input)?);
-            return Ok(true);
-        }
-        if !magic.is_empty() {
-            self.ignored_tail.store(true, Ordering::Relaxed);
-        }
-        input.take_error().map_or(Ok(false), Err)
-    }
-}
-
-impl<M: Member> Read for Members<M> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if out.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            let Some(member) = &mut self.current else {
-                if self.advance()? {
-                    continue;
-                }
-                return Ok(0);
-            };
-            match member.read(out) {
-                Ok(0) => self.next = self.current.take().map(M::into_input),
-                Err(error) if error.kind() != ErrorKind::Interrupted => {
-                    self.current = None;
-                    return Err(error);
-                }
-                result => return result,
-            }
-        }
     }
 }

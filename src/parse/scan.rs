@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-/// Values nested deeper than this are refused: no history nests beyond ten.
-const MAX_DEPTH: usize = 128;
+/// Values nested deeper than this are refused. Histories of Hadoop nest ten deep, SQL plans of Spark some hundreds.
+const MAX_DEPTH: usize = 4096;
 
 /// The input is not the JSON that was expected at this place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,6 +171,156 @@ impl<'a> Cursor<'a> {
         let key = self.string()?;
         self.expect(b':')?;
         Ok(key)
+    }
+
+    /// Takes an integer; anything else is passed over and `None`.
+    #[inline]
+    pub(super) fn integer_or_skip(&mut self) -> Scan<Option<i64>> {
+        match self.peek().ok_or(Unexpected)? {
+            b'-' | b'0'..=b'9' => self.integer_in_range(),
+            _ => self.skip_value().map(|()| None),
+        }
+    }
+
+    /// Takes a string; anything else is passed over and `None`.
+    #[inline]
+    pub(super) fn string_or_skip(&mut self) -> Scan<Option<RawStr<'a>>> {
+        match self.peek().ok_or(Unexpected)? {
+            b'"' => self.string().map(Some),
+            _ => self.skip_value().map(|()| None),
+        }
+    }
+
+    /// Takes `true` or `false`; anything else is passed over and `None`.
+    #[inline]
+    pub(super) fn bool_or_skip(&mut self) -> Scan<Option<bool>> {
+        self.peek();
+        if self.literal(b"true").is_ok() {
+            return Ok(Some(true));
+        }
+        if self.literal(b"false").is_ok() {
+            return Ok(Some(false));
+        }
+        self.skip_value().map(|()| None)
+    }
+
+    /// Passes over one value and gives its bytes.
+    pub(super) fn value(&mut self) -> Scan<&'a [u8]> {
+        self.peek();
+        let start = self.rest;
+        self.skip_value()?;
+        Ok(start.get(..start.len() - self.rest.len()).unwrap_or_default())
+    }
+
+    /// Reads the members of an object. `member` gets the place of the key in `keys` and takes the value; values of
+    /// other keys are passed over. Anything but an object is passed over as a whole.
+    ///
+    /// `keys` are written with quotes and colon (`"Task ID":`), in the order in which the writer has them: each
+    /// is first compared with the one expected next, which costs no search. Any other order works as well.
+    #[inline]
+    pub(super) fn members<F>(&mut self, keys: &[&[u8]], member: F) -> Scan<()>
+    where
+        F: FnMut(usize, &mut Self) -> Scan<()>,
+    {
+        if !self.take(b'{') {
+            return self.skip_value();
+        }
+        if self.take(b'}') {
+            return Ok(());
+        }
+        self.rest_of_members(keys, member)
+    }
+
+    #[inline]
+    fn rest_of_members<F>(&mut self, keys: &[&[u8]], mut member: F) -> Scan<()>
+    where
+        F: FnMut(usize, &mut Self) -> Scan<()>,
+    {
+        let mut expected = 0;
+        loop {
+            let known = match keys.get(expected) {
+                Some(key) if self.literal(key).is_ok() => Some(expected),
+                _ => self.any_key(keys)?,
+            };
+            match known {
+                Some(index) => {
+                    member(index, self)?;
+                    expected = index + 1;
+                }
+                None => self.skip_value()?,
+            }
+            if let [b',', rest @ ..] = self.rest {
+                self.rest = rest;
+            } else if !self.take(b',') {
+                return self.expect(b'}');
+            }
+        }
+    }
+
+    /// As [`Cursor::members`], behind the first member of an object whose start is already taken.
+    pub(super) fn members_after_first<F>(&mut self, keys: &[&[u8]], member: F) -> Scan<()>
+    where
+        F: FnMut(usize, &mut Self) -> Scan<()>,
+    {
+        if self.take(b'}') {
+            return Ok(());
+        }
+        self.expect(b',')?;
+        self.rest_of_members(keys, member)
+    }
+
+    /// Whether nothing but white space is left.
+    pub(super) fn at_end(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Takes a key and its colon and finds its place in `keys`.
+    fn any_key(&mut self, keys: &[&[u8]]) -> Scan<Option<usize>> {
+        let key = self.key()?;
+        let is = |written: &&[u8]| {
+            let name = written.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\":"));
+            name.is_some_and(|name| name == key.bytes || (key.escaped && key.text().as_bytes() == name))
+        };
+        Ok(keys.iter().position(|written| is(written)))
+    }
+
+    /// Reads all members of an object, whatever their keys; anything else is passed over.
+    pub(super) fn each_member<F>(&mut self, mut member: F) -> Scan<()>
+    where
+        F: FnMut(RawStr<'a>, &mut Self) -> Scan<()>,
+    {
+        if !self.take(b'{') {
+            return self.skip_value();
+        }
+        if self.take(b'}') {
+            return Ok(());
+        }
+        loop {
+            let key = self.key()?;
+            member(key, self)?;
+            if !self.take(b',') {
+                return self.expect(b'}');
+            }
+        }
+    }
+
+    /// Reads the elements of an array; anything else is passed over.
+    pub(super) fn elements<F>(&mut self, mut element: F) -> Scan<()>
+    where
+        F: FnMut(&mut Self) -> Scan<()>,
+    {
+        if !self.take(b'[') {
+            return self.skip_value();
+        }
+        if self.take(b']') {
+            return Ok(());
+        }
+        loop {
+            element(self)?;
+            if !self.take(b',') {
+                return self.expect(b']');
+            }
+        }
     }
 
     /// Passes over one value of any kind.

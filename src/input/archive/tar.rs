@@ -1,0 +1,156 @@
+//! The members of a tar file.
+//!
+//! Written here because the usual library reads names of any announced length into memory.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::region::Region;
+use super::{Entry, Listing, MAX_MEMBERS, Packing};
+
+const BLOCK: u64 = 512;
+const NAME: Range<usize> = 0..100;
+const SIZE: Range<usize> = 124..136;
+const CHECKSUM: Range<usize> = 148..156;
+const KIND: usize = 156;
+const MAGIC: Range<usize> = 257..263;
+const PREFIX: Range<usize> = 345..500;
+/// Longer names and attributes are no names.
+const MAX_NOTE: u64 = 64 * 1024;
+
+/// What a note in front of a member says about it.
+#[derive(Default)]
+struct Note {
+    name: Option<String>,
+    size: Option<u64>,
+}
+
+pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
+    let len = bytes.metadata()?.len();
+    let mut listing = Listing::default();
+    let mut note = Note::default();
+    let mut at = 0u64;
+    while listing.entries.len() < MAX_MEMBERS && at < len {
+        let header = match header(bytes, at) {
+            Ok(Some(header)) => header,
+            Ok(None) => return Ok(listing),
+            Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) => break,
+            Err(error) => return Err(error),
+        };
+        let data = at + BLOCK;
+        let mut size = number(&header, SIZE).unwrap_or(0);
+        match header.get(KIND) {
+            Some(b'0' | 0 | b'7') => {
+                size = note.size.unwrap_or(size);
+                let name = note.name.take().unwrap_or_else(|| name_in(&header));
+                listing.entries.extend(entry(name, data, size));
+                note = Note::default();
+            }
+            Some(b'L') => note.name = read_note(bytes, data, size).map(|text| until_nul(&text)),
+            Some(b'x') => {
+                note = read_note(bytes, data, size).map(|text| attributes(&text)).unwrap_or_default()
+            }
+            Some(b'g' | b'K') => {}
+            _ => note = Note::default(),
+        }
+        at = data.saturating_add(size.div_ceil(BLOCK).saturating_mul(BLOCK));
+    }
+    listing.cut = at != len;
+    Ok(listing)
+}
+
+/// The header at `at`; `None` for the empty block at the end.
+fn header(bytes: &Arc<File>, at: u64) -> io::Result<Option<[u8; 512]>> {
+    let mut header = [0; 512];
+    Region::new(bytes, at, None).read_exact(&mut header)?;
+    if header.iter().all(|byte| *byte == 0) {
+        return Ok(None);
+    }
+    let in_sum = |(at, byte): (usize, &u8)| u64::from(if CHECKSUM.contains(&at) { b' ' } else { *byte });
+    let sum: u64 = header.iter().enumerate().map(in_sum).sum();
+    if number(&header, CHECKSUM) == Some(sum) { Ok(Some(header)) } else { Err(ErrorKind::InvalidData.into()) }
+}
+
+fn entry(name: String, at: u64, size: u64) -> Option<Entry> {
+    // Before there was a kind for folders, a slash said it.
+    let is_file = !name.ends_with('/');
+    is_file.then_some(Entry { name, at, stored_len: Some(size), packing: Packing::Stored, checksum: None })
+}
+
+/// A number in octal digits or, if its first bit is set, in bytes.
+fn number(header: &[u8], field: Range<usize>) -> Option<u64> {
+    let field = header.get(field)?;
+    if let Some((first, rest)) = field.split_first()
+        && first & 0x80 != 0
+    {
+        let start = u64::from(first & 0x7f);
+        return rest.iter().try_fold(start, |sum, byte| Some(sum.checked_mul(256)? + u64::from(*byte)));
+    }
+    let text = until_nul(field);
+    u64::from_str_radix(text.trim(), 8).ok()
+}
+
+fn name_in(header: &[u8]) -> String {
+    let field = |range: Range<usize>| until_nul(header.get(range).unwrap_or_default());
+    let (name, prefix) = (field(NAME), field(PREFIX));
+    let is_posix = header.get(MAGIC) == Some(b"ustar\0");
+    if is_posix && !prefix.is_empty() { format!("{prefix}/{name}") } else { name }
+}
+
+fn until_nul(field: &[u8]) -> String {
+    let text = field.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
+fn read_note(bytes: &Arc<File>, at: u64, size: u64) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut region = Region::new(bytes, at, Some(size).filter(|size| *size <= MAX_NOTE).or(Some(0)));
+    region.read_to_end(&mut text).ok()?;
+    (!text.is_empty()).then_some(text)
+}
+
+/// Lines such as `26 path=a/long/name`, each of which starts with its own length.
+fn attributes(text: &[u8]) -> Note {
+    let mut note = Note::default();
+    let mut rest = text;
+    while let Some((line, next)) = attribute(rest) {
+        if let Some(path) = line.strip_prefix(b"path=") {
+            note.name = Some(String::from_utf8_lossy(path).into_owned());
+        } else if let Some(size) = line.strip_prefix(b"size=") {
+            note.size = std::str::from_utf8(size).ok().and_then(|size| size.parse().ok());
+        }
+        rest = next;
+    }
+    note
+}
+
+fn attribute(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let len: usize = std::str::from_utf8(text.get(..digits)?).ok()?.parse().ok()?;
+    let (line, rest) = text.split_at_checked(len)?;
+    Some((line.get(digits + 1..)?.strip_suffix(b"\n")?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_octal_or_binary() {
+        assert_eq!(number(b"0000644\0", 0..8), Some(0o644));
+        assert_eq!(number(b"   644 \0", 0..8), Some(0o644));
+        assert_eq!(number(b"\x80\0\0\0\0\0\x01\0", 0..8), Some(256));
+        assert_eq!(number(b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 0..12), None);
+        assert_eq!(number(b"\0\0\0\0", 0..4), None);
+    }
+
+    #[test]
+    fn attributes_know_their_length() {
+        let note = attributes(b"14 path=a=b/c\n12 size=900\nbroken");
+        assert_eq!((note.name.as_deref(), note.size), (Some("a=b/c"), Some(900)));
+        assert_eq!(attributes(b"3 a").name, None);
+        assert_eq!(attributes(b"99999999999999999999 path=a\n").name, None);
+    }
+}

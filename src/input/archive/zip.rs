@@ -1,0 +1,42 @@
+//! The members of a zip file by its central directory.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::Arc;
+
+use zip::CompressionMethod;
+use zip::ZipArchive;
+use zip::read::ZipFile;
+use zip::result::ZipError;
+
+use super::{Entry, Listing, MAX_MEMBERS, Packing};
+
+pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
+    let mut archive = ZipArchive::new(BufReader::new(&**bytes))?;
+    let mut entries = Vec::new();
+    for index in 0..archive.len().min(MAX_MEMBERS) {
+        // A member whose own header is damaged is lost; the others are not.
+        if let Ok(file) = archive.by_index_raw(index)
+            && !file.is_dir()
+        {
+            entries.extend(entry(&file));
+        }
+    }
+    Ok(Listing { entries, cut: false })
+}
+
+fn entry<R: std::io::Read>(file: &ZipFile<'_, R>) -> Option<Entry> {
+    let packing = match file.compression() {
+        _ if file.encrypted() => Packing::Foreign,
+        CompressionMethod::STORE => Packing::Stored,
+        CompressionMethod::DEFLATE => Packing::Deflated,
+        _ => Packing::Foreign,
+    };
+    Some(Entry {
+        name: String::from_utf8_lossy(file.name_raw()).into_owned(),
+        at: file.data_start()?,
+        stored_len: Some(file.compressed_size()),
+        packing,
+        checksum: Some(file.crc32()),
+    })
+}

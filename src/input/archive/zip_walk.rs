@@ -1,0 +1,117 @@
+//! The members of a zip file that lost its central directory, which stands at the end: from header to header.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+
+use super::inflate::Inflate;
+use super::region::Region;
+use super::{Entry, Listing, MAX_MEMBERS, Packing};
+
+const HEADER_LEN: usize = 30;
+const MEMBER: &[u8] = b"PK\x03\x04";
+/// What follows the last member.
+const DIRECTORY: &[u8] = b"PK\x01\x02";
+const ENCRYPTED: u16 = 1;
+/// The lengths follow the member, since they were not known before it was written.
+const LENGTHS_FOLLOW: u16 = 8;
+/// How long such a record is: with or without its own magic number, with lengths of 8 or 4 bytes.
+const RECORD_LENS: [u64; 4] = [16, 24, 12, 20];
+const DEFLATE: u16 = 8;
+/// A length that stands in a record of its own, because it does not fit.
+const LONG: u32 = u32::MAX;
+
+pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
+    let len = bytes.metadata()?.len();
+    let mut listing = Listing { cut: true, ..Listing::default() };
+    let mut at = 0;
+    while listing.entries.len() < MAX_MEMBERS {
+        let Ok(Some((entry, flags))) = header(bytes, at) else {
+            listing.cut = !starts_with(bytes, at, DIRECTORY);
+            return Ok(listing);
+        };
+        let end = end_of(bytes, &entry)?;
+        let is_whole = end.is_some_and(|end| end <= len);
+        let stored_len =
+            if is_whole || flags & LENGTHS_FOLLOW == 0 { end.map(|end| end - entry.at) } else { None };
+        let next = end.and_then(|end| after_record(bytes, end, flags));
+        if !entry.name.ends_with('/') {
+            listing.entries.push(Entry { stored_len, ..entry });
+        }
+        match next {
+            Some(next) if is_whole => at = next,
+            _ => return Ok(listing),
+        }
+    }
+    Ok(listing)
+}
+
+/// The member whose header is at `at`, and its flags; `None` if there is no header.
+fn header(bytes: &Arc<File>, at: u64) -> io::Result<Option<(Entry, u16)>> {
+    let mut region = Region::new(bytes, at, None);
+    let mut header = [0; HEADER_LEN];
+    region.read_exact(&mut header)?;
+    if !header.starts_with(MEMBER) {
+        return Ok(None);
+    }
+    let (flags, method) = (u16_at(&header, 6), u16_at(&header, 8));
+    let (checksum, stored_len) = (u32_at(&header, 14), u32_at(&header, 18));
+    let (name_len, extra_len) = (u16_at(&header, 26), u16_at(&header, 28));
+    let mut name = vec![0; usize::from(name_len)];
+    region.read_exact(&mut name)?;
+    let packing = match method {
+        _ if flags & ENCRYPTED != 0 => Packing::Foreign,
+        0 => Packing::Stored,
+        DEFLATE => Packing::Deflated,
+        _ => Packing::Foreign,
+    };
+    let lengths_follow = flags & LENGTHS_FOLLOW != 0 || stored_len == LONG;
+    let entry = Entry {
+        name: String::from_utf8_lossy(&name).into_owned(),
+        at: at + HEADER_LEN as u64 + u64::from(name_len) + u64::from(extra_len),
+        stored_len: (!lengths_follow).then_some(u64::from(stored_len)),
+        packing,
+        checksum: (!lengths_follow).then_some(checksum),
+    };
+    Ok(Some((entry, flags)))
+}
+
+/// Where the bytes of a member end; `None` if the archive is cut before that can be told.
+fn end_of(bytes: &Arc<File>, entry: &Entry) -> io::Result<Option<u64>> {
+    if let Some(len) = entry.stored_len {
+        return Ok(Some(entry.at.saturating_add(len)));
+    }
+    if entry.packing != Packing::Deflated {
+        return Ok(None);
+    }
+    let mut member = Inflate::new(Region::new(bytes, entry.at, None), None);
+    match io::copy(&mut member, &mut io::sink()) {
+        Ok(_) if member.has_ended() => Ok(Some(entry.at + member.used())),
+        Err(error) if !matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) => {
+            Err(error)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Where the next header is.
+fn after_record(bytes: &Arc<File>, end: u64, flags: u16) -> Option<u64> {
+    if flags & LENGTHS_FOLLOW == 0 {
+        return Some(end);
+    }
+    let is_header = |at: u64| starts_with(bytes, at, MEMBER) || starts_with(bytes, at, DIRECTORY);
+    RECORD_LENS.into_iter().map(|len| end + len).find(|at| is_header(*at))
+}
+
+fn starts_with(bytes: &Arc<File>, at: u64, magic: &[u8]) -> bool {
+    let mut head = [0; 4];
+    Region::new(bytes, at, None).read_exact(&mut head).is_ok() && head == magic
+}
+
+fn u16_at(header: &[u8], at: usize) -> u16 {
+    header.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u16::from_le_bytes(*bytes))
+}
+
+fn u32_at(header: &[u8], at: usize) -> u32 {
+    header.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}

@@ -1,0 +1,124 @@
+//! Streams that are chains of small blocks, each compressed on its own and announced by its length.
+//!
+//! The lengths come from the file and may be anything: a block is decoded only when all its bytes are there,
+//! and none may be longer than the longest that the writers make.
+
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::input::lookahead::Lookahead;
+
+/// The longest decoded block that a writer makes: Java's LZ4 stream takes up to 32 MiB, the others less.
+pub(super) const MAX_BLOCK: usize = 32 << 20;
+
+/// What [`BlockFormat::next_block`] found.
+pub(super) enum Step {
+    /// A block, which is now in the output.
+    Block,
+    /// The end of the stream.
+    End,
+    /// Bytes behind the end that are no compressed data, mostly padding.
+    Tail,
+}
+
+/// How the blocks of one codec are framed.
+pub(super) trait BlockFormat: Default + Send {
+    /// Decodes the next block into `out`, replacing what is there.
+    fn next_block(&mut self, input: &mut Packed, out: &mut Vec<u8>) -> io::Result<Step>;
+}
+
+/// The compressed bytes and the place in them.
+pub(super) struct Packed {
+    stream: Lookahead,
+    offset: u64,
+}
+
+impl Packed {
+    /// Whether nothing follows.
+    pub(super) fn at_end(&mut self) -> io::Result<bool> {
+        if !self.stream.fill(1).is_empty() {
+            return Ok(false);
+        }
+        self.stream.take_error().map_or(Ok(true), Err)
+    }
+
+    /// The next `len` bytes; an error if there are fewer.
+    pub(super) fn require(&mut self, len: usize) -> io::Result<&[u8]> {
+        if self.stream.fill(len).len() < len {
+            return Err(self.stream.take_error().unwrap_or_else(|| self.cut()));
+        }
+        Ok(self.stream.unread().get(..len).unwrap_or_default())
+    }
+
+    /// The next bytes, `len` of them if there are so many.
+    pub(super) fn show(&mut self, len: usize) -> &[u8] {
+        let shown = self.stream.fill(len);
+        shown.get(..len).unwrap_or(shown)
+    }
+
+    /// Moves on.
+    pub(super) fn skip(&mut self, len: usize) {
+        self.stream.skip(len);
+        self.offset += len as u64;
+    }
+
+    /// The error for a block that makes no sense.
+    pub(super) fn damaged(&self, what: &str) -> io::Error {
+        let message = format!("the block at byte {} of the compressed data is damaged: {what}", self.offset);
+        io::Error::new(ErrorKind::InvalidData, message)
+    }
+
+    fn cut(&self) -> io::Error {
+        let message = format!("the compressed data is cut in the block at byte {}", self.offset);
+        io::Error::new(ErrorKind::UnexpectedEof, message)
+    }
+}
+
+/// Decodes the blocks one after the other.
+pub(super) struct Blocks<F> {
+    input: Packed,
+    format: F,
+    block: Vec<u8>,
+    start: usize,
+    ended: bool,
+    ignored_tail: Arc<AtomicBool>,
+}
+
+impl<F: BlockFormat> Blocks<F> {
+    pub(super) fn new(stream: Lookahead, ignored_tail: &Arc<AtomicBool>) -> Self {
+        Self {
+            input: Packed { stream, offset: 0 },
+            format: F::default(),
+            block: Vec::new(),
+            start: 0,
+            ended: false,
+            ignored_tail: Arc::clone(ignored_tail),
+        }
+    }
+
+    fn advance(&mut self) -> io::Result<()> {
+        self.start = 0;
+        let step = self.format.next_block(&mut self.input, &mut self.block);
+        if matches!(step, Ok(Step::Block)) {
+            return Ok(());
+        }
+        self.ended = true;
+        self.block.clear();
+        if matches!(step?, Step::Tail) {
+            self.ignored_tail.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+impl<F: BlockFormat> Read for Blocks<F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.start >= self.block.len() && !self.ended {
+            self.advance()?;
+        }
+        let count = self.block.get(self.start..).unwrap_or_default().read(out)?;
+        self.start += count;
+        Ok(count)
+    }
+}

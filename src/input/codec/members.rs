@@ -1,0 +1,107 @@
+//! Streams that are chains of members or frames, each decoded by a library.
+
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Codec, MAGIC_LEN};
+use crate::input::lookahead::Lookahead;
+
+pub(super) type Gzip = flate2::bufread::GzDecoder<Lookahead>;
+pub(super) type Zstd = zstd::stream::read::Decoder<'static, Lookahead>;
+pub(super) type Lz4Frame = lz4_flex::frame::FrameDecoder<Lookahead>;
+
+/// Decodes one gzip member or one frame.
+pub(super) trait Member: Read + Sized {
+    const CODEC: Codec;
+    fn start(input: Lookahead) -> io::Result<Self>;
+    fn into_input(self) -> Lookahead;
+}
+
+impl Member for Gzip {
+    const CODEC: Codec = Codec::Gzip;
+
+    fn start(input: Lookahead) -> io::Result<Self> {
+        Ok(Self::new(input))
+    }
+
+    fn into_input(self) -> Lookahead {
+        self.into_inner()
+    }
+}
+
+impl Member for Zstd {
+    const CODEC: Codec = Codec::Zstd;
+
+    fn start(input: Lookahead) -> io::Result<Self> {
+        Ok(Self::with_buffer(input)?.single_frame())
+    }
+
+    fn into_input(self) -> Lookahead {
+        self.finish()
+    }
+}
+
+impl Member for Lz4Frame {
+    const CODEC: Codec = Codec::Lz4Frame;
+
+    fn start(input: Lookahead) -> io::Result<Self> {
+        Ok(Self::new(input))
+    }
+
+    fn into_input(self) -> Lookahead {
+        self.into_inner()
+    }
+}
+
+/// Decodes members one after the other. The decoders could do that themselves, but would call the padding
+/// that tapes and block stores leave behind the last member an error.
+pub(super) struct Members<M> {
+    next: Option<Lookahead>,
+    current: Option<M>,
+    ignored_tail: Arc<AtomicBool>,
+}
+
+impl<M: Member> Members<M> {
+    pub(super) fn new(input: Lookahead, ignored_tail: &Arc<AtomicBool>) -> Self {
+        Self { next: Some(input), current: None, ignored_tail: Arc::clone(ignored_tail) }
+    }
+
+    /// Starts the next member; `false` if there is none.
+    fn advance(&mut self) -> io::Result<bool> {
+        let Some(mut input) = self.next.take() else { return Ok(false) };
+        let magic = input.peek(MAGIC_LEN);
+        if Codec::from_magic(magic) == M::CODEC {
+            self.current = Some(M::start(input)?);
+            return Ok(true);
+        }
+        if !magic.is_empty() {
+            self.ignored_tail.store(true, Ordering::Relaxed);
+        }
+        input.take_error().map_or(Ok(false), Err)
+    }
+}
+
+impl<M: Member> Read for Members<M> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let Some(member) = &mut self.current else {
+                if self.advance()? {
+                    continue;
+                }
+                return Ok(0);
+            };
+            match member.read(out) {
+                Ok(0) => self.next = self.current.take().map(M::into_input),
+                Err(error) if error.kind() != ErrorKind::Interrupted => {
+                    self.current = None;
+                    return Err(error);
+                }
+                result => return result,
+            }
+        }
+    }
+}

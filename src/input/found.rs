@@ -1,0 +1,197 @@
+//! Files and members that were looked into, and where each of them belongs.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::archive::{self, Member};
+use super::codec::{self, Codec};
+use super::error::InputError;
+use super::inventory::{ConfFile, Failure, Inventory, identify};
+use super::job_id::job_id_in;
+use super::kind::{Reason, SourceKind};
+use super::log_folder::Logs;
+use super::log_name;
+use super::part::Part;
+use super::source::{LogFolder, Source, SourcePath};
+
+/// A file to be looked at.
+pub(super) struct Candidate {
+    pub(super) path: PathBuf,
+    pub(super) named_by_user: bool,
+}
+
+/// What looking at a file showed.
+pub(super) enum Look {
+    File(Found),
+    /// What is in an archive, and the archive.
+    Archive(Inventory, PathBuf, bool),
+}
+
+/// A file or a member of an archive, and what it holds.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) part: Part,
+    pub(super) path: SourcePath,
+    /// What its folder, or the archive, is called.
+    pub(super) folder: PathBuf,
+    pub(super) folder_name: String,
+    pub(super) name: String,
+    pub(super) named_by_user: bool,
+    pub(super) archive_cut: bool,
+    pub(super) look: Result<(Codec, SourceKind), InputError>,
+}
+
+impl Candidate {
+    pub(super) fn look(self) -> Look {
+        let Self { path, named_by_user } = self;
+        let look = match look_into(&path) {
+            Ok((_, SourceKind::Unrelated(Reason::Archive))) => match members(&path) {
+                Ok(members) => {
+                    return Look::Archive(inventory_of(members, named_by_user), path, named_by_user);
+                }
+                Err(error) => Err(error),
+            },
+            look => look,
+        };
+        Look::File(Found::file(path, named_by_user, look))
+    }
+}
+
+fn members(path: &Path) -> Result<Vec<Member>, InputError> {
+    archive::members(codec::open(path)?, path, path)
+}
+
+fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
+    let mut decoded = codec::open(path)?;
+    let kind = identify(&mut decoded, path)?;
+    Ok((decoded.codec(), kind))
+}
+
+/// What is in an archive.
+pub(super) fn inventory_of(members: Vec<Member>, named_by_user: bool) -> Inventory {
+    let mut sorter = Sorter::default();
+    for member in members.into_iter().filter(|member| !log_name::is_litter(member.name())) {
+        sorter.sort_in(Found::member(member, named_by_user));
+    }
+    sorter.finish(&[])
+}
+
+impl Found {
+    fn file(path: PathBuf, named_by_user: bool, look: Result<(Codec, SourceKind), InputError>) -> Self {
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Self {
+            part: Part::new_file(path.clone()),
+            folder_name: folder_name(&folder),
+            folder,
+            name: lossy(path.file_name()),
+            path: SourcePath::File(path),
+            named_by_user,
+            archive_cut: false,
+            look,
+        }
+    }
+
+    fn member(member: Member, named_by_user: bool) -> Self {
+        let in_archive = Path::new(member.name());
+        let (folder, folder_name) = match in_archive.parent().filter(|parent| !parent.as_os_str().is_empty())
+        {
+            Some(parent) => {
+                (member.path().parent().unwrap_or(Path::new("")).to_path_buf(), lossy(parent.file_name()))
+            }
+            None => (member.shown_archive().to_path_buf(), lossy(member.shown_archive().file_name())),
+        };
+        let (name, path) = (lossy(in_archive.file_name()), member.path().to_path_buf());
+        let archive_cut = member.is_in_cut_archive();
+        let part = Part::member(member);
+        let look = part.open().and_then(|mut decoded| {
+            let kind = identify(&mut decoded, &path)?;
+            Ok((decoded.codec(), kind))
+        });
+        let path = SourcePath::Member(path);
+        Self { part, path, folder, folder_name, name, named_by_user, archive_cut, look }
+    }
+
+    pub(super) fn is_spark_log(&self) -> bool {
+        matches!(self.look, Ok((_, SourceKind::SparkEventLog)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.look, Ok((_, SourceKind::Unrelated(Reason::Empty))))
+    }
+}
+
+/// The name of a folder; that of `.` is known only to the file system.
+fn folder_name(folder: &Path) -> String {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match folder.file_name() {
+        Some(name) => lossy(Some(name)),
+        None => folder.canonicalize().map(|folder| lossy(folder.file_name())).unwrap_or_default(),
+    }
+}
+
+fn lossy(name: Option<&OsStr>) -> String {
+    name.unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Sorts what was found into an inventory. What may be part of a log waits until its whole folder is known.
+#[derive(Default)]
+pub(super) struct Sorter {
+    pub(super) inventory: Inventory,
+    logs: Logs,
+}
+
+impl Sorter {
+    pub(super) fn take(&mut self, look: Look) {
+        match look {
+            Look::File(found) => self.sort_in(found),
+            Look::Archive(members, path, named_by_user) => {
+                self.inventory.take_members(members, &path, named_by_user);
+            }
+        }
+    }
+
+    fn sort_in(&mut self, found: Found) {
+        if let Some(alone) = self.logs.offer(found, &mut self.inventory) {
+            settle(alone, &mut self.inventory);
+        }
+    }
+
+    /// The inventory, once everything is in. The folders are those that the user named.
+    pub(super) fn finish(mut self, named_folders: &[&Path]) -> Inventory {
+        for alone in self.logs.finish(named_folders, &mut self.inventory) {
+            settle(alone, &mut self.inventory);
+        }
+        self.inventory
+    }
+}
+
+/// Sorts in what is a source of its own, or none.
+fn settle(found: Found, inventory: &mut Inventory) {
+    let Found { part, path, name, named_by_user, look, archive_cut, .. } = found;
+    match look {
+        Ok((_, SourceKind::JobConf)) => {
+            let path = path.as_path().to_path_buf();
+            inventory.confs.push(ConfFile { job_id: job_id_of_conf(&path, &name), path, part });
+        }
+        Ok((_, SourceKind::Unrelated(reason))) => inventory.skip(reason, path.as_path(), named_by_user),
+        Ok((codec, kind)) => {
+            let log = match kind {
+                SourceKind::SparkEventLog => LogFolder { archive_cut, ..LogFolder::of_file(&name) },
+                _ => LogFolder::default(),
+            };
+            let parts = vec![part];
+            let (kind, codec) = (Some(kind), Some(codec));
+            inventory.histories.push(Source { path, kind, codec, named_by_user, parts, log });
+        }
+        Err(error) => {
+            let file = part.file().to_path_buf();
+            inventory.failures.push(Failure { error, file, named_by_user });
+        }
+    }
+}
+
+/// Staging folders are named after the job and call its configuration `job.xml`.
+fn job_id_of_conf(path: &Path, name: &str) -> Option<String> {
+    let folder = || path.parent().and_then(Path::file_name).and_then(job_id_in);
+    job_id_in(OsStr::new(name)).or_else(folder)
+}

@@ -1,0 +1,80 @@
+//! Looks at streams, of which one may turn out to be an archive.
+
+use rayon::prelude::*;
+
+use super::archive;
+use super::codec::Decoded;
+use super::error::InputError;
+use super::found::inventory_of;
+use super::inventory::{Failure, Inventory, identify};
+use super::kind::{Reason, SourceKind};
+use super::source::{Source, SourcePath};
+
+/// What a stream turned out to be.
+enum Outcome {
+    One(Source),
+    Members(Source, Inventory),
+    Broken(Source, InputError),
+}
+
+impl Inventory {
+    /// Looks at the streams among the histories, which [`discover`](super::discover::discover) leaves alone
+    /// since that waits for somebody to write: their kind is known then, and an archive is replaced by its
+    /// members.
+    pub fn look_at_streams(&mut self) {
+        let (streams, known) =
+            std::mem::take(&mut self.histories).into_iter().partition(|source| source.kind.is_none());
+        self.histories = known;
+        let streams: Vec<Source> = streams;
+        // All at once: one may be written only while another is read.
+        let outcomes: Vec<_> = streams.into_par_iter().map(look_at).collect();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::One(source) => self.histories.push(source),
+                Outcome::Members(source, members) => {
+                    self.take_members(members, source.path.as_path(), source.named_by_user);
+                }
+                Outcome::Broken(Source { path, named_by_user, .. }, error) => {
+                    let file = path.as_path().to_path_buf();
+                    self.failures.push(Failure { error, file, named_by_user });
+                }
+            }
+        }
+        self.sort();
+    }
+}
+
+fn look_at(source: Source) -> Outcome {
+    match open(&source) {
+        Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded),
+        Ok((decoded, kind)) => {
+            let codec = Some(decoded.codec());
+            if let Some(part) = source.parts.first() {
+                part.put_back(decoded);
+            }
+            Outcome::One(Source { kind: Some(kind), codec, ..source })
+        }
+        Err(error) => Outcome::Broken(source, error),
+    }
+}
+
+fn open(source: &Source) -> Result<(Decoded, SourceKind), InputError> {
+    let (mut decoded, _) = source.open()?;
+    let kind = identify(&mut decoded, source.path.as_path())?;
+    Ok((decoded, kind))
+}
+
+fn members(source: Source, decoded: Decoded) -> Outcome {
+    let file = source.path.as_path();
+    let shown = match &source.path {
+        SourcePath::Stdin => std::path::PathBuf::from(source.path.to_string()),
+        path => path.as_path().to_path_buf(),
+    };
+    match archive::members(decoded, file, &shown) {
+        Ok(members) => {
+            let inventory = inventory_of(members, source.named_by_user);
+            Outcome::Members(source, inventory)
+        }
+        Err(error) => Outcome::Broken(source, error),
+    }
+}

@@ -1,0 +1,202 @@
+//! A block of whole lines, turned into events. Blocks do not know of each other, so several are read at a time.
+
+use super::event::{self, Event};
+use super::strings::Strings;
+use super::task::{self, TaskEnd, TaskStart};
+use crate::parse::MAX_LINE_LEN;
+use crate::parse::scan::{Cursor, Scan, Unexpected};
+use memchr::memchr;
+
+/// The events of a block, in the order of its lines.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) items: Vec<Item>,
+    pub(super) starts: Vec<TaskStart>,
+    pub(super) ends: Vec<TaskEnd>,
+    pub(super) strings: Strings,
+    /// Lines, blank ones included.
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+}
+
+/// A line that says something.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// Counted from 0 at the start of the block.
+    pub(super) line: u64,
+    pub(super) what: What,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    /// The next of [`Block::starts`].
+    Start,
+    /// The next of [`Block::ends`].
+    End,
+    Event(Box<Event>),
+    /// A line that is no event. The last line of a stream may be a beginning only.
+    Malformed {
+        terminated: bool,
+    },
+    TooLong,
+}
+
+impl Block {
+    /// Forgets everything and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.items.clear();
+        self.starts.clear();
+        self.ends.clear();
+        self.strings.clear();
+        self.lines = 0;
+        self.bytes = 0;
+    }
+
+    /// Reads lines; the last one may lack its line feed.
+    pub(super) fn read(&mut self, bytes: &[u8]) {
+        self.bytes = bytes.len() as u64;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (line, terminated) = match memchr(b'\n', rest) {
+                Some(end) => {
+                    let line = rest.get(..end).unwrap_or_default();
+                    rest = rest.get(end + 1..).unwrap_or_default();
+                    (line, true)
+                }
+                None => (std::mem::take(&mut rest), false),
+            };
+            self.line(line, terminated);
+            self.lines += 1;
+        }
+    }
+
+    fn line(&mut self, line: &[u8], terminated: bool) {
+        let what = if line.len() > MAX_LINE_LEN {
+            Some(What::TooLong)
+        } else {
+            self.event(line).unwrap_or(Some(What::Malformed { terminated }))
+        };
+        if let Some(what) = what {
+            self.items.push(Item { line: self.lines, what });
+        }
+    }
+
+    /// The event of a line; `None` for a blank line or an event that is not kept.
+    fn event(&mut self, line: &[u8]) -> Scan<Option<What>> {
+        let mut cursor = Cursor::new(line);
+        let name = if cursor.literal(b"{\"Event\":\"").is_ok() {
+            cursor.plain_string_tail()?
+        } else if cursor.at_end() {
+            return Ok(None);
+        } else {
+            return self.event_with_its_name_elsewhere(line);
+        };
+        self.named_event(name, &mut cursor)
+    }
+
+    /// Reads the rest of an event, behind its name, which is its first member.
+    fn named_event(&mut self, name: &[u8], cursor: &mut Cursor<'_>) -> Scan<Option<What>> {
+        let what = match name {
+            b"SparkListenerTaskStart" => {
+                self.starts.push(task::start(cursor, &mut self.strings)?);
+                Some(What::Start)
+            }
+            b"SparkListenerTaskEnd" => {
+                self.ends.push(task::end(cursor, &mut self.strings)?);
+                Some(What::End)
+            }
+            _ => match event::read(name, cursor, &mut self.strings)? {
+                Some(event) => Some(What::Event(Box::new(event))),
+                // Nobody wants its members; that it has an end is enough.
+                None => {
+                    return if cursor.rest().trim_ascii_end().ends_with(b"}") {
+                        Ok(None)
+                    } else {
+                        Err(Unexpected)
+                    };
+                }
+            },
+        };
+        if cursor.at_end() {
+            return Ok(what);
+        }
+        match what {
+            Some(What::Start) => drop(self.starts.pop()),
+            Some(What::End) => drop(self.ends.pop()),
+            _ => {}
+        }
+        Err(Unexpected)
+    }
+
+    /// An event whose name is not its first member, or is written with blanks: put in order, then read.
+    fn event_with_its_name_elsewhere(&mut self, line: &[u8]) -> Scan<Option<What>> {
+        let mut cursor = Cursor::new(line);
+        let mut name = None;
+        cursor.expect(b'{')?;
+        let mut members = Cursor::new(line);
+        members.each_member(|key, cursor| {
+            if key.bytes == b"Event" && name.is_none() {
+                name = cursor.string_or_skip()?.map(|name| name.text().into_owned());
+                return Ok(());
+            }
+            cursor.skip_value()
+        })?;
+        if !members.at_end() {
+            return Err(Unexpected);
+        }
+        let name = name.ok_or(Unexpected)?;
+        // The readers begin behind a first member; its comma takes the place of the opening brace.
+        let mut reordered = line.trim_ascii_start().to_vec();
+        if let Some(first) = reordered.first_mut() {
+            *first = b',';
+        }
+        self.named_event(name.as_bytes(), &mut Cursor::new(&reordered))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Block {
+        let mut block = Block::default();
+        block.read(text.as_bytes());
+        block
+    }
+
+    #[test]
+    fn the_name_may_stand_anywhere() {
+        let block = read(concat!(
+            "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":5}\n",
+            "{ \"Event\" : \"SparkListenerApplicationEnd\" , \"Timestamp\" : 6 }\r\n",
+            "{\"Timestamp\":7,\"Event\":\"SparkListenerApplicationEnd\"}\n",
+            "\n{\"Event\":\"com.vendor.Else\",\"x\":[1,{}]}"
+        ));
+        let times: Vec<_> = block
+            .items
+            .iter()
+            .map(|item| match &item.what {
+                What::Event(event) => match **event {
+                    Event::ApplicationEnd { at, .. } => at,
+                    _ => None,
+                },
+                _ => None,
+            })
+            .collect();
+        assert_eq!(times, [Some(5), Some(6), Some(7)]);
+        assert_eq!(block.lines, 5);
+    }
+
+    #[test]
+    fn what_is_no_event_is_told_with_its_line() {
+        let block =
+            read("[]\n{\"Event\":3}\n{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0}x\n{\"Event\":\"Spa");
+        let lines: Vec<_> = block
+            .items
+            .iter()
+            .map(|item| (item.line, matches!(item.what, What::Malformed { terminated: true })))
+            .collect();
+        assert_eq!(lines, [(0, true), (1, true), (2, true), (3, false)]);
+        assert!(block.ends.is_empty());
+    }
+}

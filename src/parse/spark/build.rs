@@ -1,0 +1,682 @@
+//! Events of one log into one [`Application`].
+
+use rustc_hash::FxHashMap;
+
+use super::block::{Block, What};
+use super::event::{
+    ApplicationStart, BlockManagerAdded, Event, ExecutorAdded, JobStart, RddInfo, SqlStart, StageInfo,
+};
+use super::plan::Plan;
+use super::strings::{Local, Strings};
+use super::task::{TaskEnd, TaskInfo, TaskStart};
+use super::verify::Totals;
+use crate::model::conf::Property;
+use crate::model::spark::{
+    Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, Spark, SqlExecution, Stage,
+    StageAttempt, StageStatus, StorageMemory,
+};
+use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Engine, Symbol};
+use crate::parse::problem::{Position, Problems};
+use crate::parse::reading::Moments;
+use crate::units::{Bytes, Timestamp};
+
+/// Collects what the blocks of a log tell. Blocks must come in the order of the log.
+pub(super) struct Builder {
+    pub(super) app: Application,
+    pub(super) spark: Spark,
+    /// Stage attempts in the order in which they were first named.
+    pub(super) stages: Vec<StageRecord>,
+    stage_places: FxHashMap<StageAttempt, usize>,
+    /// Attempts by their task id: stage and row.
+    attempts: FxHashMap<u64, (u32, u32)>,
+    /// Rows of tasks by stage and index.
+    tasks: FxHashMap<(u32, u32), u32>,
+    pub(super) jobs: Vec<Job>,
+    job_places: FxHashMap<u32, usize>,
+    pub(super) executors: Vec<Executor>,
+    executor_places: FxHashMap<Box<str>, usize>,
+    rdds: Vec<PersistedRdd>,
+    rdd_places: FxHashMap<u32, usize>,
+    sql: Vec<SqlExecution>,
+    sql_places: FxHashMap<u64, usize>,
+    storage: Storage,
+    pub(super) exit_code: Option<i64>,
+    pub(super) seen: Seen,
+    pub(super) rollovers: Vec<i64>,
+}
+
+/// A stage attempt while the log is read.
+pub(super) struct StageRecord {
+    pub(super) stage: Stage,
+    pub(super) group: TaskGroup,
+    /// Spark's own sums, as the end of the stage tells them.
+    pub(super) totals: Totals,
+    pub(super) submitted: bool,
+    pub(super) completed: bool,
+}
+
+/// What was met on the way that the model does not show.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) application_start: bool,
+    pub(super) application_end: bool,
+    pub(super) events: u64,
+    pub(super) ends_without_start: u64,
+    pub(super) repeated_ends: u64,
+    pub(super) resubmitted: u64,
+    pub(super) job_ends_without_start: u64,
+    pub(super) backwards: u64,
+    pub(super) unusable_tasks: u64,
+}
+
+/// Memory that cached blocks take, by executor and block.
+#[derive(Default)]
+struct Storage {
+    blocks: FxHashMap<(usize, Box<str>), u64>,
+    used: FxHashMap<usize, u64>,
+}
+
+/// Where in the log an event stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) line: u64,
+}
+
+/// Block-local strings as symbols of the application.
+struct Symbols<'a> {
+    strings: &'a Strings,
+    symbols: Vec<Option<Symbol>>,
+}
+
+impl Symbols<'_> {
+    fn symbol(&self, local: Option<Local>) -> Option<Symbol> {
+        self.symbols.get(local?.index()).copied().flatten()
+    }
+
+    fn text(&self, local: Option<Local>) -> Option<&str> {
+        local.map(|local| self.strings.get(local))
+    }
+}
+
+impl Builder {
+    pub(super) fn new() -> Self {
+        Self {
+            app: Application::new(Engine::Spark),
+            spark: Spark::default(),
+            stages: Vec::new(),
+            stage_places: FxHashMap::default(),
+            attempts: FxHashMap::default(),
+            tasks: FxHashMap::default(),
+            jobs: Vec::new(),
+            job_places: FxHashMap::default(),
+            executors: Vec::new(),
+            executor_places: FxHashMap::default(),
+            rdds: Vec::new(),
+            rdd_places: FxHashMap::default(),
+            sql: Vec::new(),
+            sql_places: FxHashMap::default(),
+            storage: Storage::default(),
+            exit_code: None,
+            seen: Seen::default(),
+            rollovers: Vec::new(),
+        }
+    }
+
+    /// Takes over a block whose first line is the one behind `lines_before`.
+    pub(super) fn take(&mut self, block: &mut Block, lines_before: u64, problems: &mut Problems) {
+        let Block { items, starts, ends, strings, bytes, .. } = block;
+        let symbols = strings.iter().map(|text| self.app.strings.intern(text)).collect();
+        let symbols = Symbols { strings, symbols };
+        self.spark.log.decoded = self.spark.log.decoded + Bytes::new(*bytes);
+        let mut starts = starts.drain(..);
+        let mut ends = ends.drain(..);
+        for item in items.drain(..) {
+            let place = Place { line: lines_before + item.line + 1 };
+            match item.what {
+                What::Start => {
+                    if let Some(start) = starts.next() {
+                        self.task_start(&start, &symbols);
+                    }
+                }
+                What::End => {
+                    if let Some(end) = ends.next() {
+                        self.task_end(&end, &symbols);
+                    }
+                }
+                What::Event(event) => self.event(*event, &symbols),
+                What::Malformed { terminated } => {
+                    self.malformed(terminated, place, problems);
+                    continue;
+                }
+                What::TooLong => {
+                    self.spark.gaps.unread += 1;
+                    problems.warn("line-too-long", Some(Position::Line(place.line)), || {
+                        "a line is longer than 64 MiB and was passed over; what it tells is missing"
+                            .to_owned()
+                    });
+                    continue;
+                }
+            }
+            self.seen.events += 1;
+        }
+    }
+
+    fn malformed(&mut self, terminated: bool, place: Place, problems: &mut Problems) {
+        let position = Some(Position::Line(place.line));
+        if terminated {
+            self.spark.gaps.unread += 1;
+            problems.warn("malformed-event", position, || {
+                "the line is no event of Spark and was passed over; what it tells is missing".to_owned()
+            });
+        } else if !self.seen.application_end {
+            problems.warn("truncated", position, || {
+                "the log ends in the middle of an event; what comes before was used".to_owned()
+            });
+        }
+    }
+
+    fn event(&mut self, event: Event, symbols: &Symbols<'_>) {
+        match event {
+            Event::LogStart { version } => {
+                self.app.engine_version = version.or(self.app.engine_version.take())
+            }
+            Event::Rollover { version, number } => {
+                self.app.engine_version = self.app.engine_version.take().or(version);
+                self.rollovers.extend(number);
+            }
+            Event::ApplicationStart(start) => self.application_start(start),
+            Event::ApplicationEnd { at, exit_code } => {
+                self.seen.application_end = true;
+                self.app.finished_at = moment(at).or(self.app.finished_at);
+                self.exit_code = exit_code;
+                self.saw(moment(at));
+            }
+            Event::Environment(properties) => self.environment(properties),
+            Event::ResourceProfile(profile) => {
+                let known = self.spark.resource_profiles.iter_mut().find(|known| known.id == profile.id);
+                match known {
+                    Some(known) => *known = profile,
+                    None => self.spark.resource_profiles.push(profile),
+                }
+            }
+            Event::JobStart(start) => self.job_start(start),
+            Event::JobEnd { id, at, succeeded, failure } => self.job_end(id, at, succeeded, failure),
+            Event::StageSubmitted(info) => {
+                if let Some(record) = self.stage_info(info) {
+                    record.submitted = true;
+                }
+            }
+            Event::StageCompleted(info) => self.stage_completed(info),
+            Event::ExecutorAdded(added) => self.executor_added(&added, symbols),
+            Event::ExecutorRemoved { id, at, reason } => {
+                let at = moment(at);
+                self.saw(at);
+                if let Some(executor) = self.executor(symbols.text(id)) {
+                    executor.removed_at = executor.removed_at.or(at);
+                    executor.removed_reason = executor.removed_reason.take().or(reason);
+                }
+            }
+            Event::ExecutorExcluded { id } => {
+                if let Some(executor) = self.executor(symbols.text(id)) {
+                    executor.exclusions += 1;
+                }
+            }
+            Event::NodeExcluded { host, at, failures, lifted } => {
+                self.node_excluded(host, at, failures, lifted)
+            }
+            Event::BlockManagerAdded(added) => self.block_manager_added(&added, symbols),
+            Event::BlockManagerRemoved { id, at } => {
+                let at = moment(at);
+                if let Some(executor) = self.executor(symbols.text(id)) {
+                    executor.removed_at = executor.removed_at.or(at);
+                }
+            }
+            Event::BlockUpdated { executor, block, memory } => {
+                if let (Some(block), Some(memory)) = (symbols.text(block), memory)
+                    && let Some(place) = self.executor_place(symbols.text(executor))
+                {
+                    self.block_memory(place, block, memory);
+                }
+            }
+            Event::Peaks { executor, peaks } => {
+                if let Some(executor) = self.executor(symbols.text(executor)) {
+                    executor.peaks.raise_all(&peaks);
+                }
+            }
+            Event::Unpersisted { rdd } => {
+                if let Some(rdd) = rdd.and_then(|id| self.rdd(id)) {
+                    rdd.unpersisted = true;
+                }
+            }
+            Event::SqlStart(start) => self.sql_start(start, symbols),
+            Event::SqlEnd { id, at, error } => {
+                if let Some(execution) = self.execution(id) {
+                    execution.finished_at = moment(at);
+                    execution.error = error;
+                }
+            }
+            Event::SqlPlan { id, plan } => {
+                if let Some(execution) = self.execution(id) {
+                    set_plan(execution, &plan, symbols);
+                }
+            }
+            Event::DriverAccumulators { id, updates } => {
+                if let Some(execution) = self.execution(id) {
+                    let updates =
+                        updates.into_iter().filter_map(|(id, value)| Some((u64::try_from(id).ok()?, value)));
+                    execution.driver_updates.extend(updates);
+                }
+            }
+        }
+    }
+
+    fn application_start(&mut self, start: ApplicationStart) {
+        self.seen.application_start = true;
+        let app = &mut self.app;
+        app.name = start.name.or(app.name.take());
+        app.user = start.user.or(app.user.take());
+        if let Some(id) = start.id {
+            app.id = id;
+        }
+        self.spark.attempt = start.attempt;
+        app.submitted_at = moment(start.at);
+        self.saw(moment(start.at));
+    }
+
+    fn environment(&mut self, properties: Vec<(String, String)>) {
+        for (name, value) in properties {
+            self.app.conf.insert(name, Property { value, is_final: false });
+        }
+    }
+
+    fn job_start(&mut self, start: JobStart) {
+        let Some(id) = start.id.and_then(|id| u32::try_from(id).ok()) else { return };
+        self.saw(moment(start.at));
+        let Some(job) = self.job(id) else { return };
+        job.submitted_at = moment(start.at);
+        job.stages = start.stages.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
+        job.stages.sort_unstable();
+        job.stages.dedup();
+        job.description = start.description.or(start.last_stage_name);
+        job.sql_execution = start.sql_execution.and_then(|id| u64::try_from(id).ok());
+    }
+
+    fn job_end(
+        &mut self,
+        id: Option<i64>,
+        at: Option<i64>,
+        succeeded: Option<bool>,
+        failure: Option<String>,
+    ) {
+        let Some(id) = id.and_then(|id| u32::try_from(id).ok()) else { return };
+        self.saw(moment(at));
+        if !self.job_places.contains_key(&id) {
+            self.seen.job_ends_without_start += 1;
+        }
+        let Some(job) = self.job(id) else { return };
+        job.completed_at = moment(at);
+        job.result = succeeded.map(|good| if good { JobResult::Succeeded } else { JobResult::Failed });
+        job.failure = failure;
+    }
+
+    fn job(&mut self, id: u32) -> Option<&mut Job> {
+        let place = *self.job_places.entry(id).or_insert(self.jobs.len());
+        if place == self.jobs.len() {
+            self.jobs.push(Job::new(id));
+        }
+        self.jobs.get_mut(place)
+    }
+
+    fn stage_place(&mut self, id: StageAttempt) -> usize {
+        let Self { stages, stage_places, .. } = self;
+        *stage_places.entry(id).or_insert_with(|| {
+            stages.push(StageRecord {
+                stage: Stage::new(id),
+                group: TaskGroup::new(TaskKind::Stage(id)),
+                totals: Totals::default(),
+                submitted: false,
+                completed: false,
+            });
+            stages.len() - 1
+        })
+    }
+
+    fn stage_info(&mut self, info: StageInfo) -> Option<&mut StageRecord> {
+        let id = stage_attempt(info.id, info.attempt)?;
+        self.saw(moment(info.submitted));
+        for rdd in info.rdds {
+            self.persisted(rdd);
+        }
+        let place = self.stage_place(id);
+        let record = self.stages.get_mut(place)?;
+        let stage = &mut record.stage;
+        stage.name = info.name.or(stage.name.take());
+        stage.announced_tasks = info.tasks.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
+        stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
+        stage.submitted_at = moment(info.submitted).or(stage.submitted_at);
+        stage.resource_profile =
+            info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
+        stage.failure = info.failure.or(stage.failure.take());
+        if info.completed.is_some() {
+            stage.completed_at = moment(info.completed);
+            let known = |(id, value): (i64, i64)| Some((u64::try_from(id).ok()?, value));
+            stage.accumulables = info.accumulables.into_iter().filter_map(known).collect();
+            stage.accumulables.sort_unstable();
+            record.totals = Totals::of(&info.totals);
+        }
+        Some(record)
+    }
+
+    fn stage_completed(&mut self, info: StageInfo) {
+        self.saw(moment(info.completed));
+        let Some(record) = self.stage_info(info) else { return };
+        record.completed = true;
+        record.stage.status =
+            if record.stage.failure.is_some() { StageStatus::Failed } else { StageStatus::Complete };
+        // Ends of tasks that lost their race may still come; they are few.
+        record.group.shrink();
+        record.stage.accumulables.shrink_to_fit();
+    }
+
+    fn task_start(&mut self, start: &TaskStart, symbols: &Symbols<'_>) {
+        let place = stage_attempt(start.stage, start.stage_attempt);
+        self.attempt(place, &start.info, symbols);
+    }
+
+    /// The attempt of a task by its id: its stage and row, made where it is new.
+    fn attempt(
+        &mut self,
+        stage: Option<StageAttempt>,
+        info: &TaskInfo,
+        symbols: &Symbols<'_>,
+    ) -> Option<(u32, u32, bool)> {
+        let known = info.id.and_then(|id| u64::try_from(id).ok());
+        if let Some(&(stage, row)) = known.and_then(|id| self.attempts.get(&id)) {
+            return Some((stage, row, false));
+        }
+        let index = info.index.and_then(|index| u32::try_from(index).ok());
+        let (Some(id), Some(stage), Some(index)) = (known, stage, index) else {
+            self.seen.unusable_tasks += 1;
+            return None;
+        };
+        let executor_place = self.executor_place(symbols.text(info.executor));
+        let place = self.stage_place(stage);
+        let stage = u32::try_from(place).ok()?;
+        let group = &mut self.stages.get_mut(place)?.group;
+        let task = *self
+            .tasks
+            .entry((stage, index))
+            .or_insert_with(|| u32::try_from(group.tasks.push(index)).unwrap_or(u32::MAX));
+        let number = info.attempt.and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
+        let row = group.attempts.push(task, number);
+        group.attempts.set_id(row, Some(id));
+        group.attempts.set_executor(row, symbols.symbol(info.executor));
+        group.attempts.set_node(row, symbols.symbol(info.host));
+        group.attempts.set_locality(row, info.locality);
+        group.attempts.set_speculative(row, info.speculative);
+        let launched = moment(info.launched);
+        group.attempts.set_time(row, TimePoint::Start, launched);
+        let row = u32::try_from(row).ok()?;
+        self.attempts.insert(id, (stage, row));
+        if let Some(executor) = executor_place.and_then(|place| self.executors.get_mut(place)) {
+            executor.host = executor.host.or(symbols.symbol(info.host));
+        }
+        self.saw(launched);
+        Some((stage, row, true))
+    }
+
+    fn task_end(&mut self, end: &TaskEnd, symbols: &Symbols<'_>) {
+        if end.resubmitted {
+            self.seen.resubmitted += 1;
+            return;
+        }
+        let stage = stage_attempt(end.stage, end.stage_attempt);
+        let Some((stage, row, is_new)) = self.attempt(stage, &end.info, symbols) else { return };
+        self.seen.ends_without_start += u64::from(is_new);
+        let executor = self.executor_place(symbols.text(end.info.executor));
+        let Some(record) = self.stages.get_mut(stage as usize) else { return };
+        let (attempts, row) = (&mut record.group.attempts, row as usize);
+        if attempts.outcome(row) != Outcome::Unfinished {
+            self.seen.repeated_ends += 1;
+            return;
+        }
+        let finished = moment(end.info.finished);
+        attempts.set_outcome(row, outcome(end));
+        attempts.set_end_reason(row, end.reason);
+        attempts.set_time(row, TimePoint::Finish, finished);
+        attempts.set_time(row, TimePoint::GettingResult, moment(end.info.getting_result));
+        if let Some(text) = symbols.symbol(end.message) {
+            attempts.set_diagnostics(row, text);
+        }
+        for (counter, value) in end.metrics.iter() {
+            attempts.set_counter(row, counter, Some(value));
+        }
+        if attempts.time(row, TimePoint::Start).is_some_and(|start| finished.is_some_and(|end| end < start)) {
+            self.seen.backwards += 1;
+        }
+        if let Some(place) = executor {
+            if let Some(executor) = self.executors.get_mut(place) {
+                executor.peaks.raise_all(&end.peaks);
+            }
+            for (block, memory) in &end.blocks {
+                if let Some(block) = symbols.text(Some(*block)) {
+                    self.block_memory(place, block, *memory);
+                }
+            }
+        }
+        self.saw(finished);
+    }
+
+    fn executor_place(&mut self, id: Option<&str>) -> Option<usize> {
+        let id = id.filter(|id| !id.is_empty())?;
+        if let Some(&place) = self.executor_places.get(id) {
+            return Some(place);
+        }
+        let place = self.executors.len();
+        self.executors.push(Executor { id: id.to_owned(), ..Executor::default() });
+        self.executor_places.insert(id.into(), place);
+        Some(place)
+    }
+
+    fn executor(&mut self, id: Option<&str>) -> Option<&mut Executor> {
+        let place = self.executor_place(id)?;
+        self.executors.get_mut(place)
+    }
+
+    fn executor_added(&mut self, added: &ExecutorAdded, symbols: &Symbols<'_>) {
+        let at = moment(added.at);
+        self.saw(at);
+        let Some(id) = symbols.text(added.id) else { return };
+        // Mesos used ids again: this is another life.
+        let removed = self.executor(Some(id)).is_some_and(|executor| executor.removed_at.is_some());
+        if removed {
+            self.executor_places.remove(id);
+        }
+        let Some(executor) = self.executor(Some(id)) else { return };
+        executor.added_at = at.or(executor.added_at);
+        executor.host = symbols.symbol(added.host).or(executor.host);
+        executor.cores = added.cores.and_then(|cores| u32::try_from(cores).ok()).or(executor.cores);
+        executor.resource_profile =
+            added.resource_profile.and_then(|id| u32::try_from(id).ok()).or(executor.resource_profile);
+    }
+
+    fn block_manager_added(&mut self, added: &BlockManagerAdded, symbols: &Symbols<'_>) {
+        let at = moment(added.at);
+        self.saw(at);
+        let size = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes::new);
+        let host = symbols.symbol(added.host);
+        if let Some(executor) = self.executor(symbols.text(added.id)) {
+            // Up to Spark 1.2 this is all that tells of an executor's beginning.
+            executor.added_at = executor.added_at.or(at);
+            executor.host = executor.host.or(host);
+            let peak_used = executor.storage.peak_used;
+            executor.storage = StorageMemory {
+                total: size(added.memory),
+                on_heap: size(added.on_heap),
+                off_heap: size(added.off_heap),
+                peak_used,
+            };
+        }
+    }
+
+    /// Notes what a cached block takes now, 0 when it was dropped.
+    fn block_memory(&mut self, executor: usize, block: &str, memory: i64) {
+        let memory = u64::try_from(memory).unwrap_or_default();
+        let before = self.storage.blocks.insert((executor, block.into()), memory).unwrap_or_default();
+        let used = self.storage.used.entry(executor).or_default();
+        *used = used.saturating_sub(before).saturating_add(memory);
+        let used = Bytes::new(*used);
+        if let Some(executor) = self.executors.get_mut(executor) {
+            executor.storage.peak_used = executor.storage.peak_used.max(Some(used));
+        }
+    }
+
+    fn node_excluded(&mut self, host: Option<String>, at: Option<i64>, failures: Option<i64>, lifted: bool) {
+        let Some(name) = host else { return };
+        if lifted {
+            let nodes = self.spark.excluded_nodes.iter_mut();
+            nodes.filter(|node| node.name == name).for_each(|node| node.lifted = true);
+            return;
+        }
+        let task_failures = failures.and_then(|count| u64::try_from(count).ok());
+        self.spark.excluded_nodes.push(Exclusion { name, at: moment(at), task_failures, lifted: false });
+    }
+
+    fn rdd(&mut self, id: i64) -> Option<&mut PersistedRdd> {
+        let place = *self.rdd_places.get(&u32::try_from(id).ok()?)?;
+        self.rdds.get_mut(place)
+    }
+
+    fn persisted(&mut self, info: RddInfo) {
+        let Some(id) = info.id.and_then(|id| u32::try_from(id).ok()) else { return };
+        let count = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+        let rdd = PersistedRdd {
+            id,
+            name: info.name,
+            partitions: count(info.partitions),
+            cached_partitions: count(info.cached),
+            memory: count(info.memory).map(Bytes::new),
+            disk: count(info.disk).map(Bytes::new),
+            unpersisted: false,
+        };
+        match self.rdd(i64::from(id)) {
+            Some(known) => *known = PersistedRdd { unpersisted: known.unpersisted, ..rdd },
+            None => {
+                self.rdd_places.insert(id, self.rdds.len());
+                self.rdds.push(rdd);
+            }
+        }
+    }
+
+    fn execution(&mut self, id: Option<i64>) -> Option<&mut SqlExecution> {
+        let id = u64::try_from(id?).ok()?;
+        let place = *self.sql_places.entry(id).or_insert(self.sql.len());
+        if place == self.sql.len() {
+            self.sql.push(SqlExecution::new(id));
+        }
+        self.sql.get_mut(place)
+    }
+
+    fn sql_start(&mut self, start: SqlStart, symbols: &Symbols<'_>) {
+        if let Some(execution) = self.execution(start.id) {
+            execution.description = start.description;
+            execution.started_at = moment(start.at);
+            set_plan(execution, &start.plan, symbols);
+        }
+    }
+
+    /// Notes the latest moment of which the log tells.
+    fn saw(&mut self, at: Option<Timestamp>) {
+        self.spark.log.last_event = self.spark.log.last_event.max(at);
+    }
+
+    /// Puts everything in its order and sums up the executors.
+    pub(super) fn assemble(&mut self) {
+        self.attempts = FxHashMap::default();
+        self.tasks = FxHashMap::default();
+        self.storage = Storage::default();
+        self.stages.sort_by_key(|record| record.stage.id);
+        for record in &mut self.stages {
+            super::outcomes::settle(&mut record.group);
+            record.group.shrink();
+        }
+        super::executors::sum_up(&self.stages, &mut self.executors, &self.app.strings);
+        let is_driver =
+            |executor: &Executor| matches!(executor.id.as_str(), "driver" | "<driver>" | "localhost");
+        let executors = std::mem::take(&mut self.executors);
+        let (drivers, mut executors): (Vec<_>, Vec<_>) = executors.into_iter().partition(is_driver);
+        // "localhost" is what Spark 1 calls the driver's executor in local mode.
+        self.spark.driver = drivers.into_iter().reduce(super::executors::merge).unwrap_or_default();
+        executors.sort_by_cached_key(|executor| {
+            (executor.id.parse::<u64>().unwrap_or(u64::MAX), executor.id.clone(), executor.added_at)
+        });
+        self.spark.executors = executors;
+        self.jobs.sort_by_key(|job| job.id);
+        self.sql.sort_by_key(|execution| execution.id);
+        self.rdds.sort_by_key(|rdd| rdd.id);
+        self.spark.sql = std::mem::take(&mut self.sql);
+        self.spark.rdds = std::mem::take(&mut self.rdds);
+        self.spark.resource_profiles.sort_by_key(|profile| profile.id);
+        let first_task = |record: &StageRecord| {
+            let attempts = &record.group.attempts;
+            (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()
+        };
+        self.app.launched_at = self.stages.iter().filter_map(first_task).min();
+    }
+
+    /// The application, its stages and jobs in order.
+    pub(super) fn finish(mut self) -> Application {
+        for record in self.stages {
+            let mut stage = record.stage;
+            if !record.group.tasks.is_empty() {
+                stage.group = Some(self.app.groups.len());
+                self.app.groups.push(record.group);
+            }
+            self.spark.stages.push(stage);
+        }
+        self.spark.jobs = self.jobs;
+        self.app.spark = Some(Box::new(self.spark));
+        self.app
+    }
+}
+
+fn set_plan(execution: &mut SqlExecution, plan: &Plan, symbols: &Symbols<'_>) {
+    let Some(nameless) = symbols.symbols.iter().flatten().next().copied() else { return };
+    let node = |node: &super::plan::Node| PlanNode {
+        name: symbols.symbol(node.name).unwrap_or(nameless),
+        parent: node.parent,
+    };
+    execution.plan = plan.nodes.iter().map(node).collect();
+    let metric = |metric: &super::plan::Metric| {
+        Some(PlanMetric {
+            node: metric.node,
+            name: symbols.symbol(Some(metric.name))?,
+            kind: symbols.symbol(Some(metric.kind))?,
+            accumulator: metric.accumulator,
+        })
+    };
+    execution.metrics = plan.metrics.iter().filter_map(metric).collect();
+}
+
+fn stage_attempt(stage: Option<i64>, attempt: Option<i64>) -> Option<StageAttempt> {
+    let number = |value: i64| u32::try_from(value).ok();
+    // Spark 1.0 and before do not count attempts.
+    Some(StageAttempt { stage: number(stage?)?, attempt: number(attempt.unwrap_or_default())? })
+}
+
+fn moment(ms: Option<i64>) -> Option<Timestamp> {
+    Moments::default().read(ms)
+}
+
+fn outcome(end: &TaskEnd) -> Outcome {
+    match end.reason {
+        Some(EndReason::Success) => Outcome::Succeeded,
+        Some(EndReason::Killed | EndReason::CommitDenied) => Outcome::Killed,
+        Some(_) => Outcome::Failed,
+        None if end.info.killed == Some(true) => Outcome::Killed,
+        None if end.info.failed == Some(true) => Outcome::Failed,
+        None if !end.metrics.is_empty() => Outcome::Succeeded,
+        None => Outcome::Unfinished,
+    }
+}

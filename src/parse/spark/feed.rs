@@ -1,0 +1,401 @@
+//! Bytes of a part, cut into blocks of whole lines that several threads read at a time.
+//!
+//! A plain file is cut by position and read by the threads themselves; what must be decoded first is decoded one
+//! step ahead of them. While one batch of blocks is read, the one before it is taken over.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+
+use memchr::{memchr, memrchr};
+use rayon::prelude::*;
+
+use super::block::Block;
+use crate::parse::MAX_LINE_LEN;
+
+/// Bytes of a block.
+const BLOCK_LEN: usize = 1 << 20;
+/// Bytes read at a time behind a block, to the end of its last line.
+const TAIL_LEN: usize = 64 << 10;
+/// Buffers that grew beyond this for a long line are given back.
+const KEEP_LEN: usize = 4 * BLOCK_LEN;
+
+/// Where the bytes of a part come from.
+pub enum Feed {
+    /// A file that is not compressed, with its length.
+    File(File, u64),
+    /// Anything else.
+    Stream(Box<dyn Read + Send>),
+}
+
+/// Blocks that are read at the same time.
+#[derive(Default)]
+pub(super) struct Batch {
+    slots: Vec<Slot>,
+    used: usize,
+}
+
+/// Bytes and what they say. The memory is used again for the next block.
+#[derive(Default)]
+struct Slot {
+    bytes: Vec<u8>,
+    /// How many of the bytes count; the rest is left from an earlier block.
+    len: usize,
+    /// The part of the file to be read into `bytes`; `None` where they are there already.
+    range: Option<(u64, u64)>,
+    block: Block,
+    error: Option<io::Error>,
+}
+
+impl Batch {
+    /// The blocks that were read, in order.
+    pub(super) fn blocks(&mut self) -> impl Iterator<Item = &mut Block> {
+        self.slots.iter_mut().take(self.used).map(|slot| &mut slot.block)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// The next free slot, emptied.
+    fn next_slot(&mut self) -> Option<&mut Slot> {
+        if self.used == self.slots.len() {
+            self.slots.push(Slot::default());
+        }
+        self.used += 1;
+        let slot = self.slots.get_mut(self.used - 1)?;
+        slot.len = 0;
+        slot.range = None;
+        slot.error = None;
+        slot.block.clear();
+        Some(slot)
+    }
+
+    /// Turns bytes into events, several blocks at a time.
+    fn read(&mut self, file: Option<&File>) {
+        let slots = self.slots.get_mut(..self.used).unwrap_or_default();
+        match slots {
+            [slot] => slot.read(file),
+            slots => slots.par_iter_mut().for_each(|slot| slot.read(file)),
+        }
+    }
+
+    /// The first error of its slots; the blocks behind it are dropped.
+    fn take_error(&mut self) -> Option<io::Error> {
+        let slots = self.slots.get_mut(..self.used)?;
+        let (failed, error) =
+            slots.iter_mut().enumerate().find_map(|(place, slot)| Some((place, slot.error.take()?)))?;
+        self.used = failed + 1;
+        Some(error)
+    }
+}
+
+impl Slot {
+    fn read(&mut self, file: Option<&File>) {
+        let mut first = 0;
+        if let (Some((start, end)), Some(file)) = (self.range, file) {
+            match self.read_range(file, start, end) {
+                Ok(at) => first = at,
+                Err(error) => self.error = Some(error),
+            }
+        }
+        self.block.read(self.bytes.get(first..self.len).unwrap_or_default());
+        if self.bytes.len() > KEEP_LEN {
+            self.bytes = Vec::new();
+        }
+    }
+
+    /// Reads the lines that begin between two places of a file; gives the place of the first one in `bytes`.
+    fn read_range(&mut self, file: &File, start: u64, end: u64) -> io::Result<usize> {
+        // The byte in front tells whether a line begins at the start.
+        let from = start.saturating_sub(1);
+        self.read_at(file, from, usize::try_from(end - from).unwrap_or(usize::MAX))?;
+        let first = match start {
+            0 => 0,
+            _ => match memchr(b'\n', self.filled()) {
+                Some(at) => at + 1,
+                None => {
+                    self.len = 0;
+                    return Ok(0);
+                }
+            },
+        };
+        let mut line = memrchr(b'\n', self.filled()).map_or(0, |at| at + 1);
+        while self.len > line.max(first) && self.len - line <= MAX_LINE_LEN {
+            let searched = self.len;
+            if self.read_at(file, from + self.len as u64, TAIL_LEN)? == 0 {
+                break;
+            }
+            if let Some(at) = memchr(b'\n', self.filled().get(searched..).unwrap_or_default()) {
+                line = searched + at + 1;
+                self.len = line;
+            }
+        }
+        Ok(first)
+    }
+
+    fn filled(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// Reads so many bytes behind those that are there, fewer at the end of the file; gives their number.
+    fn read_at(&mut self, file: &File, mut from: u64, wanted: usize) -> io::Result<usize> {
+        let before = self.len;
+        let needed = self.len + wanted;
+        if self.bytes.len() < needed {
+            self.bytes.resize(needed, 0);
+        }
+        while self.len < needed {
+            let room = self.bytes.get_mut(self.len..needed).unwrap_or_default();
+            match position::read_at(file, room, from) {
+                Ok(0) => break,
+                Ok(count) => {
+                    self.len += count;
+                    from += count as u64;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.len - before)
+    }
+}
+
+mod position {
+    //! Reading at a place without moving anything, so that threads can share a file.
+
+    use std::fs::File;
+    use std::io;
+
+    #[cfg(unix)]
+    pub(super) fn read_at(file: &File, room: &mut [u8], from: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(file, room, from)
+    }
+
+    #[cfg(windows)]
+    pub(super) fn read_at(file: &File, room: &mut [u8], from: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(file, room, from)
+    }
+}
+
+/// See the module.
+pub(super) struct Pipeline {
+    source: Source,
+    width: usize,
+}
+
+enum Source {
+    File { file: Arc<File>, len: u64, next: u64 },
+    Stream { reader: Box<dyn Read + Send>, rest: Vec<u8>, ended: bool, error: Option<io::Error> },
+}
+
+impl Pipeline {
+    pub(super) fn new(feed: Feed) -> Self {
+        let source = match feed {
+            Feed::File(file, len) => Source::File { file: Arc::new(file), len, next: 0 },
+            Feed::Stream(reader) => Source::Stream { reader, rest: Vec::new(), ended: false, error: None },
+        };
+        Self { source, width: rayon::current_num_threads().max(1) * 2 }
+    }
+
+    /// Gives all blocks to `take`, in order.
+    ///
+    /// # Errors
+    /// The first error of reading or decoding, after everything before it was taken.
+    pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) + Send) -> io::Result<()> {
+        let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
+        self.source.fill(&mut filled, self.width);
+        let file = self.source.file();
+        let mut failure = None;
+        while !(filled.is_empty() && read.is_empty()) {
+            // What was filled is to be read, what was read is to be taken.
+            std::mem::swap(&mut read, &mut taken);
+            std::mem::swap(&mut filled, &mut read);
+            filled.used = 0;
+            let Self { source, width } = &mut self;
+            let mut fill = || source.fill(&mut filled, *width);
+            let mut read_batch = || read.read(file.as_deref());
+            if taken.is_empty() {
+                // The first blocks, and all of a small file.
+                read_batch();
+                fill();
+            } else {
+                rayon::join(fill, || rayon::join(read_batch, || take(&mut taken)));
+            }
+            taken.used = 0;
+            if let Some(error) = read.take_error() {
+                failure = Some(error);
+                filled.used = 0;
+                take(&mut read);
+                break;
+            }
+        }
+        failure.or(self.source.take_error()).map_or(Ok(()), Err)
+    }
+}
+
+impl Source {
+    fn file(&self) -> Option<Arc<File>> {
+        match self {
+            Self::File { file, .. } => Some(Arc::clone(file)),
+            Self::Stream { .. } => None,
+        }
+    }
+
+    fn take_error(&mut self) -> Option<io::Error> {
+        match self {
+            Self::File { .. } => None,
+            Self::Stream { error, .. } => error.take(),
+        }
+    }
+
+    /// Adds the next blocks, at most so many; none at the end.
+    fn fill(&mut self, batch: &mut Batch, width: usize) {
+        while batch.used < width {
+            match self {
+                Self::File { len, next, .. } => {
+                    if next >= len {
+                        return;
+                    }
+                    let end = next.saturating_add(BLOCK_LEN as u64).min(*len);
+                    if let Some(slot) = batch.next_slot() {
+                        slot.range = Some((*next, end));
+                    }
+                    *next = end;
+                }
+                Self::Stream { reader, rest, ended, error } => {
+                    if *ended && rest.is_empty() {
+                        return;
+                    }
+                    let Some(slot) = batch.next_slot() else { return };
+                    fill_slot(slot, reader, rest, ended, error);
+                }
+            }
+        }
+    }
+}
+
+/// Takes whole lines from a stream; what follows the last of them waits in `rest`.
+fn fill_slot(
+    slot: &mut Slot,
+    reader: &mut Box<dyn Read + Send>,
+    rest: &mut Vec<u8>,
+    ended: &mut bool,
+    error: &mut Option<io::Error>,
+) {
+    if slot.bytes.len() < BLOCK_LEN + rest.len() {
+        slot.bytes.resize(BLOCK_LEN + rest.len(), 0);
+    }
+    if let Some(start) = slot.bytes.get_mut(..rest.len()) {
+        start.copy_from_slice(rest);
+    }
+    slot.len = rest.len();
+    rest.clear();
+    let mut last_line = None;
+    while !*ended && (slot.len < BLOCK_LEN || last_line.is_none()) {
+        if slot.len == slot.bytes.len() {
+            if slot.len > MAX_LINE_LEN {
+                // Too long in any case: its end is looked for in the same place over and over.
+                slot.len = MAX_LINE_LEN + 1;
+            } else {
+                slot.bytes.resize(slot.len * 2, 0);
+            }
+        }
+        match reader.read(slot.bytes.get_mut(slot.len..).unwrap_or_default()) {
+            Ok(0) => *ended = true,
+            Ok(count) => {
+                let new = slot.bytes.get(slot.len..slot.len + count).unwrap_or_default();
+                if let Some(at) = memrchr(b'\n', new) {
+                    last_line = Some(slot.len + at + 1);
+                }
+                slot.len += count;
+            }
+            Err(failed) if failed.kind() == ErrorKind::Interrupted => {}
+            Err(failed) => {
+                *error = Some(failed);
+                *ended = true;
+            }
+        }
+    }
+    if let Some(end) = last_line {
+        rest.extend_from_slice(slot.bytes.get(end..slot.len).unwrap_or_default());
+        slot.len = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::spark::block::What;
+    use std::io::{Cursor, Seek, Write};
+
+    fn ends(feed: Feed) -> Vec<(u64, Option<i64>)> {
+        let mut found = Vec::new();
+        let mut lines = 0;
+        Pipeline::new(feed)
+            .run(|batch: &mut Batch| {
+                for block in batch.blocks() {
+                    let mut starts = block.starts.drain(..);
+                    for item in block.items.drain(..) {
+                        let id = match item.what {
+                            What::Start => starts.next().and_then(|start| start.info.id),
+                            _ => None,
+                        };
+                        found.push((lines + item.line, id));
+                    }
+                    lines += block.lines;
+                }
+            })
+            .unwrap();
+        found
+    }
+
+    fn log(lines: usize, padding: usize) -> Vec<u8> {
+        let mut text = Vec::new();
+        for id in 0..lines {
+            let blank = "x".repeat(padding * (id % 7));
+            writeln!(
+                text,
+                "{{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":0,\"Task Info\":{{\"Task ID\":{id},\"Host\":\"{blank}\"}}}}"
+            )
+            .unwrap();
+        }
+        text
+    }
+
+    fn file(bytes: &[u8]) -> Feed {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file.rewind().unwrap();
+        Feed::File(file, bytes.len() as u64)
+    }
+
+    #[test]
+    fn files_and_streams_give_every_line_once_and_in_order() {
+        for (lines, padding) in [(1, 0), (10, 1), (20_000, 10), (100, 60_000), (3, 2_000_000)] {
+            let mut text = log(lines, padding);
+            let expected: Vec<_> = (0..lines as u64).map(|id| (id, i64::try_from(id).ok())).collect();
+            for _ in 0..2 {
+                assert_eq!(ends(file(&text)), expected);
+                assert_eq!(ends(Feed::Stream(Box::new(Cursor::new(text.clone())))), expected);
+                // Once more without the last line feed.
+                text.pop();
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_beyond_the_limit_costs_only_itself() {
+        let long = [vec![b'x'; MAX_LINE_LEN + 5 * BLOCK_LEN], b"\n".to_vec()].concat();
+        let text = [log(2, 0), long, log(3, 0)].concat();
+        let expected = [(0, Some(0)), (1, Some(1)), (2, None), (3, Some(0)), (4, Some(1)), (5, Some(2))];
+        assert_eq!(ends(file(&text)), expected);
+        assert_eq!(ends(Feed::Stream(Box::new(Cursor::new(text)))), expected);
+    }
+
+    #[test]
+    fn nothing_gives_nothing() {
+        assert_eq!(ends(file(b"")), []);
+        assert_eq!(ends(Feed::Stream(Box::new(io::empty()))), []);
+    }
+}

@@ -1,0 +1,79 @@
+//! Physical plans of SQL executions (`SparkPlanInfo`).
+
+use super::strings::{Local, Strings};
+use crate::parse::scan::{Cursor, Scan};
+
+/// Plans nest by their longest chain of operators. What lies deeper is passed over.
+const MAX_DEPTH: u32 = 200;
+
+/// A plan: parents before children.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) nodes: Vec<Node>,
+    pub(super) metrics: Vec<Metric>,
+}
+
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) name: Option<Local>,
+    pub(super) parent: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(super) struct Metric {
+    pub(super) node: u32,
+    pub(super) name: Local,
+    pub(super) kind: Local,
+    pub(super) accumulator: u64,
+}
+
+/// Reads a plan.
+pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Plan> {
+    let mut plan = Plan::default();
+    node(cursor, strings, None, 0, &mut plan)?;
+    plan.metrics.sort_by_key(|metric| metric.node);
+    Ok(plan)
+}
+
+fn node(
+    cursor: &mut Cursor<'_>,
+    strings: &mut Strings,
+    parent: Option<u32>,
+    depth: u32,
+    plan: &mut Plan,
+) -> Scan<()> {
+    const KEYS: [&[u8]; 3] = [b"\"nodeName\":", b"\"children\":", b"\"metrics\":"];
+    let place = plan.nodes.len();
+    let own = u32::try_from(place).unwrap_or(u32::MAX);
+    plan.nodes.push(Node { name: None, parent });
+    cursor.members(&KEYS, |key, cursor| match key {
+        0 => {
+            let name = strings.read(cursor)?;
+            if let Some(node) = plan.nodes.get_mut(place) {
+                node.name = name;
+            }
+            Ok(())
+        }
+        1 if depth < MAX_DEPTH => cursor.elements(|cursor| node(cursor, strings, Some(own), depth + 1, plan)),
+        1 => cursor.skip_value(),
+        _ => cursor.elements(|cursor| metric(cursor, strings, own, &mut plan.metrics)),
+    })
+}
+
+fn metric(cursor: &mut Cursor<'_>, strings: &mut Strings, node: u32, metrics: &mut Vec<Metric>) -> Scan<()> {
+    const KEYS: [&[u8]; 3] = [b"\"name\":", b"\"accumulatorId\":", b"\"metricType\":"];
+    let (mut name, mut accumulator, mut kind) = (None, None, None);
+    cursor.members(&KEYS, |key, cursor| {
+        match key {
+            0 => name = strings.read(cursor)?,
+            1 => accumulator = cursor.integer_or_skip()?,
+            _ => kind = strings.read(cursor)?,
+        }
+        Ok(())
+    })?;
+    let accumulator = accumulator.and_then(|id| u64::try_from(id).ok());
+    if let (Some(name), Some(kind), Some(accumulator)) = (name, kind, accumulator) {
+        metrics.push(Metric { node, name, kind, accumulator });
+    }
+    Ok(())
+}

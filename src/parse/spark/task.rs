@@ -1,0 +1,436 @@
+//! Starts and ends of tasks: nine tenths of every log, so they are read without a detour.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::strings::{Local, Strings};
+use crate::model::counters::Counter;
+use crate::model::spark::{ExecutorMetric, Peaks};
+use crate::model::table::{EndReason, Locality};
+use crate::parse::reading::cut;
+use crate::parse::scan::{Cursor, Scan};
+
+/// Messages of failures are kept for people: their first line says what happened.
+const MAX_MESSAGE_LEN: usize = 240;
+
+/// `SparkListenerTaskStart`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TaskStart {
+    pub(super) stage: Option<i64>,
+    pub(super) stage_attempt: Option<i64>,
+    pub(super) info: TaskInfo,
+}
+
+/// `SparkListenerTaskEnd`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TaskEnd {
+    pub(super) stage: Option<i64>,
+    pub(super) stage_attempt: Option<i64>,
+    pub(super) info: TaskInfo,
+    pub(super) reason: Option<EndReason>,
+    /// The task had succeeded; what it wrote was lost, so its work is done again.
+    pub(super) resubmitted: bool,
+    pub(super) message: Option<Local>,
+    pub(super) peaks: Peaks,
+    pub(super) metrics: TaskMetrics,
+    /// Memory that cached blocks of RDDs take now, by block, as far as this task changed it.
+    pub(super) blocks: Vec<(Local, i64)>,
+}
+
+/// "Task Info".
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TaskInfo {
+    pub(super) id: Option<i64>,
+    pub(super) index: Option<i64>,
+    pub(super) attempt: Option<i64>,
+    pub(super) launched: Option<i64>,
+    pub(super) executor: Option<Local>,
+    pub(super) host: Option<Local>,
+    pub(super) locality: Option<Locality>,
+    pub(super) speculative: Option<bool>,
+    pub(super) getting_result: Option<i64>,
+    pub(super) finished: Option<i64>,
+    pub(super) failed: Option<bool>,
+    pub(super) killed: Option<bool>,
+}
+
+/// "Task Metrics": the counters that are kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TaskMetrics {
+    values: [Option<i64>; METRICS.len()],
+}
+
+/// The counters of a task, in the order of [`TaskMetrics::values`].
+const METRICS: [Counter; 23] = [
+    Counter::ExecutorDeserializeTime,
+    Counter::ExecutorRunTime,
+    Counter::CpuMilliseconds,
+    Counter::PeakExecutionMemory,
+    Counter::ResultSize,
+    Counter::GcTimeMillis,
+    Counter::ResultSerializationTime,
+    Counter::MemoryBytesSpilled,
+    Counter::DiskBytesSpilled,
+    Counter::ShuffleRemoteBlocks,
+    Counter::ShuffleLocalBlocks,
+    Counter::ShuffleFetchWaitTime,
+    Counter::ShuffleRemoteBytesRead,
+    Counter::ShuffleRemoteBytesReadToDisk,
+    Counter::ShuffleLocalBytesRead,
+    Counter::ShuffleRecordsRead,
+    Counter::ShuffleBytesWritten,
+    Counter::ShuffleWriteTime,
+    Counter::ShuffleRecordsWritten,
+    Counter::InputBytes,
+    Counter::InputRecords,
+    Counter::OutputBytes,
+    Counter::OutputRecords,
+];
+
+impl TaskMetrics {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Counter, i64)> + '_ {
+        METRICS.into_iter().zip(self.values).filter_map(|(counter, value)| Some((counter, value?)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.values.iter().all(Option::is_none)
+    }
+
+    fn read(&mut self, cursor: &mut Cursor<'_>, first: usize, offset: usize) -> Scan<()> {
+        let value = cursor.integer_or_skip()?;
+        if let Some(slot) = self.values.get_mut(first + offset) {
+            *slot = value;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a start behind its event's name.
+pub(super) fn start(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<TaskStart> {
+    let mut start = TaskStart::default();
+    let keys: [&[u8]; 3] = [b"\"Stage ID\":", b"\"Stage Attempt ID\":", b"\"Task Info\":"];
+    cursor.members_after_first(&keys, |key, cursor| {
+        match key {
+            0 => start.stage = cursor.integer_or_skip()?,
+            1 => start.stage_attempt = cursor.integer_or_skip()?,
+            _ => info(cursor, strings, &mut start.info, false)?,
+        }
+        Ok(())
+    })?;
+    Ok(start)
+}
+
+/// Reads an end behind its event's name.
+pub(super) fn end(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<TaskEnd> {
+    let at_start = *cursor;
+    // Nearly always the shortcut over the accumulables holds. Where it does not, the rest does not read as an event.
+    if let Ok(end) = end_with(cursor, strings, true)
+        && cursor.at_end()
+    {
+        return Ok(end);
+    }
+    *cursor = at_start;
+    end_with(cursor, strings, false)
+}
+
+fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, shortcut: bool) -> Scan<TaskEnd> {
+    let mut end = TaskEnd::default();
+    let keys: [&[u8]; 6] = [
+        b"\"Stage ID\":",
+        b"\"Stage Attempt ID\":",
+        b"\"Task End Reason\":",
+        b"\"Task Info\":",
+        b"\"Task Executor Metrics\":",
+        b"\"Task Metrics\":",
+    ];
+    cursor.members_after_first(&keys, |key, cursor| {
+        match key {
+            0 => end.stage = cursor.integer_or_skip()?,
+            1 => end.stage_attempt = cursor.integer_or_skip()?,
+            2 => reason(cursor, strings, &mut end)?,
+            3 => info(cursor, strings, &mut end.info, shortcut)?,
+            4 => peaks(cursor, &mut end.peaks)?,
+            _ => metrics(cursor, strings, &mut end)?,
+        }
+        Ok(())
+    })?;
+    Ok(end)
+}
+
+/// What follows the accumulables of a task's information: the end of the array, of the object, and the next key.
+/// A quote behind a comma ends any string, so this cannot stand inside of one.
+static AFTER_ACCUMULABLES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"]},\"Task "));
+
+fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, shortcut: bool) -> Scan<()> {
+    const KEYS: [&[u8]; 13] = [
+        b"\"Task ID\":",
+        b"\"Index\":",
+        b"\"Attempt\":",
+        b"\"Launch Time\":",
+        b"\"Executor ID\":",
+        b"\"Host\":",
+        b"\"Locality\":",
+        b"\"Speculative\":",
+        b"\"Getting Result Time\":",
+        b"\"Finish Time\":",
+        b"\"Failed\":",
+        b"\"Killed\":",
+        b"\"Accumulables\":",
+    ];
+    cursor.members(&KEYS, |key, cursor| {
+        match key {
+            0 => info.id = cursor.integer_or_skip()?,
+            1 => info.index = cursor.integer_or_skip()?,
+            2 => {
+                info.attempt = cursor.integer_or_skip()?;
+                // Of no use here, and always next since 3.3.
+                if cursor.literal(b",\"Partition ID\":").is_ok() {
+                    cursor.skip_value()?;
+                }
+            }
+            3 => info.launched = cursor.integer_or_skip()?,
+            4 => info.executor = strings.read(cursor)?,
+            5 => info.host = strings.read(cursor)?,
+            6 => info.locality = cursor.string_or_skip()?.and_then(|text| locality(text.bytes)),
+            7 => info.speculative = cursor.bool_or_skip()?,
+            8 => info.getting_result = cursor.integer_or_skip()?,
+            9 => info.finished = cursor.integer_or_skip()?,
+            10 => info.failed = cursor.bool_or_skip()?,
+            11 => info.killed = cursor.bool_or_skip()?,
+            _ => accumulables(cursor, shortcut)?,
+        }
+        Ok(())
+    })
+}
+
+fn accumulables(cursor: &mut Cursor<'_>, shortcut: bool) -> Scan<()> {
+    if cursor.literal(b"[]").is_ok() {
+        return Ok(());
+    }
+    let next = if shortcut { AFTER_ACCUMULABLES.find(cursor.rest()) } else { None };
+    match next {
+        Some(bracket) => {
+            cursor.skip(bracket + 1);
+            Ok(())
+        }
+        None => cursor.skip_value(),
+    }
+}
+
+fn locality(text: &[u8]) -> Option<Locality> {
+    match text {
+        b"PROCESS_LOCAL" => Some(Locality::ProcessLocal),
+        b"NODE_LOCAL" => Some(Locality::NodeLocal),
+        b"RACK_LOCAL" => Some(Locality::RackLocal),
+        b"NO_PREF" => Some(Locality::NoPreference),
+        b"ANY" => Some(Locality::OffSwitch),
+        _ => None,
+    }
+}
+
+/// "Task End Reason": its kind, and for a failure the first line of what it says.
+fn reason(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> Scan<()> {
+    if cursor.literal(b"{\"Reason\":\"Success\"}").is_ok() {
+        end.reason = Some(EndReason::Success);
+        return Ok(());
+    }
+    let keys: [&[u8]; 7] = [
+        b"\"Reason\":",
+        b"\"Class Name\":",
+        b"\"Description\":",
+        b"\"Message\":",
+        b"\"Loss Reason\":",
+        b"\"Kill Reason\":",
+        b"\"Job ID\":",
+    ];
+    let mut kind = None;
+    let mut texts: [Option<String>; 2] = [None, None];
+    cursor.members(&keys, |key, cursor| {
+        if key == 6 {
+            return cursor.skip_value();
+        }
+        let text = cursor.string_or_skip()?.map(|raw| raw.text().into_owned());
+        match key {
+            0 => kind = text,
+            1 => texts[0] = text,
+            _ => texts[1] = text,
+        }
+        Ok(())
+    })?;
+    let [class, description] = texts;
+    let described = [class.as_deref(), description.as_deref()];
+    let says = |what: &str| described.into_iter().flatten().any(|text| text.contains(what));
+    end.resubmitted = kind.as_deref() == Some("Resubmitted");
+    end.reason = kind.as_deref().map(|kind| match kind {
+        "Success" => EndReason::Success,
+        "FetchFailed" => EndReason::FetchFailed,
+        _ if says("memory limits") || says("exceeding physical memory") => EndReason::ContainerOverMemory,
+        "ExecutorLostFailure" => EndReason::ExecutorLost,
+        _ if says("OutOfMemoryError") || says("SparkOutOfMemoryError") => EndReason::OutOfMemory,
+        "ExceptionFailure" => EndReason::Exception,
+        "TaskKilled" => EndReason::Killed,
+        "TaskCommitDenied" => EndReason::CommitDenied,
+        "TaskResultLost" => EndReason::ResultLost,
+        _ => EndReason::Other,
+    });
+    if end.reason != Some(EndReason::Success) {
+        let text = message(class.as_deref(), description.as_deref());
+        end.message = text.or(kind).and_then(|text| strings.intern(&text));
+    }
+    Ok(())
+}
+
+/// "java.io.IOException: disk full", from a class and a description that may repeat it and go on for pages.
+fn message(class: Option<&str>, description: Option<&str>) -> Option<String> {
+    // A Python traceback ends with what matters.
+    let line = |text: &str| {
+        let traceback = text.starts_with("Traceback");
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        if traceback { lines.next_back().map(str::to_owned) } else { lines.next().map(str::to_owned) }
+    };
+    let description = description.and_then(line);
+    let text = match (class, description) {
+        (Some(class), Some(text)) if !text.starts_with(class) => format!("{class}: {text}"),
+        (_, Some(text)) => text,
+        (class, None) => class?.to_owned(),
+    };
+    Some(cut(&text, MAX_MESSAGE_LEN).to_owned())
+}
+
+/// Executor metrics of any event: each under its name.
+pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
+    static KEYS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+        ExecutorMetric::ALL.iter().map(|metric| format!("\"{}\":", metric.name()).into_bytes()).collect()
+    });
+    static REFERENCES: LazyLock<Vec<&'static [u8]>> =
+        LazyLock::new(|| KEYS.iter().map(Vec::as_slice).collect());
+    let mut never_polled = false;
+    let mut read = Peaks::default();
+    cursor.members(&REFERENCES, |key, cursor| {
+        let value = cursor.integer_or_skip()?;
+        if let (Some(&metric), Some(value)) = (ExecutorMetric::ALL.get(key), value) {
+            never_polled |= metric == ExecutorMetric::JvmHeapMemory && value < 0;
+            read.raise(metric, value);
+        }
+        Ok(())
+    })?;
+    // Spark marks metrics that were never polled by a heap of −1; the zeros beside it mean nothing.
+    if !never_polled {
+        peaks.raise_all(&read);
+    }
+    Ok(())
+}
+
+/// Nanoseconds in a millisecond.
+const NANOS: i64 = 1_000_000;
+
+fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> Scan<()> {
+    const KEYS: [&[u8]; 16] = [
+        b"\"Executor Deserialize Time\":",
+        b"\"Executor Run Time\":",
+        b"\"Executor CPU Time\":",
+        b"\"Peak Execution Memory\":",
+        b"\"Result Size\":",
+        b"\"JVM GC Time\":",
+        b"\"Result Serialization Time\":",
+        b"\"Memory Bytes Spilled\":",
+        b"\"Disk Bytes Spilled\":",
+        b"\"Shuffle Read Metrics\":",
+        b"\"Shuffle Write Metrics\":",
+        b"\"Input Metrics\":",
+        b"\"Output Metrics\":",
+        b"\"Updated Blocks\":",
+        // Passed over, and here only because they come between the others.
+        b"\"Executor Deserialize CPU Time\":",
+        b"\"Host Name\":",
+    ];
+    let metrics = &mut end.metrics;
+    let blocks = &mut end.blocks;
+    cursor.members(&KEYS, |key, cursor| match key {
+        0 => {
+            metrics.read(cursor, 0, 0)?;
+            if cursor.literal(b",\"Executor Deserialize CPU Time\":").is_ok() {
+                cursor.skip_value()?;
+            }
+            Ok(())
+        }
+        2 => {
+            let nanos = cursor.integer_or_skip()?;
+            metrics.values[2] = nanos.map(|nanos| nanos / NANOS);
+            Ok(())
+        }
+        3..=8 | 1 => metrics.read(cursor, 0, key),
+        9 => shuffle_read(cursor, metrics),
+        10 => shuffle_write(cursor, metrics),
+        11 => amounts(cursor, metrics, 19),
+        12 => amounts(cursor, metrics, 21),
+        13 => updated_blocks(cursor, strings, blocks),
+        _ => cursor.skip_value(),
+    })
+}
+
+fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> {
+    const KEYS: [&[u8]; 7] = [
+        b"\"Remote Blocks Fetched\":",
+        b"\"Local Blocks Fetched\":",
+        b"\"Fetch Wait Time\":",
+        b"\"Remote Bytes Read\":",
+        b"\"Remote Bytes Read To Disk\":",
+        b"\"Local Bytes Read\":",
+        b"\"Total Records Read\":",
+    ];
+    cursor.members(&KEYS, |key, cursor| {
+        metrics.read(cursor, 9, key)?;
+        // The last that is wanted; since 3.5 figures of push-based shuffle follow, one level deep.
+        Ok(())
+    })
+}
+
+fn shuffle_write(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> {
+    const KEYS: [&[u8]; 3] =
+        [b"\"Shuffle Bytes Written\":", b"\"Shuffle Write Time\":", b"\"Shuffle Records Written\":"];
+    cursor.members(&KEYS, |key, cursor| {
+        metrics.read(cursor, 16, key)?;
+        if key == 1 {
+            metrics.values[17] = metrics.values[17].map(|nanos| nanos / NANOS);
+        }
+        Ok(())
+    })
+}
+
+/// Bytes and records of input and output.
+fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, first: usize) -> Scan<()> {
+    const KEYS: [&[u8]; 4] =
+        [b"\"Bytes Read\":", b"\"Records Read\":", b"\"Bytes Written\":", b"\"Records Written\":"];
+    cursor.members(&KEYS, |key, cursor| metrics.read(cursor, first, key % 2))
+}
+
+/// Blocks of RDDs that the task put into or took from the cache.
+fn updated_blocks(
+    cursor: &mut Cursor<'_>,
+    strings: &mut Strings,
+    blocks: &mut Vec<(Local, i64)>,
+) -> Scan<()> {
+    let keys: [&[u8]; 2] = [b"\"Block ID\":", b"\"Status\":"];
+    cursor.elements(|cursor| {
+        let mut block = None;
+        let mut memory = None;
+        cursor.members(&keys, |key, cursor| {
+            match key {
+                0 => block = strings.read(cursor)?,
+                _ => cursor.members(&[b"\"Memory Size\":"], |_, cursor| {
+                    memory = cursor.integer_or_skip()?;
+                    Ok(())
+                })?,
+            }
+            Ok(())
+        })?;
+        if let (Some(block), Some(memory)) = (block, memory)
+            && strings.get(block).starts_with("rdd_")
+        {
+            blocks.push((block, memory));
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,266 @@
+//! Compares what a log announces with what it delivers, and says what is missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::build::{Builder, StageRecord};
+use super::event::InternalMetric;
+use crate::model::Status;
+use crate::model::counters::Counter;
+use crate::model::spark::{JobResult, StageStatus};
+use crate::model::table::{Attempts, Outcome, TimePoint};
+use crate::parse::problem::{Level, Problems};
+
+/// Spark's own sums over the tasks of a stage, as its end tells them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    values: [Option<i64>; COUNTERS.len()],
+}
+
+const COUNTERS: [(InternalMetric, Counter); 7] = [
+    (InternalMetric::RunTime, Counter::ExecutorRunTime),
+    (InternalMetric::GcTime, Counter::GcTimeMillis),
+    (InternalMetric::MemorySpilled, Counter::MemoryBytesSpilled),
+    (InternalMetric::DiskSpilled, Counter::DiskBytesSpilled),
+    (InternalMetric::InputBytes, Counter::InputBytes),
+    (InternalMetric::OutputBytes, Counter::OutputBytes),
+    (InternalMetric::ShuffleWritten, Counter::ShuffleBytesWritten),
+];
+
+impl Totals {
+    pub(super) fn of(totals: &[(InternalMetric, i64)]) -> Self {
+        let find = |metric| totals.iter().find(|(known, _)| *known == metric).map(|(_, value)| *value);
+        Self { values: COUNTERS.map(|(metric, _)| find(metric)) }
+    }
+}
+
+/// What the files around the log tell of its wholeness.
+#[derive(Debug, Clone, Default)]
+pub struct Wholeness {
+    /// Whether markers say that the application was still running; `None` where there are no markers.
+    pub in_progress: Option<bool>,
+    /// Whether the log was compacted.
+    pub compacted: bool,
+    /// Parts that are missing.
+    pub missing_parts: u64,
+}
+
+/// Fills in the gaps, the application's status and whether it is complete.
+pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mut Problems) {
+    tasks(builder, problems);
+    stages(builder, problems);
+    jobs(builder, problems);
+    executors(builder, problems);
+    ends(builder, wholeness, problems);
+    clocks(builder, problems);
+    rollovers(builder, problems);
+    let gaps = &mut builder.spark.gaps;
+    gaps.compacted = wholeness.compacted;
+    gaps.unread += wholeness.missing_parts;
+    builder.app.status = status(builder, wholeness);
+    builder.app.complete = builder.spark.gaps.none();
+}
+
+fn tasks(builder: &mut Builder, problems: &mut Problems) {
+    let mut attempts_of_stage: BTreeMap<u32, u64> = BTreeMap::new();
+    for record in &builder.stages {
+        *attempts_of_stage.entry(record.stage.id.stage).or_default() += 1;
+    }
+    let (mut unfinished, mut superfluous, mut never_shown, mut disagree) = (0, 0, 0, 0);
+    for record in &builder.stages {
+        let group = &record.group;
+        unfinished += group.count_tasks(Outcome::Unfinished);
+        superfluous += (0..group.attempts.len())
+            .filter(|&row| group.attempts.outcome(row) == Outcome::Unfinished)
+            .filter(|&row| {
+                let task = group.attempts.task(row);
+                task.is_some_and(|task| group.tasks.outcome(task) == Outcome::Succeeded)
+            })
+            .count() as u64;
+        let is_only_attempt = attempts_of_stage.get(&record.stage.id.stage) == Some(&1);
+        if record.stage.status == StageStatus::Complete && is_only_attempt {
+            // A later attempt of a stage may leave tasks to an earlier one.
+            let announced = record.stage.announced_tasks.unwrap_or_default();
+            never_shown += announced.saturating_sub(group.tasks.len() as u64);
+        }
+        disagree += u64::from(record.completed && totals_disagree(record));
+    }
+    let gaps = &mut builder.spark.gaps;
+    gaps.tasks = unfinished + never_shown;
+    gaps.attempts = superfluous;
+    gaps.starts = builder.seen.ends_without_start;
+    let mut say = |code, count: u64, level, message: &str| {
+        if count > 0 {
+            problems.add(level, code, None, || format!("{count} {message}"));
+        }
+    };
+    let warning = Level::Warning;
+    say("task-ends-missing", unfinished, warning, "tasks were started and have no end in the log");
+    say(
+        "task-ends-missing",
+        superfluous,
+        warning,
+        "attempts have no end in the log, though their tasks were done by others",
+    );
+    say("tasks-missing", never_shown, warning, "tasks were announced by their stages and are not in the log");
+    say("task-starts-missing", gaps.starts, warning, "tasks have an end and no start in the log");
+    say(
+        "totals-disagree",
+        disagree,
+        warning,
+        "stages add up to something else than Spark's own sums over their tasks",
+    );
+    say(
+        "task-ends-repeated",
+        builder.seen.repeated_ends,
+        Level::Info,
+        "ends of tasks are told twice; the first one counts",
+    );
+    say(
+        "tasks-unusable",
+        builder.seen.unusable_tasks,
+        warning,
+        "task events lack their ids and were passed over",
+    );
+    gaps.unread += disagree + builder.seen.unusable_tasks;
+}
+
+/// Whether the tasks do not add up to what Spark itself counted. Tasks that ended behind their stage may be in its
+/// sums or not.
+fn totals_disagree(record: &StageRecord) -> bool {
+    let attempts = &record.group.attempts;
+    let end = record.stage.completed_at;
+    let in_time =
+        |row: &usize| attempts.time(*row, TimePoint::Finish).is_none_or(|at| end.is_none_or(|end| at <= end));
+    COUNTERS.iter().zip(record.totals.values).any(|((_, counter), total)| {
+        let Some(total) = total.map(i128::from) else { return false };
+        let least = sum(attempts, *counter, in_time);
+        let most = sum(attempts, *counter, |_| true);
+        !(least..=most).contains(&total)
+    })
+}
+
+fn sum(attempts: &Attempts, counter: Counter, wanted: impl Fn(&usize) -> bool) -> i128 {
+    let rows = (0..attempts.len()).filter(wanted);
+    rows.filter_map(|row| attempts.counter(row, counter)).map(i128::from).sum()
+}
+
+fn stages(builder: &mut Builder, problems: &mut Problems) {
+    let without_end = builder.stages.iter().filter(|record| !record.completed).count() as u64;
+    let without_start = builder.stages.iter().filter(|record| !record.submitted).count() as u64;
+    let either = builder.stages.iter().filter(|record| !record.completed || !record.submitted).count() as u64;
+    builder.spark.gaps.stages = either;
+    if without_end > 0 {
+        problems.warn("stage-ends-missing", None, || format!("{without_end} stages have no end in the log"));
+    }
+    if without_start > 0 {
+        problems.warn("stage-starts-missing", None, || {
+            format!("{without_start} stages have no submission in the log")
+        });
+    }
+}
+
+fn jobs(builder: &mut Builder, problems: &mut Problems) {
+    let without_end = builder.jobs.iter().filter(|job| job.result.is_none()).count() as u64;
+    let without_start = builder.seen.job_ends_without_start;
+    builder.spark.gaps.jobs = without_end + without_start;
+    if without_end > 0 {
+        problems.warn("job-ends-missing", None, || format!("{without_end} jobs have no end in the log"));
+    }
+    if without_start > 0 {
+        problems
+            .warn("job-starts-missing", None, || format!("{without_start} jobs have no start in the log"));
+    }
+}
+
+fn executors(builder: &mut Builder, problems: &mut Problems) {
+    let used = |executor: &&crate::model::spark::Executor| executor.totals.tasks > 0;
+    let never_added =
+        builder.spark.executors.iter().filter(used).filter(|executor| executor.added_at.is_none());
+    let count = never_added.count() as u64;
+    builder.spark.gaps.executors = count;
+    if count > 0 {
+        problems.warn("executors-missing", None, || {
+            format!("{count} executors ran tasks and were never added; how long they lived is unknown")
+        });
+    }
+}
+
+fn ends(builder: &mut Builder, wholeness: &Wholeness, problems: &mut Problems) {
+    let seen = builder.seen;
+    let gaps = &mut builder.spark.gaps;
+    gaps.beginning = !seen.application_start;
+    gaps.end = !seen.application_end;
+    if gaps.beginning && seen.events > 0 {
+        problems.warn("no-application-start", None, || {
+            "the log does not tell the start of the application; its run time is unknown".to_owned()
+        });
+    }
+    if gaps.end && seen.events > 0 {
+        let why = if wholeness.in_progress == Some(true) {
+            "it is marked as still running"
+        } else {
+            "it was still running, or its driver died, or the log was cut"
+        };
+        problems.warn("no-application-end", None, || {
+            format!("the log does not tell the end of the application: {why}; what was read is used")
+        });
+    }
+}
+
+fn clocks(builder: &mut Builder, problems: &mut Problems) {
+    let app = &builder.app;
+    let mut backwards = builder.seen.backwards;
+    backwards += builder
+        .stages
+        .iter()
+        .filter(|r| r.stage.submitted_at > r.stage.completed_at && r.stage.completed_at.is_some())
+        .count() as u64;
+    backwards += builder
+        .jobs
+        .iter()
+        .filter(|job| job.submitted_at > job.completed_at && job.completed_at.is_some())
+        .count() as u64;
+    backwards += u64::from(app.finished_at.is_some() && app.submitted_at > app.finished_at);
+    if backwards > 0 {
+        builder.spark.gaps.unread += backwards;
+        problems.warn("clock-backwards", None, || {
+            format!("{backwards} things ended before they began; how long they took is unknown")
+        });
+    }
+}
+
+/// Databricks numbers the parts of a log.
+fn rollovers(builder: &mut Builder, problems: &mut Problems) {
+    let numbers: BTreeSet<i64> = builder.rollovers.iter().copied().collect();
+    let missing = match (numbers.first(), numbers.last()) {
+        (Some(_), Some(&last)) => {
+            u64::try_from(last.saturating_add(1)).unwrap_or_default().saturating_sub(numbers.len() as u64)
+        }
+        _ => 0,
+    };
+    if missing > 0 {
+        builder.spark.gaps.unread += missing;
+        problems.warn("parts-missing", None, || {
+            format!("{missing} parts of the log are missing, by the numbers that its parts carry")
+        });
+    }
+}
+
+/// Spark 4 tells the exit code. Before, an application counts as failed when its last job did: one that fails and is
+/// done again is no failure of the application.
+fn status(builder: &Builder, wholeness: &Wholeness) -> Status {
+    if !builder.seen.application_end {
+        return if wholeness.in_progress == Some(true) { Status::Running } else { Status::Unknown };
+    }
+    match builder.exit_code {
+        Some(0) => return Status::Succeeded,
+        Some(_) => return Status::Failed,
+        None => {}
+    }
+    let last =
+        builder.jobs.iter().filter(|job| job.result.is_some()).max_by_key(|job| (job.completed_at, job.id));
+    match last.and_then(|job| job.result) {
+        Some(JobResult::Failed) => Status::Failed,
+        Some(JobResult::Succeeded) | None => Status::Succeeded,
+    }
+}

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Finding, Measure};
-use elephant_rs::heuristics::{ALL, Rule};
+use elephant_rs::heuristics::{self, Rule};
 use elephant_rs::rules::{Layer, METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet};
 use elephant_rs::severity::Severity;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use serde_yaml::Mapping;
 use walkdir::WalkDir;
 
 /// The ids that scripts rely on, in the order of the documentation.
-const IDS: [&str; 15] = [
+const MAPREDUCE: [&str; 15] = [
     "mapper-skew",
     "reducer-skew",
     "mapper-gc",
@@ -38,6 +38,35 @@ const IDS: [&str; 15] = [
     "job-queue-limit",
     "mapper-input-size",
 ];
+
+/// As [`MAPREDUCE`], of Spark. Those without a rule yet are passed over.
+const SPARK: [&str; 16] = [
+    "spark-configuration",
+    "spark-executor-metrics",
+    "spark-job-metrics",
+    "spark-stage-metrics",
+    "spark-executor-gc",
+    "spark-peak-unified-memory",
+    "spark-jvm-used-memory",
+    "spark-executor-spill",
+    "spark-stages-with-failed-tasks",
+    "spark-driver-metrics",
+    "spark-configuration-parameters",
+    "spark-event-log-limit",
+    "spark-executor-load-balance",
+    "spark-job-runtime",
+    "spark-memory-limit",
+    "spark-stage-runtime",
+];
+
+fn ids() -> impl Iterator<Item = &'static str> {
+    let there = |id: &&str| heuristics::all().any(|rule| rule.id == *id);
+    MAPREDUCE.into_iter().chain(SPARK.into_iter().filter(there))
+}
+
+fn engine_of(id: &str) -> &'static str {
+    if SPARK.contains(&id) { "spark" } else { "mapreduce" }
+}
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -56,12 +85,12 @@ fn documents(yaml: &str) -> Vec<Mapping> {
 }
 
 fn page_of(id: &str) -> &'static str {
-    let rule = ALL.iter().find(|rule| rule.id == id);
+    let rule = heuristics::all().find(|rule| rule.id == id);
     rule.map_or(METRICS_PAGE, |rule| rule.page)
 }
 
 fn defaults_of(id: &str) -> Mapping {
-    let rule = ALL.iter().find(|rule| rule.id == id);
+    let rule = heuristics::all().find(|rule| rule.id == id);
     let yaml = rule.map_or_else(metrics_yaml, |rule| rule.defaults.to_owned());
     documents(&yaml).remove(0)
 }
@@ -73,8 +102,8 @@ fn preset(name: &str) -> Vec<RuleFile> {
 
 #[test]
 fn ids_are_those_that_scripts_rely_on() {
-    let ids: Vec<&str> = ALL.iter().map(|rule| rule.id).collect();
-    assert_eq!(ids, IDS);
+    let ids: Vec<&str> = heuristics::all().map(|rule| rule.id).collect();
+    assert_eq!(ids, self::ids().collect::<Vec<_>>());
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "an id is used twice");
     for id in ids {
         assert!(
@@ -86,13 +115,13 @@ fn ids_are_those_that_scripts_rely_on() {
 
 #[test]
 fn every_page_has_its_title_and_its_headings_in_order() {
-    for rule in ALL {
+    for rule in heuristics::all() {
         assert_eq!(page::title(rule.page), Some(rule.title), "{}", rule.id);
         assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{}", rule.id);
     }
     assert_eq!(page::title(METRICS_PAGE), Some("Metrics"));
     assert_eq!(page::headings(METRICS_PAGE), page::METRICS_HEADINGS);
-    for id in IDS.into_iter().chain([METRICS_ID]) {
+    for id in ids().chain([METRICS_ID]) {
         for heading in page::headings(page_of(id)) {
             assert!(!page::section(page_of(id), heading).is_empty(), "{id}: nothing below \"{heading}\"");
         }
@@ -101,7 +130,7 @@ fn every_page_has_its_title_and_its_headings_in_order() {
 
 #[test]
 fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
-    for id in IDS.into_iter().chain([METRICS_ID]) {
+    for id in ids().chain([METRICS_ID]) {
         for line in page_of(id).lines() {
             assert!(line.chars().count() <= 80, "{id}: more than 80 columns: {line}");
             assert!(!line.contains('\t') && line.trim_end() == line, "{id}: stray blanks: {line}");
@@ -112,7 +141,7 @@ fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
 
 #[test]
 fn pages_name_every_key_of_their_rule() {
-    for id in IDS.into_iter().chain([METRICS_ID]) {
+    for id in ids().chain([METRICS_ID]) {
         for key in defaults_of(id).keys().map(|key| key.as_str().unwrap()).filter(|key| *key != "rule") {
             assert!(page::names(page_of(id), key), "{id}: the page does not say what {key} is");
         }
@@ -121,7 +150,7 @@ fn pages_name_every_key_of_their_rule() {
 
 #[test]
 fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
-    let rules = IDS.iter().flat_map(|id| ["yaml", "md"].map(|end| format!("mapreduce/{id}.{end}")));
+    let rules = ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{}/{id}.{end}", engine_of(id))));
     let metrics = ["yaml", "md"].map(|end| format!("{METRICS_ID}.{end}"));
     let presets = PRESETS.iter().map(|(name, _)| format!("presets/{name}.yaml"));
     let expected: BTreeSet<String> = rules.chain(metrics).chain(presets).collect();
@@ -137,7 +166,7 @@ fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
 
 #[test]
 fn defaults_load_alone_and_list_every_parameter_in_order() {
-    for Rule { id, defaults, load, .. } in ALL {
+    for Rule { id, defaults, load, .. } in heuristics::all() {
         let loaded =
             load(&[Layer { source: id, text: defaults, index: 0 }]).unwrap_or_else(|e| panic!("{id}: {e}"));
         let listed: Vec<&str> = loaded.params.iter().map(|(key, _)| *key).collect();
@@ -173,7 +202,7 @@ fn pages_tell_every_difference_that_the_preset_switches_back() {
 
 /// The built-in rules and each preset, with every rule switched on.
 fn rule_sets() -> Vec<RuleSet> {
-    let on = IDS.map(|id| format!("---\nrule: {id}\nenabled: true\n")).concat();
+    let on: String = ids().map(|id| format!("---\nrule: {id}\nenabled: true\n")).collect();
     let on = RuleFile { name: "all on".to_owned(), text: on };
     let presets = PRESETS.iter().map(|(name, _)| preset(name));
     let layers = std::iter::once(Vec::new()).chain(presets);
@@ -206,7 +235,7 @@ fn the_handwritten_jobs_bring_out_every_rule() {
         let seen = worst.entry(finding.rule).or_default();
         *seen = finding.severity.max(*seen);
     }
-    for id in IDS {
+    for id in MAPREDUCE {
         assert!(worst.get(id) > Some(&Severity::None), "{id} never finds anything");
     }
 }
@@ -268,10 +297,10 @@ fn table() -> String {
     let row = |Rule { id, page, .. }: &Rule| {
         let finds = page::first_sentence(page::section(page, "What it does"));
         assert!(finds.ends_with('.') && !finds.contains('|'), "{id}: {finds}");
-        format!("| `{id}` | {finds} | [page](rules/mapreduce/{id}.md) |")
+        format!("| `{id}` | {finds} | [page](rules/{}/{id}.md) |", engine_of(id))
     };
     let head = ["| rule | what it finds | page |", "| --- | --- | --- |"].map(str::to_owned);
-    let rows: Vec<String> = head.into_iter().chain(ALL.iter().map(row)).collect();
+    let rows: Vec<String> = head.into_iter().chain(heuristics::all().map(row)).collect();
     rows.join("\n") + "\n"
 }
 

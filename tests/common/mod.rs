@@ -1,10 +1,18 @@
 //! What the integration tests share.
 // Each test binary uses a part of it, and clippy does not know helpers of tests for tests.
-#![allow(dead_code, unreachable_pub, clippy::print_stdout, clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
 
 use std::fs::File;
 use std::io::Read;
 pub mod history;
+pub mod spark_log;
 
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, Facet};
-use crate::rules::cutoffs::Ascending;
+use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Ratio};
 use crate::severity::Severity;
@@ -20,6 +20,8 @@ rule_params! {
         gc_ratio: Ascending<Ratio>,
         /// Task time of all executors together: JVMs collect much while they are young.
         task_time: Ascending<Duration>,
+        /// GC time over task time that is worth a remark: the heap may be larger than it has to be.
+        gc_low_ratio: Descending<Ratio>,
     }
 }
 
@@ -38,6 +40,9 @@ impl Check for Collection {
         let (Some(gc), Some(time)) = (sum(|w| w.totals.gc_time), sum(|w| w.totals.task_time)) else {
             return Verdict::NotEvaluated("no task reports its JVM GC time".to_owned());
         };
+        if time == Millis::ZERO {
+            return Verdict::NotEvaluated("tasks took no time at all".to_owned());
+        }
         let ratio = gc.as_f64() / time.as_f64();
         let low = Severity::Low;
         let conditions = [
@@ -45,6 +50,13 @@ impl Check for Collection {
             ("task_time", params.task_time.severity(time.as_f64()), params.task_time.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let mut evidence = vec![
+            ("executors_count", Measure::Count(workers.len() as u64)),
+            ("gc_time_ms", Measure::Time(gc)),
+            ("task_time_ms", Measure::Time(time)),
+            ("gc_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio))),
+        ];
+        evidence.extend(self.remark(ratio, time).map(|text| ("gc_low_text", Measure::Text(text))));
         let passed = params.gc_ratio.describe_in(severity, percent);
         Verdict::Judged(Judgement {
             severity,
@@ -55,18 +67,31 @@ impl Check for Collection {
                 percent(ratio),
                 limit(severity, passed, &conditions),
             ),
-            evidence: vec![
-                ("executors_count", Measure::Count(workers.len() as u64)),
-                ("gc_time_ms", Measure::Time(gc)),
-                ("task_time_ms", Measure::Time(time)),
-                ("gc_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio))),
-            ],
+            evidence,
             advice: if severity > Severity::None { advice(app, &workers) } else { Vec::new() },
         })
     }
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
+    }
+}
+
+impl Collection {
+    /// What little collection says about the heap, where there was time enough to collect.
+    fn remark(&self, ratio: f64, time: Millis) -> Option<String> {
+        let Self(params) = self;
+        let level = params.gc_low_ratio.severity(ratio);
+        let told = level > Severity::None
+            && params.gc_low_ratio.values().is_some()
+            && params.task_time.severity(time.as_f64()) > Severity::None;
+        told.then(|| {
+            let passed = params.gc_low_ratio.describe_in(level, percent);
+            format!(
+                "GC takes {} of task time ({passed}): the heap may be larger than it has to be",
+                percent(ratio)
+            )
+        })
     }
 }
 

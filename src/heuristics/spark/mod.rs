@@ -1,8 +1,11 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
 mod configuration_parameters;
+mod containers;
+mod event_log_limit;
 mod executor_gc;
 mod losses;
+mod memory_limit;
 mod sizing;
 mod stage_analysis;
 mod stage_figures;
@@ -14,7 +17,8 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] = &[executor_gc::RULE, configuration_parameters::RULE];
+pub(super) const RULES: &[Rule] =
+    &[executor_gc::RULE, event_log_limit::RULE, memory_limit::RULE, configuration_parameters::RULE];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

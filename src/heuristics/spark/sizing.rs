@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::containers::{executor_heap, mib};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, Spark};
@@ -36,7 +37,7 @@ impl Shape {
     pub(super) fn now(app: &Application, spark: &Spark) -> Self {
         let local = is_local(app);
         let profile = spark.resource_profile(0).filter(|_| !local);
-        let heap = app.conf.spark_size(heap_key(app), Bytes::from_mib(1));
+        let heap = app.conf.spark_size(heap_key(app), mib());
         let cores = workers(spark).filter_map(|worker| worker.cores).max();
         let set = app.conf.integer(ConfKey::ExecutorCores).and_then(|cores| u32::try_from(cores).ok());
         let cores = set.filter(|_| !local).or(profile.and_then(|profile| profile.cores)).or(cores);
@@ -138,10 +139,10 @@ pub(super) fn peak_heap(spark: &Spark) -> Option<Bytes> {
 /// Memory of an executor's container beyond its heap: what is set, else Spark's default of a tenth, at least
 /// 384 MiB.
 pub(super) fn overhead(app: &Application) -> Bytes {
-    if let Some(set) = app.conf.spark_size(ConfKey::ExecutorMemoryOverhead, Bytes::from_mib(1)) {
+    if let Some(set) = app.conf.spark_size(ConfKey::ExecutorMemoryOverhead, mib()) {
         return set;
     }
-    let heap = app.conf.spark_size(ConfKey::ExecutorMemory, Bytes::from_mib(1)).unwrap_or(DEFAULT_HEAP);
+    let heap = executor_heap(app);
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor).unwrap_or(0.1);
     Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(Bytes::from_mib(384))
 }

@@ -2,6 +2,7 @@
 //! `StagesAnalyzer`).
 
 use super::configuration_parameters::Limits;
+use super::containers::run_time;
 use super::stage_figures::{Figures, Flow};
 use crate::model::Application;
 use crate::model::spark::{Spark, Stage, StageStatus};
@@ -57,7 +58,7 @@ impl Analysis<'_> {
 
 /// Every stage attempt that ran tasks, in the order of the stages.
 pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) -> Vec<Analysis<'a>> {
-    let app_time = application_time(app, spark);
+    let app_time = run_time(app);
     let ran = spark.stages.iter().filter_map(|stage| {
         let group = app.groups.get(stage.group?)?;
         Some(analyse_stage(stage, Figures::of(app, stage, group), app_time, limits))
@@ -156,10 +157,4 @@ fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
         Some((_, gc)) => Cause::Gc(gc),
         None => Cause::SameWork,
     }]
-}
-
-/// From the start of the application to its end, or to the last moment that the log tells of.
-pub(super) fn application_time(app: &Application, spark: &Spark) -> Option<Millis> {
-    let start = app.submitted_at.or(app.launched_at)?;
-    Millis::between(start, app.finished_at.or(spark.log.last_event)?)
 }

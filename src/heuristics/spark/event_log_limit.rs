@@ -1,0 +1,102 @@
+//! `spark-event-log-limit`: event logs that history servers choke on (seed: Dr. Elephant's wiki, "Spark Event Log
+//! Limit").
+
+use super::{conf_line, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::LogFacts;
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::Size;
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+choice! {
+    /// Which size of a log is judged.
+    pub(super) enum Measured {
+        /// What a reader has to parse, whatever the compression.
+        Decoded = "decoded",
+        /// What lies on disk.
+        Stored = "stored",
+    }
+}
+
+rule_params! {
+    /// Parameters of `spark-event-log-limit`.
+    pub(super) struct Limit / LimitLayer {
+        /// Size of the log.
+        size: Ascending<Size>,
+        /// Which size that is.
+        measured: Measured,
+        /// Whether logs that are written in parts are judged, too.
+        judge_rolling: bool,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-event-log-limit", "Spark Event Log Limit", |layers| load(layers, LogSize));
+
+struct LogSize(Limit);
+
+impl Check for LogSize {
+    fn check(&self, app: &Application) -> Verdict {
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let Some(size) = self.size(&spark.log) else {
+            return Verdict::NotEvaluated("the size of the log is not known".to_owned());
+        };
+        let judged = self.0.judge_rolling || !spark.log.rolling;
+        let severity = if judged { self.0.size.severity(size.as_f64()) } else { Severity::None };
+        let passed = self.0.size.describe(severity);
+        let message = if judged {
+            format!("the event log holds {size} ({passed})")
+        } else {
+            format!("the event log holds {size} and is written in parts")
+        };
+        let mut evidence = vec![("decoded_bytes", Measure::Size(spark.log.decoded))];
+        evidence.extend(spark.log.stored.map(|stored| ("stored_bytes", Measure::Size(stored))));
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            // One log, whatever the number of tasks in it.
+            tasks: 1,
+            message,
+            evidence,
+            advice: if severity > Severity::None { advice(app, &spark.log) } else { Vec::new() },
+        })
+    }
+}
+
+impl LogSize {
+    fn size(&self, log: &LogFacts) -> Option<Bytes> {
+        match self.0.measured {
+            Measured::Decoded => Some(log.decoded),
+            Measured::Stored => log.stored,
+        }
+    }
+}
+
+fn advice(app: &Application, log: &LogFacts) -> Vec<String> {
+    let mut advice = Vec::new();
+    if log.rolling {
+        advice.push(
+            "let the history server drop old parts: spark.history.fs.eventLog.rolling.maxFilesToRetain=10 \
+             in its own configuration"
+                .to_owned(),
+        );
+    } else {
+        advice.push(format!(
+            "write the log in parts: {} {}",
+            conf_line(app, ConfKey::EventLogRolling, "true"),
+            conf_line(app, ConfKey::EventLogRollingMaxFileSize, "128m"),
+        ));
+    }
+    if app.conf.flag(ConfKey::EventLogBlockUpdates) == Some(true) {
+        advice.push(format!(
+            "leave block updates out: {}",
+            conf_line(app, ConfKey::EventLogBlockUpdates, "false")
+        ));
+    }
+    advice
+}

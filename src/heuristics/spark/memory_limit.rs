@@ -1,0 +1,230 @@
+//! `spark-memory-limit`: applications that hold much of the cluster's memory and use little of it (Dr. Elephant
+//! `MemoryLimitHeuristic` of 2.0.9).
+
+use super::{conf_line, containers, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{ClusterManager, Executor, Facet, Spark};
+use crate::rules::cutoffs::{Ascending, Descending};
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Ratio, Size};
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+choice! {
+    /// What counts as the memory of all executors.
+    pub(super) enum Total {
+        /// The containers of the most executors that were there at one time.
+        Held = "held",
+        /// The heaps of as many executors as the application asked for.
+        Asked = "asked",
+    }
+}
+
+choice! {
+    /// What counts as used of the memory for execution and storage.
+    pub(super) enum Used {
+        /// The peaks of execution and storage together.
+        Unified = "unified",
+        /// The peaks of cached blocks, those on the driver too; nothing where the log tells of none.
+        Blocks = "blocks",
+    }
+}
+
+rule_params! {
+    /// Parameters of `spark-memory-limit`.
+    pub(super) struct Limit / LimitLayer {
+        /// Memory of all executors together.
+        total_memory: Ascending<Size>,
+        /// What counts as that.
+        total: Total,
+        /// The share of their heaps that executors used at their peaks.
+        heap_used: Descending<Ratio>,
+        /// Memory for execution and storage of all executors together.
+        unified_memory: Ascending<Size>,
+        /// The share of it that was used at the peaks.
+        unified_used: Descending<Ratio>,
+        /// What counts as used.
+        used: Used,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-memory-limit", "Spark Memory Limit", |layers| load(layers, Memory));
+
+struct Memory(Limit);
+
+/// What was measured, `None` where the log does not tell.
+struct Measured {
+    total: Option<Bytes>,
+    heap_used: Option<f64>,
+    unified: Option<Bytes>,
+    unified_used: Option<f64>,
+}
+
+impl Check for Memory {
+    fn check(&self, app: &Application) -> Verdict {
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        if ClusterManager::of(&app.conf) == Some(ClusterManager::Local) {
+            return Verdict::NotApplicable;
+        }
+        let measured = self.measure(app, spark);
+        let (total, unified) = match (self.total(&measured), self.unified(&measured)) {
+            (Err(reason), Err(_)) => return Verdict::NotEvaluated(reason),
+            // What one half cannot tell is no excuse for what the other finds, and no proof of health.
+            (Err(reason), Ok((Severity::None, _))) | (Ok((Severity::None, _)), Err(reason)) => {
+                return Verdict::NotEvaluated(reason);
+            }
+            (total, unified) => (total.unwrap_or_default(), unified.unwrap_or_default()),
+        };
+        let (severity, message) = if unified.0 > total.0 { unified } else { total };
+        let executors = spark.executors.len() as u64;
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: executors,
+            message,
+            evidence: measured.evidence(executors),
+            advice: if severity > Severity::None { advice(app, spark) } else { Vec::new() },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Executors]
+    }
+}
+
+impl Memory {
+    fn measure(&self, app: &Application, spark: &Spark) -> Measured {
+        let (total, heap) = match self.0.total {
+            Total::Held => {
+                let most = containers::most_at_a_time(&spark.executors);
+                let one = containers::executor_container(app);
+                ((most > 0).then(|| times(one, most)), containers::executor_heap(app))
+            }
+            Total::Asked => {
+                let instances =
+                    app.conf.integer(ConfKey::ExecutorInstances).and_then(|count| u64::try_from(count).ok());
+                let heap = containers::executor_heap(app);
+                (instances.map(|count| times(heap, count)), heap)
+            }
+        };
+        let peaks: Vec<f64> =
+            spark.executors.iter().filter_map(|executor| executor.peaks.heap()).map(Bytes::as_f64).collect();
+        let known = !peaks.is_empty() && heap > Bytes::default();
+        let heap_used = known.then(|| peaks.iter().sum::<f64>() / (peaks.len() as f64 * heap.as_f64()));
+        let (unified, unified_used) = match self.0.used {
+            Used::Unified => unified(&spark.executors),
+            Used::Blocks => blocks(spark),
+        };
+        Measured { total, heap_used, unified, unified_used }
+    }
+
+    /// Much memory, of which the heaps are hardly used.
+    fn total(&self, measured: &Measured) -> Result<(Severity, String), String> {
+        let params = &self.0;
+        let total = measured.total.ok_or("the number of executors is not known")?;
+        let size = params.total_memory.severity(total.as_f64());
+        let passed = params.total_memory.describe(size);
+        if size == Severity::None || params.heap_used.values().is_none() {
+            return Ok((size, format!("executors hold {total} of memory together ({passed})")));
+        }
+        let used = measured.heap_used.ok_or("the log has no peaks of executors' heaps")?;
+        let allowed = params.heap_used.severity(used);
+        let limit = match allowed {
+            Severity::None => {
+                format!("harmless by heap_used: {}", params.heap_used.describe_in(allowed, percent))
+            }
+            _ => format!("{passed}, and {}", params.heap_used.describe_in(allowed, percent)),
+        };
+        let text = format!(
+            "executors hold {total} of memory together and use {} of their heaps ({limit})",
+            percent(used)
+        );
+        Ok((size.min(allowed), text))
+    }
+
+    /// Much memory for execution and storage, of which little is used.
+    fn unified(&self, measured: &Measured) -> Result<(Severity, String), String> {
+        let params = &self.0;
+        let unified = measured.unified.ok_or("no executor tells its memory for execution and storage")?;
+        let size = params.unified_memory.severity(unified.as_f64());
+        if size == Severity::None {
+            return Ok((Severity::None, String::new()));
+        }
+        let used = measured.unified_used.ok_or("the log does not tell how much of its memory Spark used")?;
+        let severity = size.min(params.unified_used.severity(used));
+        let what = match params.used {
+            Used::Unified => "for execution and storage",
+            Used::Blocks => "for storage",
+        };
+        let passed = params.unified_used.describe_in(severity, percent);
+        let text =
+            format!("of {unified} of memory {what}, {} was used at the peak ({passed})", percent(used));
+        Ok((severity, text))
+    }
+}
+
+impl Measured {
+    fn evidence(&self, executors: u64) -> Vec<(&'static str, Measure)> {
+        let mut evidence = vec![("executors_count", Measure::Count(executors))];
+        evidence.extend(self.total.map(|size| ("total_memory_bytes", Measure::Size(size))));
+        evidence.extend(self.heap_used.map(|share| ("heap_used_ratio", Measure::Ratio(Some(share)))));
+        evidence.extend(self.unified.map(|size| ("unified_memory_bytes", Measure::Size(size))));
+        evidence.extend(self.unified_used.map(|share| ("unified_used_ratio", Measure::Ratio(Some(share)))));
+        evidence
+    }
+}
+
+fn times(size: Bytes, count: u64) -> Bytes {
+    Bytes::new(size.get().saturating_mul(count))
+}
+
+/// The memory for execution and storage of the executors that tell its peak, and the share that they used.
+fn unified(executors: &[Executor]) -> (Option<Bytes>, Option<f64>) {
+    let total: Vec<Bytes> = executors.iter().filter_map(|executor| executor.storage.total).collect();
+    let told = executors.iter().filter_map(|e| Some((e.storage.total?, e.peaks.unified()?)));
+    let (of, used) = told.fold((0.0, 0.0), |(of, used), (t, u)| (of + t.as_f64(), used + u.as_f64()));
+    ((!total.is_empty()).then(|| total.into_iter().sum()), (of > 0.0).then(|| used / of))
+}
+
+/// The same of cached blocks, with the driver.
+fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
+    let all = || spark.executors.iter().chain([&spark.driver]);
+    let total: Bytes = all().filter_map(|executor| executor.storage.total).sum();
+    let used: Bytes = all().filter_map(|executor| executor.storage.peak_used).sum();
+    let known = total > Bytes::default();
+    (known.then_some(total), known.then(|| used.as_f64() / total.as_f64()))
+}
+
+/// A smaller heap where the peaks are known, executors that leave when they are idle.
+fn advice(app: &Application, spark: &Spark) -> Vec<String> {
+    let heap = containers::executor_heap(app);
+    let peak = spark.executors.iter().filter_map(|executor| executor.peaks.heap()).max();
+    // A quarter above the highest peak: peaks are polled, and a full heap collects all the time.
+    let enough = peak.map(|peak| peak.whole_mib() * 5 / 4 + 300).filter(|&mib| mib < heap.whole_mib());
+    let mut advice = Vec::new();
+    if let Some(mib) = enough {
+        let line = conf_line(app, ConfKey::ExecutorMemory, format!("{mib}m"));
+        advice.push(format!("make heaps as large as their peaks and a quarter: {line}"));
+    }
+    if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
+        let fewer = (containers::most_at_a_time(&spark.executors) / 2).max(1);
+        advice.push(format!(
+            "let fewer executors run at a time: {}",
+            conf_line(app, ConfKey::DynamicAllocationMax, fewer)
+        ));
+    } else {
+        let tracking = match app.conf.flag(ConfKey::ShuffleService) {
+            Some(true) => String::new(),
+            _ => format!(" {}", conf_line(app, ConfKey::ShuffleTracking, "true")),
+        };
+        advice.push(format!(
+            "give executors back while they are idle: {}{tracking}",
+            conf_line(app, ConfKey::DynamicAllocation, "true")
+        ));
+    }
+    advice
+}

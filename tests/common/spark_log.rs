@@ -1,0 +1,220 @@
+//! Event logs as Spark 3.5 writes them, from a few words: who ran, what ran on it, and how it ended.
+//!
+//! Jobs follow each other, and so do a job's stages unless they are given a start; times are milliseconds from
+//! the application's start. [`App::text`] is the log; [`judge`] reads it as a user's run would.
+
+#[path = "spark_log/events.rs"]
+mod events;
+
+use elephant_rs::engine::{ApplicationReport, Options, analyze};
+use elephant_rs::rules::{RuleFile, RuleSet};
+use elephant_rs::severity::Severity;
+use serde_json::Value;
+
+/// When every application starts.
+pub const START: i64 = 1_700_000_000_000;
+pub const MIB: u64 = 1 << 20;
+pub const GIB: u64 = 1 << 30;
+
+/// An application.
+#[derive(Debug, Clone, Default)]
+pub struct App {
+    /// "Spark Properties"; `spark.master` is `yarn` unless it is here.
+    pub conf: Vec<(String, String)>,
+    pub executors: Vec<Executor>,
+    pub jobs: Vec<Job>,
+    /// Highest values of the driver's executor metrics, as [`Executor::peaks`].
+    pub driver_peaks: Vec<(&'static str, u64)>,
+    /// Storage memory of the driver, and how much of it blocks used.
+    pub driver_storage: (Option<u64>, u64),
+    /// Whole events at their time.
+    pub extra: Vec<(i64, Value)>,
+    /// When it ended: a second after the last event where this is `None`.
+    pub end: Option<i64>,
+    /// Leaves out the end of the application.
+    pub unfinished: bool,
+}
+
+/// An executor.
+#[derive(Debug, Clone)]
+pub struct Executor {
+    pub id: String,
+    pub host: String,
+    pub cores: u32,
+    pub added: i64,
+    /// When it was removed, and why.
+    pub removed: Option<(i64, String)>,
+    /// Storage memory that its block manager announces.
+    pub max_memory: Option<u64>,
+    /// What cached blocks take of it.
+    pub cached: u64,
+    /// Highest values of executor metrics, such as `("JVMHeapMemory", 5)`: told at the end of each stage.
+    pub peaks: Vec<(&'static str, u64)>,
+}
+
+/// A job.
+#[derive(Debug, Clone, Default)]
+pub struct Job {
+    pub id: u32,
+    /// When it was submitted: when the job before it ended, where this is `None`.
+    pub start: Option<i64>,
+    pub stages: Vec<Stage>,
+    pub failed: bool,
+}
+
+/// A stage attempt.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    pub id: u32,
+    pub attempt: u32,
+    pub name: String,
+    /// When it was submitted: when the stage before it ended, where this is `None`.
+    pub start: Option<i64>,
+    /// From submission to completion: until its last task ends, where this is `None`.
+    pub duration: Option<i64>,
+    pub tasks: Vec<Task>,
+    /// "Failure Reason".
+    pub failure: Option<String>,
+}
+
+/// How an attempt ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Success,
+    /// An exception of this class with this message.
+    Exception(&'static str, &'static str),
+    /// The executor was lost, for this reason.
+    ExecutorLost(&'static str),
+    /// Shuffle data could not be fetched.
+    FetchFailed(&'static str),
+    /// Killed, for this reason.
+    Killed(&'static str),
+    /// The log has its start only.
+    Unknown,
+}
+
+/// An attempt of a task.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Its index in the stage: its place in the list where this is `None`.
+    pub index: Option<u32>,
+    pub attempt: u32,
+    pub executor: String,
+    pub speculative: bool,
+    /// After its stage's start.
+    pub launch: i64,
+    /// From launch to finish.
+    pub duration: i64,
+    pub ending: Ending,
+    /// Numbers of "Task Metrics" by their path, such as `("Input Metrics.Bytes Read", 5)`, in Spark's units.
+    /// "Executor Run Time" is the duration unless it is here.
+    pub metrics: Vec<(&'static str, u64)>,
+    /// "Task Executor Metrics", as [`Executor::peaks`].
+    pub peaks: Vec<(&'static str, u64)>,
+}
+
+impl App {
+    /// An application with these settings and `executors` executors of `cores` cores.
+    pub fn with(conf: &[(&str, &str)], executors: u32, cores: u32) -> Self {
+        Self {
+            conf: conf.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            executors: (1..=executors).map(|id| Executor::new(&id.to_string(), cores)).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The same with one more job of one stage; ids follow each other.
+    #[must_use]
+    pub fn stage(mut self, tasks: Vec<Task>) -> Self {
+        let id = u32::try_from(self.jobs.len()).unwrap();
+        self.jobs.push(Job { id, stages: vec![Stage::new(id, tasks)], ..Job::default() });
+        self
+    }
+
+    /// The event log.
+    pub fn text(&self) -> String {
+        events::lines(self)
+    }
+}
+
+impl Executor {
+    pub fn new(id: &str, cores: u32) -> Self {
+        Self {
+            id: id.to_owned(),
+            host: format!("worker{id}"),
+            cores,
+            added: 0,
+            removed: None,
+            max_memory: Some(434_031_820),
+            cached: 0,
+            peaks: Vec::new(),
+        }
+    }
+}
+
+impl Stage {
+    pub fn new(id: u32, tasks: Vec<Task>) -> Self {
+        Self {
+            id,
+            attempt: 0,
+            name: format!("count at App.scala:{}", 10 + id),
+            start: None,
+            duration: None,
+            tasks,
+            failure: None,
+        }
+    }
+}
+
+impl Task {
+    /// An attempt on an executor that succeeds after `duration`.
+    pub fn new(executor: &str, duration: i64) -> Self {
+        Self {
+            index: None,
+            attempt: 0,
+            executor: executor.to_owned(),
+            speculative: false,
+            launch: 0,
+            duration,
+            ending: Ending::Success,
+            metrics: Vec::new(),
+            peaks: Vec::new(),
+        }
+    }
+
+    /// The same with one more metric.
+    #[must_use]
+    pub fn metric(mut self, path: &'static str, value: u64) -> Self {
+        self.metrics.push((path, value));
+        self
+    }
+
+    /// The same with another ending.
+    #[must_use]
+    pub fn ending(mut self, ending: Ending) -> Self {
+        self.ending = ending;
+        self
+    }
+}
+
+/// The rules of these presets or rule files, and then of this YAML.
+pub fn rules(presets: &[&str], yaml: &str) -> RuleSet {
+    let mut files: Vec<RuleFile> =
+        presets.iter().flat_map(|name| RuleFile::find(std::path::Path::new(name)).unwrap()).collect();
+    if !yaml.is_empty() {
+        files.push(RuleFile { name: "test".to_owned(), text: yaml.to_owned() });
+    }
+    RuleSet::with_files(&files).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What the rules say about the application, findings of severity none included.
+pub fn judge(app: &App, rules: &RuleSet) -> ApplicationReport {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("application_1700000000000_0001");
+    std::fs::write(&path, app.text()).unwrap();
+    let options = Options { min_severity: Severity::None, ..Options::default() };
+    let mut report = analyze(std::slice::from_ref(&path), rules, options);
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    assert_eq!(report.applications.len(), 1);
+    report.applications.remove(0)
+}

@@ -1,0 +1,57 @@
+//! `spark-executor-gc`: an executor with a total of task and GC time is one with a single task of that length.
+
+use elephant_rs::finding::Measure;
+use serde_json::Value;
+
+use super::{check, entries, list, settings, worst};
+use crate::common::spark_log::{App, Executor, Task, rules};
+
+const RULE: &str = "spark-executor-gc";
+
+fn application(inputs: &Value) -> App {
+    let mut app = App { conf: settings(inputs), ..App::default() };
+    let mut tasks = Vec::new();
+    for executor in inputs["executors"].as_array().unwrap() {
+        let id = executor["id"].as_str().unwrap();
+        app.executors.push(Executor::new(id, 1));
+        let task = Task::new(id, executor["totalDuration"].as_i64().unwrap());
+        tasks.push(task.metric("JVM GC Time", executor["totalGCTime"].as_u64().unwrap()));
+    }
+    app.stage(tasks)
+}
+
+fn parameters(entry: &Value) -> String {
+    let low = entry["params"].get("gc_severity_D_threshold");
+    low.map(|low| format!("gc_low_ratio: {}\n", list(low, ""))).unwrap_or_default()
+}
+
+#[test]
+fn oracle_executor_gc() {
+    // The branch "tuning" has the cut-offs of master with the gate of the other branch.
+    let tuning = "task_time: [5min, 5min, 5min, 5min]\n";
+    for (branch, presets, more) in [
+        ("master", &["dr-elephant"][..], ""),
+        ("customSHSWork", &["dr-elephant", "dr-elephant-shs"], ""),
+        ("tuning_20190221", &["dr-elephant"], tuning),
+    ] {
+        let Some(entries) = entries(branch, "Executor GC") else { return };
+        check(&entries, RULE, presets, |entry| (application(&entry["inputs"]), parameters(entry) + more));
+    }
+}
+
+#[test]
+fn oracle_executor_gc_numbers() {
+    let Some(entries) = entries("master", "Executor GC") else { return };
+    for entry in entries {
+        let rules = rules(&["dr-elephant"], &format!("rule: {RULE}\n{}", parameters(&entry)));
+        let found = worst(&application(&entry["inputs"]), &rules, RULE).unwrap();
+        let expected = &entry["expected"];
+        let ratio = found.evidence.iter().find_map(|(_, measure)| match measure {
+            Measure::Ratio(ratio) => *ratio,
+            _ => None,
+        });
+        assert_eq!(format!("{:.4}", ratio.unwrap()), expected["ratio"].as_str().unwrap());
+        let remark = found.evidence.iter().any(|(key, _)| *key == "gc_low_text");
+        assert_eq!(Some(remark), expected["gc_ratio_low_row"].as_bool());
+    }
+}

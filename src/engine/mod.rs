@@ -2,6 +2,7 @@
 
 mod job_type;
 mod rank;
+mod read;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,16 +10,14 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::finding::{Finding, NotEvaluated};
+use crate::input::discover;
 use crate::input::inventory::{Inventory, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
-use crate::input::kind::SourceKind;
 use crate::input::part::Part;
-use crate::input::window::ByteWindow;
-use crate::input::{codec, discover};
 use crate::metrics::Metrics;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
-use crate::parse::{Level, Parsed, Problem, hadoop1, jhist, jobconf};
+use crate::parse::{Level, Parsed, Problem, jobconf};
 use crate::rules::RuleSet;
 use crate::severity::Severity;
 use crate::units::Timestamp;
@@ -130,6 +129,7 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 struct SourceOutcome {
     applications: Vec<ApplicationReport>,
     problems: Vec<SourceProblem>,
+    /// Files beyond those of the source that were used.
     confs: Vec<PathBuf>,
     failed: bool,
 }
@@ -137,8 +137,8 @@ struct SourceOutcome {
 fn judge(source: &Source, inventory: &Inventory, rules: &RuleSet, options: Options) -> SourceOutcome {
     let name = source.path.to_string();
     let mut outcome = SourceOutcome::default();
-    let parsed = match source.open() {
-        Ok((stream, kind)) => parse(stream, kind),
+    let parsed = match read::read(source) {
+        Ok(parsed) => parsed,
         Err(error) => {
             outcome.failed = true;
             outcome.problems.push(error_problem(name, "unreadable", error.to_string()));
@@ -160,20 +160,27 @@ fn judge(source: &Source, inventory: &Inventory, rules: &RuleSet, options: Optio
     let mut embedded = confs;
     for mut app in applications {
         if app.id.is_empty() {
-            app.id = source.path.as_path().file_name().and_then(job_id_in).unwrap_or_default();
+            app.id = id_from_name(source, app.engine);
         }
         let open = matches!(app.status, Status::Running | Status::Unknown);
-        if open && app.groups.is_empty() && app.submitted_at.is_none() && app.name.is_none() {
+        if open
+            && app.engine == Engine::MapReduce
+            && app.groups.is_empty()
+            && app.submitted_at.is_none()
+            && app.name.is_none()
+        {
             let message = "the history tells nothing about a job; it was left out".to_owned();
             outcome.problems.push(error_problem(name.clone(), "no-events", message));
             continue;
         }
-        let mut sources = vec![name.clone()];
-        match embedded.iter().position(|(id, _)| *id == app.id) {
-            Some(at) => app.conf = embedded.swap_remove(at).1,
-            None => attach_conf(&mut app, source, inventory, &mut sources, &mut outcome),
+        let mut sources: Vec<String> = source.parts.iter().map(Part::name).collect();
+        if app.engine == Engine::MapReduce {
+            match embedded.iter().position(|(id, _)| *id == app.id) {
+                Some(at) => app.conf = embedded.swap_remove(at).1,
+                None => attach_conf(&mut app, source, inventory, &mut sources, &mut outcome),
+            }
+            complete_from_conf(&mut app);
         }
-        complete_from_conf(&mut app);
         let report = evaluate(&app, sources, rules, options);
         outcome.applications.push(report);
     }
@@ -181,13 +188,12 @@ fn judge(source: &Source, inventory: &Inventory, rules: &RuleSet, options: Optio
     outcome
 }
 
-fn parse(stream: codec::Decoded, kind: SourceKind) -> Parsed {
-    let window = ByteWindow::new(stream);
-    match kind {
-        SourceKind::JhistJson => jhist::json::parse(window),
-        SourceKind::JhistBinary => jhist::avro::parse(window),
-        SourceKind::Hadoop1History => hadoop1::parse(window),
-        SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Unrelated(_) => Parsed::default(),
+/// What the file's name tells where the history does not tell its own id: a job's id, or the whole name.
+fn id_from_name(source: &Source, engine: Engine) -> String {
+    let Some(name) = source.path.as_path().file_name() else { return String::new() };
+    match engine {
+        Engine::MapReduce => job_id_in(name).unwrap_or_default(),
+        Engine::Spark => name.to_string_lossy().into_owned(),
     }
 }
 
@@ -207,7 +213,7 @@ fn attach_conf(
             let keep = |problem| SourceProblem { source: shown.clone(), problem };
             outcome.problems.extend(problems.into_iter().map(keep));
             sources.push(shown);
-            outcome.confs.push(file.path.clone());
+            outcome.confs.push(file.part.file().to_path_buf());
         }
         Err(message) => outcome.problems.push(error_problem(shown, "unreadable", message)),
     }
@@ -271,25 +277,29 @@ fn evaluate(app: &Application, sources: Vec<String>, rules: &RuleSet, options: O
 
 fn assemble(inventory: &Inventory, outcomes: Vec<SourceOutcome>, options: Options) -> Report {
     let mut report = Report::default();
-    let mut confs = BTreeSet::new();
+    let mut failed: BTreeSet<&Path> = BTreeSet::new();
+    let mut analysed: BTreeSet<PathBuf> = BTreeSet::new();
     for failure in &inventory.failures {
         report.named_input_failed |= failure.named_by_user;
-        report.summary.files_failed += 1;
+        failed.insert(&failure.file);
         let source = failure.error.path().display().to_string();
         report.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
     }
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
         if outcome.failed {
-            report.summary.files_failed += 1;
+            failed.extend(source.files());
             report.named_input_failed |= source.named_by_user;
         } else {
-            report.summary.files_analysed += 1;
+            analysed.extend(source.files().map(Path::to_path_buf));
         }
         report.applications.extend(outcome.applications);
         report.problems.extend(outcome.problems);
-        confs.extend(outcome.confs);
+        analysed.extend(outcome.confs);
     }
-    report.summary.files_analysed += confs.len() as u64;
+    // Of an archive some members may fail and others be used.
+    failed.retain(|file| !analysed.contains(*file));
+    report.summary.files_failed = failed.len() as u64;
+    report.summary.files_analysed = analysed.len() as u64;
     report.summary.files_found = inventory.found;
     report.summary.files_skipped =
         inventory.found.saturating_sub(report.summary.files_analysed + report.summary.files_failed);

@@ -48,6 +48,8 @@ pub struct Part<'a> {
 pub struct Names {
     /// The application's id.
     pub application_id: Option<String>,
+    /// The application's attempt.
+    pub attempt: Option<String>,
     /// Spark's version.
     pub spark_version: Option<String>,
     /// Bytes as stored, over all parts.
@@ -77,6 +79,7 @@ pub fn parse(log: &Log<'_>) -> Parsed {
     if builder.seen.events > 0 {
         builder.assemble();
         verify::verify(&mut builder, &log.wholeness, &mut problems);
+        builder.spark.attempt = builder.spark.attempt.take().or_else(|| log.names.attempt.clone());
         builder.spark.log.stored = log.names.stored;
         builder.spark.log.rolling = log.names.rolling;
         builder.spark.log.compacted = log.wholeness.compacted;

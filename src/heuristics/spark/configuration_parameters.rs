@@ -78,7 +78,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-configuration-parameters", "Spark Configuration Parameters", |layers| load(layers, Settings));
+    rule!("spark-configuration-parameters", "Spark Configuration Parameters", |layers| load(
+        layers, Settings
+    ));
 
 struct Settings(Limits);
 

@@ -29,7 +29,11 @@ impl Loss {
         let has = |needle: &str| reason.contains(needle);
         let code = |code: &str| exit_code(&reason) == Some(code);
         // A message about memory says more than the exit code that comes with it.
-        if has("exceeding memory limits") || has("physical memory") || has("oomkilled") || has("container oom") {
+        if has("exceeding memory limits")
+            || has("physical memory")
+            || has("oomkilled")
+            || has("container oom")
+        {
             Self::OverMemory
         } else if code("52") || has("outofmemory") {
             Self::OutOfMemory
@@ -78,12 +82,18 @@ mod tests {
         for (reason, loss) in [
             ("Command exited with code 137", Loss::Killed),
             ("Command exited with code 52", Loss::OutOfMemory),
-            ("Container from a bad node: container_1 on host: n1. Exit status: 143. Diagnostics: x", Loss::Terminated),
+            (
+                "Container from a bad node: container_1 on host: n1. Exit status: 143. Diagnostics: x",
+                Loss::Terminated,
+            ),
             (
                 "Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used",
                 Loss::OverMemory,
             ),
-            ("The executor with id 1 exited with exit code 137(SIGKILL, possible container OOM).", Loss::OverMemory),
+            (
+                "The executor with id 1 exited with exit code 137(SIGKILL, possible container OOM).",
+                Loss::OverMemory,
+            ),
             ("Executor heartbeat timed out after 125000 ms", Loss::Silent),
             ("worker lost: 127.0.0.1:4321 got disassociated", Loss::NodeLost),
             ("Command exited with code 1370", Loss::Other),

@@ -10,6 +10,7 @@ mod sizing;
 mod stage_analysis;
 mod stage_figures;
 mod stage_text;
+mod stages_with_failed_tasks;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -17,8 +18,13 @@ use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
-pub(super) const RULES: &[Rule] =
-    &[executor_gc::RULE, event_log_limit::RULE, memory_limit::RULE, configuration_parameters::RULE];
+pub(super) const RULES: &[Rule] = &[
+    executor_gc::RULE,
+    stages_with_failed_tasks::RULE,
+    configuration_parameters::RULE,
+    event_log_limit::RULE,
+    memory_limit::RULE,
+];
 
 macro_rules! rule {
     ($id:literal, $title:literal, $load:expr) => {

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::conf_line;
 use super::containers::{executor_heap, mib};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -69,6 +70,14 @@ impl Shape {
             Self { heap, .. } if heap < gib(16) => times(1.25),
             _ => self,
         }
+    }
+
+    /// A heap that is not that of `before` leaves room above what that one was seen to hold.
+    pub(super) fn with_room(self, before: Self, peak: Option<Bytes>) -> Self {
+        if self.heap == before.heap {
+            return self;
+        }
+        Self { heap: rounded_up(self.heap.max(peak.map(heap_for).unwrap_or_default())), ..self }
     }
 
     /// More memory for each task until there is `enough`, in small steps: heap while it is cheap, cores in turn.
@@ -145,6 +154,31 @@ pub(super) fn overhead(app: &Application) -> Bytes {
     let heap = executor_heap(app);
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor).unwrap_or(0.1);
     Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(Bytes::from_mib(384))
+}
+
+/// The overhead after containers were killed for their memory.
+pub(super) fn more_overhead(app: &Application) -> Bytes {
+    rounded_up(overhead(app) + Bytes::from_mib(1024))
+}
+
+/// The settings against garbage collection and out-of-memory errors, as lines to paste.
+pub(super) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<String> {
+    let now = Shape::now(app, spark);
+    let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
+    let mut lines = Vec::new();
+    if more.heap != now.heap {
+        lines.push(format!("give tasks more heap: {}", conf_line(app, heap_key(app), Setting(more.heap))));
+    }
+    if more.cores != now.cores {
+        lines.push(format!(
+            "let fewer tasks share a heap: {}",
+            conf_line(app, ConfKey::ExecutorCores, more.cores)
+        ));
+    }
+    if lines.is_empty() {
+        lines.push("give each task less data: more partitions, fewer columns, less in caches".to_owned());
+    }
+    lines
 }
 
 #[cfg(test)]

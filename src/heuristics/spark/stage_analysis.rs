@@ -16,13 +16,10 @@ const LITTLE: Bytes = Bytes::from_mib(1);
 pub(super) struct Analysis<'a> {
     pub(super) stage: &'a Stage,
     pub(super) figures: Figures,
-    /// Spill, and spill before the conditions that make it harmless.
     pub(super) spill: Severity,
-    pub(super) raw_spill: Severity,
     pub(super) long_tasks: Severity,
-    /// Skew of run time, and the same before the conditions that make it harmless.
+    /// Skew of run time.
     pub(super) skew: Severity,
-    pub(super) raw_skew: Severity,
     /// Why the slowest task is slow; empty where there is no skew.
     pub(super) causes: Vec<Cause>,
     pub(super) task_failures: Severity,
@@ -72,18 +69,15 @@ fn analyse_stage<'a>(
     app_time: Option<Millis>,
     limits: &Limits,
 ) -> Analysis<'a> {
-    let raw_spill = raw_spill(&figures, limits);
-    let raw_skew = figures.run_time.map_or(Severity::None, |run| limits.skew_ratio.severity(run.ratio()));
-    let skew = raw_skew.min(skew_matters(&figures, app_time, limits));
+    let ratio = figures.run_time.map_or(Severity::None, |run| limits.skew_ratio.severity(run.ratio()));
+    let skew = ratio.min(skew_matters(&figures, app_time, limits));
     let rate = |tasks: u64| limits.failure_rate.severity(tasks as f64 / figures.tasks as f64);
     let share = stage_share(&figures, app_time, limits);
     Analysis {
         stage,
-        spill: raw_spill.min(spill_matters(&figures, limits)).min(share),
-        raw_spill,
+        spill: spill_ratio(&figures, limits).min(spill_matters(&figures, limits)).min(share),
         long_tasks: long_tasks(&figures, limits).min(share),
         skew,
-        raw_skew,
         causes: if skew > Severity::None { causes(&figures, limits) } else { Vec::new() },
         task_failures: rate(figures.failed),
         out_of_memory: rate(figures.out_of_memory),
@@ -93,7 +87,7 @@ fn analyse_stage<'a>(
     }
 }
 
-fn raw_spill(figures: &Figures, limits: &Limits) -> Severity {
+fn spill_ratio(figures: &Figures, limits: &Limits) -> Severity {
     let (Some(spilled), Some(data)) = (figures.spilled(), figures.largest_flow()) else {
         return Severity::None;
     };
@@ -128,9 +122,8 @@ fn skew_matters(figures: &Figures, app_time: Option<Millis>, limits: &Limits) ->
         return Severity::None;
     }
     let gap = run.gap().as_f64();
-    let of_app = app_time.map_or(Severity::Critical, |whole| {
-        limits.skew_gap_share.severity(gap / whole.as_f64())
-    });
+    let of_app =
+        app_time.map_or(Severity::Critical, |whole| limits.skew_gap_share.severity(gap / whole.as_f64()));
     limits.skew_gap.severity(gap).min(of_app)
 }
 
@@ -151,7 +144,8 @@ fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
         // The first two tell the story: what a task reads it often also writes.
         return more.into_iter().take(2).map(Cause::Data).collect();
     }
-    let gc = figures.run_time.zip(figures.slowest.gc).filter(|(run, gc)| gc.as_f64() * 2.0 > run.gap().as_f64());
+    let gc =
+        figures.run_time.zip(figures.slowest.gc).filter(|(run, gc)| gc.as_f64() * 2.0 > run.gap().as_f64());
     vec![match gc {
         _ if figures.slowest.first_on_executor => Cause::FirstOnExecutor,
         Some((_, gc)) => Cause::Gc(gc),

@@ -134,12 +134,13 @@ impl Figures {
             winners.iter().filter_map(|&row| Some((run_time(group, row)?.get(), row))).collect();
         let slowest = times.iter().max_by_key(|(time, row)| (*time, std::cmp::Reverse(*row))).copied();
         let count = |wanted: fn(Option<EndReason>) -> bool| {
-            let failed = (0..group.attempts.len()).filter(|&row| group.attempts.outcome(row) == Outcome::Failed);
+            let failed =
+                (0..group.attempts.len()).filter(|&row| group.attempts.outcome(row) == Outcome::Failed);
             failed.filter(|&row| wanted(group.attempts.end_reason(row))).count() as u64
         };
         let flow = |kind| Flow::of(kind, group, &winners, slowest.map(|(_, row)| row));
         Self {
-            tasks: stage.announced_tasks.unwrap_or(group.tasks.len() as u64),
+            tasks: stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64),
             stage_time: stage.duration(),
             run_time: run_times(&times),
             slowest: slowest.map(|(_, row)| Slowest::of(app, group, row)).unwrap_or_default(),

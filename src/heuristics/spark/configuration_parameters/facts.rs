@@ -4,7 +4,9 @@ use super::{Limits, Method, count, mebibytes, with_limit};
 use crate::finding::Measure;
 use crate::heuristics::spark::losses::{Loss, lost_executors};
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::sizing::{MEMORY_FRACTION, RESERVED, Shape, is_local, overhead, peak_heap, workers};
+use crate::heuristics::spark::sizing::{
+    MEMORY_FRACTION, RESERVED, Shape, is_local, overhead, peak_heap, workers,
+};
 use crate::heuristics::spark::stage_analysis::{Analysis, analyse};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -62,7 +64,9 @@ impl<'a> Facts<'a> {
             spark,
             now,
             fraction: app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION),
-            partitions: whole(ConfKey::ShufflePartitions).filter(|&set| set > 0).unwrap_or(SHUFFLE_PARTITIONS),
+            partitions: whole(ConfKey::ShufflePartitions)
+                .filter(|&set| set > 0)
+                .unwrap_or(SHUFFLE_PARTITIONS),
             instances: whole(ConfKey::ExecutorInstances).filter(|&set| fixed && set > 0),
             overhead: overhead(app),
             driver: Driver::of(app, spark, limits),
@@ -101,7 +105,10 @@ impl<'a> Facts<'a> {
         let parts = [
             gc,
             died(tasks(|stage| stage.figures.out_of_memory), "task attempts ran out of memory"),
-            died(tasks(|stage| stage.figures.over_memory), "task attempts died with a container over its memory"),
+            died(
+                tasks(|stage| stage.figures.over_memory),
+                "task attempts died with a container over its memory",
+            ),
             of(self.peak, self.now.heap, "an executor's heap", self.heap),
             of(self.driver.peak, self.driver.memory, "the driver's heap", self.driver.heap),
             cores,
@@ -133,13 +140,16 @@ impl Driver {
         let cores = cores.unwrap_or(1).max(1);
         // In local mode the driver's heap is the heap of the tasks.
         let own = !is_local(app);
+        // Elsewhere the driver shares the cores of the machine that submits, whatever the setting says.
+        let in_cluster = app.conf.text(ConfKey::SparkDeployMode).is_some_and(|mode| mode == "cluster");
+        let counts = in_cluster || limits.method == Method::DrElephant;
         Self {
             memory,
             cores,
             overhead: app.conf.spark_size(ConfKey::DriverMemoryOverhead, mib),
             peak: peak.filter(|_| own),
             heap: if own { heap_severity(memory, peak, limits) } else { Severity::None },
-            too_many_cores: limits.driver_cores.severity(cores as f64),
+            too_many_cores: if counts { limits.driver_cores.severity(cores as f64) } else { Severity::None },
         }
     }
 }
@@ -170,12 +180,7 @@ fn out_of_memory(spark: &Spark, stages: &[Analysis<'_>], limits: &Limits) -> Sev
     if any && limits.method == Method::Measured { rates.max(Severity::Low) } else { rates }
 }
 
-fn container_kills(
-    app: &Application,
-    spark: &Spark,
-    stages: &[Analysis<'_>],
-    limits: &Limits,
-) -> Severity {
+fn container_kills(app: &Application, spark: &Spark, stages: &[Analysis<'_>], limits: &Limits) -> Severity {
     let rates = stages.iter().map(|stage| stage.container_kills).max().unwrap_or_default();
     let any = stages.iter().any(|stage| stage.figures.over_memory > 0)
         || lost_executors(spark).any(|(_, loss)| loss.is_over_memory(app));

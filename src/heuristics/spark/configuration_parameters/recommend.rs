@@ -5,7 +5,7 @@ use super::{Limits, Method, count, mebibytes};
 use crate::finding::Measure;
 use crate::heuristics::spark::conf_line;
 use crate::heuristics::spark::sizing::{
-    MEMORY_FRACTION, Setting, Shape, heap_for, heap_key, rounded_up,
+    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, heap_key, more_overhead, rounded_up,
 };
 use crate::heuristics::spark::stage_analysis::Analysis;
 use crate::model::Application;
@@ -17,7 +17,7 @@ use crate::units::Bytes;
 const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
 /// The driver cores that Dr. Elephant leaves.
 const DRIVER_CORES: u64 = 2;
-/// The share of a heap that partitions may grow by before memory has to grow instead.
+/// How many times as many partitions are better than larger executors.
 const MOST_TIMES_PARTITIONS: f64 = 8.0;
 
 /// Every setting as it should be; unchanged where nothing speaks against it.
@@ -128,9 +128,9 @@ impl Plan {
         } else if spill.is_none() && facts.complete && facts.heap > Severity::None {
             self.shrink(facts);
         }
-        self.leave_room(facts);
+        self.to.shape = self.to.shape.with_room(facts.now, facts.peak);
         if facts.container_kills > Severity::None {
-            self.to.overhead = Some(rounded_up(facts.overhead + MORE_OVERHEAD));
+            self.to.overhead = Some(more_overhead(facts.app));
         }
         self.keep_parallelism(facts, limits);
         if facts.driver.heap > Severity::None && facts.complete {
@@ -144,9 +144,10 @@ impl Plan {
 
     /// More partitions where tasks are long and their number is a setting.
     fn shorten_tasks(&mut self, facts: &Facts<'_>, limits: &Limits) {
-        let long = facts.stages.iter().filter(|stage| {
-            stage.long_tasks > Severity::None && partitions_decide(facts, stage)
-        });
+        let long = facts
+            .stages
+            .iter()
+            .filter(|stage| stage.long_tasks > Severity::None && partitions_decide(facts, stage));
         let wanted = long.filter_map(|stage| {
             let times = stage.figures.run_time?.median.as_f64() / limits.target_task_time.get();
             Some((whole(facts.partitions as f64 * times, limits.max_partitions.get()), stage.long_tasks))
@@ -211,14 +212,6 @@ impl Plan {
         }
     }
 
-    /// A heap that changes leaves room above what the old one was seen to hold.
-    fn leave_room(&mut self, facts: &Facts<'_>) {
-        if self.to.shape.heap != facts.now.heap {
-            let least = facts.peak.map(heap_for).unwrap_or_default();
-            self.to.shape.heap = rounded_up(self.to.shape.heap.max(least));
-        }
-    }
-
     /// Fewer cores need more executors for the same number of tasks at a time.
     fn keep_parallelism(&mut self, facts: &Facts<'_>, limits: &Limits) {
         if self.to.shape.cores != facts.now.cores {
@@ -272,7 +265,8 @@ impl Plan {
         const GIB: u64 = 1024;
         let Some(peak) = facts.peak.filter(|peak| *peak > Bytes::default()) else { return };
         let above = |gib: u64| facts.now.heap > Bytes::from_mib(gib * GIB);
-        let too_large = above(4) && facts.heap >= Severity::Low || above(2) && facts.heap >= Severity::Moderate;
+        let too_large =
+            above(4) && facts.heap >= Severity::Low || above(2) && facts.heap >= Severity::Moderate;
         if !too_large {
             return;
         }
@@ -280,7 +274,7 @@ impl Plan {
         let mut new = cores;
         if !above(8) && cores < 4 {
             let of_one_task = peak.as_f64() * 1.25 / f64::from(cores);
-            let room = heap - crate::heuristics::spark::sizing::RESERVED;
+            let room = heap - RESERVED;
             let fit = whole_below(room.as_f64() / of_one_task).min(4);
             new = u32::try_from(fit).unwrap_or(cores).max(cores);
         }
@@ -369,9 +363,10 @@ fn spilling<'a, 'b>(facts: &'b Facts<'a>, from: Severity) -> Option<&'b Analysis
 
 /// Whether `spark.sql.shuffle.partitions` decides the stage's number of tasks.
 fn partitions_decide(facts: &Facts<'_>, stage: &Analysis<'_>) -> bool {
-    let sql = facts.spark.jobs.iter().any(|job| {
-        job.sql_execution.is_some() && job.stages.binary_search(&stage.stage.id.stage).is_ok()
-    });
+    let sql =
+        facts.spark.jobs.iter().any(|job| {
+            job.sql_execution.is_some() && job.stages.binary_search(&stage.stage.id.stage).is_ok()
+        });
     sql && stage.figures.reads_shuffle_only() && stage.figures.tasks == facts.partitions
 }
 

@@ -22,7 +22,9 @@ const REPORTED: usize = 3;
 pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> Vec<(bool, Judgement)> {
     let mut bad: Vec<&Analysis<'_>> =
         facts.stages.iter().filter(|stage| stage.severity(limits) > Severity::None).collect();
-    bad.sort_by_key(|stage| (Reverse(stage.severity(limits)), Reverse(stage.figures.stage_time), stage.stage.id));
+    bad.sort_by_key(|stage| {
+        (Reverse(stage.severity(limits)), Reverse(stage.figures.stage_time), stage.stage.id)
+    });
     let more = bad.len().saturating_sub(REPORTED);
     let mends = |reason| changes.iter().any(|change| change.reason == reason);
     let judged = bad.into_iter().take(REPORTED).map(|stage| {
@@ -34,7 +36,10 @@ pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> V
     if more > 0
         && let Some((_, last)) = judged.last_mut()
     {
-        last.message.push_str(&format!("; {more} more {}", if more == 1 { "stage is like it" } else { "stages are like it" }));
+        last.message.push_str(&format!(
+            "; {more} more {}",
+            if more == 1 { "stage is like it" } else { "stages are like it" }
+        ));
     }
     judged
 }
@@ -63,13 +68,18 @@ fn parts(stage: &Analysis<'_>, limits: &Limits) -> Vec<String> {
         parts.push((stage.stage_failure, Some(format!("it failed: {failure}"))));
     }
     parts.sort_by_key(|(severity, _)| Reverse(*severity));
-    parts.into_iter().filter(|(severity, _)| *severity > Severity::None).filter_map(|(_, text)| text).collect()
+    parts
+        .into_iter()
+        .filter(|(severity, _)| *severity > Severity::None)
+        .filter_map(|(_, text)| text)
+        .collect()
 }
 
 fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let run = stage.figures.run_time?;
     let times = three_digits(run.ratio());
-    let text = format!("the slowest task ran for {}, {times} times the median of {}", run.longest, run.median);
+    let text =
+        format!("the slowest task ran for {}, {times} times the median of {}", run.longest, run.median);
     let causes: Vec<String> = stage.causes.iter().map(|cause| why(*cause, stage)).collect();
     Some(format!("{}, {}", with_limit(text, stage.skew, &limits.skew_ratio, false), causes.join(" and ")))
 }
@@ -180,9 +190,11 @@ fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> String {
             super::super::conf_line(facts.app, ConfKey::AdaptiveEnabled, "true"),
             ConfKey::AdaptiveSkewJoin.name(),
         ),
-        Cause::Data(_) => "spread the most frequent keys: salt them, aggregate in two steps, or broadcast the \
+        Cause::Data(_) => {
+            "spread the most frequent keys: salt them, aggregate in two steps, or broadcast the \
                            smaller side of the join"
-            .to_owned(),
+                .to_owned()
+        }
         Cause::FirstOnExecutor => "start executors once: a JVM's first tasks load classes and compile; keep \
                                    executors for longer, or give a short application fewer of them"
             .to_owned(),
@@ -204,13 +216,21 @@ fn shorter_tasks(app: &Application, stage: &Analysis<'_>) -> String {
             ConfKey::ShufflePartitions
         };
         let tasks = stage.figures.tasks.saturating_mul(2);
-        return format!("split the work into more tasks: repartition, or {}", super::super::conf_line(app, key, tasks));
+        return format!(
+            "split the work into more tasks: repartition, or {}",
+            super::super::conf_line(app, key, tasks)
+        );
     }
-    "split the input into more tasks: repartition it, or --conf spark.sql.files.maxPartitionBytes=64m".to_owned()
+    "split the input into more tasks: repartition it, or --conf spark.sql.files.maxPartitionBytes=64m"
+        .to_owned()
 }
 
 fn is_sql(facts: &Facts<'_>, stage: &Analysis<'_>) -> bool {
-    facts.spark.jobs.iter().any(|job| job.sql_execution.is_some() && job.stages.contains(&stage.stage.id.stage))
+    facts
+        .spark
+        .jobs
+        .iter()
+        .any(|job| job.sql_execution.is_some() && job.stages.contains(&stage.stage.id.stage))
 }
 
 /// Adaptive execution is on by default since Spark 3.2.

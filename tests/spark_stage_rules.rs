@@ -38,9 +38,11 @@ fn what_is_well_stays_quiet() {
     let more = ["spark-4.3.0/healthy", "spark-4.3.0/sqlaqe", "spark-3.1.3/local", "spark-2.4.8/local"];
     for run in versions.iter().map(String::as_str).chain(more) {
         for rule in [SETTINGS, FAILED] {
-            let found = recorded(run, rule).unwrap_or_default();
-            let messages: Vec<_> = found.iter().map(|finding| (finding.severity, &finding.message)).collect();
-            assert!(messages.is_empty(), "{run}: {rule}: {messages:?}");
+            for finding in recorded(run, rule).unwrap_or_default() {
+                // JVMs took long to start on a machine that was busy.
+                let start = finding.message.contains("with no more data than others");
+                assert!(finding.severity == Severity::Low && start, "{run}: {rule}: {}", finding.message);
+            }
         }
     }
 }
@@ -48,10 +50,13 @@ fn what_is_well_stays_quiet() {
 #[test]
 fn the_recorded_skew_is_found_with_its_cause() {
     let Some(found) = recorded("spark-3.5.9/skew", SETTINGS) else { return };
-    assert_eq!(found.len(), 1);
-    assert!(found[0].severity >= Severity::Moderate, "{}", found[0].message);
-    assert!(found[0].message.contains("times the median"), "{}", found[0].message);
-    assert!(found[0].message.contains("first tasks of executor"), "{}", found[0].message);
+    let messages: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
+    assert!(found[0].severity >= Severity::Moderate, "{messages:?}");
+    assert_eq!(found[0].subject.name(), "stage 4.0", "{messages:?}");
+    assert!(found[0].message.contains("one task reads from shuffles 5.24 MiB"), "{messages:?}");
+    let start = found.iter().find(|finding| finding.subject.name() == "stage 0.0").unwrap();
+    assert_eq!(start.severity, Severity::Low);
+    assert!(start.message.contains("first tasks of executor"), "{}", start.message);
 }
 
 #[test]

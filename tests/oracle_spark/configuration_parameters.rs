@@ -109,33 +109,27 @@ fn amount(finding: &Finding, key: &str) -> Option<u64> {
 
 #[test]
 fn oracle_stages_analyzer() {
-    for branch in ["customSHSWork", "tuning_20190221"] {
-        let Some(entries) = entries(branch, STAGES) else { return };
-        for entry in entries {
-            let report = judge(&application(&entry["inputs"]), &rules(&["dr-elephant"], ""));
-            let found = report.findings.iter().filter(|finding| finding.rule == RULE);
-            let of_stage = found.filter(|finding| matches!(finding.subject, Subject::Stage(_)));
-            let of_stage: Vec<&Finding> = of_stage.collect();
-            let worst = of_stage.iter().map(|finding| finding.severity).max().unwrap_or(Severity::None);
-            let id = &entry["id"];
-            assert_eq!(
-                Some(worst.name().to_uppercase().as_str()),
-                entry["expected_severity"].as_str(),
-                "{id}"
-            );
-            let Some(finding) = of_stage.first() else { continue };
-            for (key, name) in [
-                ("spill_text", "spill"),
-                ("long_tasks_text", "long_task"),
-                ("skew_text", "skew"),
-                ("task_failures_text", "task_failure"),
-                ("out_of_memory_text", "oom"),
-                ("container_kills_text", "container_killed"),
-                ("stage_failure_text", "stage_failure"),
-            ] {
-                let expected = entry["expected"][name].as_str().map(str::to_lowercase);
-                assert_eq!(Some(text(finding, key).to_owned()), expected, "{id}: {name}");
-            }
+    let Some(entries) = entries("customSHSWork", STAGES) else { return };
+    for entry in entries {
+        let report = judge(&application(&entry["inputs"]), &rules(&["dr-elephant"], ""));
+        let found = report.findings.iter().filter(|finding| finding.rule == RULE);
+        let of_stage = found.filter(|finding| matches!(finding.subject, Subject::Stage(_)));
+        let of_stage: Vec<&Finding> = of_stage.collect();
+        let worst = of_stage.iter().map(|finding| finding.severity).max().unwrap_or(Severity::None);
+        let id = &entry["id"];
+        assert_eq!(Some(worst.name().to_uppercase().as_str()), entry["expected_severity"].as_str(), "{id}");
+        let Some(finding) = of_stage.first() else { continue };
+        for (key, name) in [
+            ("spill_text", "spill"),
+            ("long_tasks_text", "long_task"),
+            ("skew_text", "skew"),
+            ("task_failures_text", "task_failure"),
+            ("out_of_memory_text", "oom"),
+            ("container_kills_text", "container_killed"),
+            ("stage_failure_text", "stage_failure"),
+        ] {
+            let expected = entry["expected"][name].as_str().map(str::to_lowercase);
+            assert_eq!(Some(text(finding, key).to_owned()), expected, "{id}: {name}");
         }
     }
 }

@@ -40,6 +40,14 @@ rule_params! {
         skew_task_time: Quantity<Duration>,
         /// Skew matters where the longest task takes more than this share of its stage.
         skew_stage_share: Quantity<Ratio>,
+        /// Longest less median run time, where the slowest task has no more data than others.
+        unexplained_gap: Ascending<Duration>,
+        /// Whether one task's data are judged, whatever time it takes.
+        judge_data_skew: bool,
+        /// The most that a task of a stage reads over the median.
+        data_skew_ratio: Ascending<Ratio>,
+        /// The same over the most that any stage reads or writes.
+        data_skew_share: Ascending<Ratio>,
         /// Spilled bytes over the largest of input, output, shuffle read and shuffle write.
         spill_ratio: Ascending<Ratio>,
         /// Spilled bytes of a stage.

@@ -3,7 +3,7 @@
 
 use super::configuration_parameters::Limits;
 use super::containers::run_time;
-use super::stage_figures::{Figures, Flow};
+use super::stage_figures::{Figures, Flow, FlowKind};
 use crate::model::Application;
 use crate::model::spark::{Spark, Stage, StageStatus};
 use crate::severity::Severity;
@@ -22,6 +22,9 @@ pub(super) struct Analysis<'a> {
     pub(super) skew: Severity,
     /// Why the slowest task is slow; empty where there is no skew.
     pub(super) causes: Vec<Cause>,
+    /// One task has far more data than the others, whatever time it takes.
+    pub(super) data_skew: Severity,
+    pub(super) fullest: Option<Flow>,
     pub(super) task_failures: Severity,
     pub(super) out_of_memory: Severity,
     pub(super) container_kills: Severity,
@@ -49,7 +52,7 @@ impl Analysis<'_> {
         } else {
             Severity::None
         };
-        self.spill.max(self.long_tasks).max(self.skew).max(failures)
+        self.spill.max(self.long_tasks).max(self.skew).max(self.data_skew).max(failures)
     }
 }
 
@@ -58,19 +61,32 @@ pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) 
     let app_time = run_time(app);
     let ran = spark.stages.iter().filter_map(|stage| {
         let group = app.groups.get(stage.group?)?;
-        Some(analyse_stage(stage, Figures::of(app, stage, group), app_time, limits))
+        Some((stage, Figures::of(app, stage, group)))
     });
-    ran.collect()
+    let ran: Vec<(&Stage, Figures)> = ran.collect();
+    let most = ran.iter().filter_map(|(_, figures)| figures.largest_flow()).max().unwrap_or_default();
+    let whole = Whole { time: app_time, most_data: most };
+    ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, whole, limits)).collect()
 }
 
-fn analyse_stage<'a>(
-    stage: &'a Stage,
-    figures: Figures,
-    app_time: Option<Millis>,
-    limits: &Limits,
-) -> Analysis<'a> {
+/// What stages are compared with.
+#[derive(Clone, Copy)]
+struct Whole {
+    /// The application's run time.
+    time: Option<Millis>,
+    /// The most that any stage reads or writes.
+    most_data: Bytes,
+}
+
+fn analyse_stage<'a>(stage: &'a Stage, figures: Figures, whole: Whole, limits: &Limits) -> Analysis<'a> {
+    let app_time = whole.time;
     let ratio = figures.run_time.map_or(Severity::None, |run| limits.skew_ratio.severity(run.ratio()));
     let skew = ratio.min(skew_matters(&figures, app_time, limits));
+    let causes = if skew > Severity::None { causes(&figures, limits) } else { Vec::new() };
+    let explained = causes.iter().any(|cause| matches!(cause, Cause::Data(_)));
+    let gap = figures.run_time.map_or(0.0, |run| run.gap().as_f64());
+    let skew = if explained { skew } else { skew.min(limits.unexplained_gap.severity(gap)) };
+    let (data_skew, fullest) = data_skew(&figures, whole, limits);
     let rate = |tasks: u64| limits.failure_rate.severity(tasks as f64 / figures.tasks as f64);
     let share = stage_share(&figures, app_time, limits);
     Analysis {
@@ -78,13 +94,31 @@ fn analyse_stage<'a>(
         spill: spill_ratio(&figures, limits).min(spill_matters(&figures, limits)).min(share),
         long_tasks: long_tasks(&figures, limits).min(share),
         skew,
-        causes: if skew > Severity::None { causes(&figures, limits) } else { Vec::new() },
+        causes,
+        data_skew,
+        fullest,
         task_failures: rate(figures.failed),
         out_of_memory: rate(figures.out_of_memory),
         container_kills: rate(figures.over_memory),
         stage_failure: if stage.status == StageStatus::Failed { Severity::Critical } else { Severity::None },
         figures,
     }
+}
+
+/// Whether one task reads so much more than the others that its time will follow as data grow. Stages in which most
+/// tasks read nothing have few keys, not a frequent one.
+fn data_skew(figures: &Figures, whole: Whole, limits: &Limits) -> (Severity, Option<Flow>) {
+    if !limits.judge_data_skew {
+        return (Severity::None, None);
+    }
+    let reads = [FlowKind::Input, FlowKind::ShuffleRead].into_iter().filter_map(|kind| figures.flow(kind));
+    let judged = reads.filter(|flow| flow.median > Bytes::default() && flow.largest >= LITTLE).map(|flow| {
+        let ratio = flow.largest.as_f64() / flow.median.as_f64();
+        let share = flow.largest.as_f64() / whole.most_data.as_f64();
+        let severity = limits.data_skew_ratio.severity(ratio).min(limits.data_skew_share.severity(share));
+        (severity, Some(flow))
+    });
+    judged.max_by_key(|(severity, _)| *severity).unwrap_or((Severity::None, None))
 }
 
 fn spill_ratio(figures: &Figures, limits: &Limits) -> Severity {

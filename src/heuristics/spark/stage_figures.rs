@@ -104,6 +104,8 @@ pub(super) struct Flow {
     pub(super) total: Bytes,
     pub(super) median: Bytes,
     pub(super) of_slowest: Bytes,
+    /// The most that any task has.
+    pub(super) largest: Bytes,
 }
 
 impl Flow {
@@ -122,6 +124,7 @@ impl Flow {
             kind,
             total: Bytes::new(total),
             median: Bytes::new(middle.unwrap_or(0)),
+            largest: Bytes::new(values.iter().max().and_then(|&most| u64::try_from(most).ok()).unwrap_or(0)),
             of_slowest: Bytes::new(slowest.and_then(|row| kind.of(group, row)).unwrap_or(0)),
         })
     }

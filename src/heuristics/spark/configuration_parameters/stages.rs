@@ -59,6 +59,7 @@ fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Judgem
 fn parts(stage: &Analysis<'_>, limits: &Limits) -> Vec<String> {
     let mut parts = vec![
         (stage.skew, skew(stage, limits)),
+        (stage.data_skew, data_skew(stage, limits)),
         (stage.spill, spill(stage, limits)),
         (stage.long_tasks, long_tasks(stage, limits)),
     ];
@@ -82,6 +83,13 @@ fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
         format!("the slowest task ran for {}, {times} times the median of {}", run.longest, run.median);
     let causes: Vec<String> = stage.causes.iter().map(|cause| why(*cause, stage)).collect();
     Some(format!("{}, {}", with_limit(text, stage.skew, &limits.skew_ratio, false), causes.join(" and ")))
+}
+
+fn data_skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
+    let Flow { kind, median, largest, .. } = stage.fullest?;
+    let times = three_digits(largest.as_f64() / median.as_f64());
+    let text = format!("one task {} {largest}, {times} times the median of {median}", kind.verb());
+    Some(with_limit(text, stage.data_skew, &limits.data_skew_ratio, false))
 }
 
 fn why(cause: Cause, stage: &Analysis<'_>) -> String {
@@ -137,6 +145,8 @@ fn evidence(stage: &Analysis<'_>) -> Vec<(&'static str, Measure)> {
         time("stage_time_ms", figures.stage_time),
         time("median_run_time_ms", run.map(|run| run.median)),
         time("longest_run_time_ms", run.map(|run| run.longest)),
+        size("fullest_task_bytes", stage.fullest.map(|flow| flow.largest)),
+        size("median_task_bytes", stage.fullest.map(|flow| flow.median)),
         size("spilled_bytes", figures.spilled()),
         size("largest_data_bytes", figures.largest_flow()),
         count("failed_attempts_count", Some(figures.failed)),
@@ -145,6 +155,7 @@ fn evidence(stage: &Analysis<'_>) -> Vec<(&'static str, Measure)> {
     ];
     let levels = [
         level("skew_text", stage.skew),
+        level("data_skew_text", stage.data_skew),
         level("spill_text", stage.spill),
         level("long_tasks_text", stage.long_tasks),
         level("task_failures_text", stage.task_failures),
@@ -159,6 +170,12 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Vec<Strin
     let mut advice = Vec::new();
     if stage.skew > Severity::None {
         advice.extend(stage.causes.iter().map(|cause| against(*cause, facts, stage)));
+    }
+    if let Some(flow) = stage.fullest.filter(|_| stage.data_skew > Severity::None) {
+        let line = against(Cause::Data(flow), facts, stage);
+        if !advice.contains(&line) {
+            advice.push(line);
+        }
     }
     if stage.spill > Severity::None {
         advice.push(

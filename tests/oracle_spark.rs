@@ -10,6 +10,12 @@ mod common;
 mod configuration_parameters;
 #[path = "oracle_spark/executor_gc.rs"]
 mod executor_gc;
+#[path = "oracle_spark/executor_metrics.rs"]
+mod executor_metrics;
+#[path = "oracle_spark/failures.rs"]
+mod failures;
+#[path = "oracle_spark/limits.rs"]
+mod limits;
 #[path = "oracle_spark/stages_with_failed_tasks.rs"]
 mod stages_with_failed_tasks;
 

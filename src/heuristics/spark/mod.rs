@@ -4,11 +4,15 @@ mod configuration_parameters;
 mod containers;
 mod event_log_limit;
 mod executor_gc;
+mod executor_metrics;
+mod failures;
+mod job_metrics;
 mod losses;
 mod memory_limit;
 mod sizing;
 mod stage_analysis;
 mod stage_figures;
+mod stage_metrics;
 mod stage_text;
 mod stages_with_failed_tasks;
 
@@ -19,6 +23,9 @@ use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
 pub(super) const RULES: &[Rule] = &[
+    executor_metrics::RULE,
+    job_metrics::RULE,
+    stage_metrics::RULE,
     executor_gc::RULE,
     stages_with_failed_tasks::RULE,
     configuration_parameters::RULE,

@@ -1,0 +1,249 @@
+//! `spark-executor-metrics`: one executor does far more than the others (Dr. Elephant `ExecutorsHeuristic`).
+
+use super::{conf_line, containers, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{Executor, Facet, Spark};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
+use crate::severity::Severity;
+use crate::stats;
+use crate::units::{Bytes, Millis, three_digits};
+
+rule_params! {
+    /// Parameters of `spark-executor-metrics`.
+    pub(super) struct Balance / BalanceLayer {
+        /// The highest value of an executor over the median of all.
+        max_to_median: Ascending<Ratio>,
+        /// Highest values below this are no matter.
+        ignore_bytes: Quantity<Size>,
+        /// Highest task times below this are no matter.
+        ignore_time: Quantity<Duration>,
+        /// What the busiest executor works longer than the median, on each of its cores, over the application's
+        /// run time.
+        excess_time: Ascending<Ratio>,
+        /// The worst that an imbalance of bytes can be.
+        bytes_at_most: Severity,
+        /// Executors that lived for less than this share of the longest life are left out.
+        min_life: Quantity<Ratio>,
+        /// Whether the driver is compared like an executor.
+        with_driver: bool,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-executor-metrics", "Spark Executor Metrics", |layers| load(layers, Comparison));
+
+struct Comparison(Balance);
+
+/// One metric of executors.
+struct Metric {
+    name: &'static str,
+    keys: [&'static str; 2],
+    of: fn(&Executor) -> Option<u64>,
+    is_time: bool,
+}
+
+const METRICS: [Metric; 5] = [
+    Metric {
+        name: "task time",
+        keys: ["max_task_time_ms", "median_task_time_ms"],
+        of: |executor| executor.totals.task_time.map(Millis::get),
+        is_time: true,
+    },
+    Metric {
+        name: "input",
+        keys: ["max_input_bytes", "median_input_bytes"],
+        of: |executor| executor.totals.input.map(Bytes::get),
+        is_time: false,
+    },
+    Metric {
+        name: "shuffle read",
+        keys: ["max_shuffle_read_bytes", "median_shuffle_read_bytes"],
+        of: |executor| executor.totals.shuffle_read.map(Bytes::get),
+        is_time: false,
+    },
+    Metric {
+        name: "shuffle write",
+        keys: ["max_shuffle_write_bytes", "median_shuffle_write_bytes"],
+        of: |executor| executor.totals.shuffle_write.map(Bytes::get),
+        is_time: false,
+    },
+    Metric {
+        name: "cached data",
+        keys: ["max_storage_bytes", "median_storage_bytes"],
+        of: |executor| executor.storage.peak_used.map(Bytes::get),
+        is_time: false,
+    },
+];
+
+/// How a metric spreads over the executors.
+struct Spread<'a> {
+    metric: &'static Metric,
+    most: &'a Executor,
+    max: u64,
+    median: u64,
+}
+
+impl Check for Comparison {
+    fn check(&self, app: &Application) -> Verdict {
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let compared = self.compared(app, spark);
+        // A lone executor is nothing to compare.
+        if compared.len() < 2 {
+            return Verdict::NotApplicable;
+        }
+        let spreads: Vec<Spread<'_>> =
+            METRICS.iter().filter_map(|metric| spread(metric, &compared)).collect();
+        let judged = spreads.iter().map(|spread| (self.severity(app, spread), spread)).rev();
+        // Of equally bad metrics the first counts: `max_by_key` gives the last.
+        let Some((severity, worst)) = judged.max_by_key(|(severity, _)| *severity) else {
+            return Verdict::NotEvaluated("no task of an executor has ended".to_owned());
+        };
+        let mut evidence = vec![
+            ("executors_count", Measure::Count(spark.executors.len() as u64)),
+            ("compared_executors_count", Measure::Count(compared.len() as u64)),
+        ];
+        for Spread { metric, max, median, .. } in &spreads {
+            let values = metric.keys.into_iter().zip([*max, *median]);
+            evidence.extend(values.map(|(key, value)| (key, metric.measure(value))));
+        }
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: spark.executors.len() as u64,
+            message: self.message(app, severity, worst),
+            evidence,
+            advice: if severity > Severity::None { advice(app, &compared, worst) } else { Vec::new() },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks, Facet::Executors]
+    }
+}
+
+impl Comparison {
+    /// The executors that were there long enough to be compared.
+    fn compared<'a>(&self, app: &Application, spark: &'a Spark) -> Vec<&'a Executor> {
+        let life = |executor: &Executor| containers::life(app, executor).map_or(0.0, Millis::as_f64);
+        let longest = spark.executors.iter().map(life).fold(0.0, f64::max);
+        let long_enough = |executor: &&Executor| life(executor) >= longest * self.0.min_life.get();
+        let driver = self.0.with_driver.then_some(&spark.driver);
+        spark.executors.iter().filter(long_enough).chain(driver).collect()
+    }
+
+    fn severity(&self, app: &Application, spread: &Spread<'_>) -> Severity {
+        let params = &self.0;
+        let ignore = if spread.metric.is_time { params.ignore_time.get() } else { params.ignore_bytes.get() };
+        if spread.max == 0 || (spread.max as f64) < ignore {
+            return Severity::None;
+        }
+        let by_ratio = params.max_to_median.severity(spread.ratio());
+        if !spread.metric.is_time {
+            return by_ratio.min(params.bytes_at_most);
+        }
+        by_ratio.min(match spread.excess(app) {
+            Some(share) => params.excess_time.severity(share),
+            None if params.excess_time.values().is_none() => Severity::Critical,
+            None => Severity::None,
+        })
+    }
+
+    fn message(&self, app: &Application, severity: Severity, worst: &Spread<'_>) -> String {
+        let Spread { metric, most, max, median } = worst;
+        let (max, median) = (metric.show(*max), metric.show(*median));
+        let id = &most.id;
+        if severity == Severity::None {
+            return format!(
+                "executors are balanced: the busiest has {max} of {}, the median {median}",
+                metric.name
+            );
+        }
+        let ratio = worst.ratio();
+        let times = if ratio.is_finite() {
+            format!(", {} times as much", three_digits(ratio))
+        } else {
+            String::new()
+        };
+        let passed = self.0.max_to_median.describe(self.0.max_to_median.severity(ratio));
+        let excess = match worst.excess(app).filter(|_| metric.is_time) {
+            Some(share) => format!("; on each core that is {} of the application's run time", percent(share)),
+            None => String::new(),
+        };
+        format!("executor {id} has {max} of {}, the median {median}{times} ({passed}){excess}", metric.name)
+    }
+}
+
+impl Metric {
+    fn measure(&self, value: u64) -> Measure {
+        if self.is_time { Measure::Time(Millis::new(value)) } else { Measure::Size(Bytes::new(value)) }
+    }
+
+    fn show(&self, value: u64) -> String {
+        if self.is_time { Millis::new(value).to_string() } else { Bytes::new(value).to_string() }
+    }
+}
+
+impl Spread<'_> {
+    /// Infinite where the median is nothing: the others do not take part at all.
+    fn ratio(&self) -> f64 {
+        self.max as f64 / self.median as f64
+    }
+
+    /// What the busiest executor works longer than the median, on each core, over the application's run time.
+    fn excess(&self, app: &Application) -> Option<f64> {
+        let run_time = containers::run_time(app).filter(|time| *time > Millis::ZERO)?;
+        let cores = f64::from(self.most.cores.unwrap_or(1).max(1));
+        Some(self.max.saturating_sub(self.median) as f64 / cores / run_time.as_f64())
+    }
+}
+
+/// `None` where no executor tells the metric. An executor that does not had no task, or none that counts it.
+fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spread<'a>> {
+    let values: Vec<(u64, &Executor)> =
+        executors.iter().map(|executor| ((metric.of)(executor).unwrap_or_default(), *executor)).collect();
+    executors.iter().find_map(|executor| (metric.of)(executor))?;
+    let (max, most) = values.iter().copied().rev().max_by_key(|(value, _)| *value)?;
+    let signed: Vec<i64> =
+        values.iter().map(|(value, _)| i64::try_from(*value).unwrap_or(i64::MAX)).collect();
+    let median = stats::median(&signed).and_then(|median| u64::try_from(median).ok())?;
+    Some(Spread { metric, most, max, median })
+}
+
+/// Executors that came late, tasks that waited for the data's host, and keys that hold everything.
+fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<String> {
+    let mut advice = Vec::new();
+    let first_task = compared.iter().filter_map(|executor| executor.first_task_at).min();
+    let late = compared.iter().filter(|executor| executor.added_at > first_task).count();
+    if first_task.is_some() && late > 0 {
+        advice.push(format!(
+            "{late} of {} executors came after the first task had started; wait for all of them: \
+             --conf spark.scheduler.minRegisteredResourcesRatio=1.0",
+            compared.len()
+        ));
+    }
+    let cores: u64 = compared.iter().map(|executor| u64::from(executor.cores.unwrap_or(1).max(1))).sum();
+    let partitions = cores.saturating_mul(3);
+    advice.push(format!(
+        "make more and smaller tasks, three for each core, so that executors even out: {} {}",
+        conf_line(app, ConfKey::DefaultParallelism, partitions),
+        conf_line(app, ConfKey::ShufflePartitions, partitions),
+    ));
+    if worst.metric.is_time {
+        advice.push(format!(
+            "where executor {} is on a slow host, let others repeat its tasks: {}",
+            worst.most.id,
+            conf_line(app, ConfKey::Speculation, "true")
+        ));
+    } else {
+        advice.push(
+            "do not let tasks wait for the executor that has the data: --conf spark.locality.wait=0s"
+                .to_owned(),
+        );
+    }
+    advice
+}

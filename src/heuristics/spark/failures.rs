@@ -1,0 +1,136 @@
+//! Attempts that failed: how many, why, and what helps against it.
+
+use super::conf_line;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::table::{EndReason, Outcome, TaskGroup};
+use crate::units::Bytes;
+
+/// Attempts of some tasks by how they ended. Killed attempts are neither failures nor work done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) succeeded: u64,
+    pub(super) failed: u64,
+    /// The failed ones by reason, in the order of [`EndReason::ALL`].
+    reasons: [u64; EndReason::ALL.len()],
+}
+
+impl Ends {
+    /// The attempts of a group.
+    pub(super) fn of(group: &TaskGroup) -> Self {
+        let mut ends = Self::default();
+        for row in 0..group.attempts.len() {
+            match group.attempts.outcome(row) {
+                Outcome::Succeeded => ends.succeeded += 1,
+                Outcome::Failed => ends.add_failure(group.attempts.end_reason(row)),
+                Outcome::Killed | Outcome::Unfinished => {}
+            }
+        }
+        ends
+    }
+
+    fn add_failure(&mut self, reason: Option<EndReason>) {
+        self.failed += 1;
+        let reason = reason.unwrap_or(EndReason::Other);
+        if let Some(slot) =
+            EndReason::ALL.iter().position(|&r| r == reason).and_then(|at| self.reasons.get_mut(at))
+        {
+            *slot += 1;
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.succeeded += other.succeeded;
+        self.failed += other.failed;
+        for (slot, more) in self.reasons.iter_mut().zip(other.reasons) {
+            *slot += more;
+        }
+    }
+
+    /// Attempts that ended by themselves.
+    pub(super) const fn ended(&self) -> u64 {
+        self.succeeded + self.failed
+    }
+
+    /// Failed attempts over all that ended by themselves; `None` where none did.
+    pub(super) fn failure_rate(&self) -> Option<f64> {
+        (self.ended() > 0).then(|| self.failed as f64 / self.ended() as f64)
+    }
+
+    /// The most frequent reason of failures, of equally frequent ones the first.
+    pub(super) fn main_reason(&self) -> Option<EndReason> {
+        let counted = EndReason::ALL.into_iter().zip(self.reasons).rev();
+        counted.filter(|(_, count)| *count > 0).max_by_key(|(_, count)| *count).map(|(reason, _)| reason)
+    }
+}
+
+/// A reason in words, to follow "mostly".
+pub(super) const fn words(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::OutOfMemory => "the heap was full",
+        EndReason::FetchFailed => "shuffle data could not be fetched",
+        EndReason::ExecutorLost => "the executor was lost",
+        EndReason::ContainerOverMemory => "the container used more memory than it asked for",
+        EndReason::CommitDenied => "another attempt had committed",
+        EndReason::ResultLost => "the result was lost",
+        EndReason::Exception => "the code threw an exception",
+        EndReason::Success | EndReason::Killed | EndReason::Other => "of reasons of their own",
+    }
+}
+
+/// What helps against failures of this reason.
+pub(super) fn advice(app: &Application, reason: Option<EndReason>) -> Vec<String> {
+    let half_more = |key, default: Bytes| {
+        let now = app.conf.spark_size(key, Bytes::from_mib(1)).unwrap_or(default);
+        conf_line(app, key, format!("{}m", (now.whole_mib() * 3).div_ceil(2)))
+    };
+    let mib = Bytes::from_mib;
+    match reason {
+        Some(EndReason::OutOfMemory) => vec![
+            format!("give the heap half as much again: {}", half_more(ConfKey::ExecutorMemory, mib(1024))),
+            "or give each task less data: more partitions, less in collections of one key".to_owned(),
+        ],
+        Some(EndReason::ContainerOverMemory) => {
+            let overhead = half_more(ConfKey::ExecutorMemoryOverhead, mib(1024));
+            vec![format!("give the container more room beyond the heap: {overhead}")]
+        }
+        Some(EndReason::ExecutorLost | EndReason::FetchFailed | EndReason::ResultLost) => vec![
+            format!(
+                "executors were lost; see in their logs whether memory was the cause, and if so: {}",
+                half_more(ConfKey::ExecutorMemoryOverhead, mib(1024))
+            ),
+            "keep shuffle files apart from executors: --conf spark.shuffle.service.enabled=true".to_owned(),
+        ],
+        _ => vec![
+            "the same task may fail again: read the exception of its first attempt, and correct the code or the \
+             record that it names; each try that fails costs its whole time (spark.task.maxFailures counts them)"
+                .to_owned(),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_ended_has_no_rate() {
+        assert_eq!(Ends::default().failure_rate(), None);
+        assert_eq!(Ends::default().main_reason(), None);
+    }
+
+    #[test]
+    fn the_most_frequent_reason_is_the_main_one() {
+        let mut ends = Ends { succeeded: 6, ..Ends::default() };
+        for reason in
+            [Some(EndReason::Exception), Some(EndReason::OutOfMemory), None, Some(EndReason::OutOfMemory)]
+        {
+            ends.add_failure(reason);
+        }
+        assert_eq!(ends.main_reason(), Some(EndReason::OutOfMemory));
+        assert_eq!(ends.failure_rate(), Some(0.4));
+        let mut both = ends;
+        both.add(&ends);
+        assert_eq!((both.ended(), both.failed), (20, 8));
+    }
+}

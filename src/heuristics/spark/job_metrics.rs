@@ -1,0 +1,137 @@
+//! `spark-job-metrics`: jobs that fail, and jobs whose tasks fail (Dr. Elephant `JobsHeuristic`).
+
+use super::failures::{self, Ends};
+use super::{percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::spark::{Facet, Job, JobResult, Spark, Stage};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Count, Ratio};
+use crate::severity::Severity;
+
+rule_params! {
+    /// Parameters of `spark-job-metrics`.
+    pub(super) struct Jobs / JobsLayer {
+        /// Failed jobs over all that ended.
+        job_failure_rate: Ascending<Ratio>,
+        /// Failed task attempts of a job over those that succeeded or failed.
+        task_failure_rate: Ascending<Ratio>,
+        /// Failed task attempts of the job: a single one in a small job is a large share and no trouble.
+        failed_tasks: Ascending<Count>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-job-metrics", "Spark Job Metrics", |layers| load(layers, JobFailures));
+
+struct JobFailures(Jobs);
+
+impl Check for JobFailures {
+    fn check(&self, app: &Application) -> Verdict {
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let results: Vec<JobResult> = spark.jobs.iter().filter_map(|job| job.result).collect();
+        if results.is_empty() {
+            return Verdict::NotEvaluated("no job has ended".to_owned());
+        }
+        let failed = results.iter().filter(|result| **result == JobResult::Failed).count();
+        let rate = failed as f64 / results.len() as f64;
+        let of_jobs = self.0.job_failure_rate.severity(rate);
+        let all = ends_of_jobs(app, spark);
+        let worst = self.worst(spark, &all);
+        let of_tasks = worst.map_or(Severity::None, |(_, ends)| self.of_tasks(ends));
+        let severity = of_jobs.max(of_tasks);
+        let message = match worst {
+            Some((job, ends)) if of_tasks > of_jobs => self.tasks_message(job, ends),
+            _ => format!(
+                "{failed} of {} jobs failed, {} ({})",
+                results.len(),
+                percent(rate),
+                self.0.job_failure_rate.describe_in(of_jobs, percent)
+            ),
+        };
+        let mut evidence = vec![
+            ("completed_jobs_count", Measure::Count((results.len() - failed) as u64)),
+            ("failed_jobs_count", Measure::Count(failed as u64)),
+            ("failed_jobs_ratio", Measure::Ratio(Some(rate))),
+        ];
+        if let Some((job, ends)) = worst.filter(|(_, ends)| ends.failed > 0) {
+            evidence.push(("worst_job_text", Measure::Text(job.id.to_string())));
+            evidence.push(("worst_job_failed_tasks_count", Measure::Count(ends.failed)));
+            evidence.push(("worst_job_failed_tasks_ratio", Measure::Ratio(ends.failure_rate())));
+        }
+        let mut total = Ends::default();
+        for ends in &all {
+            total.add(ends);
+        }
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: app.task_count(),
+            message,
+            evidence,
+            advice: if severity > Severity::None {
+                failures::advice(app, total.main_reason())
+            } else {
+                Vec::new()
+            },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Jobs, Facet::Tasks]
+    }
+}
+
+impl JobFailures {
+    fn of_tasks(&self, ends: &Ends) -> Severity {
+        let rate = self.0.task_failure_rate.severity(ends.failure_rate().unwrap_or_default());
+        rate.min(self.0.failed_tasks.severity(ends.failed as f64))
+    }
+
+    /// The job with the worst severity by its tasks, of several the one with most failures, then the first.
+    fn worst<'a>(&self, spark: &'a Spark, ends: &'a [Ends]) -> Option<(&'a Job, &'a Ends)> {
+        let jobs = spark.jobs.iter().zip(ends).rev();
+        jobs.max_by_key(|(_, ends)| (self.of_tasks(ends), ends.failed))
+    }
+
+    fn tasks_message(&self, job: &Job, ends: &Ends) -> String {
+        let rate = ends.failure_rate().unwrap_or_default();
+        let passed = self.0.task_failure_rate.describe_in(self.0.task_failure_rate.severity(rate), percent);
+        let why = ends.main_reason().map(failures::words).unwrap_or_default();
+        format!(
+            "in job {}, {} of {} task attempts failed, {} ({passed}), mostly because {why}",
+            job.id,
+            ends.failed,
+            ends.ended(),
+            percent(rate),
+        )
+    }
+}
+
+/// The task attempts of each job. A stage attempt belongs to the job during which it was submitted; where times
+/// are missing, to the first job that needs it.
+fn ends_of_jobs(app: &Application, spark: &Spark) -> Vec<Ends> {
+    let mut ends = vec![Ends::default(); spark.jobs.len()];
+    for stage in &spark.stages {
+        let group = stage.group.and_then(|group| app.groups.get(group));
+        let slot = job_of(spark, stage).and_then(|job| ends.get_mut(job));
+        if let (Some(group), Some(slot)) = (group, slot) {
+            slot.add(&Ends::of(group));
+        }
+    }
+    ends
+}
+
+fn job_of(spark: &Spark, stage: &Stage) -> Option<usize> {
+    let needs = |job: &Job| job.stages.binary_search(&stage.id.stage).is_ok();
+    let ran_in = |job: &Job| {
+        let at = stage.submitted_at;
+        needs(job)
+            && at >= job.submitted_at
+            && (job.completed_at.is_none() || at <= job.completed_at)
+            && at.is_some()
+    };
+    spark.jobs.iter().position(ran_in).or_else(|| spark.jobs.iter().position(needs))
+}

@@ -1,0 +1,90 @@
+//! What is measured of one stage attempt.
+
+use std::collections::BTreeSet;
+
+use super::Share;
+use crate::heuristics::spark::failures::Ends;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::spark::{Spark, Stage, StageAttempt};
+use crate::model::table::TaskGroup;
+use crate::units::Millis;
+
+/// How much of a stage's name is shown.
+const NAME_LENGTH: usize = 40;
+
+pub(super) struct Facts<'a> {
+    stage: &'a Stage,
+    pub(super) tasks: u64,
+    pub(super) ends: Ends,
+    /// Run time of all attempts; `None` where no attempt tells it.
+    pub(super) run_time: Option<Millis>,
+    /// The same, divided.
+    pub(super) time_each: Option<Millis>,
+}
+
+impl<'a> Facts<'a> {
+    /// `None` for a stage of which the log shows no task.
+    pub(super) fn of(app: &'a Application, spark: &'a Spark, stage: &'a Stage, per: Share) -> Option<Self> {
+        let group = app.groups.get(stage.group?)?;
+        let attempts = 0..group.attempts.len();
+        let run_time = attempts
+            .filter_map(|row| group.attempts.millis(row, Counter::ExecutorRunTime))
+            .reduce(|sum, time| sum + time);
+        let parts = match per {
+            Share::Core => cores(app, spark, group),
+            Share::Executor => executors(app, spark),
+            Share::Task => group.attempts.len() as u64,
+        };
+        let divide = |time: Millis| time.get().checked_div(parts).map(Millis::new);
+        Some(Self {
+            stage,
+            tasks: group.tasks.len() as u64,
+            ends: Ends::of(group),
+            run_time,
+            time_each: run_time.and_then(divide),
+        })
+    }
+
+    pub(super) const fn id(&self) -> StageAttempt {
+        self.stage.id
+    }
+
+    /// "stage 3.0 (count at App.scala:10)".
+    pub(super) fn name(&self) -> String {
+        match &self.stage.name {
+            Some(name) => format!("stage {} ({})", self.id(), shortened(name)),
+            None => format!("stage {}", self.id()),
+        }
+    }
+}
+
+/// A text on one line, cut where it is long.
+pub(super) fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= NAME_LENGTH {
+        return line;
+    }
+    let start: String = line.chars().take(NAME_LENGTH - 1).collect();
+    format!("{}…", start.trim_end())
+}
+
+/// The cores of the executors that ran attempts of the group; an executor of unknown size has one.
+fn cores(app: &Application, spark: &Spark, group: &TaskGroup) -> u64 {
+    let symbols: BTreeSet<_> =
+        (0..group.attempts.len()).filter_map(|row| group.attempts.executor(row)).collect();
+    let ids: BTreeSet<&str> = symbols.into_iter().filter_map(|symbol| app.strings.get(symbol)).collect();
+    // An id may have been used again: the larger of its executors stands for it.
+    let cores = |id: &str| {
+        let same = spark.executors.iter().chain([&spark.driver]).filter(|executor| executor.id == id);
+        same.filter_map(|executor| executor.cores).max().unwrap_or(1)
+    };
+    ids.into_iter().map(|id| u64::from(cores(id).max(1))).sum()
+}
+
+/// The executors that the application asked for, else all that the log names with the driver.
+fn executors(app: &Application, spark: &Spark) -> u64 {
+    let asked = app.conf.integer(ConfKey::ExecutorInstances).and_then(|count| u64::try_from(count).ok());
+    asked.filter(|&count| count > 0).unwrap_or(spark.executors.len() as u64 + 1)
+}

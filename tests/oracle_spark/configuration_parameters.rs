@@ -152,8 +152,8 @@ fn oracle_recommended_settings() {
     let Some(entries) = entries("customSHSWork", WHOLE) else { return };
     for entry in entries {
         let report = judge(&application(&entry["inputs"]), &rules(&["dr-elephant"], ""));
-        let found = report.findings.iter().filter(|finding| finding.rule == RULE);
-        let whole = found.filter(|finding| finding.subject == Subject::Application).last().unwrap();
+        let mut found = report.findings.iter().filter(|finding| finding.rule == RULE);
+        let whole = found.find(|finding| finding.subject == Subject::Application).unwrap();
         let expected = &entry["expected"]["recommended"];
         for (name, key) in [
             ("spark.executor.memory", "recommended_executor_memory_mb"),

@@ -168,7 +168,7 @@ fn message(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> String {
 }
 
 /// A ratio's limit in brackets: "15 % of task time in garbage collection (severe from 15 %)".
-fn with_limit(text: String, severity: Severity, cutoffs: &Ascending<Ratio>, share: bool) -> String {
+fn with_limit(text: &str, severity: Severity, cutoffs: &Ascending<Ratio>, share: bool) -> String {
     let passed = if share { cutoffs.describe_in(severity, percent) } else { cutoffs.describe(severity) };
     format!("{text} ({passed})")
 }

@@ -92,11 +92,11 @@ impl<'a> Facts<'a> {
             let peak = peak.filter(|_| severity > Severity::None)?;
             let ratio = crate::units::three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
             let text = format!("{who} of {heap} holds at most {peak}, {ratio} times what it needs");
-            Some(with_limit(text, severity, &limits.heap_ratio, false))
+            Some(with_limit(&text, severity, &limits.heap_ratio, false))
         };
         let gc = self.gc_ratio.filter(|_| self.gc > Severity::None).map(|ratio| {
             let text = format!("{} of task time is garbage collection", percent(ratio));
-            with_limit(text, self.gc, &limits.gc_ratio, true)
+            with_limit(&text, self.gc, &limits.gc_ratio, true)
         });
         let cores = (self.driver.too_many_cores > Severity::None)
             .then(|| format!("the driver has {} cores", self.driver.cores));

@@ -36,10 +36,8 @@ pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> V
     if more > 0
         && let Some((_, last)) = judged.last_mut()
     {
-        last.message.push_str(&format!(
-            "; {more} more {}",
-            if more == 1 { "stage is like it" } else { "stages are like it" }
-        ));
+        let are = if more == 1 { "stage is" } else { "stages are" };
+        last.message = format!("{}; {more} more {are} like it", last.message);
     }
     judged
 }
@@ -64,7 +62,7 @@ fn parts(stage: &Analysis<'_>, limits: &Limits) -> Vec<String> {
         (stage.long_tasks, long_tasks(stage, limits)),
     ];
     if limits.report_failures {
-        parts.push((stage.task_failures, failures(stage, limits)));
+        parts.push((stage.task_failures, Some(failures(stage, limits))));
         let failure = first_line(stage.stage.failure.as_deref().unwrap_or("for an unknown reason"));
         parts.push((stage.stage_failure, Some(format!("it failed: {failure}"))));
     }
@@ -82,14 +80,14 @@ fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let text =
         format!("the slowest task ran for {}, {times} times the median of {}", run.longest, run.median);
     let causes: Vec<String> = stage.causes.iter().map(|cause| why(*cause, stage)).collect();
-    Some(format!("{}, {}", with_limit(text, stage.skew, &limits.skew_ratio, false), causes.join(" and ")))
+    Some(format!("{}, {}", with_limit(&text, stage.skew, &limits.skew_ratio, false), causes.join(" and ")))
 }
 
 fn data_skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let Flow { kind, median, largest, .. } = stage.fullest?;
     let times = three_digits(largest.as_f64() / median.as_f64());
     let text = format!("one task {} {largest}, {times} times the median of {median}", kind.verb());
-    Some(with_limit(text, stage.data_skew, &limits.data_skew_ratio, false))
+    Some(with_limit(&text, stage.data_skew, &limits.data_skew_ratio, false))
 }
 
 fn why(cause: Cause, stage: &Analysis<'_>) -> String {
@@ -114,7 +112,7 @@ fn spill(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     } else {
         format!("tasks spilled {spilled} from memory")
     };
-    Some(with_limit(text, stage.spill, &limits.spill_ratio, true))
+    Some(with_limit(&text, stage.spill, &limits.spill_ratio, true))
 }
 
 fn long_tasks(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
@@ -122,7 +120,7 @@ fn long_tasks(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     Some(format!("the median task ran for {median} ({})", limits.long_task_time.describe(stage.long_tasks)))
 }
 
-fn failures(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
+fn failures(stage: &Analysis<'_>, limits: &Limits) -> String {
     let figures = &stage.figures;
     let text = format!("{} task attempts failed for {} tasks", figures.failed, figures.tasks);
     let of = |count: u64, how: &str| (count > 0).then(|| format!(", {count} {how}"));
@@ -131,7 +129,7 @@ fn failures(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
         of(figures.over_memory, "of them with a container over its memory"),
     ];
     let causes: String = causes.into_iter().flatten().collect();
-    Some(with_limit(text + &causes, stage.task_failures, &limits.failure_rate, true))
+    with_limit(&(text + &causes), stage.task_failures, &limits.failure_rate, true)
 }
 
 fn evidence(stage: &Analysis<'_>) -> Vec<(&'static str, Measure)> {

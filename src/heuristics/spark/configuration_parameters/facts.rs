@@ -94,6 +94,7 @@ impl<'a> Facts<'a> {
             let text = format!("{who} of {heap} holds at most {peak}, {ratio} times what it needs");
             Some(with_limit(&text, severity, &limits.heap_ratio, false))
         };
+        let whose = if is_local(self.app) { "the driver's heap" } else { "an executor's heap" };
         let gc = self.gc_ratio.filter(|_| self.gc > Severity::None).map(|ratio| {
             let text = format!("{} of task time is garbage collection", percent(ratio));
             with_limit(&text, self.gc, &limits.gc_ratio, true)
@@ -109,7 +110,7 @@ impl<'a> Facts<'a> {
                 tasks(|stage| stage.figures.over_memory),
                 "task attempts died with a container over its memory",
             ),
-            of(self.peak, self.now.heap, "an executor's heap", self.heap),
+            of(self.peak, self.now.heap, whose, self.heap),
             of(self.driver.peak, self.driver.memory, "the driver's heap", self.driver.heap),
             cores,
         ];

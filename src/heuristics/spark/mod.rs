@@ -1,5 +1,6 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
+mod configuration_parameters;
 mod containers;
 mod driver_metrics;
 mod event_log_limit;
@@ -11,14 +12,20 @@ mod failures;
 mod job_metrics;
 mod job_runtime;
 mod jvm_used_memory;
+mod losses;
 mod lost_time;
 mod memory;
 mod memory_limit;
 mod peak_unified_memory;
 #[cfg(test)]
 mod sample;
+mod sizing;
+mod stage_analysis;
+mod stage_figures;
 mod stage_metrics;
 mod stage_runtime;
+mod stage_text;
+mod stages_with_failed_tasks;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -35,6 +42,8 @@ pub(super) const RULES: &[Rule] = &[
     jvm_used_memory::RULE,
     executor_spill::RULE,
     driver_metrics::RULE,
+    stages_with_failed_tasks::RULE,
+    configuration_parameters::RULE,
     event_log_limit::RULE,
     executor_load_balance::RULE,
     job_runtime::RULE,

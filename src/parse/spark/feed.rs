@@ -16,7 +16,9 @@ use crate::parse::MAX_LINE_LEN;
 /// Bytes of a block.
 const BLOCK_LEN: usize = 512 << 10;
 /// Bytes read at a time behind a block, to the end of its last line.
-const TAIL_LEN: usize = 64 << 10;
+const TAIL_LEN: usize = 16 << 10;
+/// Pages of memory are this long nearly everywhere; elsewhere nothing but speed depends on it.
+const PAGE_LEN: usize = 4 << 10;
 /// Buffers that grew beyond this for a long line are given back.
 const KEEP_LEN: usize = 8 * BLOCK_LEN;
 
@@ -107,26 +109,28 @@ impl Slot {
 
     /// Reads the lines that begin between two places of a file; gives the place of the first one in `bytes`.
     fn read_range(&mut self, file: &File, start: u64, end: u64) -> io::Result<usize> {
-        // The byte in front tells whether a line begins at the start.
-        let from = start.saturating_sub(1);
-        self.read_at(file, from, usize::try_from(end - from).unwrap_or(usize::MAX))?;
-        let first = match start {
-            0 => 0,
-            _ => match memchr(b'\n', self.filled()) {
-                Some(at) => at + 1,
+        self.align();
+        let origin = self.len;
+        self.read_at(file, start, usize::try_from(end - start).unwrap_or(usize::MAX))?;
+        let first = if starts_a_line(file, start)? {
+            origin
+        } else {
+            match memchr(b'\n', self.bytes.get(origin..self.len).unwrap_or_default()) {
+                Some(at) => origin + at + 1,
                 None => {
                     self.len = 0;
                     return Ok(0);
                 }
-            },
+            }
         };
-        let mut line = memrchr(b'\n', self.filled()).map_or(0, |at| at + 1);
+        let mut line = memrchr(b'\n', self.bytes.get(origin..self.len).unwrap_or_default())
+            .map_or(origin, |at| origin + at + 1);
         while self.len > line.max(first) && self.len - line <= MAX_LINE_LEN {
             let searched = self.len;
-            if self.read_at(file, from + self.len as u64, TAIL_LEN)? == 0 {
+            if self.read_at(file, start + (self.len - origin) as u64, TAIL_LEN)? == 0 {
                 break;
             }
-            if let Some(at) = memchr(b'\n', self.filled().get(searched..).unwrap_or_default()) {
+            if let Some(at) = memchr(b'\n', self.bytes.get(searched..self.len).unwrap_or_default()) {
                 line = searched + at + 1;
                 self.len = line;
             }
@@ -134,8 +138,14 @@ impl Slot {
         Ok(first)
     }
 
-    fn filled(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
+    /// Lets the next bytes come to lie as they lie in the file, page by page: copying from the page cache is
+    /// several times as fast then on some processors.
+    fn align(&mut self) {
+        if self.bytes.is_empty() {
+            self.bytes.resize(PAGE_LEN + BLOCK_LEN + TAIL_LEN, 0);
+        }
+        let to_page = self.bytes.as_ptr().align_offset(PAGE_LEN);
+        self.len = if to_page <= PAGE_LEN { to_page } else { 0 };
     }
 
     /// Reads so many bytes behind those that are there, fewer at the end of the file; gives their number.
@@ -159,6 +169,13 @@ impl Slot {
         }
         Ok(self.len - before)
     }
+}
+
+/// Whether the byte in front of a place ends a line.
+fn starts_a_line(file: &File, place: u64) -> io::Result<bool> {
+    let Some(before) = place.checked_sub(1) else { return Ok(true) };
+    let mut byte = [0];
+    Ok(position::read_at(file, &mut byte, before)? == 1 && byte == *b"\n")
 }
 
 mod position {

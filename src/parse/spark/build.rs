@@ -1,11 +1,14 @@
 //! Events of one log into one [`Application`].
 
+use std::num::NonZeroU32;
+
 use rustc_hash::FxHashMap;
 
 use super::block::{Block, What};
 use super::event::{
     ApplicationStart, BlockManagerAdded, Event, ExecutorAdded, JobStart, RddInfo, SqlStart, StageInfo,
 };
+use super::numbered::Numbered;
 use super::plan::Plan;
 use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo, TaskStart};
@@ -28,10 +31,8 @@ pub(super) struct Builder {
     /// Stage attempts in the order in which they were first named.
     pub(super) stages: Vec<StageRecord>,
     stage_places: FxHashMap<StageAttempt, usize>,
-    /// Attempts by their task id: stage and row.
-    attempts: FxHashMap<u64, (u32, u32)>,
-    /// Rows of tasks by stage and index.
-    tasks: FxHashMap<(u32, u32), u32>,
+    /// Attempts by their task id.
+    attempts: Numbered<AttemptPlace>,
     pub(super) jobs: Vec<Job>,
     job_places: FxHashMap<u32, usize>,
     pub(super) executors: Vec<Executor>,
@@ -46,8 +47,29 @@ pub(super) struct Builder {
     pub(super) rollovers: Vec<i64>,
 }
 
+/// Where an attempt stands: the place of its stage in [`Builder::stages`], and its row there.
+#[derive(Debug, Clone, Copy)]
+struct AttemptPlace {
+    stage: NonZeroU32,
+    row: u32,
+}
+
+impl AttemptPlace {
+    /// Counted from 1, so that an attempt that is not there takes no space of its own.
+    fn new(stage: usize, row: usize) -> Option<Self> {
+        let stage = u32::try_from(stage).ok()?.checked_add(1).and_then(NonZeroU32::new)?;
+        Some(Self { stage, row: u32::try_from(row).ok()? })
+    }
+
+    const fn stage(self) -> usize {
+        self.stage.get() as usize - 1
+    }
+}
+
 /// A stage attempt while the log is read.
 pub(super) struct StageRecord {
+    /// Rows of its tasks by index, counted from 1.
+    task_rows: Numbered<NonZeroU32>,
     pub(super) stage: Stage,
     pub(super) group: TaskGroup,
     /// Whether its tasks add up to Spark's own sums.
@@ -99,6 +121,18 @@ impl Symbols<'_> {
     }
 }
 
+impl StageRecord {
+    /// The row of the task with this index, made where it is new.
+    fn task_row(&mut self, index: u32) -> Option<u32> {
+        if let Some(row) = self.task_rows.get(index.into()) {
+            return Some(row.get() - 1);
+        }
+        let row = u32::try_from(self.group.tasks.push(index)).ok()?;
+        self.task_rows.insert(index.into(), NonZeroU32::new(row.checked_add(1)?)?);
+        Some(row)
+    }
+}
+
 impl Builder {
     pub(super) fn new() -> Self {
         Self {
@@ -106,8 +140,7 @@ impl Builder {
             spark: Spark::default(),
             stages: Vec::new(),
             stage_places: FxHashMap::default(),
-            attempts: FxHashMap::default(),
-            tasks: FxHashMap::default(),
+            attempts: Numbered::default(),
             jobs: Vec::new(),
             job_places: FxHashMap::default(),
             executors: Vec::new(),
@@ -129,19 +162,19 @@ impl Builder {
         let symbols = strings.iter().map(|text| self.app.strings.intern(text)).collect();
         let symbols = Symbols { strings, symbols };
         self.spark.log.decoded = self.spark.log.decoded + Bytes::new(*bytes);
-        let mut starts = starts.drain(..);
-        let mut ends = ends.drain(..);
+        let mut starts = starts.iter();
+        let mut ends = ends.iter();
         for item in items.drain(..) {
             let place = Place { line: lines_before + item.line + 1 };
             match item.what {
                 What::Start => {
                     if let Some(start) = starts.next() {
-                        self.task_start(&start, &symbols);
+                        self.task_start(start, &symbols);
                     }
                 }
                 What::End => {
                     if let Some(end) = ends.next() {
-                        self.task_end(&end, &symbols);
+                        self.task_end(end, &symbols);
                     }
                 }
                 What::Event(event) => self.event(*event, &symbols),
@@ -333,6 +366,7 @@ impl Builder {
         let Self { stages, stage_places, .. } = self;
         *stage_places.entry(id).or_insert_with(|| {
             stages.push(StageRecord {
+                task_rows: Numbered::default(),
                 stage: Stage::new(id),
                 group: TaskGroup::new(TaskKind::Stage(id)),
                 sums: Sums::Agree,
@@ -385,46 +419,43 @@ impl Builder {
         self.attempt(place, &start.info, symbols);
     }
 
-    /// The attempt of a task by its id: its stage and row, made where it is new.
+    /// The attempt of a task by its id, made where it is new, and whether it was.
     fn attempt(
         &mut self,
         stage: Option<StageAttempt>,
         info: &TaskInfo,
         symbols: &Symbols<'_>,
-    ) -> Option<(u32, u32, bool)> {
+    ) -> Option<(AttemptPlace, bool)> {
         let known = info.id.and_then(|id| u64::try_from(id).ok());
-        if let Some(&(stage, row)) = known.and_then(|id| self.attempts.get(&id)) {
-            return Some((stage, row, false));
+        if let Some(place) = known.and_then(|id| self.attempts.get(id)) {
+            return Some((place, false));
         }
         let index = info.index.and_then(|index| u32::try_from(index).ok());
         let (Some(id), Some(stage), Some(index)) = (known, stage, index) else {
             self.seen.unusable_tasks += 1;
             return None;
         };
-        let executor_place = self.executor_place(symbols.text(info.executor));
-        let place = self.stage_place(stage);
-        let stage = u32::try_from(place).ok()?;
-        let group = &mut self.stages.get_mut(place)?.group;
-        let task = *self
-            .tasks
-            .entry((stage, index))
-            .or_insert_with(|| u32::try_from(group.tasks.push(index)).unwrap_or(u32::MAX));
+        let stage = self.stage_place(stage);
+        let record = self.stages.get_mut(stage)?;
+        let task = record.task_row(index)?;
+        let attempts = &mut record.group.attempts;
         let number = info.attempt.and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
-        let row = group.attempts.push(task, number);
-        group.attempts.set_id(row, Some(id));
-        group.attempts.set_executor(row, symbols.symbol(info.executor));
-        group.attempts.set_node(row, symbols.symbol(info.host));
-        group.attempts.set_locality(row, info.locality);
-        group.attempts.set_speculative(row, info.speculative);
+        let row = attempts.push(task, number);
+        let host = symbols.symbol(info.host);
+        attempts.set_id(row, Some(id));
+        attempts.set_executor(row, symbols.symbol(info.executor));
+        attempts.set_node(row, host);
+        attempts.set_locality(row, info.locality);
+        attempts.set_speculative(row, info.speculative);
         let launched = moment(info.launched);
-        group.attempts.set_time(row, TimePoint::Start, launched);
-        let row = u32::try_from(row).ok()?;
-        self.attempts.insert(id, (stage, row));
-        if let Some(executor) = executor_place.and_then(|place| self.executors.get_mut(place)) {
-            executor.host = executor.host.or(symbols.symbol(info.host));
+        attempts.set_time(row, TimePoint::Start, launched);
+        let place = AttemptPlace::new(stage, row)?;
+        self.attempts.insert(id, place);
+        if let Some(executor) = self.executor(symbols.text(info.executor)) {
+            executor.host = executor.host.or(host);
         }
         self.saw(launched);
-        Some((stage, row, true))
+        Some((place, true))
     }
 
     fn task_end(&mut self, end: &TaskEnd, symbols: &Symbols<'_>) {
@@ -433,11 +464,11 @@ impl Builder {
             return;
         }
         let stage = stage_attempt(end.stage, end.stage_attempt);
-        let Some((stage, row, is_new)) = self.attempt(stage, &end.info, symbols) else { return };
+        let Some((place, is_new)) = self.attempt(stage, &end.info, symbols) else { return };
         self.seen.ends_without_start += u64::from(is_new);
         let executor = self.executor_place(symbols.text(end.info.executor));
-        let Some(record) = self.stages.get_mut(stage as usize) else { return };
-        let (attempts, row) = (&mut record.group.attempts, row as usize);
+        let Some(record) = self.stages.get_mut(place.stage()) else { return };
+        let (attempts, row) = (&mut record.group.attempts, place.row as usize);
         if attempts.outcome(row) != Outcome::Unfinished {
             self.seen.repeated_ends += 1;
             return;
@@ -594,11 +625,11 @@ impl Builder {
 
     /// Puts everything in its order and sums up the executors.
     pub(super) fn assemble(&mut self) {
-        self.attempts = FxHashMap::default();
-        self.tasks = FxHashMap::default();
+        self.attempts = Numbered::default();
         self.storage = Storage::default();
         self.stages.sort_by_key(|record| record.stage.id);
         for record in &mut self.stages {
+            record.task_rows = Numbered::default();
             super::outcomes::settle(&mut record.group);
             record.group.shrink();
         }

@@ -8,6 +8,7 @@ mod build;
 mod event;
 mod executors;
 mod feed;
+mod numbered;
 mod outcomes;
 mod plan;
 mod strings;

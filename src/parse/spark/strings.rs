@@ -1,8 +1,11 @@
-//! Strings of one block of lines, each held once: executors, hosts and messages repeat on every line.
+//! Strings of blocks of lines, each held once: executors, hosts and messages repeat on every line.
 
 use rustc_hash::FxHashMap;
 
 use crate::parse::scan::{Cursor, Scan};
+
+/// Strings kept from one block to the next.
+const MAX_KEPT: usize = 1024;
 
 /// Names a string of its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,8 +54,11 @@ impl Strings {
         self.texts.iter().map(AsRef::as_ref)
     }
 
+    /// Forgets what is there if it is much. Executors and hosts are the same in the next block.
     pub(super) fn clear(&mut self) {
-        self.texts.clear();
-        self.known.clear();
+        if self.texts.len() > MAX_KEPT {
+            self.texts.clear();
+            self.known.clear();
+        }
     }
 }

@@ -132,7 +132,7 @@ pub(super) fn start(cursor: &mut Cursor<'_>, strings: &mut Strings, start: &mut 
         match key {
             0 => start.stage = cursor.integer_or_skip()?,
             1 => start.stage_attempt = cursor.integer_or_skip()?,
-            _ => info(cursor, strings, &mut start.info, false)?,
+            _ => info(cursor, strings, &mut start.info, true)?,
         }
         Ok(())
     })
@@ -176,6 +176,10 @@ fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, s
 /// A quote behind a comma ends any string, so this cannot stand inside of one.
 static AFTER_ACCUMULABLES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"]},\"Task "));
 
+/// The rest of what every start of a task says.
+const NOTHING_YET: &[u8] =
+    b",\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]";
+
 fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, shortcut: bool) -> Scan<()> {
     const KEYS: [&[u8]; 13] = [
         b"\"Task ID\":",
@@ -207,7 +211,13 @@ fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, sho
             4 => info.executor = strings.read(cursor)?,
             5 => info.host = strings.read(cursor)?,
             6 => info.locality = cursor.string_or_skip()?.and_then(|text| locality(text.bytes)),
-            7 => info.speculative = cursor.bool_or_skip()?,
+            7 => {
+                info.speculative = cursor.bool_or_skip()?;
+                // A task that starts has nothing else to tell.
+                if shortcut {
+                    let _ = cursor.literal(NOTHING_YET);
+                }
+            }
             8 => info.getting_result = cursor.integer_or_skip()?,
             9 => info.finished = cursor.integer_or_skip()?,
             10 => info.failed = cursor.bool_or_skip()?,

@@ -6,6 +6,8 @@
 
 mod common;
 
+#[path = "oracle_spark/configuration.rs"]
+mod configuration;
 #[path = "oracle_spark/executor_gc.rs"]
 mod executor_gc;
 #[path = "oracle_spark/executor_metrics.rs"]

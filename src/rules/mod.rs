@@ -31,6 +31,7 @@ pub const METRICS_PAGE: &str = include_str!("../../rules/metrics.md");
 pub const PRESETS: &[(&str, &str)] = &[
     ("dr-elephant", include_str!("../../rules/presets/dr-elephant.yaml")),
     ("dr-elephant-shs", include_str!("../../rules/presets/dr-elephant-shs.yaml")),
+    ("dr-elephant-2.0", include_str!("../../rules/presets/dr-elephant-2.0.yaml")),
     ("dr-elephant-0.4", include_str!("../../rules/presets/dr-elephant-0.4.yaml")),
 ];
 

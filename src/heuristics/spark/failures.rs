@@ -1,6 +1,6 @@
 //! Attempts that failed: how many, why, and what helps against it.
 
-use super::conf_line;
+use super::{conf_line, percent};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::table::{EndReason, Outcome, TaskGroup};
@@ -65,7 +65,7 @@ impl Ends {
 }
 
 /// A reason in words, to follow "mostly".
-pub(super) const fn words(reason: EndReason) -> &'static str {
+const fn words(reason: EndReason) -> &'static str {
     match reason {
         EndReason::OutOfMemory => "the heap was full",
         EndReason::FetchFailed => "shuffle data could not be fetched",
@@ -74,8 +74,16 @@ pub(super) const fn words(reason: EndReason) -> &'static str {
         EndReason::CommitDenied => "another attempt had committed",
         EndReason::ResultLost => "the result was lost",
         EndReason::Exception => "the code threw an exception",
-        EndReason::Success | EndReason::Killed | EndReason::Other => "of reasons of their own",
+        EndReason::Success | EndReason::Killed | EndReason::Other => "of something else",
     }
+}
+
+/// "4 of 7 task attempts failed, 57.1 % (critical from 50 %), mostly because …".
+pub(super) fn sentence(ends: &Ends, passed: &str) -> String {
+    let rate = percent(ends.failure_rate().unwrap_or_default());
+    let why =
+        ends.main_reason().map_or(String::new(), |reason| format!(", mostly because {}", words(reason)));
+    format!("{} of {} task attempts failed, {rate} ({passed}){why}", ends.failed, ends.ended())
 }
 
 /// What helps against failures of this reason.

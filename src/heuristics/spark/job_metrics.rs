@@ -97,16 +97,14 @@ impl JobFailures {
     }
 
     fn tasks_message(&self, job: &Job, ends: &Ends) -> String {
-        let rate = ends.failure_rate().unwrap_or_default();
-        let passed = self.0.task_failure_rate.describe_in(self.0.task_failure_rate.severity(rate), percent);
-        let why = ends.main_reason().map(failures::words).unwrap_or_default();
-        format!(
-            "in job {}, {} of {} task attempts failed, {} ({passed}), mostly because {why}",
-            job.id,
-            ends.failed,
-            ends.ended(),
-            percent(rate),
-        )
+        let severity = self.of_tasks(ends);
+        let by_rate = self.0.task_failure_rate.severity(ends.failure_rate().unwrap_or_default());
+        let passed = if by_rate > severity {
+            format!("{} failed", self.0.failed_tasks.describe(severity))
+        } else {
+            self.0.task_failure_rate.describe_in(severity, percent)
+        };
+        format!("in job {}, {}", job.id, failures::sentence(ends, &passed))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
+mod configuration;
 mod containers;
 mod event_log_limit;
 mod executor_gc;
@@ -16,6 +17,7 @@ use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
 pub(super) const RULES: &[Rule] = &[
+    configuration::RULE,
     executor_metrics::RULE,
     job_metrics::RULE,
     stage_metrics::RULE,

@@ -82,7 +82,7 @@ impl Check for Configuration {
         let mut issues = self.issues(app, spark);
         issues.retain(|issue| issue.severity > Severity::None);
         // Stable: of equally bad settings the first in the order of the page comes first.
-        issues.sort_by(|a, b| b.severity.cmp(&a.severity));
+        issues.sort_by_key(|issue| std::cmp::Reverse(issue.severity));
         let texts: Vec<&str> = issues.iter().map(|issue| issue.text.as_str()).collect();
         Verdict::Judged(Judgement {
             severity: issues.first().map_or(Severity::None, |issue| issue.severity),

@@ -81,14 +81,7 @@ pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark)
             setting(app, ConfKey::DynamicAllocationMin),
             params.min_executors.describe(by_number)
         ),
-        advice: format!(
-            "let idle executors go: {}",
-            conf_line(
-                app,
-                ConfKey::DynamicAllocationMin,
-                if params.idle_ratio.values().is_some() { 0 } else { 1 }
-            )
-        ),
+        advice: format!("let idle executors go: {}", conf_line(app, ConfKey::DynamicAllocationMin, 0)),
     })
 }
 

@@ -251,10 +251,20 @@ impl fmt::Display for BytesPerSecond {
     }
 }
 
-/// Gibibyte-hours for people: three digits, and never a rounded zero for something that is not nothing.
+/// Gibibyte-hours for people.
 #[must_use]
 pub fn show_gb_hours(amount: MbMillis) -> String {
-    let hours = amount.as_gb_hours();
+    show_hours(amount.as_gb_hours())
+}
+
+/// Core-hours for people.
+#[must_use]
+pub fn show_core_hours(amount: CoreMillis) -> String {
+    show_hours(amount.as_core_hours())
+}
+
+/// Three digits, and never a rounded zero for something that is not nothing.
+fn show_hours(hours: f64) -> String {
     if hours > 0.0 && hours < 0.01 { "<0.01".to_owned() } else { three_digits(hours) }
 }
 
@@ -272,6 +282,31 @@ impl MbMillis {
     #[must_use]
     pub const fn of(memory: Bytes, time: Millis) -> Self {
         Self(memory.whole_mib() as u128 * time.get() as u128)
+    }
+
+    /// `memory` held for `time`, to the byte: for measured memory, which is no whole number of mebibytes.
+    #[must_use]
+    pub const fn exactly(memory: Bytes, time: Millis) -> Self {
+        Self(memory.get() as u128 * time.get() as u128 / Bytes::PER_MIB as u128)
+    }
+
+    /// The share of one of `parts` equal parts; all of it where there is no part.
+    #[must_use]
+    pub fn split(self, parts: u64) -> Self {
+        Self(self.0 / u128::from(parts.max(1)))
+    }
+
+    /// `self` times a factor that is not negative.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+    pub fn times(self, factor: f64) -> Self {
+        Self((self.0 as f64 * factor) as u128)
+    }
+
+    /// Whole mebibyte-seconds, the rest cut off as Dr. Elephant does.
+    #[must_use]
+    pub const fn whole_mb_seconds(self) -> Self {
+        Self(self.0 / 1000 * 1000)
     }
 
     /// Mebibyte-seconds, Dr. Elephant's internal unit.
@@ -300,7 +335,65 @@ impl Add for MbMillis {
     }
 }
 
+impl Sub for MbMillis {
+    type Output = Self;
+    /// Never below zero.
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
 impl Sum for MbMillis {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// Cores held over time, in thousandths of a core × milliseconds: tasks may take parts of a core.
+///
+/// Kept as an integer so that sums do not depend on their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct CoreMillis(u128);
+
+impl CoreMillis {
+    /// Nothing held.
+    pub const ZERO: Self = Self(0);
+
+    /// Thousandths of a core held for `time`.
+    #[must_use]
+    pub const fn of(thousandths: u64, time: Millis) -> Self {
+        Self(thousandths as u128 * time.get() as u128)
+    }
+
+    /// Core-hours, the unit of reports.
+    #[must_use]
+    pub const fn as_core_hours(self) -> f64 {
+        self.0 as f64 / 1000.0 / 3_600_000.0
+    }
+
+    /// `self` as a share of `whole`, or `None` where `whole` is nothing.
+    #[must_use]
+    pub fn share_of(self, whole: Self) -> Option<f64> {
+        (whole.0 > 0).then(|| self.0 as f64 / whole.0 as f64)
+    }
+}
+
+impl Add for CoreMillis {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for CoreMillis {
+    type Output = Self;
+    /// Never below zero.
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Sum for CoreMillis {
     fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
         iter.fold(Self::ZERO, Add::add)
     }

@@ -6,6 +6,10 @@
 mod history;
 #[path = "catalogue/page.rs"]
 mod page;
+#[path = "catalogue/spark.rs"]
+mod spark;
+
+mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,7 +18,9 @@ use std::sync::LazyLock;
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Finding, Measure};
 use elephant_rs::heuristics::{self, Rule};
-use elephant_rs::rules::{Layer, METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet};
+use elephant_rs::rules::{
+    Layer, METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE,
+};
 use elephant_rs::severity::Severity;
 use serde::Deserialize;
 use serde_yaml::Mapping;
@@ -70,8 +76,16 @@ fn engine_of(id: &str) -> &'static str {
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-fn metrics_yaml() -> String {
-    std::fs::read_to_string(Path::new(ROOT).join("rules/metrics.yaml")).unwrap()
+/// Parameters and pages of metrics, which are no rules.
+const METRICS: [(&str, &str, &str); 2] =
+    [(METRICS_ID, "Metrics", METRICS_PAGE), (SPARK_METRICS_ID, "Spark Metrics", SPARK_METRICS_PAGE)];
+
+fn metrics_ids() -> impl Iterator<Item = &'static str> {
+    METRICS.into_iter().map(|(id, _, _)| id)
+}
+
+fn metrics_yaml(id: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(format!("rules/{id}.yaml"))).unwrap()
 }
 
 /// The parameters that a document sets: its keys without `rule` and `enabled`.
@@ -86,12 +100,13 @@ fn documents(yaml: &str) -> Vec<Mapping> {
 
 fn page_of(id: &str) -> &'static str {
     let rule = heuristics::all().find(|rule| rule.id == id);
-    rule.map_or(METRICS_PAGE, |rule| rule.page)
+    let metrics = || METRICS.into_iter().find(|(known, _, _)| *known == id).unwrap().2;
+    rule.map_or_else(metrics, |rule| rule.page)
 }
 
 fn defaults_of(id: &str) -> Mapping {
     let rule = heuristics::all().find(|rule| rule.id == id);
-    let yaml = rule.map_or_else(metrics_yaml, |rule| rule.defaults.to_owned());
+    let yaml = rule.map_or_else(|| metrics_yaml(id), |rule| rule.defaults.to_owned());
     documents(&yaml).remove(0)
 }
 
@@ -119,9 +134,11 @@ fn every_page_has_its_title_and_its_headings_in_order() {
         assert_eq!(page::title(rule.page), Some(rule.title), "{}", rule.id);
         assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{}", rule.id);
     }
-    assert_eq!(page::title(METRICS_PAGE), Some("Metrics"));
-    assert_eq!(page::headings(METRICS_PAGE), page::METRICS_HEADINGS);
-    for id in ids().chain([METRICS_ID]) {
+    for (id, title, page) in METRICS {
+        assert_eq!(page::title(page), Some(title), "{id}");
+        assert_eq!(page::headings(page), page::METRICS_HEADINGS, "{id}");
+    }
+    for id in ids().chain(metrics_ids()) {
         for heading in page::headings(page_of(id)) {
             assert!(!page::section(page_of(id), heading).is_empty(), "{id}: nothing below \"{heading}\"");
         }
@@ -130,7 +147,7 @@ fn every_page_has_its_title_and_its_headings_in_order() {
 
 #[test]
 fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
-    for id in ids().chain([METRICS_ID]) {
+    for id in ids().chain(metrics_ids()) {
         for line in page_of(id).lines() {
             assert!(line.chars().count() <= 80, "{id}: more than 80 columns: {line}");
             assert!(!line.contains('\t') && line.trim_end() == line, "{id}: stray blanks: {line}");
@@ -141,7 +158,7 @@ fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
 
 #[test]
 fn pages_name_every_key_of_their_rule() {
-    for id in ids().chain([METRICS_ID]) {
+    for id in ids().chain(metrics_ids()) {
         for key in defaults_of(id).keys().map(|key| key.as_str().unwrap()).filter(|key| *key != "rule") {
             assert!(page::names(page_of(id), key), "{id}: the page does not say what {key} is");
         }
@@ -151,7 +168,7 @@ fn pages_name_every_key_of_their_rule() {
 #[test]
 fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
     let rules = ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{}/{id}.{end}", engine_of(id))));
-    let metrics = ["yaml", "md"].map(|end| format!("{METRICS_ID}.{end}"));
+    let metrics = metrics_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
     let presets = PRESETS.iter().map(|(name, _)| format!("presets/{name}.yaml"));
     let expected: BTreeSet<String> = rules.chain(metrics).chain(presets).collect();
     let root = Path::new(ROOT).join("rules");
@@ -175,8 +192,10 @@ fn defaults_load_alone_and_list_every_parameter_in_order() {
         assert_eq!(document.get("rule").and_then(|rule| rule.as_str()), Some(*id));
     }
     let rules = RuleSet::built_in().unwrap();
-    let listed: Vec<&str> = rules.metrics_params().iter().map(|(key, _)| *key).collect();
-    assert_eq!(listed, parameters(&defaults_of(METRICS_ID)));
+    for id in metrics_ids() {
+        let listed: Vec<&str> = rules.metrics_params(id).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(listed, parameters(&defaults_of(id)), "{id}");
+    }
 }
 
 #[test]
@@ -217,6 +236,8 @@ static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
     let mut findings = Vec::new();
     for rules in rule_sets() {
         findings.extend(apps.iter().flat_map(|app| rules.evaluate(app).findings));
+        let spark = spark::applications();
+        findings.extend(spark.iter().flat_map(|app| common::spark_log::judge(app, &rules).findings));
         if testdata.exists() {
             let report = analyze(std::slice::from_ref(&testdata), &rules, options);
             findings.extend(report.applications.into_iter().flat_map(|app| app.findings));

@@ -3,6 +3,9 @@
 // Clippy's leave for tests ends at functions marked as tests.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+#[path = "generated/spark.rs"]
+mod spark;
 #[path = "../benches/support/mod.rs"]
 mod support;
 

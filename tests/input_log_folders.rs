@@ -265,3 +265,14 @@ fn real_folders_are_one_log_each() {
     let inventory = below(&root.join("inprogress-lz4"));
     assert_eq!(inventory.histories[0].log.in_progress, Some(true));
 }
+
+#[test]
+fn a_recording_is_the_same_in_a_folder_and_in_an_archive() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/spark/containers"));
+    let inventory = below(root);
+    let [zip, rolling] = inventory.histories.as_slice() else { unreachable!("two logs") };
+    assert!(rolling.log.rolling && rolling.parts.len() == 2);
+    assert_eq!(rolling.log.application_id, zip.log.application_id);
+    assert_eq!(text(zip).lines().count(), 27);
+    assert_eq!(text(zip), text(rolling));
+}

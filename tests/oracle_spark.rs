@@ -16,6 +16,8 @@ mod executor_metrics;
 mod failures;
 #[path = "oracle_spark/limits.rs"]
 mod limits;
+#[path = "oracle_spark/metrics.rs"]
+mod metrics;
 
 use common::spark_log::{App, judge, rules};
 use elephant_rs::finding::Finding;

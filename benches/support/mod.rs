@@ -2,13 +2,15 @@
 //!
 //! A simulated job runs on a simulated cluster and is written as Hadoop writes it: events in the order of
 //! time, every counter that a task has, the ends of tasks repeating those of their attempts, totals that are
-//! the sums. Nothing is kept but the attempts that run at the moment.
+//! the sums. Nothing is kept but the attempts that run at the moment. [`spark`] does the same for Spark.
 
 mod counters;
 mod hadoop1;
 mod jhist;
 mod job;
 mod rng;
+#[allow(dead_code)] // not every benchmark reads the logs of Spark
+pub(crate) mod spark;
 
 use std::io::{self, Write};
 

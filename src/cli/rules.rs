@@ -9,7 +9,10 @@ use thiserror::Error;
 use super::output::Output;
 use super::{Exit, RuleArgs};
 use crate::rules::params::ParamValue;
-use crate::rules::{ActiveRule, METRICS_ID, RuleSet};
+use crate::rules::{ActiveRule, METRICS_ID, METRICS_PAGE, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE};
+
+/// The pages of metrics by their ids.
+const METRICS_PAGES: [(&str, &str); 2] = [(METRICS_ID, METRICS_PAGE), (SPARK_METRICS_ID, SPARK_METRICS_PAGE)];
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Rules {
@@ -20,7 +23,7 @@ pub(super) enum Rules {
     },
     /// Print the page of one rule: what it does, why, how it judges, and the thresholds in force
     Show {
-        /// The rule's id, or metrics
+        /// The rule's id, or metrics, or spark-metrics
         id: String,
         #[command(flatten)]
         rules: RuleArgs,
@@ -70,8 +73,8 @@ fn list(rules: &RuleSet) -> String {
 }
 
 fn show(id: &str, rules: &RuleSet) -> Result<String, NoSuchRule> {
-    if id == METRICS_ID {
-        return Ok(page(crate::rules::METRICS_PAGE, rules.metrics_params(), true, &[]));
+    if let Some((_, text)) = METRICS_PAGES.iter().find(|(known, _)| *known == id) {
+        return Ok(page(text, &rules.metrics_params(id), true, &[]));
     }
     let active = rules.rules().iter().find(|active| active.rule.id == id);
     let active = active.ok_or_else(|| NoSuchRule(id.to_owned()))?;

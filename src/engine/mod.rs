@@ -268,7 +268,7 @@ fn evaluate(app: &Application, sources: Vec<String>, rules: &RuleSet, options: O
         finished_at: app.finished_at,
         severity,
         score,
-        metrics: Metrics::of(app, rules.metrics()),
+        metrics: rules.measure(app),
         counts,
         findings,
         not_evaluated: evaluation.not_evaluated,
@@ -277,29 +277,24 @@ fn evaluate(app: &Application, sources: Vec<String>, rules: &RuleSet, options: O
 
 fn assemble(inventory: &Inventory, outcomes: Vec<SourceOutcome>, options: Options) -> Report {
     let mut report = Report::default();
-    let mut failed: BTreeSet<&Path> = BTreeSet::new();
-    let mut analysed: BTreeSet<PathBuf> = BTreeSet::new();
+    // An archive with several logs is one file, and so is one of which a part could not be read.
+    let (mut analysed, mut failed) = (BTreeSet::new(), BTreeSet::new());
     for failure in &inventory.failures {
         report.named_input_failed |= failure.named_by_user;
-        failed.insert(&failure.file);
+        failed.insert(failure.file.clone());
         let source = failure.error.path().display().to_string();
         report.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
     }
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
-        if outcome.failed {
-            failed.extend(source.files());
-            report.named_input_failed |= source.named_by_user;
-        } else {
-            analysed.extend(source.files().map(Path::to_path_buf));
-        }
+        report.named_input_failed |= outcome.failed && source.named_by_user;
+        let files = if outcome.failed { &mut failed } else { &mut analysed };
+        files.extend(source.files().map(Path::to_path_buf));
         report.applications.extend(outcome.applications);
         report.problems.extend(outcome.problems);
         analysed.extend(outcome.confs);
     }
-    // Of an archive some members may fail and others be used.
-    failed.retain(|file| !analysed.contains(*file));
-    report.summary.files_failed = failed.len() as u64;
     report.summary.files_analysed = analysed.len() as u64;
+    report.summary.files_failed = failed.difference(&analysed).count() as u64;
     report.summary.files_found = inventory.found;
     report.summary.files_skipped =
         inventory.found.saturating_sub(report.summary.files_analysed + report.summary.files_failed);

@@ -40,6 +40,12 @@ pub enum InputError {
         /// What the decoder says.
         source: io::Error,
     },
+    /// A member of an archive that cannot be unpacked here.
+    #[error("cannot read {path}: the member is encrypted, or compressed otherwise than by deflate; unpack the archive and name the folder", path = .path.display())]
+    ForeignMember {
+        /// The archive and the member.
+        path: PathBuf,
+    },
     /// The members of an archive cannot be found.
     #[error("cannot read the archive {path}: {reason}; fetch it again, or unpack it and name the folder", path = .path.display())]
     BrokenArchive {
@@ -74,6 +80,7 @@ impl InputError {
             | Self::Unreadable { path, .. }
             | Self::NotReadableAsFile { path }
             | Self::Undecodable { path, .. }
+            | Self::ForeignMember { path }
             | Self::BrokenArchive { path, .. } => path,
         }
     }
@@ -95,6 +102,7 @@ fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "make it readable for this user, or leave it out",
         io::ErrorKind::NotFound => "a symbolic link may point to nothing, or the file was removed meanwhile",
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => "it is cut or damaged, fetch it again",
         _ => "check the disk or the mount that holds it, or leave it out",
     }
 }

@@ -4,10 +4,12 @@
 //! [`Inventory`](inventory::Inventory): histories, job configurations, and what is neither. A file's name
 //! proves nothing (histories come renamed, compressed under the wrong suffix, or with none), so each file is
 //! opened, [`codec`] takes compression off its first bytes, and [`kind`] tells from them what it holds. Only
-//! the job id of a configuration is taken from the name ([`job_id`]), because nothing inside has it.
+//! what nothing inside tells is taken from names: the job id of a configuration ([`job_id`]), and which files
+//! of a folder are the parts of one event log of Spark, and in which order. Members of zip and tar archives
+//! are treated as files in folders.
 //!
-//! What is chosen is opened again for reading ([`inventory::Source::open`]); parsers read it through a
-//! [`window`]. Trouble with one file is an [`error::InputError`] beside the others, never the end of the run.
+//! A [`source::Source`] is read [`part::Part`] by part, each opened again; parsers read it through a
+//! [`window`]. Streams are looked at by [`inventory::Inventory::look_at_streams`]. Trouble with one file is an [`error::InputError`] beside the others, never the end of the run.
 
 mod archive;
 pub mod codec;

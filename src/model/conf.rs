@@ -112,7 +112,7 @@ conf_keys! {
     /// Spark: heap of an executor.
     ExecutorMemory = "spark.executor.memory";
     /// Spark: memory of an executor's container beyond its heap.
-    ExecutorMemoryOverhead = "spark.executor.memoryOverhead" | "spark.yarn.executor.memoryOverhead" | "spark.kubernetes.executor.memoryOverhead";
+    ExecutorMemoryOverhead = "spark.executor.memoryOverhead" | "spark.yarn.executor.memoryOverhead" | "spark.kubernetes.executor.memoryOverhead" | "spark.mesos.executor.memoryOverhead";
     /// Spark: the same as a share of the heap.
     ExecutorMemoryOverheadFactor = "spark.executor.memoryOverheadFactor" | "spark.kubernetes.memoryOverheadFactor";
     /// Spark: memory of an executor's Python workers.
@@ -181,6 +181,20 @@ conf_keys! {
     EventLogRollingMaxFileSize = "spark.eventLog.rolling.maxFileSize";
     /// Spark: whether block updates are logged.
     EventLogBlockUpdates = "spark.eventLog.logBlockUpdates.enabled";
+    /// Spark 4: the least memory of an executor's container beyond its heap, where no size is set.
+    ExecutorMinMemoryOverhead = "spark.executor.minMemoryOverhead";
+    /// Spark 4: the same for the driver.
+    DriverMinMemoryOverhead = "spark.driver.minMemoryOverhead";
+    /// Spark on YARN in client mode: heap of the application master.
+    YarnMasterMemory = "spark.yarn.am.memory";
+    /// Spark on YARN in client mode: memory of the application master's container beyond its heap.
+    YarnMasterMemoryOverhead = "spark.yarn.am.memoryOverhead";
+    /// Spark on YARN: whether the application is written in Python.
+    YarnIsPython = "spark.yarn.isPython";
+    /// Spark on Kubernetes: the language of the application: `java`, `python` or `r`.
+    KubernetesResourceType = "spark.kubernetes.resource.type";
+    /// Step in which YARN's fair scheduler grants containers, in MiB.
+    IncrementAllocationMb = "yarn.scheduler.increment-allocation-mb";
 }
 
 impl ConfKey {

@@ -8,10 +8,10 @@ use serde::{Serialize, Serializer};
 
 use crate::engine::{ApplicationReport, Report, SourceProblem, Summary};
 use crate::finding::{Finding, Measure, NotEvaluated, Threshold};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, SparkCounts};
 use crate::parse::Position;
 use crate::severity::Severity;
-use crate::units::{MbMillis, Timestamp};
+use crate::units::{CoreMillis, MbMillis, Timestamp};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Document(report)).map_err(io::Error::from)?;
@@ -147,7 +147,10 @@ struct MetricsView {
     failed_attempts_gb_hours: Option<f64>,
     killed_attempts_gb_hours: Option<f64>,
     losing_attempts_gb_hours: Option<f64>,
+    core_hours_used: Option<f64>,
+    core_hours_idle: Option<f64>,
     tasks: Pairs<&'static str, TasksView>,
+    spark: Option<SparkView>,
 }
 
 #[derive(Serialize)]
@@ -172,8 +175,9 @@ fn metrics(metrics: &Metrics) -> MetricsView {
             attempts_count: counts.attempts,
             speculative_attempts_count: counts.speculative_attempts,
         };
-        (kind.name(), view)
+        (*kind, view)
     });
+    let core_hours = |amount: Option<CoreMillis>| amount.map(CoreMillis::as_core_hours);
     MetricsView {
         runtime_ms: metrics.run_time.map(crate::units::Millis::get),
         wait_ms: metrics.wait_time.map(crate::units::Millis::get),
@@ -183,7 +187,66 @@ fn metrics(metrics: &Metrics) -> MetricsView {
         failed_attempts_gb_hours: hours(metrics.failed_attempts),
         killed_attempts_gb_hours: hours(metrics.killed_attempts),
         losing_attempts_gb_hours: hours(metrics.losing_attempts),
+        core_hours_used: core_hours(metrics.cores_used),
+        core_hours_idle: core_hours(metrics.cores_idle),
         tasks: Pairs(tasks.collect()),
+        spark: metrics.spark.as_ref().map(spark_counts),
+    }
+}
+
+#[derive(Serialize)]
+struct SparkView {
+    jobs: JobsView,
+    stages: StagesView,
+    executors: ExecutorsView,
+    sql_executions_count: u64,
+}
+
+#[derive(Serialize)]
+#[allow(clippy::struct_field_names)] // keys name their unit
+struct JobsView {
+    total_count: u64,
+    succeeded_count: u64,
+    failed_count: u64,
+}
+
+#[derive(Serialize)]
+#[allow(clippy::struct_field_names)] // keys name their unit
+struct StagesView {
+    total_count: u64,
+    completed_count: u64,
+    failed_count: u64,
+    skipped_count: Option<u64>,
+}
+
+#[derive(Serialize)]
+#[allow(clippy::struct_field_names)] // keys name their unit
+struct ExecutorsView {
+    total_count: u64,
+    removed_count: u64,
+    lost_count: u64,
+}
+
+fn spark_counts(counts: &SparkCounts) -> SparkView {
+    let SparkCounts { jobs, stages, executors, sql_executions } = *counts;
+    SparkView {
+        jobs: JobsView {
+            total_count: jobs.total,
+            succeeded_count: jobs.succeeded,
+            failed_count: jobs.failed,
+        },
+        stages: StagesView {
+            total_count: stages.total,
+            completed_count: stages.completed,
+            failed_count: stages.failed,
+            skipped_count: stages.skipped,
+        },
+        executors: ExecutorsView {
+            total_count: executors.total,
+            removed_count: executors.removed,
+            lost_count: executors.lost,
+        },
+        sql_executions_count: sql_executions,
     }
 }
 

@@ -9,7 +9,7 @@ use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::Finding;
 use crate::severity::Severity;
-use crate::units::{show_gb_hours, three_digits};
+use crate::units::{show_core_hours, show_gb_hours, three_digits};
 
 /// How the text report is laid out.
 #[derive(Debug, Clone, Copy)]
@@ -104,6 +104,8 @@ fn facts(app: &ApplicationReport) -> String {
         None => "memory use unknown".to_owned(),
     });
     facts.extend(app.metrics.wasted_percent().map(|percent| format!("{} % wasted", three_digits(percent))));
+    facts.extend(app.metrics.cores_used.map(|cores| format!("{} core·h used", show_core_hours(cores))));
+    facts.extend(app.metrics.idle_percent().map(|percent| format!("{} % idle", three_digits(percent))));
     facts.join(", ")
 }
 

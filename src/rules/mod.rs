@@ -14,10 +14,10 @@ pub use layer::{Layer, LayerError};
 
 use crate::finding::{Finding, Judgement, NotEvaluated, Threshold, Verdict};
 use crate::heuristics::{self, Loaded, Rule};
-use crate::metrics::MetricParams;
-use crate::model::Application;
+use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
+use crate::model::{Application, Engine};
 use crate::severity::Severity;
-use params::ParamValue;
+use params::{ParamValue, Params};
 
 /// The id under which rule files set the parameters of metrics.
 pub const METRICS_ID: &str = "metrics";
@@ -27,12 +27,21 @@ const METRICS_DEFAULTS: &str = include_str!("../../rules/metrics.yaml");
 /// The page of metrics in Markdown.
 pub const METRICS_PAGE: &str = include_str!("../../rules/metrics.md");
 
+/// The id under which rule files set the parameters of the metrics of Spark applications.
+pub const SPARK_METRICS_ID: &str = "spark-metrics";
+
+const SPARK_METRICS_DEFAULTS: &str = include_str!("../../rules/spark-metrics.yaml");
+
+/// The page of the metrics of Spark applications in Markdown.
+pub const SPARK_METRICS_PAGE: &str = include_str!("../../rules/spark-metrics.md");
+
 /// Parameter sets that come with the tool: name, text.
 pub const PRESETS: &[(&str, &str)] = &[
     ("dr-elephant", include_str!("../../rules/presets/dr-elephant.yaml")),
-    ("dr-elephant-shs", include_str!("../../rules/presets/dr-elephant-shs.yaml")),
-    ("dr-elephant-2.0", include_str!("../../rules/presets/dr-elephant-2.0.yaml")),
     ("dr-elephant-0.4", include_str!("../../rules/presets/dr-elephant-0.4.yaml")),
+    ("dr-elephant-2.0", include_str!("../../rules/presets/dr-elephant-2.0.yaml")),
+    ("dr-elephant-shs", include_str!("../../rules/presets/dr-elephant-shs.yaml")),
+    ("dr-elephant-tuning", include_str!("../../rules/presets/dr-elephant-tuning.yaml")),
 ];
 
 /// Rules that cannot be used.
@@ -69,7 +78,7 @@ pub struct ActiveRule {
 pub struct RuleSet {
     rules: Vec<ActiveRule>,
     metrics: MetricParams,
-    metrics_params: Vec<(&'static str, ParamValue)>,
+    spark_metrics: SparkMetricParams,
 }
 
 /// What the rules say about one application.
@@ -148,8 +157,9 @@ impl RuleSet {
             rules.push(ActiveRule { rule, loaded, changed_by });
         }
         let (metrics, _) = heuristics::load_params::<MetricParams>(&stack(METRICS_ID, METRICS_DEFAULTS))?;
-        let metrics_params = params::Params::entries(&metrics);
-        Ok(Self { rules, metrics, metrics_params })
+        let spark_metrics = stack(SPARK_METRICS_ID, SPARK_METRICS_DEFAULTS);
+        let (spark_metrics, _) = heuristics::load_params::<SparkMetricParams>(&spark_metrics)?;
+        Ok(Self { rules, metrics, spark_metrics })
     }
 
     /// The rules in catalogue order.
@@ -158,16 +168,35 @@ impl RuleSet {
         &self.rules
     }
 
-    /// The parameters of metrics.
+    /// The parameters of the metrics of MapReduce jobs.
     #[must_use]
     pub fn metrics(&self) -> &MetricParams {
         &self.metrics
     }
 
-    /// The parameters of metrics for reports.
+    /// The parameters of the metrics of Spark applications.
     #[must_use]
-    pub fn metrics_params(&self) -> &[(&'static str, ParamValue)] {
-        &self.metrics_params
+    pub fn spark_metrics(&self) -> &SparkMetricParams {
+        &self.spark_metrics
+    }
+
+    /// The parameters of metrics for reports, under the id that rule files give them.
+    #[must_use]
+    pub fn metrics_params(&self, id: &str) -> Vec<(&'static str, ParamValue)> {
+        match id {
+            METRICS_ID => self.metrics.entries(),
+            SPARK_METRICS_ID => self.spark_metrics.entries(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What `app` cost.
+    #[must_use]
+    pub fn measure(&self, app: &Application) -> Metrics {
+        match app.engine {
+            Engine::MapReduce => Metrics::of(app, &self.metrics),
+            Engine::Spark => Metrics::of_spark(app, &self.spark_metrics),
+        }
     }
 
     /// What the rules that are switched on say about `app`.
@@ -233,7 +262,7 @@ fn thresholds(params: &[(&'static str, ParamValue)]) -> Vec<Threshold> {
 
 /// The ids that a rule file may name.
 fn known_ids() -> impl Iterator<Item = &'static str> {
-    heuristics::all().map(|rule| rule.id).chain([METRICS_ID])
+    heuristics::all().map(|rule| rule.id).chain([METRICS_ID, SPARK_METRICS_ID])
 }
 
 /// What to say about an id that does not exist.

@@ -218,3 +218,12 @@ pub fn judge(app: &App, rules: &RuleSet) -> ApplicationReport {
     assert_eq!(report.applications.len(), 1);
     report.applications.remove(0)
 }
+
+/// What the application cost, whatever problems its log has.
+pub fn measure(app: &App, rules: &RuleSet) -> elephant_rs::metrics::Metrics {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("application_1700000000000_0001");
+    std::fs::write(&path, app.text()).unwrap();
+    let mut report = analyze(std::slice::from_ref(&path), rules, Options::default());
+    report.applications.remove(0).metrics
+}

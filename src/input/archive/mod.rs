@@ -11,7 +11,7 @@ mod zip;
 mod zip_walk;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -114,6 +114,7 @@ fn list(bytes: &Arc<File>) -> Result<Listing, String> {
 impl Member {
     fn new(archive: &Arc<Archive>, mut entry: Entry) -> Self {
         let name = std::mem::take(&mut entry.name);
+        let name = name.strip_prefix("./").map(str::to_owned).unwrap_or(name);
         let mut path = archive.shown.clone().into_os_string();
         path.push("!");
         path.push(&name);
@@ -157,10 +158,7 @@ impl Member {
         match self.entry.packing {
             Packing::Stored => Ok(Box::new(region)),
             Packing::Deflated => Ok(Box::new(Inflate::new(region, self.entry.checksum))),
-            Packing::Foreign => Err(InputError::from_io(
-                &self.path,
-                io::Error::other("the member is encrypted, or compressed otherwise than by deflate"),
-            )),
+            Packing::Foreign => Err(InputError::ForeignMember { path: self.path.clone() }),
         }
     }
 }

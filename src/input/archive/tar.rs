@@ -50,7 +50,7 @@ pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
             }
             Some(b'L') => note.name = read_note(bytes, data, size).map(|text| until_nul(&text)),
             Some(b'x') => {
-                note = read_note(bytes, data, size).map(|text| attributes(&text)).unwrap_or_default()
+                note = read_note(bytes, data, size).map(|text| attributes(&text)).unwrap_or_default();
             }
             Some(b'g' | b'K') => {}
             _ => note = Note::default(),

@@ -1,5 +1,6 @@
 //! What the configuration says about where an application ran.
 
+use crate::model::Application;
 use crate::model::conf::{Conf, ConfKey};
 
 /// Who gave the application its containers (`spark.master`).
@@ -34,5 +35,16 @@ impl ClusterManager {
         ]
         .into_iter()
         .find_map(|(prefix, manager)| master.starts_with(prefix).then_some(manager))
+    }
+
+    /// The same, else the one that gave the application an id of this form: logs may lack the configuration or
+    /// have it redacted.
+    #[must_use]
+    pub fn of_application(app: &Application) -> Option<Self> {
+        Self::of(&app.conf).or_else(|| {
+            [("application_", Self::Yarn), ("local-", Self::Local), ("app-", Self::Standalone)]
+                .into_iter()
+                .find_map(|(prefix, manager)| app.id.starts_with(prefix).then_some(manager))
+        })
     }
 }

@@ -80,12 +80,13 @@ impl ExecutorMetric {
 /// The highest value of each executor metric that was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peaks {
-    values: [Option<u64>; ExecutorMetric::COUNT],
+    /// −1 where there is none, as Spark writes it, too.
+    values: [i64; ExecutorMetric::COUNT],
 }
 
 impl Default for Peaks {
     fn default() -> Self {
-        Self { values: [None; ExecutorMetric::COUNT] }
+        Self { values: [-1; ExecutorMetric::COUNT] }
     }
 }
 
@@ -93,7 +94,7 @@ impl Peaks {
     /// The highest value of `metric`; `None` where the log has none.
     #[must_use]
     pub fn get(&self, metric: ExecutorMetric) -> Option<u64> {
-        self.values.get(metric as usize).copied().flatten()
+        self.values.get(metric as usize).and_then(|&value| u64::try_from(value).ok())
     }
 
     /// As [`Peaks::get`], with 0 as absent: what Spark writes where it does not measure.
@@ -129,16 +130,17 @@ impl Peaks {
         Some(jvm + children.into_iter().filter_map(|metric| self.measured(metric)).sum())
     }
 
-    /// Takes over a value if it is higher. Spark writes −1 for metrics that were never polled.
-    pub(crate) fn raise(&mut self, metric: ExecutorMetric, value: i64) {
-        if let (Ok(value), Some(slot)) = (u64::try_from(value), self.values.get_mut(metric as usize)) {
-            *slot = Some(slot.map_or(value, |known| known.max(value)));
+    /// Takes over a value if it is higher; negative ones never are.
+    #[inline]
+    pub(crate) fn raise(&mut self, place: usize, value: i64) {
+        if let Some(known) = self.values.get_mut(place) {
+            *known = value.max(*known);
         }
     }
 
     pub(crate) fn raise_all(&mut self, other: &Self) {
-        for (slot, value) in self.values.iter_mut().zip(other.values) {
-            *slot = (*slot).max(value);
+        for (known, &value) in self.values.iter_mut().zip(&other.values) {
+            *known = value.max(*known);
         }
     }
 }

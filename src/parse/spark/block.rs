@@ -98,11 +98,23 @@ impl Block {
     fn named_event(&mut self, name: &[u8], cursor: &mut Cursor<'_>) -> Scan<Option<What>> {
         let what = match name {
             b"SparkListenerTaskStart" => {
-                self.starts.push(task::start(cursor, &mut self.strings)?);
+                self.starts.push(TaskStart::default());
+                let Some(start) = self.starts.last_mut() else { return Err(Unexpected) };
+                let read = task::start(cursor, &mut self.strings, start);
+                if read.is_err() || !cursor.at_end() {
+                    self.starts.pop();
+                    return Err(Unexpected);
+                }
                 Some(What::Start)
             }
             b"SparkListenerTaskEnd" => {
-                self.ends.push(task::end(cursor, &mut self.strings)?);
+                self.ends.push(TaskEnd::default());
+                let Some(end) = self.ends.last_mut() else { return Err(Unexpected) };
+                let read = task::end(cursor, &mut self.strings, end);
+                if read.is_err() || !cursor.at_end() {
+                    self.ends.pop();
+                    return Err(Unexpected);
+                }
                 Some(What::End)
             }
             _ => match event::read(name, cursor, &mut self.strings)? {
@@ -117,15 +129,7 @@ impl Block {
                 }
             },
         };
-        if cursor.at_end() {
-            return Ok(what);
-        }
-        match what {
-            Some(What::Start) => drop(self.starts.pop()),
-            Some(What::End) => drop(self.ends.pop()),
-            _ => {}
-        }
-        Err(Unexpected)
+        if cursor.at_end() { Ok(what) } else { Err(Unexpected) }
     }
 
     /// An event whose name is not its first member, or is written with blanks: put in order, then read.

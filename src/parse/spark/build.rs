@@ -9,7 +9,7 @@ use super::event::{
 use super::plan::Plan;
 use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo, TaskStart};
-use super::verify::Totals;
+use super::verify::{Sums, Totals};
 use crate::model::conf::Property;
 use crate::model::spark::{
     Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, Spark, SqlExecution, Stage,
@@ -50,8 +50,8 @@ pub(super) struct Builder {
 pub(super) struct StageRecord {
     pub(super) stage: Stage,
     pub(super) group: TaskGroup,
-    /// Spark's own sums, as the end of the stage tells them.
-    pub(super) totals: Totals,
+    /// Whether its tasks add up to Spark's own sums.
+    pub(super) sums: Sums,
     pub(super) submitted: bool,
     pub(super) completed: bool,
 }
@@ -213,8 +213,9 @@ impl Builder {
                 let at = moment(at);
                 self.saw(at);
                 if let Some(executor) = self.executor(symbols.text(id)) {
-                    executor.removed_at = executor.removed_at.or(at);
-                    executor.removed_reason = executor.removed_reason.take().or(reason);
+                    // Its block manager's removal is told by another clock.
+                    executor.removed_at = at.or(executor.removed_at);
+                    executor.removed_reason = reason.or(executor.removed_reason.take());
                 }
             }
             Event::ExecutorExcluded { id } => {
@@ -334,7 +335,7 @@ impl Builder {
             stages.push(StageRecord {
                 stage: Stage::new(id),
                 group: TaskGroup::new(TaskKind::Stage(id)),
-                totals: Totals::default(),
+                sums: Sums::Agree,
                 submitted: false,
                 completed: false,
             });
@@ -363,7 +364,7 @@ impl Builder {
             let known = |(id, value): (i64, i64)| Some((u64::try_from(id).ok()?, value));
             stage.accumulables = info.accumulables.into_iter().filter_map(known).collect();
             stage.accumulables.sort_unstable();
-            record.totals = Totals::of(&info.totals);
+            record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
         }
         Some(record)
     }

@@ -56,9 +56,18 @@ pub(super) struct TaskInfo {
 }
 
 /// "Task Metrics": the counters that are kept.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct TaskMetrics {
-    values: [Option<i64>; METRICS.len()],
+    values: [i64; METRICS.len()],
+}
+
+/// Stands for a counter that the task does not report.
+const ABSENT: i64 = i64::MIN;
+
+impl Default for TaskMetrics {
+    fn default() -> Self {
+        Self { values: [ABSENT; METRICS.len()] }
+    }
 }
 
 /// The counters of a task, in the order of [`TaskMetrics::values`].
@@ -90,25 +99,34 @@ const METRICS: [Counter; 23] = [
 
 impl TaskMetrics {
     pub(super) fn iter(&self) -> impl Iterator<Item = (Counter, i64)> + '_ {
-        METRICS.into_iter().zip(self.values).filter_map(|(counter, value)| Some((counter, value?)))
+        METRICS.into_iter().zip(self.values).filter(|(_, value)| *value != ABSENT)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.values.iter().all(Option::is_none)
+        self.values.iter().all(|&value| value == ABSENT)
     }
 
-    fn read(&mut self, cursor: &mut Cursor<'_>, first: usize, offset: usize) -> Scan<()> {
-        let value = cursor.integer_or_skip()?;
-        if let Some(slot) = self.values.get_mut(first + offset) {
+    #[inline]
+    fn read(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
+        let value = cursor.integer_or_skip()?.unwrap_or(ABSENT);
+        if let Some(slot) = self.values.get_mut(place) {
             *slot = value;
+        }
+        Ok(())
+    }
+
+    /// As [`TaskMetrics::read`], from nanoseconds to milliseconds.
+    fn read_nanos(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
+        let nanos = cursor.integer_or_skip()?;
+        if let Some(slot) = self.values.get_mut(place) {
+            *slot = nanos.map_or(ABSENT, |nanos| nanos / NANOS);
         }
         Ok(())
     }
 }
 
 /// Reads a start behind its event's name.
-pub(super) fn start(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<TaskStart> {
-    let mut start = TaskStart::default();
+pub(super) fn start(cursor: &mut Cursor<'_>, strings: &mut Strings, start: &mut TaskStart) -> Scan<()> {
     let keys: [&[u8]; 3] = [b"\"Stage ID\":", b"\"Stage Attempt ID\":", b"\"Task Info\":"];
     cursor.members_after_first(&keys, |key, cursor| {
         match key {
@@ -117,25 +135,22 @@ pub(super) fn start(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Task
             _ => info(cursor, strings, &mut start.info, false)?,
         }
         Ok(())
-    })?;
-    Ok(start)
+    })
 }
 
 /// Reads an end behind its event's name.
-pub(super) fn end(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<TaskEnd> {
+pub(super) fn end(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> Scan<()> {
     let at_start = *cursor;
-    // Nearly always the shortcut over the accumulables holds. Where it does not, the rest does not read as an event.
-    if let Ok(end) = end_with(cursor, strings, true)
-        && cursor.at_end()
-    {
-        return Ok(end);
+    // Nearly always the shortcuts hold. Where one does not, the rest does not read as an event.
+    if end_with(cursor, strings, end, true).is_ok() && cursor.at_end() {
+        return Ok(());
     }
     *cursor = at_start;
-    end_with(cursor, strings, false)
+    *end = TaskEnd::default();
+    end_with(cursor, strings, end, false)
 }
 
-fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, shortcut: bool) -> Scan<TaskEnd> {
-    let mut end = TaskEnd::default();
+fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, shortcut: bool) -> Scan<()> {
     let keys: [&[u8]; 6] = [
         b"\"Stage ID\":",
         b"\"Stage Attempt ID\":",
@@ -148,14 +163,13 @@ fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, shortcut: bool) -> S
         match key {
             0 => end.stage = cursor.integer_or_skip()?,
             1 => end.stage_attempt = cursor.integer_or_skip()?,
-            2 => reason(cursor, strings, &mut end)?,
+            2 => reason(cursor, strings, end)?,
             3 => info(cursor, strings, &mut end.info, shortcut)?,
             4 => peaks(cursor, &mut end.peaks)?,
-            _ => metrics(cursor, strings, &mut end)?,
+            _ => metrics(cursor, strings, end, shortcut)?,
         }
         Ok(())
-    })?;
-    Ok(end)
+    })
 }
 
 /// What follows the accumulables of a task's information: the end of the array, of the object, and the next key.
@@ -308,10 +322,9 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
     let mut never_polled = false;
     let mut read = Peaks::default();
     cursor.members(&REFERENCES, |key, cursor| {
-        let value = cursor.integer_or_skip()?;
-        if let (Some(&metric), Some(value)) = (ExecutorMetric::ALL.get(key), value) {
-            never_polled |= metric == ExecutorMetric::JvmHeapMemory && value < 0;
-            read.raise(metric, value);
+        if let Some(value) = cursor.integer_or_skip()? {
+            never_polled |= key == ExecutorMetric::JvmHeapMemory as usize && value < 0;
+            read.raise(key, value);
         }
         Ok(())
     })?;
@@ -325,8 +338,8 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
 /// Nanoseconds in a millisecond.
 const NANOS: i64 = 1_000_000;
 
-fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> Scan<()> {
-    const KEYS: [&[u8]; 16] = [
+fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, shortcut: bool) -> Scan<()> {
+    const KEYS: [&[u8]; 14] = [
         b"\"Executor Deserialize Time\":",
         b"\"Executor Run Time\":",
         b"\"Executor CPU Time\":",
@@ -341,36 +354,33 @@ fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) ->
         b"\"Input Metrics\":",
         b"\"Output Metrics\":",
         b"\"Updated Blocks\":",
-        // Passed over, and here only because they come between the others.
-        b"\"Executor Deserialize CPU Time\":",
-        b"\"Host Name\":",
     ];
     let metrics = &mut end.metrics;
     let blocks = &mut end.blocks;
     cursor.members(&KEYS, |key, cursor| match key {
         0 => {
-            metrics.read(cursor, 0, 0)?;
+            metrics.read(cursor, 0)?;
+            // Of no use here, and always next since 2.1.
             if cursor.literal(b",\"Executor Deserialize CPU Time\":").is_ok() {
                 cursor.skip_value()?;
             }
             Ok(())
         }
-        2 => {
-            let nanos = cursor.integer_or_skip()?;
-            metrics.values[2] = nanos.map(|nanos| nanos / NANOS);
-            Ok(())
-        }
-        3..=8 | 1 => metrics.read(cursor, 0, key),
-        9 => shuffle_read(cursor, metrics),
+        2 => metrics.read_nanos(cursor, 2),
+        9 => shuffle_read(cursor, metrics, shortcut),
         10 => shuffle_write(cursor, metrics),
         11 => amounts(cursor, metrics, 19),
         12 => amounts(cursor, metrics, 21),
         13 => updated_blocks(cursor, strings, blocks),
-        _ => cursor.skip_value(),
+        simple => metrics.read(cursor, simple),
     })
 }
 
-fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> {
+/// What follows the figures of push-based shuffles, which come last in the figures of shuffle reads since 3.5.
+static AFTER_PUSH_BASED_SHUFFLE: LazyLock<Finder<'static>> =
+    LazyLock::new(|| Finder::new(b"}},\"Shuffle Write Metrics\":"));
+
+fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, shortcut: bool) -> Scan<()> {
     const KEYS: [&[u8]; 7] = [
         b"\"Remote Blocks Fetched\":",
         b"\"Local Blocks Fetched\":",
@@ -381,8 +391,13 @@ fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> 
         b"\"Total Records Read\":",
     ];
     cursor.members(&KEYS, |key, cursor| {
-        metrics.read(cursor, 9, key)?;
-        // The last that is wanted; since 3.5 figures of push-based shuffle follow, one level deep.
+        metrics.read(cursor, 9 + key)?;
+        if key == 6
+            && shortcut
+            && let Some(end) = AFTER_PUSH_BASED_SHUFFLE.find(cursor.rest())
+        {
+            cursor.skip(end + 1);
+        }
         Ok(())
     })
 }
@@ -390,12 +405,9 @@ fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> 
 fn shuffle_write(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> {
     const KEYS: [&[u8]; 3] =
         [b"\"Shuffle Bytes Written\":", b"\"Shuffle Write Time\":", b"\"Shuffle Records Written\":"];
-    cursor.members(&KEYS, |key, cursor| {
-        metrics.read(cursor, 16, key)?;
-        if key == 1 {
-            metrics.values[17] = metrics.values[17].map(|nanos| nanos / NANOS);
-        }
-        Ok(())
+    cursor.members(&KEYS, |key, cursor| match key {
+        1 => metrics.read_nanos(cursor, 17),
+        _ => metrics.read(cursor, 16 + key),
     })
 }
 
@@ -403,7 +415,7 @@ fn shuffle_write(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()>
 fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, first: usize) -> Scan<()> {
     const KEYS: [&[u8]; 4] =
         [b"\"Bytes Read\":", b"\"Records Read\":", b"\"Bytes Written\":", b"\"Records Written\":"];
-    cursor.members(&KEYS, |key, cursor| metrics.read(cursor, first, key % 2))
+    cursor.members(&KEYS, |key, cursor| metrics.read(cursor, first + key % 2))
 }
 
 /// Blocks of RDDs that the task put into or took from the cache.

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::{Builder, StageRecord};
+use super::build::Builder;
 use super::event::InternalMetric;
 use crate::model::Status;
 use crate::model::counters::Counter;
 use crate::model::spark::{JobResult, StageStatus};
-use crate::model::table::{Attempts, Outcome, TimePoint};
+use crate::model::table::{Attempts, Outcome};
 use crate::parse::problem::{Level, Problems};
 
 /// Spark's own sums over the tasks of a stage, as its end tells them.
@@ -65,7 +65,7 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
     for record in &builder.stages {
         *attempts_of_stage.entry(record.stage.id.stage).or_default() += 1;
     }
-    let (mut unfinished, mut superfluous, mut never_shown, mut disagree) = (0, 0, 0, 0);
+    let (mut unfinished, mut superfluous, mut never_shown, mut disagree, mut lost) = (0, 0, 0, 0, 0);
     for record in &builder.stages {
         let group = &record.group;
         unfinished += group.count_tasks(Outcome::Unfinished);
@@ -82,7 +82,8 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
             let announced = record.stage.announced_tasks.unwrap_or_default();
             never_shown += announced.saturating_sub(group.tasks.len() as u64);
         }
-        disagree += u64::from(record.completed && totals_disagree(record));
+        disagree += u64::from(record.sums != Sums::Agree);
+        lost += u64::from(record.sums == Sums::FallShort);
     }
     let gaps = &mut builder.spark.gaps;
     gaps.tasks = unfinished + never_shown;
@@ -121,27 +122,39 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
         warning,
         "task events lack their ids and were passed over",
     );
-    gaps.unread += disagree + builder.seen.unusable_tasks;
+    gaps.unread += lost + builder.seen.unusable_tasks;
 }
 
-/// Whether the tasks do not add up to what Spark itself counted. Tasks that ended behind their stage may be in its
-/// sums or not.
-fn totals_disagree(record: &StageRecord) -> bool {
-    let attempts = &record.group.attempts;
-    let end = record.stage.completed_at;
-    let in_time =
-        |row: &usize| attempts.time(*row, TimePoint::Finish).is_none_or(|at| end.is_none_or(|end| at <= end));
-    COUNTERS.iter().zip(record.totals.values).any(|((_, counter), total)| {
-        let Some(total) = total.map(i128::from) else { return false };
-        let least = sum(attempts, *counter, in_time);
-        let most = sum(attempts, *counter, |_| true);
-        !(least..=most).contains(&total)
-    })
+/// What the tasks of a stage add up to when its end stands in the log, beside Spark's own sums.
+///
+/// Spark sums up and writes its log in one order, so both are equal unless something was lost or changed. What ends
+/// behind its stage, as copies that lost their race do, is in neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Sums {
+    #[default]
+    Agree,
+    /// Something else was changed than a task lost.
+    Differ,
+    /// Tasks ran longer in Spark's sums: ends of tasks are missing.
+    FallShort,
 }
 
-fn sum(attempts: &Attempts, counter: Counter, wanted: impl Fn(&usize) -> bool) -> i128 {
-    let rows = (0..attempts.len()).filter(wanted);
-    rows.filter_map(|row| attempts.counter(row, counter)).map(i128::from).sum()
+impl Totals {
+    pub(super) fn compare(&self, attempts: &Attempts) -> Sums {
+        let mut sums = Sums::Agree;
+        for ((_, counter), total) in COUNTERS.iter().zip(self.values) {
+            let Some(total) = total.map(i128::from) else { continue };
+            let rows = 0..attempts.len();
+            let sum: i128 = rows.filter_map(|row| attempts.counter(row, *counter)).map(i128::from).sum();
+            if *counter == Counter::ExecutorRunTime && sum < total {
+                return Sums::FallShort;
+            }
+            if sum != total {
+                sums = Sums::Differ;
+            }
+        }
+        sums
+    }
 }
 
 fn stages(builder: &mut Builder, problems: &mut Problems) {

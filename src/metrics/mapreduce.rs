@@ -1,8 +1,9 @@
-//! What an application cost: memory over time, what of it was wasted, run time and wait time.
+//! What a MapReduce job cost.
 //!
 //! Source: seed 004 ("Metrics"), Dr. Elephant `TaskLevelAggregatedMetrics` and
 //! `MapReduceMetricsAggregator`. Where they differ, a parameter decides (`rules/metrics.yaml`).
 
+use super::{Metrics, TaskCounts, other_attempt_won, run_time};
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
@@ -49,46 +50,8 @@ rule_params! {
 /// Hadoop's default of `mapreduce.job.reduce.slowstart.completedmaps`.
 const DEFAULT_SLOW_START: f64 = 0.05;
 
-/// The metrics of one application; what cannot be known is `None`.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Metrics {
-    /// From submission to end.
-    pub run_time: Option<Millis>,
-    /// Time in which tasks waited for resources.
-    pub wait_time: Option<Millis>,
-    /// Container memory × run time over all charged attempts.
-    pub used: Option<MbMillis>,
-    /// The part of `used` that lies above what tasks needed.
-    pub wasted: Option<MbMillis>,
-    /// The part of `used` that attempts took which failed.
-    pub failed_attempts: Option<MbMillis>,
-    /// The part of `used` that attempts took which were killed although no other attempt won.
-    pub killed_attempts: Option<MbMillis>,
-    /// The part of `used` that attempts took which were killed because another one won.
-    pub losing_attempts: Option<MbMillis>,
-    /// Counts of tasks and attempts by kind.
-    pub tasks: Vec<(TaskKind, TaskCounts)>,
-}
-
-/// Counts of one kind of tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TaskCounts {
-    /// Tasks.
-    pub total: u64,
-    /// Tasks that succeeded.
-    pub succeeded: u64,
-    /// Tasks that failed.
-    pub failed: u64,
-    /// Tasks that were killed.
-    pub killed: u64,
-    /// Attempts, ended or not.
-    pub attempts: u64,
-    /// Attempts that were launched while another of their task ran.
-    pub speculative_attempts: u64,
-}
-
 impl Metrics {
-    /// The metrics of `app`.
+    /// The metrics of a MapReduce job.
     #[must_use]
     pub fn of(app: &Application, params: &MetricParams) -> Self {
         let usages: Vec<Usage> = app.groups.iter().map(|group| Usage::of(app, group, params)).collect();
@@ -106,21 +69,16 @@ impl Metrics {
             .filter(|(group, _)| matches!(group.kind, TaskKind::Map | TaskKind::Reduce));
         let wasted = judged.map(|(_, usage)| usage.wasted).sum::<Option<MbMillis>>();
         Self {
-            run_time: app.submitted_at.zip(app.finished_at).and_then(|(s, f)| Millis::between(s, f)),
+            run_time: run_time(app),
             wait_time: wait_time(app, params),
             used: total(|u| u.used),
             wasted: if whole { wasted } else { None },
             failed_attempts: total(|u| u.failed),
             killed_attempts: total(|u| u.killed),
             losing_attempts: total(|u| u.losing),
-            tasks: app.groups.iter().map(|group| (group.kind, count(group))).collect(),
+            tasks: app.groups.iter().map(|group| (group.kind.name(), TaskCounts::of(group))).collect(),
+            ..Self::default()
         }
-    }
-
-    /// Wasted memory as a share of used memory, in percent.
-    #[must_use]
-    pub fn wasted_percent(&self) -> Option<f64> {
-        self.wasted.zip(self.used).and_then(|(wasted, used)| wasted.share_of(used)).map(|share| share * 100.0)
     }
 }
 
@@ -132,20 +90,6 @@ fn shows_all_tasks(app: &Application) -> bool {
         || (app.announced.maps.is_none_or(|maps| shown(TaskKind::Map) >= maps)
             && app.announced.reduces.is_none_or(|reduces| shown(TaskKind::Reduce) >= reduces));
     app.finished_at.is_some() && all
-}
-
-fn count(group: &TaskGroup) -> TaskCounts {
-    let attempts = group.attempts.len();
-    TaskCounts {
-        total: group.tasks.len() as u64,
-        succeeded: group.count_tasks(Outcome::Succeeded),
-        failed: group.count_tasks(Outcome::Failed),
-        killed: group.count_tasks(Outcome::Killed),
-        attempts: attempts as u64,
-        speculative_attempts: (0..attempts)
-            .filter(|&row| group.attempts.is_speculative(row) == Some(true))
-            .count() as u64,
-    }
 }
 
 /// The container size that the job asked for (the master's, for an uberized job): its configuration, else what its own counters imply
@@ -283,11 +227,6 @@ fn charged_time(group: &TaskGroup, row: usize, ends: &[Timestamp], params: &Metr
         (start, _) => start.zip(finish).and_then(|(start, finish)| Millis::between(start, finish)),
     };
     if params.whole_seconds { time.map(|t| Millis::from_secs(t.whole_secs())) } else { time }
-}
-
-fn other_attempt_won(group: &TaskGroup, row: usize) -> bool {
-    let winner = group.attempts.task(row).and_then(|task| group.tasks.representative(task));
-    winner.is_some_and(|winner| winner != row && group.attempts.outcome(winner) == Outcome::Succeeded)
 }
 
 /// The most memory that any charged attempt needed: physical, or virtual over the cluster's ratio.

@@ -1,0 +1,104 @@
+//! Counts of what a Spark application consists of.
+
+use std::collections::BTreeMap;
+
+use crate::model::spark::{JobResult, Spark, StageStatus};
+
+/// Counts that only Spark applications have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SparkCounts {
+    /// Jobs.
+    pub jobs: JobCounts,
+    /// Stage attempts.
+    pub stages: StageCounts,
+    /// Executors, without the driver.
+    pub executors: ExecutorCounts,
+    /// SQL executions.
+    pub sql_executions: u64,
+}
+
+/// Counts of jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct JobCounts {
+    /// Jobs that were started.
+    pub total: u64,
+    /// Jobs that did their work.
+    pub succeeded: u64,
+    /// Jobs that failed.
+    pub failed: u64,
+}
+
+/// Counts of stage attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StageCounts {
+    /// Stage attempts that were submitted, and stages that were skipped.
+    pub total: u64,
+    /// Attempts that did their work.
+    pub completed: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Stages that jobs name and that were never submitted though their jobs ended; `None` where stages may be
+    /// missing from the log.
+    pub skipped: Option<u64>,
+}
+
+/// Counts of executors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExecutorCounts {
+    /// Executors that the log names.
+    pub total: u64,
+    /// Executors that were gone before the application ended.
+    pub removed: u64,
+    /// Those of them that neither dynamic allocation nor the end of the application took away.
+    pub lost: u64,
+}
+
+impl SparkCounts {
+    pub(super) fn of(spark: &Spark) -> Self {
+        let executors = |of: fn(&crate::model::spark::Executor) -> bool| {
+            spark.executors.iter().filter(|executor| of(executor)).count() as u64
+        };
+        let ended = |result| spark.jobs.iter().filter(|job| job.result == Some(result)).count() as u64;
+        Self {
+            jobs: JobCounts {
+                total: spark.jobs.len() as u64,
+                succeeded: ended(JobResult::Succeeded),
+                failed: ended(JobResult::Failed),
+            },
+            stages: stages(spark),
+            executors: ExecutorCounts {
+                total: spark.executors.len() as u64,
+                removed: executors(|executor| executor.removed_at.is_some()),
+                lost: executors(crate::model::spark::Executor::was_lost),
+            },
+            sql_executions: spark.sql.len() as u64,
+        }
+    }
+}
+
+fn stages(spark: &Spark) -> StageCounts {
+    let ended = |status| spark.stages.iter().filter(|stage| stage.status == status).count() as u64;
+    let submitted = spark.stages.len() as u64;
+    let shows_all = !spark.gaps.compacted && spark.gaps.unread == 0;
+    let skipped = shows_all.then(|| skipped(spark));
+    StageCounts {
+        total: submitted + skipped.unwrap_or_default(),
+        completed: ended(StageStatus::Complete),
+        failed: ended(StageStatus::Failed),
+        skipped,
+    }
+}
+
+/// A stage that several jobs name is skipped once all of them have ended.
+fn skipped(spark: &Spark) -> u64 {
+    let mut all_ended: BTreeMap<u32, bool> = BTreeMap::new();
+    for job in &spark.jobs {
+        for &stage in &job.stages {
+            *all_ended.entry(stage).or_insert(true) &= job.result.is_some();
+        }
+    }
+    for stage in &spark.stages {
+        all_ended.remove(&stage.id.stage);
+    }
+    all_ended.into_values().filter(|&ended| ended).count() as u64
+}

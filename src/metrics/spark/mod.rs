@@ -1,0 +1,106 @@
+//! What a Spark application cost: executors hold memory and cores from the moment they come until they go, whether
+//! or not a task runs on them.
+//!
+//! Where Dr. Elephant computes it otherwise, [`Formula`] decides (`rules/spark-metrics.yaml`).
+
+mod containers;
+mod counts;
+mod dr_elephant;
+mod lives;
+mod tasks;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
+mod tests;
+mod wait;
+
+pub use counts::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
+
+use super::{Metrics, TaskCounts, run_time};
+use crate::model::Application;
+use crate::model::spark::Spark;
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Quantity, Ratio, Size};
+use crate::units::{MbMillis, Millis};
+use lives::Lives;
+use tasks::TaskCosts;
+
+choice! {
+    /// How used and wasted memory are computed.
+    pub enum Formula {
+        /// Every executor's container over its own life.
+        ExecutorLives = "executor-lives",
+        /// Dr. Elephant master: configured instances × heap × run time of the application.
+        Instances = "instances",
+        /// Dr. Elephant customSHSWork: heap × task time of each executor.
+        TaskTime = "task-time",
+        /// Dr. Elephant tuning: heap and overhead, rounded up, over the lives of executors and driver.
+        RoundedContainers = "rounded-containers",
+        /// Dr. Elephant 2.0: heap × task time used, storage memory × task time wasted.
+        StorageMemory = "storage-memory",
+    }
+}
+
+rule_params! {
+    /// Parameters of the metrics of Spark applications.
+    pub struct SparkMetricParams / SparkMetricParamsLayer {
+        /// How used and wasted memory are computed.
+        formula: Formula,
+        /// How many times the measured peak an executor may hold before the rest counts as wasted.
+        memory_allowance: Quantity<Ratio>,
+        /// What a JVM needs beyond its heap where only the heap was measured.
+        reserved_memory: Quantity<Size>,
+        /// The step in which YARN grants memory, where the log does not tell it.
+        allocation_step: Quantity<Size>,
+        /// Whether the container of the driver, or of YARN's master in client mode, is charged.
+        charge_driver: bool,
+        /// Whether the wait is measured; it is 0 otherwise.
+        measure_wait: bool,
+    }
+}
+
+/// Used and wasted memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Cost {
+    used: Option<MbMillis>,
+    wasted: Option<MbMillis>,
+}
+
+impl Metrics {
+    /// The metrics of a Spark application.
+    #[must_use]
+    pub fn of_spark(app: &Application, params: &SparkMetricParams) -> Self {
+        let Some(spark) = app.spark.as_deref() else { return Self::default() };
+        let lives = Lives::of(app, spark, params);
+        let cost = match params.formula {
+            Formula::ExecutorLives => lives.as_ref().map(|lives| lives.cost(params)).unwrap_or_default(),
+            formula => dr_elephant::cost(formula, app, spark, params),
+        };
+        let tasks = lives.as_ref().and_then(|lives| TaskCosts::of(app, spark, lives)).unwrap_or_default();
+        let held = lives.as_ref().and_then(Lives::cores);
+        Self {
+            run_time: run_time(app),
+            wait_time: if params.measure_wait { wait::time(app, spark) } else { Some(Millis::ZERO) },
+            used: cost.used,
+            wasted: cost.wasted,
+            failed_attempts: tasks.failed,
+            killed_attempts: tasks.killed,
+            losing_attempts: tasks.losing,
+            cores_used: tasks.cores,
+            cores_idle: held.zip(tasks.cores).map(|(held, used)| held - used),
+            tasks: vec![("task", task_counts(app))],
+            spark: Some(SparkCounts::of(spark)),
+        }
+    }
+}
+
+/// Over all stages: reports have one entry for all tasks of an application.
+fn task_counts(app: &Application) -> TaskCounts {
+    app.groups.iter().map(TaskCounts::of).fold(TaskCounts::default(), TaskCounts::plus)
+}
+
+/// Whether the log shows every executor from its beginning to its end.
+fn shows_all_executors(spark: &Spark) -> bool {
+    use crate::model::spark::Facet;
+    let gaps = spark.gaps;
+    !gaps.beginning && !gaps.compacted && gaps.reason(&[Facet::Executors, Facet::End]).is_none()
+}

@@ -16,6 +16,8 @@ mod executor_metrics;
 mod failures;
 #[path = "oracle_spark/limits.rs"]
 mod limits;
+#[path = "oracle_spark/memory.rs"]
+mod memory;
 #[path = "oracle_spark/metrics.rs"]
 mod metrics;
 

@@ -17,6 +17,13 @@ pub(super) fn limit(severity: Severity, passed: String, conditions: &[Condition<
     }
 }
 
+/// Of conditions that must all be bad, the limit of the first one that is as bad as all of them together: the one
+/// that decides.
+pub(super) fn decisive(severity: Severity, conditions: &[(Severity, String)]) -> String {
+    let decides = conditions.iter().find(|(allowed, _)| *allowed == severity).or(conditions.first());
+    decides.map(|(_, limit)| limit.clone()).unwrap_or_default()
+}
+
 /// Whole numbers with thousands apart: `3,000,000`.
 pub(super) fn grouped(number: i128) -> String {
     let digits = number.unsigned_abs().to_string();

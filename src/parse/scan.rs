@@ -76,7 +76,11 @@ impl<'a> Cursor<'a> {
     /// Takes exactly these bytes; leaves the cursor where it was if they are not next.
     #[inline]
     pub(super) fn literal(&mut self, expected: &[u8]) -> Scan<()> {
-        self.rest = self.rest.strip_prefix(expected).ok_or(Unexpected)?;
+        let (head, rest) = self.rest.split_at_checked(expected.len()).ok_or(Unexpected)?;
+        if !same(head, expected) {
+            return Err(Unexpected);
+        }
+        self.rest = rest;
         Ok(())
     }
 
@@ -147,12 +151,17 @@ impl<'a> Cursor<'a> {
         let mut text = unsigned.unwrap_or(self.rest);
         let before = text.len();
         let mut magnitude: u64 = 0;
-        while let Some((head, tail)) = text.split_first_chunk::<8>() {
-            let Some(number) = eight_digits(u64::from_le_bytes(*head)) else { break };
-            // Wraps only beyond twenty digits, which the count below refuses.
-            magnitude = magnitude.wrapping_mul(100_000_000).wrapping_add(number);
-            text = tail;
+        while let Some(head) = text.first_chunk::<8>() {
+            let (count, number) = leading_digits(u64::from_le_bytes(*head));
+            // Wraps only beyond nineteen digits, which are refused below.
+            magnitude =
+                magnitude.wrapping_mul(POWERS_OF_TEN.get(count).copied().unwrap_or(1)).wrapping_add(number);
+            text = text.get(count..).unwrap_or_default();
+            if count < 8 {
+                break;
+            }
         }
+        // Only within the last eight bytes of a line.
         while let [digit @ b'0'..=b'9', tail @ ..] = text {
             magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
             text = tail;
@@ -393,20 +402,38 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The number that eight digits spell, the first in the lowest byte; `None` where one of them is none.
+const POWERS_OF_TEN: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// How many of eight bytes, the first in the lowest, are digits before the first that is none, and the number that
+/// they spell.
 ///
 /// Pairs, then fours, then all eight are put together at once (Johnny Lee's and Wojciech Muła's way).
 #[inline]
-const fn eight_digits(bytes: u64) -> Option<u64> {
-    let high = bytes & 0xf0f0_f0f0_f0f0_f0f0;
-    let high_plus_six = bytes.wrapping_add(0x0606_0606_0606_0606) & 0xf0f0_f0f0_f0f0_f0f0;
-    if (high | (high_plus_six >> 4)) != 0x3333_3333_3333_3333 {
-        return None;
+const fn leading_digits(bytes: u64) -> (usize, u64) {
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    // A carry can only come out of a byte that is no digit, and spoils only those behind it.
+    let no_digit = ((bytes & HIGH) ^ ZEROS) | ((bytes.wrapping_add(0x0606_0606_0606_0606) & HIGH) ^ ZEROS);
+    let count = no_digit.trailing_zeros() / 8;
+    if count == 0 {
+        return (0, 0);
     }
-    let ones = bytes & 0x0f0f_0f0f_0f0f_0f0f;
+    // Zeros come in front of what is shorter.
+    let ones = (bytes << (64 - 8 * count)) & 0x0f0f_0f0f_0f0f_0f0f;
     let pairs = ones.wrapping_mul(10).wrapping_add(ones >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
-    Some(fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff)
+    (count as usize, fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff)
+}
+
+/// Whether two pieces of the same length are equal: words at a time and in place, as calls cost more than keys are
+/// long.
+#[inline]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    let (Some(a_end), Some(b_end)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) else { return a == b };
+    let (a_words, _) = a.as_chunks::<8>();
+    let (b_words, _) = b.as_chunks::<8>();
+    u64::from_le_bytes(*a_end) == u64::from_le_bytes(*b_end)
+        && a_words.iter().zip(b_words).all(|(a, b)| u64::from_le_bytes(*a) == u64::from_le_bytes(*b))
 }
 
 #[cfg(test)]
@@ -451,9 +478,22 @@ mod tests {
         }
 
         #[test]
-        fn eight_bytes_are_digits_or_not(bytes in prop::collection::vec(b'('..b'B', 8)) {
-            let expected = std::str::from_utf8(&bytes).unwrap().parse::<u64>().ok().filter(|_| bytes.iter().all(u8::is_ascii_digit));
-            prop_assert_eq!(eight_digits(u64::from_le_bytes(bytes.try_into().unwrap())), expected);
+        fn digits_are_told_from_other_bytes(bytes in prop::collection::vec(prop_oneof![b'0'..=b'9', any::<u8>()], 8)) {
+            let digits: Vec<u8> = bytes.iter().copied().take_while(u8::is_ascii_digit).collect();
+            let number = std::str::from_utf8(&digits).unwrap().parse::<u64>().unwrap_or_default();
+            let found = leading_digits(u64::from_le_bytes(bytes.try_into().unwrap()));
+            prop_assert_eq!(found, (digits.len(), number));
+        }
+
+        #[test]
+        fn pieces_are_the_same_or_not(a in prop::collection::vec(any::<u8>(), 0..40), flip in any::<prop::sample::Index>()) {
+            let mut b = a.clone();
+            prop_assert!(same(&a, &b));
+            if !b.is_empty() {
+                let at = flip.index(b.len());
+                b[at] ^= 1;
+                prop_assert!(!same(&a, &b));
+            }
         }
 
         #[test]

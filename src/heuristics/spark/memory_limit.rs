@@ -185,7 +185,9 @@ fn times(size: Bytes, count: u64) -> Bytes {
 /// The memory for execution and storage of the executors that tell its peak, and the share that they used.
 fn unified(executors: &[Executor]) -> (Option<Bytes>, Option<f64>) {
     let total: Vec<Bytes> = executors.iter().filter_map(|executor| executor.storage.total).collect();
-    let told = executors.iter().filter_map(|e| Some((e.storage.total?, e.peaks.unified()?)));
+    // An executor whose heap has no peak was never polled: the zeros of its other metrics say nothing.
+    let polled = executors.iter().filter(|executor| executor.peaks.heap().is_some());
+    let told = polled.filter_map(|executor| Some((executor.storage.total?, executor.peaks.unified()?)));
     let (of, used) = told.fold((0.0, 0.0), |(of, used), (t, u)| (of + t.as_f64(), used + u.as_f64()));
     ((!total.is_empty()).then(|| total.into_iter().sum()), (of > 0.0).then(|| used / of))
 }

@@ -2,13 +2,24 @@
 
 mod configuration;
 mod containers;
+mod driver_metrics;
 mod event_log_limit;
 mod executor_gc;
+mod executor_load_balance;
 mod executor_metrics;
+mod executor_spill;
 mod failures;
 mod job_metrics;
+mod job_runtime;
+mod jvm_used_memory;
+mod lost_time;
+mod memory;
 mod memory_limit;
+mod peak_unified_memory;
+#[cfg(test)]
+mod sample;
 mod stage_metrics;
+mod stage_runtime;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -22,8 +33,15 @@ pub(super) const RULES: &[Rule] = &[
     job_metrics::RULE,
     stage_metrics::RULE,
     executor_gc::RULE,
+    peak_unified_memory::RULE,
+    jvm_used_memory::RULE,
+    executor_spill::RULE,
+    driver_metrics::RULE,
     event_log_limit::RULE,
+    executor_load_balance::RULE,
+    job_runtime::RULE,
     memory_limit::RULE,
+    stage_runtime::RULE,
 ];
 
 macro_rules! rule {

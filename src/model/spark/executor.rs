@@ -130,12 +130,18 @@ impl Peaks {
         Some(jvm + children.into_iter().filter_map(|metric| self.measured(metric)).sum())
     }
 
-    /// Takes over a value if it is higher; negative ones never are.
+    /// Takes over a value of the metric in this place of [`ExecutorMetric::ALL`] if it is higher; negative ones
+    /// never are.
     #[inline]
-    pub(crate) fn raise(&mut self, place: usize, value: i64) {
+    pub(crate) fn raise_at(&mut self, place: usize, value: i64) {
         if let Some(known) = self.values.get_mut(place) {
             *known = value.max(*known);
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn raise(&mut self, metric: ExecutorMetric, value: i64) {
+        self.raise_at(metric as usize, value);
     }
 
     pub(crate) fn raise_all(&mut self, other: &Self) {

@@ -14,11 +14,11 @@ use super::block::Block;
 use crate::parse::MAX_LINE_LEN;
 
 /// Bytes of a block.
-const BLOCK_LEN: usize = 1 << 20;
+const BLOCK_LEN: usize = 512 << 10;
 /// Bytes read at a time behind a block, to the end of its last line.
 const TAIL_LEN: usize = 64 << 10;
 /// Buffers that grew beyond this for a long line are given back.
-const KEEP_LEN: usize = 4 * BLOCK_LEN;
+const KEEP_LEN: usize = 8 * BLOCK_LEN;
 
 /// Where the bytes of a part come from.
 pub enum Feed {

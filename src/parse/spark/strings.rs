@@ -18,24 +18,29 @@ impl Local {
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     texts: Vec<Box<str>>,
-    known: FxHashMap<Box<str>, Local>,
+    /// By their bytes as they are written: those without escapes need not be looked at to be known.
+    known: FxHashMap<Box<[u8]>, Local>,
 }
 
 impl Strings {
     pub(super) fn intern(&mut self, text: &str) -> Option<Local> {
-        if let Some(&local) = self.known.get(text) {
-            return Some(local);
-        }
+        self.known.get(text.as_bytes()).copied().or_else(|| self.add(text.as_bytes(), text))
+    }
+
+    fn add(&mut self, written: &[u8], text: &str) -> Option<Local> {
         let local = Local(u32::try_from(self.texts.len()).ok()?);
         self.texts.push(text.into());
-        self.known.insert(text.into(), local);
+        self.known.insert(written.into(), local);
         Some(local)
     }
 
     /// Reads a string; anything else is passed over and `None`.
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Scan<Option<Local>> {
         let Some(raw) = cursor.string_or_skip()? else { return Ok(None) };
-        Ok(self.intern(&raw.text()))
+        if raw.escaped {
+            return Ok(self.intern(&raw.text()));
+        }
+        Ok(self.known.get(raw.bytes).copied().or_else(|| self.add(raw.bytes, &raw.text())))
     }
 
     pub(super) fn get(&self, local: Local) -> &str {

@@ -324,7 +324,7 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
     cursor.members(&REFERENCES, |key, cursor| {
         if let Some(value) = cursor.integer_or_skip()? {
             never_polled |= key == ExecutorMetric::JvmHeapMemory as usize && value < 0;
-            read.raise(key, value);
+            read.raise_at(key, value);
         }
         Ok(())
     })?;

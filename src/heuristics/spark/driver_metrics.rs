@@ -1,0 +1,335 @@
+//! `spark-driver-metrics`: a driver that is too large, or that collects garbage (Dr. Elephant `DriverHeuristic`).
+
+use std::cmp::Reverse;
+
+use super::{conf_line, containers, memory, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{ExecutorMetric, Facet, Spark};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
+use crate::severity::Severity;
+use crate::units::{Bytes, Millis, three_digits};
+
+/// What the driver's heap should be over its highest use: results come in larger pieces than tasks.
+const HEADROOM: f64 = 1.5;
+
+choice! {
+    /// What tells the driver's time in garbage collection.
+    pub(super) enum GcFrom {
+        /// Its own metrics, over the run time of the application.
+        Heartbeats = "heartbeats",
+        /// The tasks that it ran itself.
+        Tasks = "tasks",
+    }
+}
+
+rule_params! {
+    /// Parameters of `spark-driver-metrics`.
+    pub(super) struct Driver / DriverLayer {
+        /// Whether a driver that runs the tasks itself is judged.
+        judge_local: bool,
+        /// The driver's cores.
+        cores: Ascending<Count>,
+        /// Its heap.
+        memory: Ascending<Size>,
+        /// Its memory beyond the heap, where it is set.
+        overhead: Ascending<Size>,
+        /// What tells its time in garbage collection.
+        gc_from: GcFrom,
+        /// Time in garbage collection over run time.
+        gc_ratio: Ascending<Ratio>,
+        /// Time in garbage collection.
+        gc_time: Ascending<Duration>,
+        /// The heap over its highest use and what Spark reserves.
+        heap_ratio: Ascending<Ratio>,
+        /// Heap that matters to `heap_ratio` only if there is more of it.
+        above_heap: Quantity<Size>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-driver-metrics", "Spark Driver Metrics", |layers| load(layers, DriverCheck));
+
+struct DriverCheck(Driver);
+
+impl Check for DriverCheck {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        if memory::is_local(app, spark) && !params.judge_local {
+            return Verdict::NotApplicable;
+        }
+        let facts = Facts::of(app, spark, params.gc_from);
+        if app.conf.is_empty() && facts.gc.is_none() && facts.used.is_none() {
+            return Verdict::NotEvaluated(
+                "the log has neither settings nor metrics of the driver".to_owned(),
+            );
+        }
+        let aspects = params.judge(app, &facts);
+        // Of equals the first one, so that messages do not change.
+        let worst = aspects.iter().rev().max_by_key(|aspect| aspect.severity);
+        let severity = worst.map(|aspect| aspect.severity).unwrap_or_default();
+        let message = worst.filter(|_| severity > Severity::None).map(|worst| worst.message.clone());
+        let fine =
+            || format!("nothing is wrong with a driver of {} of heap and {} cores", facts.heap, facts.cores);
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Driver,
+            tasks: 1,
+            message: message.unwrap_or_else(fine),
+            evidence: facts.evidence(),
+            advice: advice(aspects),
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[]
+    }
+}
+
+/// One thing that may be wrong.
+struct Aspect {
+    severity: Severity,
+    message: String,
+    /// The setting that the advice is about.
+    key: ConfKey,
+    advice: String,
+}
+
+/// Worst first, and of two that would change the same setting only the worse one: they may contradict each other.
+fn advice(mut aspects: Vec<Aspect>) -> Vec<String> {
+    aspects.retain(|aspect| aspect.severity > Severity::None);
+    aspects.sort_by_key(|aspect| Reverse(aspect.severity));
+    let mut keys = Vec::new();
+    aspects.retain(|aspect| {
+        let new = !keys.contains(&aspect.key);
+        keys.push(aspect.key);
+        new
+    });
+    aspects.into_iter().map(|aspect| aspect.advice).collect()
+}
+
+impl Driver {
+    fn judge(&self, app: &Application, facts: &Facts) -> Vec<Aspect> {
+        let set = |key, value: String| conf_line(app, key, value);
+        let fits = facts.used.map(|used| memory::ceil_mib(memory::with_headroom(used, HEADROOM)));
+        let (cores, heap) = (facts.cores as f64, facts.heap.as_f64());
+        let mut aspects = Vec::new();
+        let severity = self.cores.severity(cores);
+        aspects.push(Aspect {
+            severity,
+            message: format!("the driver has {} cores ({})", facts.cores, self.cores.describe(severity)),
+            key: ConfKey::DriverCores,
+            advice: format!(
+                "a driver rarely needs more than two: {}",
+                set(ConfKey::DriverCores, "2".to_owned())
+            ),
+        });
+        let severity = self.memory.severity(heap);
+        // Without a known use half of it is a step that rarely hurts.
+        let half = facts.heap.whole_mib() / 2;
+        let enough = fits.unwrap_or(half).min(facts.heap.whole_mib());
+        aspects.push(Aspect {
+            severity,
+            message: format!("the driver has {} of heap ({})", facts.heap, self.memory.describe(severity)),
+            key: ConfKey::DriverMemory,
+            advice: format!(
+                "collect less in the driver, write results from executors, and make it smaller: {}",
+                set(ConfKey::DriverMemory, format!("{enough}m"))
+            ),
+        });
+        if let Some(overhead) = facts.overhead {
+            let severity = self.overhead.severity(overhead.as_f64());
+            let tenth = (facts.heap.whole_mib() / 10).max(384);
+            aspects.push(Aspect {
+                severity,
+                message: format!(
+                    "the driver has {overhead} of memory beyond its heap ({})",
+                    self.overhead.describe(severity)
+                ),
+                key: ConfKey::DriverMemoryOverhead,
+                advice: format!(
+                    "a tenth of the heap is what Spark takes by itself: {}",
+                    set(ConfKey::DriverMemoryOverhead, format!("{tenth}m"))
+                ),
+            });
+        }
+        aspects.extend(self.judge_gc(app, facts));
+        if let (Some(ratio), Some(used), Some(fits)) = (facts.heap_ratio(), facts.used, fits) {
+            let large = heap > self.above_heap.get();
+            let severity = if large { self.heap_ratio.severity(ratio) } else { Severity::None };
+            aspects.push(Aspect {
+                severity,
+                message: format!(
+                    "the driver has {} of heap and uses at most {used}; that is {} times what it uses and Spark \
+                     reserves ({})",
+                    facts.heap,
+                    three_digits(ratio),
+                    self.heap_ratio.describe(severity)
+                ),
+                key: ConfKey::DriverMemory,
+            advice: format!("a heap that fits: {}", set(ConfKey::DriverMemory, format!("{fits}m"))),
+            });
+        }
+        aspects
+    }
+
+    fn judge_gc(&self, app: &Application, facts: &Facts) -> Option<Aspect> {
+        let (gc, time) = facts.gc?;
+        let ratio = gc.as_f64() / time.as_f64();
+        let severity = self.gc_ratio.severity(ratio).min(self.gc_time.severity(gc.as_f64()));
+        let larger = facts.heap.whole_mib() / 2 * 3;
+        Some(Aspect {
+            severity,
+            message: format!(
+                "the driver spends {gc} of {time} in garbage collection, {} ({})",
+                percent(ratio),
+                self.gc_ratio.describe_in(severity, percent)
+            ),
+            key: ConfKey::DriverMemory,
+            advice: format!(
+                "give the driver half as much heap again, or collect and broadcast less: {}",
+                conf_line(app, ConfKey::DriverMemory, format!("{larger}m"))
+            ),
+        })
+    }
+}
+
+/// What is known of the driver.
+struct Facts {
+    cores: u64,
+    heap: Bytes,
+    overhead: Option<Bytes>,
+    used: Option<Bytes>,
+    /// Time in garbage collection, and the time that it is part of.
+    gc: Option<(Millis, Millis)>,
+}
+
+impl Facts {
+    fn of(app: &Application, spark: &Spark, gc_from: GcFrom) -> Self {
+        let driver = &spark.driver;
+        let gc = match gc_from {
+            GcFrom::Tasks => driver.totals.gc_time.zip(driver.totals.task_time),
+            GcFrom::Heartbeats => collections(spark).zip(containers::run_time(app)),
+        };
+        let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());
+        Self {
+            cores: cores.unwrap_or(1),
+            heap: memory::heap(app, ConfKey::DriverMemory),
+            overhead: app.conf.spark_size(ConfKey::DriverMemoryOverhead, Bytes::from_mib(1)),
+            used: driver.peaks.heap(),
+            gc: gc.filter(|(_, time)| time.get() > 0),
+        }
+    }
+
+    fn heap_ratio(&self) -> Option<f64> {
+        Some(self.heap.as_f64() / (self.used? + memory::RESERVED).as_f64())
+    }
+
+    fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let mut evidence =
+            vec![("cores_count", Measure::Count(self.cores)), ("heap_bytes", Measure::Size(self.heap))];
+        evidence.extend(self.overhead.map(|overhead| ("overhead_bytes", Measure::Size(overhead))));
+        evidence.extend(self.used.map(|used| ("peak_used_bytes", Measure::Size(used))));
+        evidence.extend(self.heap_ratio().map(|ratio| ("heap_ratio", Measure::Ratio(Some(ratio)))));
+        if let Some((gc, time)) = self.gc {
+            evidence.push(("gc_time_ms", Measure::Time(gc)));
+            evidence.push(("gc_ratio", Measure::Ratio(Some(gc.as_f64() / time.as_f64()))));
+        }
+        evidence
+    }
+}
+
+/// The driver's time in garbage collection, by its own metrics; before Spark 3.3 there is no sum of them.
+fn collections(spark: &Spark) -> Option<Millis> {
+    let peaks = &spark.driver.peaks;
+    // Without a heap nobody looked: Spark writes zeros then.
+    peaks.heap()?;
+    let minor_and_major = || {
+        let minor = peaks.get(ExecutorMetric::MinorGcTime)?;
+        Some(minor.saturating_add(peaks.get(ExecutorMetric::MajorGcTime)?))
+    };
+    peaks.get(ExecutorMetric::TotalGcTime).filter(|&ms| ms > 0).or_else(minor_and_major).map(Millis::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::units::Timestamp;
+
+    const ID: &str = "spark-driver-metrics";
+
+    fn app(settings: &[(&str, &str)], peaks: &[(ExecutorMetric, i64)]) -> Application {
+        let mut app = sample::app(settings);
+        sample::executor(&mut app, "1");
+        sample::peaks(&mut sample::spark(&mut app).driver, peaks);
+        app.finished_at = Some(Timestamp::from_millis(100_000));
+        app
+    }
+
+    #[test]
+    fn settings_alone_can_be_too_large() {
+        let severity = |settings| sample::severity(&app(settings, &[]), ID, false);
+        assert_eq!(
+            severity(&[("spark.driver.memory", "9g"), ("spark.driver.cores", "4")]),
+            Some(Severity::None)
+        );
+        assert_eq!(severity(&[("spark.driver.memory", "10g")]), Some(Severity::Low));
+        assert_eq!(severity(&[("spark.driver.cores", "7")]), Some(Severity::Moderate));
+        assert_eq!(severity(&[("spark.driver.memoryOverhead", "6144")]), Some(Severity::Severe));
+    }
+
+    #[test]
+    fn a_heap_is_measured_by_its_use() {
+        let used = [(ExecutorMetric::JvmHeapMemory, 700 << 20)];
+        let severity = |heap| sample::severity(&app(&[("spark.driver.memory", heap)], &used), ID, false);
+        assert_eq!(severity("2g"), Some(Severity::None));
+        assert_eq!(severity("2100m"), Some(Severity::Severe));
+        let found = sample::evaluate(&app(&[("spark.driver.memory", "8g")], &used), ID, false);
+        let advice = &found.findings[0].advice;
+        assert_eq!(advice, &["a heap that fits: --conf spark.driver.memory=1500m (now 8g)"]);
+    }
+
+    #[test]
+    fn collections_are_measured_by_the_run_time() {
+        use ExecutorMetric::{JvmHeapMemory, MajorGcTime, MinorGcTime, TotalGcTime};
+        let conf = [("spark.driver.memory", "1g")];
+        let severity = |peaks, dr| sample::severity(&app(&conf, peaks), ID, dr);
+        assert_eq!(severity(&[(JvmHeapMemory, 1), (TotalGcTime, 15_000)], false), Some(Severity::Moderate));
+        assert_eq!(severity(&[(JvmHeapMemory, 1), (TotalGcTime, 15_000)], true), Some(Severity::None));
+        let parts = [(JvmHeapMemory, 1), (MinorGcTime, 20_000), (MajorGcTime, 20_000)];
+        assert_eq!(severity(&parts, false), Some(Severity::Critical));
+        assert_eq!(severity(&[(JvmHeapMemory, 1), (TotalGcTime, 4_000)], false), Some(Severity::None));
+    }
+
+    #[test]
+    fn in_local_mode_the_rules_on_executors_judge() {
+        let mut app = sample::app(&[("spark.driver.memory", "30g")]);
+        sample::spark(&mut app).driver.totals.tasks = 1;
+        assert_eq!(sample::severity(&app, ID, false), None);
+        assert_eq!(sample::severity(&app, ID, true), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn oracle_garbage_collection_of_a_driver_with_tasks() {
+        let mut app = sample::app(&[]);
+        let driver = &mut sample::spark(&mut app).driver;
+        driver.totals.tasks = 1;
+        driver.totals.gc_time = Some(Millis::new(120_000));
+        driver.totals.task_time = Some(Millis::new(900_000));
+        let found = sample::evaluate(&app, ID, true);
+        assert_eq!((found.findings[0].severity, found.findings[0].score), (Severity::Severe, 3));
+    }
+
+    #[test]
+    fn nothing_known_is_no_verdict() {
+        let mut app = sample::app(&[]);
+        sample::executor(&mut app, "1");
+        assert_eq!(sample::severity(&app, ID, false), None);
+    }
+}

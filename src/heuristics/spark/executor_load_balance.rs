@@ -1,0 +1,318 @@
+//! `spark-executor-load-balance`: some executors work while others wait (Dr. Elephant v2.0.9
+//! `ExecutorLoadHeuristic`).
+
+use super::{conf_line, memory, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::{decisive, limit};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{Executor, Facet, Spark};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
+use crate::severity::Severity;
+use crate::units::{Bytes, Millis, three_digits};
+
+choice! {
+    /// Which deviations make a load unbalanced.
+    pub(super) enum JudgedBy {
+        /// That of the time in tasks; the others say why.
+        TaskTime = "task-time",
+        /// The worst one.
+        AnyMetric = "any-metric",
+    }
+}
+
+rule_params! {
+    /// Parameters of `spark-executor-load-balance`.
+    pub(super) struct Balance / BalanceLayer {
+        /// Which deviations make a load unbalanced.
+        judged_by: JudgedBy,
+        /// Whether time and bytes are counted per time that the executor was there.
+        by_life: bool,
+        /// Deviation of the time in tasks.
+        task_time_deviation: Ascending<Ratio>,
+        /// Deviation of the bytes read.
+        input_deviation: Ascending<Ratio>,
+        /// Deviation of the highest use of storage memory.
+        storage_deviation: Ascending<Ratio>,
+        /// Deviation of the bytes written.
+        output_deviation: Ascending<Ratio>,
+        /// Uses of storage memory below this count as none.
+        ignored_storage: Quantity<Size>,
+        /// How much busier than the mean the busiest executor is, over the time of its cores.
+        idle_share: Ascending<Ratio>,
+        /// Time in tasks of the busiest executor, over its cores.
+        busiest_time: Ascending<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-executor-load-balance", "Spark Executor Load Balance", |layers| load(layers, Unbalanced));
+
+struct Unbalanced(Balance);
+
+impl Check for Unbalanced {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        if spark.executors.is_empty() {
+            return Verdict::NotApplicable;
+        }
+        let loads: Vec<Load> =
+            spark.executors.iter().filter_map(|e| Load::of(app, spark, e, params)).collect();
+        if loads.is_empty() {
+            return Verdict::NotEvaluated(
+                "no executor tells its time in tasks and how long it was there".to_owned(),
+            );
+        }
+        let deviations = Deviations::of(&loads, !params.by_life);
+        let metrics = [
+            ("time in tasks", deviations.task_time, &params.task_time_deviation),
+            ("bytes read", deviations.input, &params.input_deviation),
+            ("storage memory", deviations.storage, &params.storage_deviation),
+            ("bytes written", deviations.output, &params.output_deviation),
+        ];
+        let judged = match params.judged_by {
+            JudgedBy::TaskTime => 1,
+            JudgedBy::AnyMetric => metrics.len(),
+        };
+        let judge = |(_, deviation, cutoffs): &(&str, f64, &Ascending<Ratio>)| cutoffs.severity(*deviation);
+        // Of equals the first one.
+        let worst = metrics.iter().take(judged).rev().max_by_key(|metric| judge(metric));
+        let Some(worst) = worst else { return Verdict::NotApplicable };
+        let (name, deviation, cutoffs) = *worst;
+        let busiest = busiest_time(app, &spark.executors);
+        let idle = deviations.idle;
+        let low = Severity::Low;
+        let conditions = [
+            ("deviation", cutoffs.severity(deviation), cutoffs.describe(low)),
+            ("idle_share", params.idle_share.severity(idle), params.idle_share.describe_in(low, percent)),
+            (
+                "busiest_time",
+                params.busiest_time.severity(busiest.as_f64()),
+                params.busiest_time.describe(low),
+            ),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let passed = decisive(
+            severity,
+            &[
+                (cutoffs.severity(deviation), cutoffs.describe(severity)),
+                (
+                    params.idle_share.severity(idle),
+                    format!("idle: {}", params.idle_share.describe_in(severity, percent)),
+                ),
+                (
+                    params.busiest_time.severity(busiest.as_f64()),
+                    format!("busiest: {}", params.busiest_time.describe(severity)),
+                ),
+            ],
+        );
+        let uneven = metrics.iter().skip(1).filter(|metric| judge(metric) > Severity::None);
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: spark.executors.len() as u64,
+            message: format!(
+                "the {name} of an executor differs from the mean of all {} by up to {} times the mean; the busiest worked \
+                 {busiest} on each core ({})",
+                loads.len(),
+                three_digits(deviation),
+                limit(severity, passed, &conditions)
+            ),
+            evidence: deviations.evidence(loads.len() as u64, busiest),
+            advice: if severity > Severity::None {
+                advice(app, &uneven.map(|(name, ..)| *name).collect::<Vec<_>>())
+            } else {
+                Vec::new()
+            },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks, Facet::Executors]
+    }
+}
+
+/// What one executor did, with `by_life` per millisecond that it was there.
+struct Load {
+    task_time: f64,
+    input: f64,
+    output: f64,
+    storage: f64,
+    cores: f64,
+}
+
+impl Load {
+    fn of(app: &Application, spark: &Spark, executor: &Executor, params: &Balance) -> Option<Self> {
+        let totals = &executor.totals;
+        // An executor without tasks has worked no time at all; that is known.
+        let task_time = totals.task_time.or((totals.tasks == 0).then_some(Millis::ZERO))?;
+        let life = if params.by_life {
+            memory::life(app, spark, executor).filter(|life| life.get() > 0)?.as_f64()
+        } else {
+            1.0
+        };
+        let bytes = |bytes: Option<Bytes>| bytes.unwrap_or_default().as_f64();
+        let storage = bytes(executor.storage.peak_used);
+        Some(Self {
+            task_time: task_time.as_f64() / life,
+            input: bytes(totals.input) / life,
+            output: bytes(totals.output) / life,
+            storage: if storage < params.ignored_storage.get() { 0.0 } else { storage },
+            cores: memory::slots(app, executor) as f64,
+        })
+    }
+}
+
+/// How far the executors are from their mean.
+struct Deviations {
+    task_time: f64,
+    input: f64,
+    output: f64,
+    storage: f64,
+    idle: f64,
+}
+
+impl Deviations {
+    fn of(loads: &[Load], whole: bool) -> Self {
+        let deviation = |of: fn(&Load) -> f64| deviation(loads.iter().map(of), whole);
+        let busy = loads.iter().map(|load| load.task_time / load.cores);
+        let busiest = busy.clone().fold(0.0, f64::max);
+        let mean = busy.sum::<f64>() / loads.len().max(1) as f64;
+        Self {
+            task_time: deviation(|load| load.task_time),
+            input: deviation(|load| load.input),
+            output: deviation(|load| load.output),
+            storage: deviation(|load| load.storage),
+            idle: busiest - mean,
+        }
+    }
+
+    fn evidence(&self, executors: u64, busiest: Millis) -> Vec<(&'static str, Measure)> {
+        vec![
+            ("executors_count", Measure::Count(executors)),
+            ("task_time_deviation_ratio", Measure::Ratio(Some(self.task_time))),
+            ("input_deviation_ratio", Measure::Ratio(Some(self.input))),
+            ("storage_deviation_ratio", Measure::Ratio(Some(self.storage))),
+            ("output_deviation_ratio", Measure::Ratio(Some(self.output))),
+            ("idle_ratio", Measure::Ratio(Some(self.idle))),
+            ("busiest_ms", Measure::Time(busiest)),
+        ]
+    }
+}
+
+/// The largest distance from the mean, over the mean; 0 where the mean is. Dr. Elephant's means of milliseconds and
+/// bytes are `whole`, the rest cut off.
+fn deviation(values: impl Iterator<Item = f64> + Clone, whole: bool) -> f64 {
+    let count = values.clone().count().max(1) as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    let mean = if whole { mean.trunc() } else { mean };
+    if mean <= 0.0 {
+        return 0.0;
+    }
+    values.map(|value| (value - mean).abs()).fold(0.0, f64::max) / mean
+}
+
+/// The time in tasks of the busiest executor, over its cores.
+fn busiest_time(app: &Application, executors: &[Executor]) -> Millis {
+    let time = |executor: &Executor| {
+        let time = executor.totals.task_time.unwrap_or_default();
+        Millis::new(time.get() / memory::slots(app, executor))
+    };
+    executors.iter().map(time).max().unwrap_or_default()
+}
+
+fn advice(app: &Application, uneven: &[&str]) -> Vec<String> {
+    let mut advice = Vec::new();
+    if !uneven.is_empty() {
+        let uneven = uneven.join(" and ");
+        advice.push(format!(
+            "{uneven} differ too: repartition the data so that tasks are smaller and alike, three or more for each core"
+        ));
+    }
+    if app.conf.flag(ConfKey::DynamicAllocation) != Some(true) {
+        let on = conf_line(app, ConfKey::DynamicAllocation, true);
+        let tracking = conf_line(app, ConfKey::ShuffleTracking, true);
+        advice.push(format!("give executors back that have nothing to do: {on} {tracking}"));
+    }
+    if advice.is_empty() {
+        let line = conf_line(app, ConfKey::DynamicAllocationIdleTimeout, "30s");
+        advice.push(format!("give idle executors back sooner: {line}"));
+    }
+    advice
+}
+
+#[cfg(test)]
+#[allow(clippy::float_cmp)] // exact arithmetic
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::units::Timestamp;
+
+    const ID: &str = "spark-executor-load-balance";
+
+    /// Ten minutes of executors, each with its seconds in tasks.
+    fn app(seconds: &[u64]) -> Application {
+        let mut app = sample::app(&[]);
+        for (id, seconds) in seconds.iter().enumerate() {
+            let executor = sample::executor(&mut app, &id.to_string());
+            executor.totals.task_time = Some(Millis::from_secs(*seconds));
+        }
+        app.finished_at = Some(Timestamp::from_millis(600_000));
+        app
+    }
+
+    #[test]
+    fn deviations() {
+        let of = |values: &[f64], whole| deviation(values.iter().copied(), whole);
+        assert_eq!(of(&[1.0, 1.0], false), 0.0);
+        assert_eq!(of(&[0.0, 0.0], false), 0.0);
+        assert_eq!(of(&[], false), 0.0);
+        assert_eq!(of(&[1.0, 3.0], false), 0.5);
+        assert_eq!(of(&[0.0, 2.0, 10.0], false), 1.5);
+        assert_eq!(of(&[1.0, 2.0], true), 1.0);
+        assert_eq!(of(&[0.0, 1.0], true), 0.0);
+    }
+
+    #[test]
+    fn one_busy_executor_among_idle_ones_is_found() {
+        assert_eq!(sample::severity(&app(&[600, 600, 600, 600]), ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app(&[600, 0, 0, 0]), ID, false), Some(Severity::Critical));
+        assert_eq!(sample::severity(&app(&[600]), ID, false), Some(Severity::None));
+    }
+
+    #[test]
+    fn short_and_idle_applications_are_harmless() {
+        assert_eq!(sample::severity(&app(&[9, 0, 0, 0]), ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app(&[9, 0, 0, 0]), ID, true), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn executors_that_were_there_for_less_time_do_less() {
+        let mut app = app(&[600, 60]);
+        sample::spark(&mut app).executors[1].added_at = Some(Timestamp::from_millis(540_000));
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app, ID, true), Some(Severity::Severe));
+    }
+
+    #[test]
+    fn bytes_alone_are_a_finding_of_the_preset_only() {
+        let mut app = app(&[600, 600]);
+        sample::spark(&mut app).executors[0].totals.input = Some(Bytes::from_mib(100));
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app, ID, true), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn without_executors_there_is_nothing_to_balance() {
+        assert_eq!(sample::severity(&sample::app(&[]), ID, false), None);
+        let mut unknown = app(&[600, 600]);
+        for executor in &mut sample::spark(&mut unknown).executors {
+            executor.totals.task_time = None;
+        }
+        assert_eq!(sample::evaluate(&unknown, ID, false).not_evaluated.len(), 1);
+    }
+}

@@ -1,0 +1,299 @@
+//! `spark-executor-spill`: tasks need more memory than they have (Dr. Elephant `ExecutorStorageSpillHeuristic`).
+
+use super::{conf_line, memory, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::limit;
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::spark::{Executor, Facet, Spark};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Quantity, Ratio};
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+choice! {
+    /// The tasks over which the mean spill is taken.
+    pub(super) enum MeanOver {
+        /// Those that spilled.
+        SpillingTasks = "spilling-tasks",
+        /// All of them.
+        AllTasks = "all-tasks",
+    }
+}
+
+rule_params! {
+    /// Parameters of `spark-executor-spill`.
+    pub(super) struct Spill / SpillLayer {
+        /// Share of executors from which on spilling is common.
+        common: Quantity<Ratio>,
+        /// Share of a task's part of the heap from which on its spill is large.
+        large: Quantity<Ratio>,
+        /// The tasks over which the mean spill is taken.
+        mean_over: MeanOver,
+        /// Few executors spill, and little.
+        rare_small: Severity,
+        /// Few executors spill, but much.
+        rare_large: Severity,
+        /// Many executors spill, but little.
+        common_small: Severity,
+        /// Many executors spill, and much.
+        common_large: Severity,
+        /// What was spilled over what was read or written.
+        data_ratio: Ascending<Ratio>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-executor-spill", "Spark Executor Spill", |layers| load(layers, Spilling));
+
+struct Spilling(Spill);
+
+impl Check for Spilling {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let Some(facts) = Facts::of(app, spark, params.mean_over) else {
+            return Verdict::NotEvaluated("no task reports Memory Bytes Spilled".to_owned());
+        };
+        let table = params.table(&facts);
+        let data = params.data_ratio;
+        let low = Severity::Low;
+        let conditions = [("data_ratio", data.severity(facts.data_ratio()), data.describe_in(low, percent))];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).fold(table, Severity::min);
+        let passed = format!(
+            "{severity}: common from {} of executors, large from {} of a task's part",
+            percent(params.common.get()),
+            percent(params.large.get())
+        );
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: facts.executors,
+            message: match facts.spilling {
+                0 => "no executor spilled".to_owned(),
+                _ => format!("{} ({})", facts.message(), limit(severity, passed, &conditions)),
+            },
+            evidence: facts.evidence(),
+            advice: if severity > Severity::None { advice(app, spark, &facts) } else { Vec::new() },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+impl Spill {
+    fn table(&self, facts: &Facts) -> Severity {
+        let common = facts.executors_ratio() >= self.common.get();
+        let large = facts.mean().as_f64() >= self.large.get() * facts.task_heap.as_f64();
+        match (common, large) {
+            _ if facts.spilling == 0 => Severity::None,
+            (false, false) => self.rare_small,
+            (false, true) => self.rare_large,
+            (true, false) => self.common_small,
+            (true, true) => self.common_large,
+        }
+    }
+}
+
+/// What was measured.
+struct Facts {
+    executors: u64,
+    /// Executors that spilled.
+    spilling: u64,
+    spilled: Bytes,
+    on_disk: Option<Bytes>,
+    /// Tasks over which the mean is taken.
+    tasks: u64,
+    /// A task's part of the heap.
+    task_heap: Bytes,
+    /// What was read or written: the largest of input, output, and shuffle read and written.
+    data: Bytes,
+}
+
+impl Facts {
+    fn of(app: &Application, spark: &Spark, mean_over: MeanOver) -> Option<Self> {
+        let sum = |of: fn(&Executor) -> Option<Bytes>| spark.workers().filter_map(of).reduce(|a, b| a + b);
+        let spilled = sum(|worker| worker.totals.memory_spilled)?;
+        let first = spark.workers().next()?;
+        let heap = memory::heap_of(app, spark, first);
+        let spills = |worker: &&Executor| worker.totals.memory_spilled.is_some_and(|bytes| bytes.get() > 0);
+        let moved = [
+            sum(|worker| worker.totals.input),
+            sum(|worker| worker.totals.output),
+            sum(|worker| worker.totals.shuffle_read),
+            sum(|worker| worker.totals.shuffle_write),
+        ];
+        let tasks = match mean_over {
+            MeanOver::SpillingTasks => spilling_tasks(app),
+            MeanOver::AllTasks => spark.workers().map(|worker| worker.totals.tasks).sum(),
+        };
+        Some(Self {
+            executors: spark.workers().count() as u64,
+            spilling: spark.workers().filter(spills).count() as u64,
+            spilled,
+            on_disk: sum(|worker| worker.totals.disk_spilled),
+            tasks: tasks.max(1),
+            task_heap: Bytes::new(heap.get() / memory::slots(app, first)),
+            data: moved.into_iter().flatten().max().unwrap_or_default(),
+        })
+    }
+
+    fn executors_ratio(&self) -> f64 {
+        self.spilling as f64 / self.executors.max(1) as f64
+    }
+
+    fn mean(&self) -> Bytes {
+        Bytes::new(self.spilled.get() / self.tasks)
+    }
+
+    /// Infinite where something was spilled although nothing was read or written.
+    fn data_ratio(&self) -> f64 {
+        self.spilled.as_f64() / self.data.as_f64()
+    }
+
+    fn message(&self) -> String {
+        format!(
+            "{} of {} executors spilled {} from memory, {} a task, whose part of the heap is {}",
+            self.spilling,
+            self.executors,
+            self.spilled,
+            self.mean(),
+            self.task_heap
+        )
+    }
+
+    fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let ratio = self.data_ratio();
+        let mut evidence = vec![
+            ("executors_count", Measure::Count(self.executors)),
+            ("spilling_executors_count", Measure::Count(self.spilling)),
+            ("executors_ratio", Measure::Ratio(Some(self.executors_ratio()))),
+            ("spilled_bytes", Measure::Size(self.spilled)),
+            ("spilled_per_task_bytes", Measure::Size(self.mean())),
+            ("task_heap_bytes", Measure::Size(self.task_heap)),
+            ("data_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio))),
+        ];
+        evidence.extend(self.on_disk.map(|bytes| ("spilled_to_disk_bytes", Measure::Size(bytes))));
+        evidence
+    }
+}
+
+/// Attempts that spilled, whatever became of them.
+fn spilling_tasks(app: &Application) -> u64 {
+    let attempts = app.groups.iter().map(|group| &group.attempts);
+    let spilling = attempts.map(|attempts| {
+        let spilled = |&row: &usize| attempts.count(row, Counter::MemoryBytesSpilled) > Some(0);
+        (0..attempts.len()).filter(spilled).count() as u64
+    });
+    spilling.sum()
+}
+
+/// Smaller partitions first, as they cost nothing; then more memory for each task.
+fn advice(app: &Application, spark: &Spark, facts: &Facts) -> Vec<String> {
+    // Half of a task's part of the heap is what it can count on for execution.
+    let usable = (facts.task_heap.get() / 2).max(1);
+    let factor = (1 + facts.mean().get().div_ceil(usable)).clamp(2, 8);
+    let mut advice = Vec::new();
+    let (key, default) = if spark.sql.is_empty() {
+        (ConfKey::DefaultParallelism, None)
+    } else {
+        (ConfKey::ShufflePartitions, Some(200))
+    };
+    let now = app.conf.integer(key).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0).or(default);
+    match now {
+        Some(now) => advice.push(format!(
+            "make partitions smaller, so that each fits into memory: {}",
+            conf_line(app, key, now.saturating_mul(factor))
+        )),
+        None => {
+            advice
+                .push(format!("make partitions smaller: {factor} times as many in the shuffles that spill"));
+        }
+    }
+    let key = memory::heap_key(app, spark);
+    let heap =
+        spark.workers().next().map_or_else(Bytes::default, |worker| memory::heap_of(app, spark, worker));
+    let larger = Bytes::new(heap.get() / 2 * 3).whole_mib();
+    advice.push(format!("or give tasks more memory: {}", conf_line(app, key, format!("{larger}m"))));
+    let cores = spark.workers().filter_map(|worker| worker.cores).max();
+    if let Some(cores) = cores.filter(|&cores| cores > 1 && key == ConfKey::ExecutorMemory) {
+        let line = conf_line(app, ConfKey::ExecutorCores, cores.div_ceil(2));
+        advice.push(format!("or run fewer of them in the same heap: {line}"));
+    }
+    advice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    const ID: &str = "spark-executor-spill";
+
+    /// Executors of 4 GiB with 4 cores, of which the first `spilling` spill `each`.
+    fn app(executors: u32, spilling: u32, each: Bytes) -> Application {
+        let mut app = sample::app(&[("spark.executor.memory", "4g"), ("spark.executor.cores", "4")]);
+        for id in 0..executors {
+            let executor = sample::executor(&mut app, &id.to_string());
+            executor.cores = Some(4);
+            executor.totals.memory_spilled = Some(if id < spilling { each } else { Bytes::default() });
+        }
+        app
+    }
+
+    #[test]
+    fn no_quarter_of_the_table_is_empty() {
+        let (small, large) = (Bytes::from_mib(1), Bytes::from_mib(4096));
+        let severity = |spilling, each| sample::severity(&app(10, spilling, each), ID, false);
+        assert_eq!(severity(0, small), Some(Severity::None));
+        assert_eq!(severity(1, small), Some(Severity::Low));
+        assert_eq!(severity(1, large), Some(Severity::Moderate));
+        assert_eq!(severity(2, small), Some(Severity::Moderate));
+        assert_eq!(severity(2, large), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn dr_elephant_lets_large_spills_of_few_executors_pass() {
+        let (small, large) = (Bytes::from_mib(1), Bytes::from_mib(4096));
+        let severity = |spilling, each| sample::severity(&app(10, spilling, each), ID, true);
+        assert_eq!(severity(1, small), Some(Severity::Low));
+        assert_eq!(severity(1, large), Some(Severity::None));
+        assert_eq!(severity(2, small), Some(Severity::Severe));
+        assert_eq!(severity(2, large), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn what_is_little_of_the_data_is_harmless() {
+        let mut app = app(4, 4, Bytes::from_mib(100));
+        sample::spark(&mut app).executors[0].totals.input = Some(Bytes::from_mib(100_000));
+        let found = sample::evaluate(&app, ID, false);
+        assert_eq!(found.findings[0].severity, Severity::None);
+        assert!(found.findings[0].message.contains("harmless by data_ratio: low from 1 %"));
+        assert_eq!(sample::severity(&app, ID, true), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn a_log_without_spill_counters_says_nothing() {
+        let mut app = sample::app(&[]);
+        assert_eq!(sample::severity(&app, ID, false), None);
+        sample::executor(&mut app, "1");
+        let reasons = sample::evaluate(&app, ID, false).not_evaluated;
+        assert_eq!(reasons[0].reason, "no task reports Memory Bytes Spilled");
+    }
+
+    #[test]
+    fn the_mean_is_over_tasks_that_spilled() {
+        use crate::model::table::Outcome;
+        let mut app = app(1, 1, Bytes::from_mib(600));
+        sample::stage(&mut app, 0, &[(Outcome::Succeeded, 10), (Outcome::Succeeded, 10)]);
+        sample::count(&mut app, Counter::MemoryBytesSpilled, 300 << 20);
+        let spark = app.spark.as_deref().unwrap();
+        assert_eq!(Facts::of(&app, spark, MeanOver::SpillingTasks).unwrap().mean(), Bytes::from_mib(300));
+        assert_eq!(Facts::of(&app, spark, MeanOver::AllTasks).unwrap().mean(), Bytes::from_mib(600));
+    }
+}

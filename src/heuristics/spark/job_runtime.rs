@@ -1,0 +1,229 @@
+//! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
+//! `JobRuntimeHeuristic`).
+
+use super::lost_time::{Failures, of_all, quoted};
+use super::{percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::decisive;
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::spark::{Facet, Job, JobResult, Spark, Stage};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::Ratio;
+use crate::severity::Severity;
+use crate::units::Millis;
+
+rule_params! {
+    /// Parameters of `spark-job-runtime`.
+    pub(super) struct JobRuntime / JobRuntimeLayer {
+        /// Failed jobs over all that ended.
+        job_failure_rate: Ascending<Ratio>,
+        /// Whether only the tasks of jobs that succeeded are judged.
+        only_succeeded: bool,
+        /// Failed task attempts of one job over those that failed or succeeded.
+        task_failure_rate: Ascending<Ratio>,
+        /// Time of the job's failed attempts over that of all attempts of the application.
+        lost_share: Ascending<Ratio>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-job-runtime", "Spark Job Runtime", |layers| load(layers, FailingJobs));
+
+struct FailingJobs(JobRuntime);
+
+impl Check for FailingJobs {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let ended = spark.jobs.iter().filter(|job| job.result.is_some()).count() as u64;
+        if ended == 0 {
+            return Verdict::NotEvaluated("the log tells the end of no job".to_owned());
+        }
+        let failed: Vec<&Job> =
+            spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed)).collect();
+        let job_rate = failed.len() as f64 / ended as f64;
+        let by_jobs = params.job_failure_rate.severity(job_rate);
+        let (spent, jobs) = failures_by_job(app, spark);
+        let judged = jobs.into_iter().zip(&spark.jobs).filter(|(_, job)| params.judges(job));
+        let worst = judged
+            .map(|(failures, job)| (params.by_tasks(&failures, spent), failures, job))
+            // Of equals the first one, and those with failures before those without.
+            .rev()
+            .max_by(|(a, x, _), (b, y, _)| a.cmp(b).then(x.rate().total_cmp(&y.rate())));
+        let by_tasks = worst.as_ref().map(|(severity, ..)| *severity).unwrap_or_default();
+        let severity = by_jobs.max(by_tasks);
+        let failures = worst.as_ref().map(|(_, failures, _)| *failures).unwrap_or_default();
+        let message = match &worst {
+            Some((_, failures, job)) if by_tasks > by_jobs => params.task_message(job, failures, spent),
+            _ => format!(
+                "{} of {ended} jobs failed, {} ({})",
+                failed.len(),
+                percent(job_rate),
+                params.job_failure_rate.describe_in(by_jobs, percent)
+            ),
+        };
+        let mut advice = Vec::new();
+        if by_jobs > Severity::None {
+            advice.push(of_failed(&failed));
+        }
+        if by_tasks > Severity::None {
+            advice.extend(failures.advice(app));
+        }
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: app.task_count(),
+            message,
+            evidence: vec![
+                ("jobs_count", Measure::Count(ended)),
+                ("failed_jobs_count", Measure::Count(failed.len() as u64)),
+                ("job_failure_ratio", Measure::Ratio(Some(job_rate))),
+                ("worst_job_failed_tasks_count", Measure::Count(failures.ends.failed)),
+                ("worst_job_task_failure_ratio", Measure::Ratio(Some(failures.rate()))),
+                ("worst_job_lost_ms", Measure::Time(failures.lost)),
+            ],
+            advice,
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Jobs, Facet::Tasks]
+    }
+}
+
+impl JobRuntime {
+    fn judges(&self, job: &Job) -> bool {
+        !self.only_succeeded || job.result == Some(JobResult::Succeeded)
+    }
+
+    fn by_tasks(&self, failures: &Failures, spent: Millis) -> Severity {
+        let lost = failures.lost.as_f64() / spent.as_f64();
+        self.task_failure_rate.severity(failures.rate()).min(self.lost_share.severity(lost))
+    }
+
+    fn task_message(&self, job: &Job, failures: &Failures, spent: Millis) -> String {
+        let severity = self.by_tasks(failures, spent);
+        let share = failures.lost.as_f64() / spent.as_f64();
+        let passed = decisive(
+            severity,
+            &[
+                (
+                    self.task_failure_rate.severity(failures.rate()),
+                    self.task_failure_rate.describe_in(severity, percent),
+                ),
+                (self.lost_share.severity(share), self.lost_share.describe_in(severity, percent)),
+            ],
+        );
+        format!(
+            "job {}: {} of {} task attempts failed, {}, and took {}{} ({passed})",
+            job.id,
+            failures.ends.failed,
+            failures.ends.ended(),
+            percent(failures.rate()),
+            failures.lost,
+            of_all(share),
+        )
+    }
+}
+
+/// Why the first of the failed jobs failed.
+fn of_failed(failed: &[&Job]) -> String {
+    let first = failed.iter().find_map(|job| Some((job.id, quoted(job.failure.as_deref()?)?)));
+    match first {
+        Some((id, reason)) => format!("job {id} says why: {reason}"),
+        None => "see the failures of their stages in the driver's log".to_owned(),
+    }
+}
+
+/// The time of all attempts, and the failures of each job in the order of the jobs.
+fn failures_by_job(app: &Application, spark: &Spark) -> (Millis, Vec<Failures>) {
+    let mut jobs = vec![Failures::default(); spark.jobs.len()];
+    let mut spent = Millis::ZERO;
+    for stage in &spark.stages {
+        let failures = Failures::of_stage(app, stage);
+        spent = spent + failures.spent;
+        let job = job_of(spark, stage).and_then(|at| jobs.get_mut(at));
+        if let Some(job) = job {
+            job.add(&failures);
+        }
+    }
+    (spent, jobs)
+}
+
+/// The job that ran a stage attempt: of those that name the stage the last one that was there by then.
+fn job_of(spark: &Spark, stage: &Stage) -> Option<usize> {
+    let names = |job: &Job| job.stages.contains(&stage.id.stage);
+    let there = |job: &Job| job.submitted_at.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage);
+    let last = spark.jobs.iter().rposition(|job| names(job) && there(job));
+    last.or_else(|| spark.jobs.iter().position(names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::table::Outcome;
+
+    const ID: &str = "spark-job-runtime";
+
+    /// A job per list of attempts, which failed where its list is empty.
+    fn app(jobs: &[&[(Outcome, i64)]]) -> Application {
+        let mut app = sample::app(&[]);
+        for (id, attempts) in (0..).zip(jobs) {
+            let mut job = Job::new(id);
+            job.result = Some(if attempts.is_empty() { JobResult::Failed } else { JobResult::Succeeded });
+            job.stages = vec![id];
+            sample::stage(&mut app, id, attempts);
+            sample::spark(&mut app).jobs.push(job);
+        }
+        app
+    }
+
+    #[test]
+    fn failed_jobs_count() {
+        let good: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000)];
+        let severity = |jobs: &[&[(Outcome, i64)]]| sample::severity(&app(jobs), ID, false);
+        assert_eq!(severity(&[good]), Some(Severity::None));
+        assert_eq!(severity(&[&[], good, good, good]), Some(Severity::Low));
+        assert_eq!(severity(&[&[], good]), Some(Severity::Critical));
+        assert_eq!(severity(&[]), None);
+    }
+
+    #[test]
+    fn every_finished_job_is_low_in_the_preset_and_none_here() {
+        let app = app(&[&[(Outcome::Succeeded, 1000)]]);
+        let found = sample::evaluate(&app, ID, true);
+        assert_eq!(found.findings[0].severity, Severity::Low);
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+    }
+
+    #[test]
+    fn failures_matter_by_the_time_that_they_take() {
+        let quick = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 10), (Outcome::Failed, 10)];
+        assert_eq!(sample::severity(&app(&[&quick]), ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app(&[&quick]), ID, true), Some(Severity::Critical));
+        let slow = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 3_000), (Outcome::Failed, 3_000)];
+        let found = sample::evaluate(&app(&[&slow]), ID, false);
+        assert_eq!(found.findings[0].severity, Severity::Critical);
+        let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s, 37.5 % of all task time (critical from 50 %)";
+        assert_eq!(found.findings[0].message, expected);
+    }
+
+    #[test]
+    fn a_stage_belongs_to_the_job_that_ran_it() {
+        let mut app = app(&[&[(Outcome::Succeeded, 1)], &[(Outcome::Failed, 1)]]);
+        for job in &mut sample::spark(&mut app).jobs {
+            job.stages = vec![1];
+        }
+        let spark = app.spark.as_deref().unwrap();
+        assert_eq!(job_of(spark, &spark.stages[1]), Some(0));
+        for (at, job) in (0..).zip(&mut sample::spark(&mut app).jobs) {
+            job.submitted_at = Some(crate::units::Timestamp::from_millis(-at));
+        }
+        let spark = app.spark.as_deref().unwrap();
+        assert_eq!(job_of(spark, &spark.stages[1]), Some(1));
+        assert_eq!(job_of(spark, &spark.stages[0]), None);
+    }
+}

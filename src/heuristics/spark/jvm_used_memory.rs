@@ -1,0 +1,184 @@
+//! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant `JvmUsedMemoryHeuristic`).
+
+use super::{conf_line, memory, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::{decisive, limit};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::spark::{Facet, Spark};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
+use crate::severity::Severity;
+use crate::units::{Bytes, Millis, three_digits};
+
+rule_params! {
+    /// Parameters of `spark-jvm-used-memory`.
+    pub(super) struct JvmUsed / JvmUsedLayer {
+        /// The heap over its highest use and what Spark reserves.
+        heap_ratio: Ascending<Ratio>,
+        /// Heap that executors have no less of.
+        above_heap: Quantity<Size>,
+        /// How long all executors together held their memory.
+        executor_time: Ascending<Duration>,
+        /// The heap to suggest, over its highest use and what Spark reserves.
+        headroom: Quantity<Ratio>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-jvm-used-memory", "Spark JVM Used Memory", |layers| load(layers, TooLarge));
+
+struct TooLarge(JvmUsed);
+
+impl Check for TooLarge {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let Some(facts) = Facts::of(app, spark) else {
+            return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
+        };
+        if facts.held.is_none() && params.executor_time.values().is_some() {
+            return Verdict::NotEvaluated("the log does not tell how long executors were there".to_owned());
+        }
+        let ratio = facts.ratio();
+        let low = Severity::Low;
+        let held = facts.held.map_or(f64::NAN, Millis::as_f64);
+        let large = facts.heap.as_f64() > params.above_heap.get();
+        let conditions = [
+            (
+                "above_heap",
+                if large { Severity::Critical } else { Severity::None },
+                format!("at most {}", params.above_heap),
+            ),
+            ("heap_ratio", params.heap_ratio.severity(ratio), params.heap_ratio.describe(low)),
+            ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let passed = decisive(
+            severity,
+            &[
+                (params.heap_ratio.severity(ratio), params.heap_ratio.describe(severity)),
+                (params.executor_time.severity(held), params.executor_time.describe(severity)),
+            ],
+        );
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: spark.workers().count() as u64,
+            message: format!(
+                "executors have {} of heap and use at most {}; that is {} times what they use and Spark reserves{} \
+                 ({})",
+                facts.heap,
+                facts.used,
+                three_digits(ratio),
+                memory::held(facts.held),
+                limit(severity, passed, &conditions)
+            ),
+            evidence: facts.evidence(),
+            advice: if severity > Severity::None {
+                let key = memory::heap_key(app, spark);
+                let wanted = memory::ceil_mib(memory::with_headroom(facts.used, params.headroom.get()));
+                vec![format!("a heap that fits: {}", conf_line(app, key, format!("{wanted}m")))]
+            } else {
+                Vec::new()
+            },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+/// What was measured.
+struct Facts {
+    executors: u64,
+    /// The heap of the executor that makes the most of it, and how much that is.
+    heap: Bytes,
+    used: Bytes,
+    held: Option<Millis>,
+}
+
+impl Facts {
+    fn of(app: &Application, spark: &Spark) -> Option<Self> {
+        let measured: Vec<(Bytes, Bytes)> = spark
+            .workers()
+            .filter_map(|worker| Some((memory::heap_of(app, spark, worker), worker.peaks.heap()?)))
+            .collect();
+        let &(heap, used) = measured.iter().min_by(|a, b| excess(**a).total_cmp(&excess(**b)))?;
+        Some(Self { executors: measured.len() as u64, heap, used, held: memory::lives(app, spark) })
+    }
+
+    fn ratio(&self) -> f64 {
+        excess((self.heap, self.used))
+    }
+
+    fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let mut evidence = vec![
+            ("measured_executors_count", Measure::Count(self.executors)),
+            ("heap_bytes", Measure::Size(self.heap)),
+            ("peak_used_bytes", Measure::Size(self.used)),
+            ("heap_ratio", Measure::Ratio(Some(self.ratio()))),
+        ];
+        evidence.extend(self.held.map(|held| ("executor_time_ms", Measure::Time(held))));
+        evidence
+    }
+}
+
+fn excess((heap, used): (Bytes, Bytes)) -> f64 {
+    heap.as_f64() / (used + memory::RESERVED).as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::spark::ExecutorMetric::JvmHeapMemory;
+    use crate::units::Timestamp;
+
+    const ID: &str = "spark-jvm-used-memory";
+
+    /// An hour of two executors with this heap; the second uses `used` MiB of it.
+    fn app(heap: &str, used: i64) -> Application {
+        let mut app = sample::app(&[("spark.executor.memory", heap)]);
+        sample::peaks(sample::executor(&mut app, "1"), &[(JvmHeapMemory, 1)]);
+        sample::peaks(sample::executor(&mut app, "2"), &[(JvmHeapMemory, used << 20)]);
+        app.finished_at = Some(Timestamp::from_millis(3_600_000 * 10));
+        app
+    }
+
+    #[test]
+    fn the_executor_that_uses_most_counts() {
+        let severity = |used| sample::severity(&app("4g", used), ID, false);
+        assert_eq!(severity(3700), Some(Severity::None));
+        assert_eq!(severity(2900), Some(Severity::Low));
+        assert_eq!(severity(2300), Some(Severity::Moderate));
+        assert_eq!(severity(1700), Some(Severity::Severe));
+        assert_eq!(severity(1000), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn small_heaps_and_short_lives_are_harmless() {
+        assert_eq!(sample::severity(&app("2g", 1), ID, true), Some(Severity::None));
+        let mut short = app("4g", 1);
+        short.finished_at = Some(Timestamp::from_millis(10_000));
+        assert_eq!(sample::severity(&short, ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&short, ID, true), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn advice_leaves_what_spark_reserves_and_a_fifth() {
+        let found = sample::evaluate(&app("10g", 700), ID, false);
+        let advice = &found.findings[0].advice;
+        assert_eq!(advice, &["a heap that fits: --conf spark.executor.memory=1200m (now 10g)"]);
+    }
+
+    #[test]
+    fn without_peaks_there_is_no_verdict() {
+        let mut app = sample::app(&[]);
+        sample::peaks(sample::executor(&mut app, "1"), &[(JvmHeapMemory, 0)]);
+        assert_eq!(sample::severity(&app, ID, false), None);
+        assert_eq!(sample::severity(&app, ID, true), None);
+    }
+}

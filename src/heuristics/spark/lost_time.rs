@@ -1,0 +1,134 @@
+//! What failed attempts cost: the time that went into them.
+
+use super::failures::{self, Ends};
+use super::percent;
+use crate::model::Application;
+use crate::model::spark::Stage;
+use crate::model::table::{Outcome, TaskGroup};
+use crate::units::Millis;
+
+/// Attempts of some tasks, and their time from launch to end.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Failures {
+    pub(super) ends: Ends,
+    /// Of those that failed.
+    pub(super) lost: Millis,
+    /// Of all whose end is known, whatever it was.
+    pub(super) spent: Millis,
+}
+
+impl Failures {
+    pub(super) fn of(group: &TaskGroup) -> Self {
+        let attempts = &group.attempts;
+        let mut failures = Self { ends: Ends::of(group), ..Self::default() };
+        for row in 0..attempts.len() {
+            let time = attempts.run_time(row).unwrap_or_default();
+            failures.spent = failures.spent + time;
+            if attempts.outcome(row) == Outcome::Failed {
+                failures.lost = failures.lost + time;
+            }
+        }
+        failures
+    }
+
+    /// Those of one stage attempt; none where the log shows no task of it.
+    pub(super) fn of_stage(app: &Application, stage: &Stage) -> Self {
+        stage.group.and_then(|group| app.groups.get(group)).map(Self::of).unwrap_or_default()
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.ends.add(&other.ends);
+        self.lost = self.lost + other.lost;
+        self.spent = self.spent + other.spent;
+    }
+
+    /// Failed over failed and succeeded; 0 where there are neither.
+    pub(super) fn rate(&self) -> f64 {
+        self.ends.failure_rate().unwrap_or_default()
+    }
+
+    /// What helps against the most frequent reason.
+    pub(super) fn advice(&self, app: &Application) -> Vec<String> {
+        if self.ends.failed == 0 {
+            return vec![
+                "no attempt failed: raise the lowest cut-off of task_failure_rate above 0".to_owned(),
+            ];
+        }
+        failures::advice(app, self.ends.main_reason())
+    }
+}
+
+/// The first line of what a log says about a failure, cut to a length that fits a report; `None` for nothing.
+pub(super) fn quoted(text: &str) -> Option<String> {
+    const LONGEST: usize = 120;
+    let line = text.lines().next()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        let line = line.trim_end_matches(['.', ':']);
+        return (!line.is_empty()).then(|| line.to_owned());
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    Some(format!("{whole_words} …"))
+}
+
+/// The share of all task time that something took, to follow that time.
+pub(super) fn of_all(share: f64) -> String {
+    if share.is_finite() { format!(", {} of all task time", percent(share)) } else { String::new() }
+}
+
+/// The stage as messages name it: `stage 3.0 (count at App.scala:10)`.
+pub(super) fn stage_name(stage: &Stage) -> String {
+    const LONGEST: usize = 40;
+    let name = stage.name.as_deref().map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "));
+    match name.filter(|name| !name.is_empty()) {
+        Some(name) if name.chars().count() > LONGEST => {
+            format!("stage {} ({}…)", stage.id, name.chars().take(LONGEST - 1).collect::<String>().trim_end())
+        }
+        Some(name) => format!("stage {} ({name})", stage.id),
+        None => format!("stage {}", stage.id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::spark::StageAttempt;
+
+    #[test]
+    fn killed_attempts_are_no_failures() {
+        let mut app = sample::app(&[]);
+        let attempts = [
+            (Outcome::Succeeded, 10),
+            (Outcome::Failed, 5),
+            (Outcome::Killed, 7),
+            (Outcome::Failed, 1),
+            (Outcome::Unfinished, -1),
+        ];
+        sample::stage(&mut app, 0, &attempts);
+        let failures = Failures::of(&app.groups[0]);
+        assert_eq!((failures.ends.succeeded, failures.ends.failed), (1, 2));
+        assert_eq!((failures.lost, failures.spent), (Millis::new(6), Millis::new(23)));
+        assert!((failures.rate() - 2.0 / 3.0).abs() < 1e-12);
+        assert!(Failures::default().rate() < 1e-12);
+    }
+
+    #[test]
+    fn quotes_are_one_short_line() {
+        assert_eq!(quoted("Job aborted.\n  at").as_deref(), Some("Job aborted"));
+        assert_eq!(quoted(""), None);
+        assert_eq!(quoted(" .\n"), None);
+        let long = quoted(&"word ".repeat(100)).unwrap();
+        assert!(long.ends_with("word …") && long.chars().count() <= 122, "{long}");
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        let mut stage = Stage::new(StageAttempt { stage: 3, attempt: 0 });
+        assert_eq!(stage_name(&stage), "stage 3.0");
+        stage.name = Some("count at  App.scala:10".to_owned());
+        assert_eq!(stage_name(&stage), "stage 3.0 (count at App.scala:10)");
+        stage.name = Some("$".repeat(50));
+        assert_eq!(stage_name(&stage), format!("stage 3.0 ({}…)", "$".repeat(39)));
+    }
+}

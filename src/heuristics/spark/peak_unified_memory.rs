@@ -1,0 +1,295 @@
+//! `spark-peak-unified-memory`: execution and storage use little of their memory (Dr. Elephant
+//! `UnifiedMemoryHeuristic`).
+
+use super::{conf_line, memory, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::{decisive, limit};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::spark::{Executor, Facet, Spark};
+use crate::rules::cutoffs::{Ascending, Descending};
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
+use crate::severity::Severity;
+use crate::units::{Bytes, Millis};
+
+/// `spark.memory.fraction` where it is not set.
+const DEFAULT_FRACTION: f64 = 0.6;
+
+choice! {
+    /// Whose memory a peak is compared with.
+    pub(super) enum ComparedWith {
+        /// That of the executor that reached it.
+        Own = "own",
+        /// That of the first executor.
+        FirstExecutor = "first-executor",
+    }
+}
+
+rule_params! {
+    /// Parameters of `spark-peak-unified-memory`.
+    pub(super) struct Unified / UnifiedLayer {
+        /// Peak of execution and storage memory over what they may use.
+        peak_share: Descending<Ratio>,
+        /// Whose memory a peak is compared with.
+        compared_with: ComparedWith,
+        /// Whether the peak execution memory that tasks report counts too.
+        task_peaks: bool,
+        /// Memory that executors have no less of.
+        above_memory: Quantity<Size>,
+        /// Heap that executors have no less of.
+        above_heap: Quantity<Size>,
+        /// Share of the heap for execution and storage that is no less than this.
+        above_fraction: Quantity<Ratio>,
+        /// How long all executors together held their memory.
+        executor_time: Ascending<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-peak-unified-memory", "Spark Peak Unified Memory", |layers| load(layers, Unused));
+
+struct Unused(Unified);
+
+impl Check for Unused {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let Some(facts) = Facts::of(app, spark, params) else {
+            return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
+        };
+        if facts.held.is_none() && params.executor_time.values().is_some() {
+            return Verdict::NotEvaluated("the log does not tell how long executors were there".to_owned());
+        }
+        let low = Severity::Low;
+        let held = facts.held.map_or(f64::NAN, Millis::as_f64);
+        let peak_share = params.peak_share;
+        let conditions = [
+            ("above_memory", above(facts.total, params.above_memory), at_most(params.above_memory)),
+            ("above_heap", above(facts.heap, params.above_heap), at_most(params.above_heap)),
+            (
+                "above_fraction",
+                if facts.fraction > params.above_fraction.get() {
+                    Severity::Critical
+                } else {
+                    Severity::None
+                },
+                format!("spark.memory.fraction is at most {}", params.above_fraction),
+            ),
+            ("peak_share", peak_share.severity(facts.share()), peak_share.describe_in(low, percent)),
+            ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
+        ];
+        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let passed = decisive(
+            severity,
+            &[
+                (peak_share.severity(facts.share()), peak_share.describe_in(severity, percent)),
+                (params.executor_time.severity(held), params.executor_time.describe(severity)),
+            ],
+        );
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: spark.workers().count() as u64,
+            message: format!(
+                "execution and storage used at most {} of the {} that an executor has for them, {}{} ({})",
+                facts.peak,
+                facts.total,
+                percent(facts.share()),
+                memory::held(facts.held),
+                limit(severity, passed, &conditions)
+            ),
+            evidence: facts.evidence(),
+            advice: if severity > Severity::None { facts.advice(app, spark) } else { Vec::new() },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+/// Critical, so that it never holds back, for what is more than `floor`.
+fn above(value: Bytes, floor: Quantity<Size>) -> Severity {
+    if value.as_f64() > floor.get() { Severity::Critical } else { Severity::None }
+}
+
+fn at_most(floor: Quantity<Size>) -> String {
+    format!("at most {floor}")
+}
+
+/// What was measured.
+struct Facts {
+    executors: u64,
+    peak: Bytes,
+    mean_peak: Bytes,
+    /// What the executor with the peak may use.
+    total: Bytes,
+    heap: Bytes,
+    fraction: f64,
+    held: Option<Millis>,
+}
+
+impl Facts {
+    fn of(app: &Application, spark: &Spark, params: &Unified) -> Option<Self> {
+        let first = spark.workers().find_map(|worker| worker.storage.total);
+        let measured: Vec<(&Executor, Bytes, Bytes)> = spark
+            .workers()
+            .filter_map(|worker| {
+                let total = match params.compared_with {
+                    ComparedWith::Own => worker.storage.total,
+                    ComparedWith::FirstExecutor => first,
+                };
+                Some((worker, peak(worker)?, total.filter(|total| total.get() > 0)?))
+            })
+            .collect();
+        let share = |(_, peak, total): &(&Executor, Bytes, Bytes)| peak.as_f64() / total.as_f64();
+        let &(worker, peak, total) = measured.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+        let sum: Bytes = measured.iter().map(|(_, peak, _)| *peak).sum();
+        let task_peak = if params.task_peaks { largest_task_peak(app) } else { None };
+        let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(DEFAULT_FRACTION);
+        Some(Self {
+            executors: measured.len() as u64,
+            peak: peak.max(task_peak.unwrap_or_default()),
+            mean_peak: Bytes::new(sum.get() / measured.len() as u64),
+            total,
+            heap: memory::heap_of(app, spark, worker),
+            fraction,
+            held: memory::lives(app, spark),
+        })
+    }
+
+    fn share(&self) -> f64 {
+        self.peak.as_f64() / self.total.as_f64()
+    }
+
+    fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let mut evidence = vec![
+            ("measured_executors_count", Measure::Count(self.executors)),
+            ("peak_bytes", Measure::Size(self.peak)),
+            ("mean_peak_bytes", Measure::Size(self.mean_peak)),
+            ("total_bytes", Measure::Size(self.total)),
+            ("peak_ratio", Measure::Ratio(Some(self.share()))),
+            ("heap_bytes", Measure::Size(self.heap)),
+        ];
+        evidence.extend(self.held.map(|held| ("executor_time_ms", Measure::Time(held))));
+        evidence
+    }
+
+    /// The smallest heap whose part for execution and storage holds the peak and a quarter more.
+    fn advice(&self, app: &Application, spark: &Spark) -> Vec<String> {
+        let key = memory::heap_key(app, spark);
+        let unified = Bytes::from_f64(self.peak.as_f64() * 1.25 / self.fraction).unwrap_or(self.heap);
+        let used = spark.workers().filter_map(|worker| worker.peaks.heap()).max().unwrap_or_default();
+        let smaller = (unified + memory::RESERVED).max(memory::with_headroom(used, 1.2));
+        let mut advice = Vec::new();
+        if smaller < self.heap {
+            let line = conf_line(app, key, format!("{}m", memory::ceil_mib(smaller)));
+            advice.push(format!("smaller executors hold what is used, with a quarter to spare: {line}"));
+        }
+        if self.fraction > DEFAULT_FRACTION {
+            let line = conf_line(app, ConfKey::MemoryFraction, DEFAULT_FRACTION);
+            advice.push(format!("leave more of the heap to the code: {line}"));
+        }
+        if let (Some(cores), ConfKey::ExecutorMemory) = (spark.workers().filter_map(|w| w.cores).max(), key) {
+            let line = conf_line(app, ConfKey::ExecutorCores, cores.saturating_mul(2));
+            advice.push(format!("or let more tasks share the same memory: {line}"));
+        }
+        if advice.is_empty() {
+            advice.push("cache what is read more than once: there is memory for it".to_owned());
+        }
+        advice
+    }
+}
+
+/// The highest execution and storage memory of a worker; `None` where nobody looked.
+fn peak(worker: &Executor) -> Option<Bytes> {
+    let unified = worker.peaks.unified()?;
+    (unified.get() > 0 || worker.peaks.heap().is_some()).then_some(unified)
+}
+
+/// Polls miss what lives between them; a task knows its own peak.
+fn largest_task_peak(app: &Application) -> Option<Bytes> {
+    let attempts = app.groups.iter().map(|group| &group.attempts);
+    attempts
+        .flat_map(|attempts| {
+            (0..attempts.len()).filter_map(|row| attempts.bytes(row, Counter::PeakExecutionMemory))
+        })
+        .max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::spark::ExecutorMetric;
+    use crate::model::table::Outcome;
+    use crate::units::Timestamp;
+
+    const ID: &str = "spark-peak-unified-memory";
+
+    /// An hour of executors of 10 GiB, each with its peak and its limit in MiB.
+    fn app(executors: &[(i64, u64)]) -> Application {
+        let mut app = sample::app(&[("spark.executor.memory", "10g"), ("spark.executor.cores", "4")]);
+        for (id, (peak, total)) in executors.iter().enumerate() {
+            let executor = sample::executor(&mut app, &id.to_string());
+            executor.storage.total = Some(Bytes::from_mib(*total));
+            sample::peaks(
+                executor,
+                &[
+                    (ExecutorMetric::JvmHeapMemory, 1 << 30),
+                    (ExecutorMetric::OnHeapUnifiedMemory, peak << 20),
+                    (ExecutorMetric::OffHeapUnifiedMemory, 0),
+                ],
+            );
+        }
+        app.finished_at = Some(Timestamp::from_millis(3_600_000 * 20));
+        app
+    }
+
+    #[test]
+    fn unused_memory_is_found() {
+        let severity = |peak| sample::severity(&app(&[(1, 5000), (peak, 5000)]), ID, false);
+        assert_eq!(severity(3600), Some(Severity::None));
+        assert_eq!(severity(3400), Some(Severity::Low));
+        assert_eq!(severity(1900), Some(Severity::Severe));
+        assert_eq!(severity(900), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn small_and_short_executors_are_harmless() {
+        let mut short = app(&[(1, 5000)]);
+        short.finished_at = Some(Timestamp::from_millis(60_000));
+        assert_eq!(sample::severity(&short, ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&short, ID, true), Some(Severity::Critical));
+        assert_eq!(sample::severity(&app(&[(1, 256)]), ID, true), Some(Severity::None));
+        assert_eq!(sample::severity(&app(&[(1, 257)]), ID, true), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn each_executor_is_measured_by_its_own_memory() {
+        let app = app(&[(10, 5000), (400, 500)]);
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app, ID, true), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn a_tasks_own_peak_counts() {
+        let mut app = app(&[(10, 5000)]);
+        sample::stage(&mut app, 0, &[(Outcome::Succeeded, 10)]);
+        sample::count(&mut app, Counter::PeakExecutionMemory, 4 << 30);
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app, ID, true), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn without_peaks_the_rule_says_what_to_switch_on() {
+        let mut app = sample::app(&[]);
+        let executor = sample::executor(&mut app, "1");
+        sample::peaks(executor, &[(ExecutorMetric::OnHeapUnifiedMemory, 0)]);
+        let reasons = sample::evaluate(&app, ID, false).not_evaluated;
+        assert!(reasons[0].reason.contains("spark.eventLog.logStageExecutorMetrics=true"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Small applications for unit tests.
+
+use crate::model::conf::Property;
+use crate::model::counters::Counter;
+use crate::model::spark::{Executor, ExecutorMetric, Spark, Stage, StageAttempt, StageStatus};
+use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Engine};
+use crate::rules::{RuleFile, RuleSet};
+use crate::severity::Severity;
+use crate::units::Timestamp;
+use crate::{finding::Finding, rules::Evaluation};
+
+/// A Spark application with settings and nothing else.
+pub(super) fn app(settings: &[(&str, &str)]) -> Application {
+    let mut app = Application::new(Engine::Spark);
+    for (name, value) in settings {
+        let property = Property { value: (*value).to_owned(), is_final: false };
+        app.conf.insert((*name).to_owned(), property);
+    }
+    app.submitted_at = Some(Timestamp::from_millis(0));
+    app.spark = Some(Box::default());
+    app
+}
+
+/// The part of `app` that only Spark applications have.
+pub(super) fn spark(app: &mut Application) -> &mut Spark {
+    app.spark.as_mut().unwrap()
+}
+
+/// Adds an executor that was there from the start and ran one task.
+pub(super) fn executor<'a>(app: &'a mut Application, id: &str) -> &'a mut Executor {
+    let executors = &mut spark(app).executors;
+    let mut executor = Executor { id: id.to_owned(), ..Executor::default() };
+    executor.added_at = Some(Timestamp::from_millis(0));
+    executor.totals.tasks = 1;
+    executors.push(executor);
+    executors.last_mut().unwrap()
+}
+
+/// Sets peaks of an executor.
+pub(super) fn peaks(executor: &mut Executor, values: &[(ExecutorMetric, i64)]) {
+    for (metric, value) in values {
+        executor.peaks.raise(*metric, *value);
+    }
+}
+
+/// Adds a complete stage with an attempt per (outcome, milliseconds), all launched when it was submitted.
+pub(super) fn stage(app: &mut Application, id: u32, attempts: &[(Outcome, i64)]) -> StageAttempt {
+    let id = StageAttempt { stage: id, attempt: 0 };
+    let mut group = TaskGroup::new(TaskKind::Stage(id));
+    for (number, (outcome, time)) in (0..).zip(attempts) {
+        let task = group.tasks.push(number);
+        let row = group.attempts.push(u32::try_from(task).unwrap(), 0);
+        group.attempts.set_outcome(row, *outcome);
+        group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
+        group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(*time)));
+        if *outcome == Outcome::Failed {
+            group.attempts.set_end_reason(row, Some(EndReason::Exception));
+        }
+    }
+    let mut stage = Stage::new(id);
+    stage.name = Some(format!("count at App.scala:{}", id.stage));
+    stage.status = StageStatus::Complete;
+    stage.submitted_at = Some(Timestamp::from_millis(0));
+    let longest = attempts.iter().map(|(_, time)| *time).max().unwrap_or_default();
+    stage.completed_at = Some(Timestamp::from_millis(longest));
+    stage.announced_tasks = Some(attempts.len() as u64);
+    stage.group = Some(app.groups.len());
+    app.groups.push(group);
+    spark(app).stages.push(stage);
+    id
+}
+
+/// Gives a counter to every attempt of every stage.
+pub(super) fn count(app: &mut Application, counter: Counter, value: i64) {
+    for group in &mut app.groups {
+        for row in 0..group.attempts.len() {
+            group.attempts.set_counter(row, counter, Some(value));
+        }
+    }
+}
+
+/// What one rule says, with the preset `dr-elephant` or without.
+pub(super) fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
+    let name = std::path::Path::new("dr-elephant");
+    let files = if dr_elephant { RuleFile::find(name).unwrap() } else { Vec::new() };
+    let mut evaluation = RuleSet::with_files(&files).unwrap().evaluate(app);
+    evaluation.findings.retain(|finding| finding.rule == rule);
+    evaluation.not_evaluated.retain(|reason| reason.rule == rule);
+    for Finding { message, advice, severity, .. } in &evaluation.findings {
+        assert_eq!(advice.is_empty(), *severity == Severity::None, "{message}: {advice:?}");
+    }
+    evaluation
+}
+
+/// The worst severity that one rule finds; `None` where it was not evaluated.
+pub(super) fn severity(app: &Application, rule: &str, dr_elephant: bool) -> Option<Severity> {
+    evaluate(app, rule, dr_elephant).findings.iter().map(|finding| finding.severity).max()
+}

@@ -1,0 +1,332 @@
+//! `spark-stage-runtime`: stages that take long, that fail, or that lose time to failed tasks (Dr. Elephant v2.0.9
+//! `StageRuntimeHeuristic`).
+
+use std::cmp::Reverse;
+
+use super::lost_time::{Failures, of_all, quoted, stage_name};
+use super::{conf_line, containers, memory, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::decisive;
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{Facet, Spark, Stage, StageStatus};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Ratio};
+use crate::severity::Severity;
+use crate::units::Millis;
+
+/// How many stages get a finding of their own.
+const SHOWN: usize = 3;
+
+rule_params! {
+    /// Parameters of `spark-stage-runtime`.
+    pub(super) struct StageRuntime / StageRuntimeLayer {
+        /// Failed stage attempts over all that ended.
+        stage_failure_rate: Ascending<Ratio>,
+        /// Whether only stages that succeeded are judged one by one.
+        only_succeeded: bool,
+        /// Failed task attempts of one stage over those that failed or succeeded.
+        task_failure_rate: Ascending<Ratio>,
+        /// Time of the stage's failed attempts over that of all attempts of the application.
+        lost_share: Ascending<Ratio>,
+        /// From the stage's submission to its end.
+        stage_time: Ascending<Duration>,
+        /// That time over the run time of the application.
+        run_time_share: Ascending<Ratio>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-stage-runtime", "Spark Stage Runtime", |layers| load(layers, Stages));
+
+struct Stages(StageRuntime);
+
+impl Check for Stages {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let ended = spark.stages.iter().filter(|stage| stage.status != StageStatus::Unfinished).count();
+        if ended == 0 {
+            return Verdict::NotEvaluated("the log tells the end of no stage".to_owned());
+        }
+        let whole = Whole::of(app);
+        let judged = spark.stages.iter().filter(|stage| params.judges(stage));
+        let mut facts: Vec<Facts<'_>> = judged.map(|stage| params.facts(app, stage, &whole)).collect();
+        facts.retain(|facts| facts.severity() > Severity::None);
+        // Stable: of equals the one that ran first.
+        facts.sort_by_key(|facts| Reverse((facts.severity(), facts.time)));
+        let more = facts.len().saturating_sub(SHOWN);
+        facts.truncate(SHOWN);
+        let mut judgements: Vec<Judgement> =
+            facts.iter().map(|facts| params.judgement(app, spark, facts)).collect();
+        if let Some(last) = judgements.last_mut().filter(|_| more > 0) {
+            last.message = format!("{}; {more} more stages like it", last.message);
+        }
+        let by_stages = params.of_application(app, spark, ended as u64);
+        if by_stages.severity > Severity::None || judgements.is_empty() {
+            judgements.insert(0, by_stages);
+        }
+        Verdict::Several(judgements)
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Stages, Facet::Tasks]
+    }
+}
+
+/// What stages are measured against.
+struct Whole {
+    run_time: Option<Millis>,
+    /// The time of all attempts.
+    spent: Millis,
+}
+
+impl Whole {
+    fn of(app: &Application) -> Self {
+        let mut all = Failures::default();
+        for group in &app.groups {
+            all.add(&Failures::of(group));
+        }
+        Self { run_time: containers::run_time(app), spent: all.spent }
+    }
+}
+
+/// What was measured of one stage.
+struct Facts<'a> {
+    stage: &'a Stage,
+    failures: Failures,
+    /// The time of its failed attempts over that of all attempts.
+    lost_share: f64,
+    time: Option<Millis>,
+    share: Option<f64>,
+    by_failures: Severity,
+    by_time: Severity,
+}
+
+impl Facts<'_> {
+    fn severity(&self) -> Severity {
+        self.by_failures.max(self.by_time)
+    }
+
+    fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let failures = &self.failures;
+        let mut evidence = vec![
+            ("failed_tasks_count", Measure::Count(failures.ends.failed)),
+            ("succeeded_tasks_count", Measure::Count(failures.ends.succeeded)),
+            ("task_failure_ratio", Measure::Ratio(Some(failures.rate()))),
+            ("lost_ms", Measure::Time(failures.lost)),
+        ];
+        evidence.extend(self.time.map(|time| ("stage_ms", Measure::Time(time))));
+        evidence.extend(self.share.map(|share| ("run_time_ratio", Measure::Ratio(Some(share)))));
+        evidence
+    }
+}
+
+impl StageRuntime {
+    fn judges(&self, stage: &Stage) -> bool {
+        match stage.status {
+            StageStatus::Complete => true,
+            StageStatus::Failed => !self.only_succeeded,
+            StageStatus::Unfinished => false,
+        }
+    }
+
+    fn facts<'a>(&self, app: &Application, stage: &'a Stage, whole: &Whole) -> Facts<'a> {
+        let failures = Failures::of_stage(app, stage);
+        let time = stage.duration();
+        let run_time = whole.run_time.filter(|time| time.get() > 0);
+        let share = time.zip(run_time).map(|(time, run)| time.as_f64() / run.as_f64());
+        let lost = failures.lost.as_f64() / whole.spent.as_f64();
+        Facts {
+            stage,
+            failures,
+            lost_share: lost,
+            time,
+            share,
+            by_failures: self.task_failure_rate.severity(failures.rate()).min(self.lost_share.severity(lost)),
+            by_time: self
+                .stage_time
+                .severity(time.map_or(f64::NAN, Millis::as_f64))
+                .min(self.run_time_share.severity(share.unwrap_or(f64::NAN))),
+        }
+    }
+
+    fn time_limits(&self, facts: &Facts<'_>) -> [(Severity, String); 2] {
+        let time = facts.time.map_or(f64::NAN, Millis::as_f64);
+        let share = facts.share.unwrap_or(f64::NAN);
+        [
+            (self.stage_time.severity(time), self.stage_time.describe(facts.by_time)),
+            (self.run_time_share.severity(share), self.run_time_share.describe_in(facts.by_time, percent)),
+        ]
+    }
+
+    fn judgement(&self, app: &Application, spark: &Spark, facts: &Facts<'_>) -> Judgement {
+        let failures = &facts.failures;
+        let name = stage_name(facts.stage);
+        let message = if facts.by_failures >= facts.by_time {
+            let passed = decisive(
+                facts.by_failures,
+                &[
+                    (
+                        self.task_failure_rate.severity(failures.rate()),
+                        self.task_failure_rate.describe_in(facts.by_failures, percent),
+                    ),
+                    (
+                        self.lost_share.severity(facts.lost_share),
+                        self.lost_share.describe_in(facts.by_failures, percent),
+                    ),
+                ],
+            );
+            format!(
+                "{name}: {} of {} task attempts failed, {}, and took {}{} ({passed})",
+                failures.ends.failed,
+                failures.ends.ended(),
+                percent(failures.rate()),
+                failures.lost,
+                of_all(facts.lost_share),
+            )
+        } else {
+            let share = facts.share.map(|share| format!(", {} of the run time", percent(share)));
+            format!(
+                "{name}: took {}{} ({})",
+                facts.time.unwrap_or_default(),
+                share.unwrap_or_default(),
+                decisive(facts.by_time, &self.time_limits(facts))
+            )
+        };
+        let mut advice = Vec::new();
+        if facts.by_failures > Severity::None {
+            advice.extend(failures.advice(app));
+        }
+        if facts.by_time > Severity::None {
+            advice.push(faster(app, spark, facts.stage));
+        }
+        let group = facts.stage.group.and_then(|group| app.groups.get(group));
+        Judgement {
+            severity: facts.severity(),
+            subject: Subject::Stage(facts.stage.id),
+            tasks: group.map_or(0, |group| group.tasks.len() as u64),
+            message,
+            evidence: facts.evidence(),
+            advice,
+        }
+    }
+
+    fn of_application(&self, app: &Application, spark: &Spark, ended: u64) -> Judgement {
+        let failed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Failed);
+        let reason = failed.clone().find_map(|stage| Some((stage.id, quoted(stage.failure.as_deref()?)?)));
+        let failed = failed.count() as u64;
+        let rate = failed as f64 / ended.max(1) as f64;
+        let severity = self.stage_failure_rate.severity(rate);
+        let advice = match reason {
+            Some((id, reason)) => format!("stage {id} says why: {reason}"),
+            None => "see why the stages failed in the driver's log".to_owned(),
+        };
+        Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: app.task_count(),
+            message: format!(
+                "{failed} of {ended} stage attempts failed, {} ({})",
+                percent(rate),
+                self.stage_failure_rate.describe_in(severity, percent)
+            ),
+            evidence: vec![
+                ("stages_count", Measure::Count(ended)),
+                ("failed_stages_count", Measure::Count(failed)),
+                ("stage_failure_ratio", Measure::Ratio(Some(rate))),
+            ],
+            advice: if severity > Severity::None { vec![advice] } else { Vec::new() },
+        }
+    }
+}
+
+/// More tasks where cores stand idle, more cores where they do not.
+fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
+    let slots: u64 = spark.workers().map(|worker| memory::slots(app, worker)).sum();
+    let tasks = stage.announced_tasks.unwrap_or_default();
+    if tasks < slots.saturating_mul(2) {
+        let key = if spark.sql.is_empty() { ConfKey::DefaultParallelism } else { ConfKey::ShufflePartitions };
+        return format!(
+            "split the work finer, {tasks} tasks are few for {slots} at a time: {}",
+            conf_line(app, key, slots.saturating_mul(3))
+        );
+    }
+    let executors = (spark.executors.len() as u64).saturating_mul(2).max(2);
+    let key = match app.conf.flag(ConfKey::DynamicAllocation) {
+        Some(true) => ConfKey::DynamicAllocationMax,
+        _ => ConfKey::ExecutorInstances,
+    };
+    format!("{tasks} tasks wait for {slots} at a time: {}", conf_line(app, key, executors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::table::Outcome;
+    use crate::units::Timestamp;
+
+    const ID: &str = "spark-stage-runtime";
+    const MINUTE: i64 = 60_000;
+
+    fn app(stages: &[&[(Outcome, i64)]], minutes: i64) -> Application {
+        let mut app = sample::app(&[]);
+        for (id, attempts) in (0..).zip(stages) {
+            sample::stage(&mut app, id, attempts);
+        }
+        app.finished_at = Some(Timestamp::from_millis(minutes * MINUTE));
+        app
+    }
+
+    #[test]
+    fn long_stages_count_by_their_share() {
+        let long = [(Outcome::Succeeded, 40 * MINUTE)];
+        assert_eq!(sample::severity(&app(&[&long], 41), ID, false), Some(Severity::Moderate));
+        assert_eq!(sample::severity(&app(&[&long], 4000), ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app(&[&long], 4000), ID, true), Some(Severity::Moderate));
+        let found = sample::evaluate(&app(&[&long], 100), ID, false);
+        let expected = "stage 0.0 (count at App.scala:0): took 40m, 40 % of the run time (moderate from 30m)";
+        assert_eq!(found.findings[0].message, expected);
+        assert_eq!(found.findings[0].subject.name(), "stage 0.0");
+    }
+
+    #[test]
+    fn three_stages_speak_for_more() {
+        let failing: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000), (Outcome::Failed, 1000)];
+        let found = sample::evaluate(&app(&[failing; 5], 1), ID, false);
+        assert_eq!(found.findings.len(), 3);
+        assert!(
+            found.findings[2].message.ends_with("; 2 more stages like it"),
+            "{}",
+            found.findings[2].message
+        );
+        assert!(!found.findings[1].message.contains("more stages"));
+    }
+
+    #[test]
+    fn every_complete_stage_is_low_in_the_preset_and_none_here() {
+        let app = app(&[&[(Outcome::Succeeded, 1000)]], 1);
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app, ID, true), Some(Severity::Low));
+    }
+
+    #[test]
+    fn failed_stages_count() {
+        let good: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000)];
+        let mut app = app(&[good, good, good], 1);
+        sample::spark(&mut app).stages[1].status = StageStatus::Failed;
+        sample::spark(&mut app).stages[1].failure = Some("Job aborted.\n at".to_owned());
+        let found = sample::evaluate(&app, ID, false);
+        assert_eq!(found.findings[0].severity, Severity::Moderate);
+        assert_eq!(found.findings[0].message, "1 of 3 stage attempts failed, 33.3 % (moderate from 30 %)");
+        assert_eq!(found.findings[0].advice, ["stage 1.0 says why: Job aborted"]);
+    }
+
+    #[test]
+    fn no_end_is_no_verdict() {
+        assert_eq!(sample::severity(&app(&[], 1), ID, false), None);
+    }
+}

@@ -139,6 +139,16 @@ fn settings_that_waste_are_named_worst_first_with_what_to_set() {
 }
 
 #[test]
+fn cores_and_heap_shrink_together() {
+    let conf = [("spark.executor.cores", "16"), ("spark.executor.memory", "80g")];
+    let finding = only(&App::with(&conf, 2, 16).stage(vec![Task::new("1", 1000)]), "spark-configuration");
+    assert_eq!(finding.severity, Severity::Moderate);
+    let expected = "--conf spark.executor.cores=4 (now 16) --conf spark.executor.memory=20480m (now 80g)";
+    assert_eq!(finding.advice.len(), 1);
+    assert!(finding.advice[0].ends_with(expected), "{:?}", finding.advice);
+}
+
+#[test]
 fn kryo_matters_where_rdds_shuffle() {
     let shuffled = Task::new("1", 1000).metric("Shuffle Write Metrics.Shuffle Bytes Written", 2 * GIB);
     let finding = only(&App::with(&[], 1, 1).stage(vec![shuffled]), "spark-configuration");

@@ -70,7 +70,8 @@ struct Configuration(Settings);
 struct Issue {
     severity: Severity,
     text: String,
-    advice: String,
+    /// What to set; `None` where another setting's advice says it.
+    advice: Option<String>,
 }
 
 impl Check for Configuration {
@@ -90,7 +91,7 @@ impl Check for Configuration {
             tasks: spark.executors.len() as u64,
             message: if texts.is_empty() { "no setting stands out".to_owned() } else { texts.join("; ") },
             evidence: evidence(app),
-            advice: issues.iter().map(|issue| issue.advice.clone()).collect(),
+            advice: issues.iter().filter_map(|issue| issue.advice.clone()).collect(),
         })
     }
 }

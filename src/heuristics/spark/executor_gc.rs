@@ -99,12 +99,19 @@ impl Collection {
 fn advice(app: &Application, workers: &[&Executor]) -> Vec<String> {
     let local = ClusterManager::of(&app.conf) == Some(ClusterManager::Local);
     let key = if local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory };
-    let now = app.conf.spark_size(key, Bytes::new(1)).unwrap_or(Bytes::from_mib(1024));
-    let larger = Bytes::new(now.get() / 2 * 3);
-    let mut advice = vec![format!(
-        "give the heap half as much again: {}",
-        conf_line(app, key, format!("{}m", larger.whole_mib()))
-    )];
+    let now = app.conf.spark_size(key, Bytes::from_mib(1)).unwrap_or(Bytes::from_mib(1024));
+    let peak = workers.iter().filter_map(|worker| worker.peaks.heap()).max();
+    let mut advice = Vec::new();
+    match peak.filter(|peak| peak.get() < now.get() / 2) {
+        Some(peak) => advice.push(format!(
+            "the heap is never half full ({peak} of {now} at the peak), so more of it would not help: make fewer \
+             short-lived objects, with DataFrames instead of RDDs of objects"
+        )),
+        None => advice.push(format!(
+            "give the heap half as much again: {}",
+            conf_line(app, key, format!("{}m", Bytes::new(now.get() / 2 * 3).whole_mib()))
+        )),
+    }
     let cores = workers.iter().filter_map(|worker| worker.cores).max();
     if let Some(cores) = cores.filter(|&cores| cores > 1 && !local) {
         advice.push(format!(

@@ -110,8 +110,8 @@ pub(super) fn advice(app: &Application, reason: Option<EndReason>) -> Vec<String
             "keep shuffle files apart from executors: --conf spark.shuffle.service.enabled=true".to_owned(),
         ],
         _ => vec![
-            "the same task may fail again: read the exception of its first attempt, and correct the code or the \
-             record that it names; each try that fails costs its whole time (spark.task.maxFailures counts them)"
+            "read the exception of the first attempt that failed, and correct the code or the record that it \
+             names: each further try, up to spark.task.maxFailures of them, costs its whole time"
                 .to_owned(),
         ],
     }

@@ -21,11 +21,11 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
         return Some(Issue {
             severity: params.no_shuffle_service,
             text: "there is no shuffle service and no dynamic allocation".to_owned(),
-            advice: format!(
+            advice: Some(format!(
                 "give executors back while they are idle: {} {}",
                 conf_line(app, ConfKey::DynamicAllocation, "true"),
                 conf_line(app, ConfKey::ShuffleService, "true"),
-            ),
+            )),
         });
     }
     if params.tracking_helps && kept_otherwise(app) {
@@ -34,11 +34,11 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     Some(Issue {
         severity: params.lost_shuffle_files,
         text: "executors come and go by dynamic allocation, and nothing keeps their shuffle files".to_owned(),
-        advice: format!(
+        advice: Some(format!(
             "let executors with shuffle files stay: {}; or, where the cluster has a shuffle service: {}",
             conf_line(app, ConfKey::ShuffleTracking, "true"),
             conf_line(app, ConfKey::ShuffleService, "true"),
-        ),
+        )),
     })
 }
 
@@ -81,7 +81,7 @@ pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark)
             setting(app, ConfKey::DynamicAllocationMin),
             params.min_executors.describe(by_number)
         ),
-        advice: format!("let idle executors go: {}", conf_line(app, ConfKey::DynamicAllocationMin, 0)),
+        advice: Some(format!("let idle executors go: {}", conf_line(app, ConfKey::DynamicAllocationMin, 0))),
     })
 }
 
@@ -108,7 +108,7 @@ pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> 
         Some(Issue {
             severity,
             text: format!("{} ({})", setting(app, key), params.max_executors.describe(severity)),
-            advice: format!("ask for fewer executors: {}", conf_line(app, key, fewer)),
+            advice: Some(format!("ask for fewer executors: {}", conf_line(app, key, fewer))),
         })
     };
     let fixed = params.judge_instances.then_some(ConfKey::ExecutorInstances);

@@ -27,10 +27,10 @@ pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) ->
     Some(Issue {
         severity,
         text: format!("{}{data}", setting(app, ConfKey::Serializer)),
-        advice: format!(
+        advice: Some(format!(
             "write objects smaller and faster: {}; or use DataFrames, which need no serializer",
             conf_line(app, ConfKey::Serializer, KRYO)
-        ),
+        )),
     })
 }
 
@@ -40,7 +40,7 @@ pub(super) fn manager(params: &Settings, app: &Application) -> Option<Issue> {
     (manager != "sort").then(|| Issue {
         severity: params.other_shuffle_manager,
         text: setting(app, ConfKey::ShuffleManager),
-        advice: format!("use Spark's own: {}", conf_line(app, ConfKey::ShuffleManager, "sort")),
+        advice: Some(format!("use Spark's own: {}", conf_line(app, ConfKey::ShuffleManager, "sort"))),
     })
 }
 

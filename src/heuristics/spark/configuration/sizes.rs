@@ -7,6 +7,7 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
 use crate::rules::cutoffs::Ascending;
 use crate::rules::quantity::{Count, Size};
+use crate::severity::Severity;
 use crate::units::Bytes;
 
 /// Where heaps are still collected well and pointers are short.
@@ -17,14 +18,16 @@ const GOOD_CORES: u64 = 4;
 pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> Vec<Issue> {
     let announced = spark.executors.iter().filter_map(|executor| executor.cores).max().map(u64::from);
     let cores = whole(app, ConfKey::ExecutorCores).or(announced);
-    [
-        memory(&params.executor_memory, app, ConfKey::ExecutorMemory),
-        cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores),
-        overhead(params, app, ConfKey::ExecutorMemoryOverhead, ConfKey::ExecutorMemory),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut memory = memory(&params.executor_memory, app, ConfKey::ExecutorMemory);
+    let cores = cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores);
+    // Fewer cores go with a smaller heap: one advice says both.
+    if let (Some(memory), Some(cores)) = (&mut memory, &cores)
+        && cores.severity > Severity::None
+    {
+        memory.advice = None;
+    }
+    let overhead = overhead(params, app, ConfKey::ExecutorMemoryOverhead, ConfKey::ExecutorMemory);
+    [memory, cores, overhead].into_iter().flatten().collect()
 }
 
 pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
@@ -47,10 +50,10 @@ fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey) -> Option<
     Some(Issue {
         severity,
         text: format!("{} ({})", setting(app, key), cutoffs.describe(severity)),
-        advice: format!(
+        advice: Some(format!(
             "use a smaller heap and, for executors, more of them: {}",
             conf_line(app, key, gib(half))
-        ),
+        )),
     })
 }
 
@@ -67,10 +70,18 @@ fn cores_of(
         None => format!("executors have {cores} cores each"),
     };
     let fewer = cores.div_ceil(2).clamp(1, GOOD_CORES);
+    let heap = app.conf.spark_size(ConfKey::ExecutorMemory, containers::mib());
+    let heap = match heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0) {
+        Some(now) => {
+            let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
+            format!(" {}", conf_line(app, ConfKey::ExecutorMemory, format!("{mib}m")))
+        }
+        None => String::new(),
+    };
     Some(Issue {
         severity,
         text: format!("{text} ({})", cutoffs.describe(severity)),
-        advice: format!("let fewer tasks share a JVM: {}", conf_line(app, key, fewer)),
+        advice: Some(format!("let fewer tasks share a JVM: {}{heap}", conf_line(app, key, fewer))),
     })
 }
 
@@ -84,11 +95,11 @@ fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -
     Some(Issue {
         severity,
         text: format!("{}, for a heap of {heap} ({})", setting(app, key), params.overhead.describe(severity)),
-        advice: format!(
+        advice: Some(format!(
             "ask for what the container uses beyond its heap, a tenth of it unless Python or native code needs \
              more: {}",
             conf_line(app, key, format!("{}m", tenth.whole_mib()))
-        ),
+        )),
     })
 }
 
@@ -98,7 +109,8 @@ pub(super) fn star_in_jars(params: &Settings, app: &Application) -> Option<Issue
     jars.contains('*').then(|| Issue {
         severity: params.star_in_jars,
         text: format!("{} has an asterisk", app.conf.name_in_use(ConfKey::SecondaryJars)),
-        advice: "name each jar by its path, or put them into one folder that spark.yarn.jars names"
-            .to_owned(),
+        advice: Some(
+            "name each jar by its path, or put them into one folder that spark.yarn.jars names".to_owned(),
+        ),
     })
 }

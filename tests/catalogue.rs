@@ -45,7 +45,7 @@ const MAPREDUCE: [&str; 15] = [
     "mapper-input-size",
 ];
 
-/// As [`MAPREDUCE`], of Spark. Those without a rule yet are passed over.
+/// As [`MAPREDUCE`], of Spark.
 const SPARK: [&str; 16] = [
     "spark-configuration",
     "spark-executor-metrics",
@@ -66,8 +66,7 @@ const SPARK: [&str; 16] = [
 ];
 
 fn ids() -> impl Iterator<Item = &'static str> {
-    let there = |id: &&str| heuristics::all().any(|rule| rule.id == *id);
-    MAPREDUCE.into_iter().chain(SPARK.into_iter().filter(there))
+    MAPREDUCE.into_iter().chain(SPARK)
 }
 
 fn engine_of(id: &str) -> &'static str {

@@ -8,6 +8,8 @@ mod common;
 
 #[path = "oracle_spark/configuration.rs"]
 mod configuration;
+#[path = "oracle_spark/configuration_parameters.rs"]
+mod configuration_parameters;
 #[path = "oracle_spark/executor_gc.rs"]
 mod executor_gc;
 #[path = "oracle_spark/executor_metrics.rs"]
@@ -20,6 +22,8 @@ mod limits;
 mod memory;
 #[path = "oracle_spark/metrics.rs"]
 mod metrics;
+#[path = "oracle_spark/stages_with_failed_tasks.rs"]
+mod stages_with_failed_tasks;
 
 use common::spark_log::{App, judge, rules};
 use elephant_rs::finding::Finding;

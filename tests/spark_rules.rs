@@ -98,7 +98,7 @@ fn stages_whose_tasks_fail_are_named_and_the_rest_counted() {
     assert!(found[0].message.ends_with("mostly because the heap was full"), "{}", found[0].message);
     assert!(found[2].message.ends_with("; 2 more stages are like it"), "{}", found[2].message);
     assert!(
-        found[0].advice[0].ends_with("--conf spark.executor.memory=3072m (now 2g)"),
+        found[0].advice[0].ends_with("--conf spark.executor.memory=4g (now 2g)"),
         "{:?}",
         found[0].advice
     );
@@ -171,7 +171,7 @@ fn large(peak: u64) -> App {
 fn much_memory_is_a_finding_where_it_lies_idle() {
     let idle = only(&large(2 * GIB), "spark-memory-limit");
     assert_eq!(idle.severity, Severity::Severe, "{}", idle.message);
-    assert!(idle.advice[0].ends_with("--conf spark.executor.memory=2860m (now 10g)"), "{:?}", idle.advice);
+    assert!(idle.advice[0].ends_with("--conf spark.executor.memory=3g (now 10g)"), "{:?}", idle.advice);
     assert_eq!(only(&large(9 * GIB), "spark-memory-limit").severity, Severity::None);
     let mut unknown = large(0);
     for executor in &mut unknown.executors {

@@ -1,17 +1,17 @@
 //! `spark-executor-gc`: executors spend their tasks' time collecting garbage (Dr. Elephant `ExecutorGcHeuristic`).
 
-use super::{conf_line, percent, rule, spark};
+use super::sizing::more_heap_lines;
+use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
-use crate::model::spark::{ClusterManager, Executor, Facet};
+use crate::model::spark::{Executor, Facet};
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Ratio};
 use crate::severity::Severity;
-use crate::units::{Bytes, Millis};
+use crate::units::Millis;
 
 rule_params! {
     /// Parameters of `spark-executor-gc`.
@@ -68,7 +68,7 @@ impl Check for Collection {
                 limit(severity, passed, &conditions),
             ),
             evidence,
-            advice: if severity > Severity::None { advice(app, &workers) } else { Vec::new() },
+            advice: if severity > Severity::None { more_heap_lines(app, spark) } else { Vec::new() },
         })
     }
 
@@ -93,31 +93,4 @@ impl Collection {
             )
         })
     }
-}
-
-/// More heap for each task, by a larger heap or by fewer tasks at a time.
-fn advice(app: &Application, workers: &[&Executor]) -> Vec<String> {
-    let local = ClusterManager::of(&app.conf) == Some(ClusterManager::Local);
-    let key = if local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory };
-    let now = app.conf.spark_size(key, Bytes::from_mib(1)).unwrap_or(Bytes::from_mib(1024));
-    let peak = workers.iter().filter_map(|worker| worker.peaks.heap()).max();
-    let mut advice = Vec::new();
-    match peak.filter(|peak| peak.get() < now.get() / 2) {
-        Some(peak) => advice.push(format!(
-            "the heap is never half full ({peak} of {now} at the peak), so more of it would not help: make fewer \
-             short-lived objects, with DataFrames instead of RDDs of objects"
-        )),
-        None => advice.push(format!(
-            "give the heap half as much again: {}",
-            conf_line(app, key, format!("{}m", Bytes::new(now.get() / 2 * 3).whole_mib()))
-        )),
-    }
-    let cores = workers.iter().filter_map(|worker| worker.cores).max();
-    if let Some(cores) = cores.filter(|&cores| cores > 1 && !local) {
-        advice.push(format!(
-            "or run fewer tasks in the same heap: {}",
-            conf_line(app, ConfKey::ExecutorCores, cores.div_ceil(2))
-        ));
-    }
-    advice
 }

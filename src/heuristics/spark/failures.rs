@@ -1,10 +1,10 @@
 //! Attempts that failed: how many, why, and what helps against it.
 
-use super::{conf_line, percent};
+use super::sizing::{Setting, more_heap_lines, more_overhead};
+use super::{conf_line, percent, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::table::{EndReason, Outcome, TaskGroup};
-use crate::units::Bytes;
 
 /// Attempts of some tasks by how they ended. Killed attempts are neither failures nor work done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,24 +88,18 @@ pub(super) fn sentence(ends: &Ends, passed: &str) -> String {
 
 /// What helps against failures of this reason.
 pub(super) fn advice(app: &Application, reason: Option<EndReason>) -> Vec<String> {
-    let half_more = |key, default: Bytes| {
-        let now = app.conf.spark_size(key, Bytes::from_mib(1)).unwrap_or(default);
-        conf_line(app, key, format!("{}m", (now.whole_mib() * 3).div_ceil(2)))
-    };
-    let mib = Bytes::from_mib;
+    let overhead = || conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(more_overhead(app)));
     match reason {
-        Some(EndReason::OutOfMemory) => vec![
-            format!("give the heap half as much again: {}", half_more(ConfKey::ExecutorMemory, mib(1024))),
-            "or give each task less data: more partitions, less in collections of one key".to_owned(),
-        ],
+        Some(EndReason::OutOfMemory) => {
+            spark(app).map(|spark| more_heap_lines(app, spark)).unwrap_or_default()
+        }
         Some(EndReason::ContainerOverMemory) => {
-            let overhead = half_more(ConfKey::ExecutorMemoryOverhead, mib(1024));
-            vec![format!("give the container more room beyond the heap: {overhead}")]
+            vec![format!("give the container more room beyond the heap: {}", overhead())]
         }
         Some(EndReason::ExecutorLost | EndReason::FetchFailed | EndReason::ResultLost) => vec![
             format!(
                 "executors were lost; see in their logs whether memory was the cause, and if so: {}",
-                half_more(ConfKey::ExecutorMemoryOverhead, mib(1024))
+                overhead()
             ),
             "keep shuffle files apart from executors: --conf spark.shuffle.service.enabled=true".to_owned(),
         ],

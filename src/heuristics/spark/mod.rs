@@ -1,6 +1,7 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
 mod configuration;
+mod configuration_parameters;
 mod containers;
 mod driver_metrics;
 mod event_log_limit;
@@ -12,14 +13,20 @@ mod failures;
 mod job_metrics;
 mod job_runtime;
 mod jvm_used_memory;
+mod losses;
 mod lost_time;
 mod memory;
 mod memory_limit;
 mod peak_unified_memory;
 #[cfg(test)]
 mod sample;
+mod sizing;
+mod stage_analysis;
+mod stage_figures;
 mod stage_metrics;
 mod stage_runtime;
+mod stage_text;
+mod stages_with_failed_tasks;
 
 use super::Rule;
 use crate::model::conf::ConfKey;
@@ -36,7 +43,9 @@ pub(super) const RULES: &[Rule] = &[
     peak_unified_memory::RULE,
     jvm_used_memory::RULE,
     executor_spill::RULE,
+    stages_with_failed_tasks::RULE,
     driver_metrics::RULE,
+    configuration_parameters::RULE,
     event_log_limit::RULE,
     executor_load_balance::RULE,
     job_runtime::RULE,

@@ -233,13 +233,15 @@ impl Executor {
     /// Whether something other than the end of the application or dynamic allocation took it away.
     #[must_use]
     pub fn was_lost(&self) -> bool {
-        const PEACEFUL: [&str; 6] = [
+        const PEACEFUL: [&str; 7] = [
             "killed by driver",
             "executor killed by driver",
             "idle",
             "decommission",
             "driver commanded a shutdown",
             "due to scale down",
+            // How YARN words that dynamic allocation gave a container back.
+            "explicit termination request",
         ];
         self.removed_at.is_some()
             && self.removed_reason.as_deref().is_none_or(|reason| {

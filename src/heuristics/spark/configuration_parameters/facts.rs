@@ -1,0 +1,189 @@
+//! What recommendations rest on: settings in force and what was measured.
+
+use super::{Limits, Method, count, mebibytes, with_limit};
+use crate::finding::Measure;
+use crate::heuristics::spark::losses::{Loss, lost_executors};
+use crate::heuristics::spark::percent;
+use crate::heuristics::spark::sizing::{
+    MEMORY_FRACTION, RESERVED, Shape, is_local, overhead, peak_heap, workers,
+};
+use crate::heuristics::spark::stage_analysis::{Analysis, analyse};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{Executor, Spark};
+use crate::severity::Severity;
+use crate::units::{Bytes, Millis};
+
+/// Spark's default of `spark.sql.shuffle.partitions`.
+const SHUFFLE_PARTITIONS: u64 = 200;
+
+/// Settings in force and what was measured.
+pub(super) struct Facts<'a> {
+    pub(super) app: &'a Application,
+    pub(super) spark: &'a Spark,
+    pub(super) stages: Vec<Analysis<'a>>,
+    pub(super) now: Shape,
+    pub(super) fraction: f64,
+    pub(super) partitions: u64,
+    /// Number of executors where it is a setting.
+    pub(super) instances: Option<u64>,
+    pub(super) overhead: Bytes,
+    pub(super) driver: Driver,
+    pub(super) peak: Option<Bytes>,
+    pub(super) heap: Severity,
+    pub(super) gc_ratio: Option<f64>,
+    pub(super) gc: Severity,
+    pub(super) out_of_memory: Severity,
+    pub(super) container_kills: Severity,
+    /// Whether nothing is missing that could speak for more memory.
+    pub(super) complete: bool,
+}
+
+/// The driver as a process of its own.
+pub(super) struct Driver {
+    pub(super) memory: Bytes,
+    pub(super) cores: u64,
+    pub(super) overhead: Option<Bytes>,
+    pub(super) peak: Option<Bytes>,
+    pub(super) heap: Severity,
+    pub(super) too_many_cores: Severity,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(app: &'a Application, spark: &'a Spark, limits: &Limits) -> Self {
+        let whole = |key| app.conf.integer(key).and_then(|value| u64::try_from(value).ok());
+        let now = Shape::now(app, spark);
+        let peak = peak_heap(spark);
+        let stages = analyse(app, spark, limits);
+        let (gc_ratio, gc) = collection(spark, limits);
+        let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+        // Dr. Elephant knows neither dynamic allocation nor local mode.
+        let fixed = limits.method == Method::DrElephant || !(dynamic || is_local(app));
+        Self {
+            app,
+            spark,
+            now,
+            fraction: app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION),
+            partitions: whole(ConfKey::ShufflePartitions)
+                .filter(|&set| set > 0)
+                .unwrap_or(SHUFFLE_PARTITIONS),
+            instances: whole(ConfKey::ExecutorInstances).filter(|&set| fixed && set > 0),
+            overhead: overhead(app),
+            driver: Driver::of(app, spark, limits),
+            heap: heap_severity(now.heap, peak, limits),
+            peak,
+            gc_ratio,
+            gc,
+            out_of_memory: out_of_memory(spark, &stages, limits),
+            container_kills: container_kills(app, spark, &stages, limits),
+            complete: spark.gaps.none(),
+            stages,
+        }
+    }
+
+    /// The worst of what settings alone are to blame for.
+    pub(super) fn settings_severity(&self) -> Severity {
+        self.gc.max(self.heap).max(self.driver.heap).max(self.driver.too_many_cores)
+    }
+
+    /// What was measured of executors and driver and has passed a limit.
+    pub(super) fn measured(&self, limits: &Limits) -> Vec<String> {
+        let of = |peak: Option<Bytes>, heap: Bytes, who: &str, severity: Severity| {
+            let peak = peak.filter(|_| severity > Severity::None)?;
+            let ratio = crate::units::three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
+            let text = format!("{who} of {heap} holds at most {peak}, {ratio} times what it needs");
+            Some(with_limit(&text, severity, &limits.heap_ratio, false))
+        };
+        let whose = if is_local(self.app) { "the driver's heap" } else { "an executor's heap" };
+        let gc = self.gc_ratio.filter(|_| self.gc > Severity::None).map(|ratio| {
+            let text = format!("{} of task time is garbage collection", percent(ratio));
+            with_limit(&text, self.gc, &limits.gc_ratio, true)
+        });
+        let cores = (self.driver.too_many_cores > Severity::None)
+            .then(|| format!("the driver has {} cores", self.driver.cores));
+        let tasks = |of: fn(&Analysis<'_>) -> u64| self.stages.iter().map(of).sum::<u64>();
+        let died = |count: u64, how: &str| (count > 0).then(|| format!("{count} {how}"));
+        let parts = [
+            gc,
+            died(tasks(|stage| stage.figures.out_of_memory), "task attempts ran out of memory"),
+            died(
+                tasks(|stage| stage.figures.over_memory),
+                "task attempts died with a container over its memory",
+            ),
+            of(self.peak, self.now.heap, whose, self.heap),
+            of(self.driver.peak, self.driver.memory, "the driver's heap", self.driver.heap),
+            cores,
+        ];
+        parts.into_iter().flatten().collect()
+    }
+
+    pub(super) fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let known = [
+            mebibytes("executor_memory_mb", Some(self.now.heap)),
+            mebibytes("executor_peak_heap_mb", self.peak),
+            count("executor_cores_count", Some(u64::from(self.now.cores))),
+            mebibytes("driver_memory_mb", Some(self.driver.memory)),
+            mebibytes("driver_peak_heap_mb", self.driver.peak),
+            count("shuffle_partitions_count", Some(self.partitions)),
+        ];
+        let gc = ("gc_ratio", Measure::Ratio(self.gc_ratio));
+        known.into_iter().flatten().chain([gc]).collect()
+    }
+}
+
+impl Driver {
+    fn of(app: &Application, spark: &Spark, limits: &Limits) -> Self {
+        let default = Bytes::from_mib(1024);
+        let mib = Bytes::from_mib(1);
+        let memory = app.conf.spark_size(ConfKey::DriverMemory, mib).unwrap_or(default);
+        let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());
+        let peak = spark.driver.peaks.heap();
+        let cores = cores.unwrap_or(1).max(1);
+        // In local mode the driver's heap is the heap of the tasks.
+        let own = !is_local(app);
+        // Elsewhere the driver shares the cores of the machine that submits, whatever the setting says.
+        let in_cluster = app.conf.text(ConfKey::SparkDeployMode).is_some_and(|mode| mode == "cluster");
+        let counts = in_cluster || limits.method == Method::DrElephant;
+        Self {
+            memory,
+            cores,
+            overhead: app.conf.spark_size(ConfKey::DriverMemoryOverhead, mib),
+            peak: peak.filter(|_| own),
+            heap: if own { heap_severity(memory, peak, limits) } else { Severity::None },
+            too_many_cores: if counts { limits.driver_cores.severity(cores as f64) } else { Severity::None },
+        }
+    }
+}
+
+fn heap_severity(heap: Bytes, peak: Option<Bytes>, limits: &Limits) -> Severity {
+    let judged = peak.filter(|_| heap.as_f64() > limits.heap_min.get());
+    judged.map_or(Severity::None, |peak| {
+        limits.heap_ratio.severity_in(heap.as_f64(), (peak + RESERVED).as_f64())
+    })
+}
+
+/// GC time over task time, and how bad that is.
+fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
+    let sum = |of: fn(&Executor) -> Option<Millis>| workers(spark).filter_map(of).reduce(|a, b| a + b);
+    let (Some(gc), Some(time)) = (sum(|w| w.totals.gc_time), sum(|w| w.totals.task_time)) else {
+        return (None, Severity::None);
+    };
+    let ratio = Some(gc.as_f64() / time.as_f64()).filter(|ratio| ratio.is_finite());
+    let severity = ratio.map_or(Severity::None, |ratio| limits.gc_ratio.severity(ratio));
+    (ratio, severity.min(limits.gc_task_time.severity(time.as_f64())))
+}
+
+/// How bad it is that JVMs ran out of memory. One is worth a larger heap; Dr. Elephant goes by rates alone.
+fn out_of_memory(spark: &Spark, stages: &[Analysis<'_>], limits: &Limits) -> Severity {
+    let rates = stages.iter().map(|stage| stage.out_of_memory).max().unwrap_or_default();
+    let any = stages.iter().any(|stage| stage.figures.out_of_memory > 0)
+        || lost_executors(spark).any(|(_, loss)| loss == Loss::OutOfMemory);
+    if any && limits.method == Method::Measured { rates.max(Severity::Low) } else { rates }
+}
+
+fn container_kills(app: &Application, spark: &Spark, stages: &[Analysis<'_>], limits: &Limits) -> Severity {
+    let rates = stages.iter().map(|stage| stage.container_kills).max().unwrap_or_default();
+    let any = stages.iter().any(|stage| stage.figures.over_memory > 0)
+        || lost_executors(spark).any(|(_, loss)| loss.is_over_memory(app));
+    if any && limits.method == Method::Measured { rates.max(Severity::Low) } else { rates }
+}

@@ -1,0 +1,380 @@
+//! From what was measured to settings.
+
+use super::facts::Facts;
+use super::{Limits, Method, count, mebibytes};
+use crate::finding::Measure;
+use crate::heuristics::spark::conf_line;
+use crate::heuristics::spark::sizing::{
+    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, heap_key, more_overhead, rounded_up,
+};
+use crate::heuristics::spark::stage_analysis::Analysis;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+/// What more memory beyond the heap is given after a container was killed.
+const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
+/// The driver cores that Dr. Elephant leaves.
+const DRIVER_CORES: u64 = 2;
+/// How many times as many partitions are better than larger executors.
+const MOST_TIMES_PARTITIONS: f64 = 8.0;
+
+/// Every setting as it should be; unchanged where nothing speaks against it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Recommended {
+    pub(super) shape: Shape,
+    pub(super) instances: Option<u64>,
+    pub(super) overhead: Option<Bytes>,
+    pub(super) fraction: f64,
+    pub(super) partitions: u64,
+    pub(super) driver_memory: Bytes,
+    pub(super) driver_cores: u64,
+    driver_overhead: Option<Bytes>,
+}
+
+/// Why a setting should change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    Spill,
+    OutOfMemory,
+    Gc,
+    Unused,
+    ContainerKilled,
+    LongTasks,
+    SameParallelism,
+    DriverUnused,
+    DriverCores,
+}
+
+impl Reason {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Spill => "less spill",
+            Self::OutOfMemory => "tasks ran out of memory",
+            Self::Gc => "less garbage collection",
+            Self::Unused => "never used",
+            Self::ContainerKilled => "containers were killed for their memory",
+            Self::LongTasks => "shorter tasks",
+            Self::SameParallelism => "as many tasks at a time as before",
+            Self::DriverUnused => "never used by the driver",
+            Self::DriverCores => "a driver needs few",
+        }
+    }
+}
+
+/// One setting to change.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Change {
+    key: ConfKey,
+    value: String,
+    pub(super) reason: Reason,
+    /// How bad what it mends is.
+    pub(super) severity: Severity,
+}
+
+impl Change {
+    /// The line to paste and why.
+    pub(super) fn line(&self, app: &Application) -> String {
+        format!("{}: {}", conf_line(app, self.key, &self.value), self.reason.words())
+    }
+}
+
+/// Settings as they should be, and those of them that change, most effective first.
+pub(super) fn recommend(facts: &Facts<'_>, limits: &Limits) -> (Recommended, Vec<Change>) {
+    let mut plan = Plan::new(facts);
+    match limits.method {
+        Method::Measured => plan.measured(facts, limits),
+        Method::DrElephant => plan.dr_elephant(facts, limits),
+    }
+    let changes = plan.changes(facts);
+    (plan.to, changes)
+}
+
+/// Recommendations in the making, with the reason of each.
+struct Plan {
+    to: Recommended,
+    shape: Option<(Reason, Severity)>,
+    fraction: Option<(Reason, Severity)>,
+    partitions: Option<(Reason, Severity)>,
+}
+
+impl Plan {
+    fn new(facts: &Facts<'_>) -> Self {
+        let to = Recommended {
+            shape: facts.now,
+            instances: facts.instances,
+            overhead: None,
+            fraction: facts.fraction,
+            partitions: facts.partitions,
+            driver_memory: facts.driver.memory,
+            driver_cores: facts.driver.cores,
+            driver_overhead: facts.driver.overhead,
+        };
+        Self { to, shape: None, fraction: None, partitions: None }
+    }
+
+    fn measured(&mut self, facts: &Facts<'_>, limits: &Limits) {
+        self.shorten_tasks(facts, limits);
+        let spill = spilling(facts, Severity::Low);
+        if let Some(stage) = spill {
+            self.avoid_spill(facts, stage, limits);
+        }
+        let pressure = [(Reason::OutOfMemory, facts.out_of_memory), (Reason::Gc, facts.gc)]
+            .into_iter()
+            .find(|(_, severity)| *severity > Severity::None);
+        if let Some(pressure) = pressure {
+            self.relieve(facts, pressure);
+        } else if spill.is_none() && facts.complete && facts.heap > Severity::None {
+            self.shrink(facts);
+        }
+        self.to.shape = self.to.shape.with_room(facts.now, facts.peak);
+        if facts.container_kills > Severity::None {
+            self.to.overhead = Some(more_overhead(facts.app));
+        }
+        self.keep_parallelism(facts, limits);
+        if facts.driver.heap > Severity::None && facts.complete {
+            let peak = facts.driver.peak.unwrap_or(facts.driver.memory);
+            self.to.driver_memory = rounded_up(heap_for(peak)).min(facts.driver.memory);
+        }
+        if facts.driver.too_many_cores > Severity::None {
+            self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);
+        }
+    }
+
+    /// More partitions where tasks are long and their number is a setting.
+    fn shorten_tasks(&mut self, facts: &Facts<'_>, limits: &Limits) {
+        let long = facts
+            .stages
+            .iter()
+            .filter(|stage| stage.long_tasks > Severity::None && partitions_decide(facts, stage));
+        let wanted = long.filter_map(|stage| {
+            let times = stage.figures.run_time?.median.as_f64() / limits.target_task_time.get();
+            Some((whole(facts.partitions as f64 * times, limits.max_partitions.get()), stage.long_tasks))
+        });
+        if let Some((partitions, severity)) = wanted.max()
+            && partitions > self.to.partitions
+        {
+            self.to.partitions = partitions;
+            self.partitions = Some((Reason::LongTasks, severity));
+        }
+    }
+
+    /// First Spark's own share of the heap, then smaller partitions, then more memory: what costs least first.
+    fn avoid_spill(&mut self, facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) {
+        let because = Some((Reason::Spill, stage.spill));
+        let spilled = stage.figures.spilled().unwrap_or_default().as_f64() / stage.figures.tasks as f64;
+        let needed = spilled + facts.now.unified_per_task(facts.fraction);
+        if facts.fraction < MEMORY_FRACTION {
+            self.to.fraction = MEMORY_FRACTION;
+            self.fraction = because;
+        }
+        let fraction = self.to.fraction;
+        let times = needed / facts.now.unified_per_task(fraction);
+        if times <= 1.0 {
+            return;
+        }
+        let partitions = whole(facts.partitions as f64 * times, f64::INFINITY);
+        let few = times <= MOST_TIMES_PARTITIONS && partitions as f64 <= limits.max_partitions.get();
+        if few && partitions_decide(facts, stage) {
+            if partitions > self.to.partitions {
+                self.to.partitions = partitions;
+                self.partitions = because;
+            }
+            return;
+        }
+        let grown = facts.now.grown_until(|shape| shape.unified_per_task(fraction) >= needed);
+        if grown != facts.now {
+            self.to.shape = grown;
+            self.shape = because;
+        }
+    }
+
+    /// More heap for each task, unless spill asked for it already.
+    fn relieve(&mut self, facts: &Facts<'_>, because: (Reason, Severity)) {
+        if facts.fraction > MEMORY_FRACTION {
+            self.to.fraction = MEMORY_FRACTION;
+            self.fraction = Some(because);
+        }
+        let more = facts.now.more_heap_per_task();
+        if self.to.shape == facts.now && more != facts.now {
+            self.to.shape = more;
+            self.shape = Some(because);
+        }
+    }
+
+    fn shrink(&mut self, facts: &Facts<'_>) {
+        let Some(peak) = facts.peak else { return };
+        let heap = rounded_up(heap_for(peak));
+        if heap < facts.now.heap {
+            self.to.shape.heap = heap;
+            self.shape = Some((Reason::Unused, facts.heap));
+        }
+    }
+
+    /// Fewer cores need more executors for the same number of tasks at a time.
+    fn keep_parallelism(&mut self, facts: &Facts<'_>, limits: &Limits) {
+        if self.to.shape.cores != facts.now.cores {
+            let cores = |instances: u64| instances.saturating_mul(u64::from(facts.now.cores));
+            let most = whole(limits.max_instances.get(), f64::INFINITY);
+            let same = |instances| {
+                let needed = cores(instances).div_ceil(u64::from(self.to.shape.cores).max(1));
+                needed.min(most.max(instances))
+            };
+            self.to.instances = facts.instances.map(same);
+        }
+    }
+
+    fn dr_elephant(&mut self, facts: &Facts<'_>, limits: &Limits) {
+        let bad = |severity: Severity| severity >= Severity::Moderate;
+        self.to.fraction = MEMORY_FRACTION;
+        let spill = spilling(facts, Severity::Moderate);
+        if let Some(stage) = spill {
+            let tasks = stage.figures.tasks as f64;
+            let spilled = stage.figures.spilled().unwrap_or_default().as_f64();
+            let needed = spilled + facts.now.unified_per_task(facts.fraction) * tasks;
+            let enough = |shape: Shape| shape.unified_per_task(MEMORY_FRACTION) * tasks >= needed;
+            self.to.shape = facts.now.grown_until(enough);
+            self.shape = Some((Reason::Spill, stage.spill));
+        }
+        if bad(facts.out_of_memory) || bad(facts.gc) {
+            if self.to.shape == facts.now {
+                self.to.shape = facts.now.more_heap_per_task();
+                self.shape = Some((Reason::OutOfMemory, facts.out_of_memory.max(facts.gc)));
+            }
+        } else if spill.is_none() {
+            self.pack(facts);
+        }
+        let cores = u64::from(self.to.shape.cores).max(1);
+        self.to.instances = facts.instances.map(|instances| {
+            let same = instances.saturating_mul(u64::from(facts.now.cores)) / cores;
+            same.min(facts.partitions / cores).min(whole(limits.max_instances.get(), f64::INFINITY)).max(1)
+        });
+        let set = facts.app.conf.find(ConfKey::ExecutorMemoryOverhead).map(|_| facts.overhead);
+        self.to.overhead =
+            if bad(facts.container_kills) { Some(facts.overhead + MORE_OVERHEAD) } else { set };
+        self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);
+        if let Some(peak) = facts.driver.peak {
+            self.to.driver_memory = heap_for(peak).min(facts.driver.memory);
+        }
+        self.round_to_gib();
+    }
+
+    /// Dr. Elephant's way with heaps that are too large: more tasks in small ones, else less heap.
+    fn pack(&mut self, facts: &Facts<'_>) {
+        const GIB: u64 = 1024;
+        let Some(peak) = facts.peak.filter(|peak| *peak > Bytes::default()) else { return };
+        let above = |gib: u64| facts.now.heap > Bytes::from_mib(gib * GIB);
+        let too_large =
+            above(4) && facts.heap >= Severity::Low || above(2) && facts.heap >= Severity::Moderate;
+        if !too_large {
+            return;
+        }
+        let (cores, heap) = (facts.now.cores, facts.now.heap);
+        let mut new = cores;
+        if !above(8) && cores < 4 {
+            let of_one_task = peak.as_f64() * 1.25 / f64::from(cores);
+            let room = heap - RESERVED;
+            let fit = whole_below(room.as_f64() / of_one_task).min(4);
+            new = u32::try_from(fit).unwrap_or(cores).max(cores);
+        }
+        let peak = Bytes::new(peak.get().saturating_mul(u64::from(new.div_ceil(cores))));
+        self.to.shape = Shape { heap: heap_for(peak).min(heap), cores: new, ..facts.now };
+        self.shape = Some((Reason::Unused, facts.heap));
+    }
+
+    /// Dr. Elephant prints whole GiB from two on, else whole MiB.
+    fn round_to_gib(&mut self) {
+        let round = |size: Bytes| {
+            let mib = size.get().div_ceil(Bytes::PER_MIB);
+            Bytes::from_mib(if mib >= 2048 { mib.div_ceil(1024).saturating_mul(1024) } else { mib })
+        };
+        self.to.shape.heap = round(self.to.shape.heap);
+        self.to.driver_memory = round(self.to.driver_memory);
+        self.to.overhead = self.to.overhead.map(round);
+        self.to.driver_overhead = self.to.driver_overhead.map(round);
+    }
+
+    fn changes(&self, facts: &Facts<'_>) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let mut add = |differs: bool, key, value: String, (reason, severity): (Reason, Severity)| {
+            if differs {
+                changes.push(Change { key, value, reason, severity });
+            }
+        };
+        let to = &self.to;
+        let shape = self.shape.unwrap_or((Reason::Unused, facts.heap));
+        let heap = Setting(to.shape.heap).to_string();
+        add(to.shape.heap != facts.now.heap, heap_key(facts.app), heap, shape);
+        add(to.shape.cores != facts.now.cores, ConfKey::ExecutorCores, to.shape.cores.to_string(), shape);
+        if let Some(overhead) = to.overhead {
+            let killed = (Reason::ContainerKilled, facts.container_kills);
+            let value = Setting(overhead).to_string();
+            add(overhead > facts.overhead, ConfKey::ExecutorMemoryOverhead, value, killed);
+        }
+        if let Some(instances) = to.instances {
+            let same = (Reason::SameParallelism, shape.1);
+            let value = instances.to_string();
+            add(to.instances != facts.instances, ConfKey::ExecutorInstances, value, same);
+        }
+        let fraction = self.fraction.unwrap_or(shape);
+        let differs = (to.fraction - facts.fraction).abs() > f64::EPSILON;
+        add(differs, ConfKey::MemoryFraction, to.fraction.to_string(), fraction);
+        let partitions = self.partitions.unwrap_or(shape);
+        let differs = to.partitions != facts.partitions;
+        add(differs, ConfKey::ShufflePartitions, to.partitions.to_string(), partitions);
+        let driver = &facts.driver;
+        let value = Setting(to.driver_memory).to_string();
+        let unused = (Reason::DriverUnused, driver.heap);
+        add(to.driver_memory < driver.memory, ConfKey::DriverMemory, value, unused);
+        let few = (Reason::DriverCores, driver.too_many_cores);
+        add(to.driver_cores != driver.cores, ConfKey::DriverCores, to.driver_cores.to_string(), few);
+        changes
+    }
+}
+
+impl Recommended {
+    pub(super) fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let known = [
+            mebibytes("recommended_executor_memory_mb", Some(self.shape.heap)),
+            count("recommended_executor_cores_count", Some(u64::from(self.shape.cores))),
+            count("recommended_executor_instances_count", self.instances),
+            mebibytes("recommended_executor_overhead_mb", self.overhead),
+            count("recommended_shuffle_partitions_count", Some(self.partitions)),
+            mebibytes("recommended_driver_memory_mb", Some(self.driver_memory)),
+            count("recommended_driver_cores_count", Some(self.driver_cores)),
+            mebibytes("recommended_driver_overhead_mb", self.driver_overhead),
+        ];
+        let fraction = ("recommended_memory_fraction_ratio", Measure::Ratio(Some(self.fraction)));
+        known.into_iter().flatten().chain([fraction]).collect()
+    }
+}
+
+/// The stage that spills most, if any spills at least as badly as `from`. Skewed stages are left out: their
+/// spill is that of one task.
+fn spilling<'a, 'b>(facts: &'b Facts<'a>, from: Severity) -> Option<&'b Analysis<'a>> {
+    if !facts.stages.iter().any(|stage| stage.spill >= from) {
+        return None;
+    }
+    let even = facts.stages.iter().filter(|stage| stage.skew < Severity::Moderate);
+    let most = even.max_by_key(|stage| (stage.figures.spilled(), std::cmp::Reverse(stage.stage.id)));
+    most.filter(|stage| stage.figures.spilled().is_some_and(|spilled| spilled > Bytes::default()))
+}
+
+/// Whether `spark.sql.shuffle.partitions` decides the stage's number of tasks.
+fn partitions_decide(facts: &Facts<'_>, stage: &Analysis<'_>) -> bool {
+    let sql =
+        facts.spark.jobs.iter().any(|job| {
+            job.sql_execution.is_some() && job.stages.binary_search(&stage.stage.id.stage).is_ok()
+        });
+    sql && stage.figures.reads_shuffle_only() && stage.figures.tasks == facts.partitions
+}
+
+/// `value` rounded up to a whole number, `most` at most.
+fn whole(value: f64, most: f64) -> u64 {
+    Bytes::from_f64(value.min(most).ceil()).unwrap_or_default().get()
+}
+
+fn whole_below(value: f64) -> u64 {
+    Bytes::from_f64(value).unwrap_or_default().get()
+}

@@ -1,0 +1,225 @@
+//! How large executors should be: one place for every rule that advises on heaps and cores, so that no two of
+//! them contradict each other.
+
+use std::fmt;
+
+use super::conf_line;
+use super::containers::{executor_heap, mib};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{ClusterManager, Executor, Spark};
+use crate::units::Bytes;
+
+/// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
+pub(super) const RESERVED: Bytes = Bytes::from_mib(300);
+/// Spark's default of `spark.memory.fraction`.
+pub(super) const MEMORY_FRACTION: f64 = 0.6;
+/// Spark's default of `spark.{executor,driver}.memory`.
+const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
+/// The smallest heap worth recommending; below 450 MiB Spark does not start.
+const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
+/// Room above the highest heap that was seen.
+const ROOM: f64 = 1.25;
+/// Sizes are recommended in multiples of this.
+const STEP: u64 = 256;
+
+/// Heap and cores of the processes that run tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) heap: Bytes,
+    /// How many tasks share the heap.
+    pub(super) cores: u32,
+    /// Whether the number of cores is a setting: in local mode it is part of the master's address.
+    pub(super) cores_can_change: bool,
+}
+
+impl Shape {
+    /// What the application ran with: executors of the default resource profile, or the driver in local mode.
+    pub(super) fn now(app: &Application, spark: &Spark) -> Self {
+        let local = is_local(app);
+        let profile = spark.resource_profile(0).filter(|_| !local);
+        let heap = app.conf.spark_size(heap_key(app), mib());
+        let cores = workers(spark).filter_map(|worker| worker.cores).max();
+        let set = app.conf.integer(ConfKey::ExecutorCores).and_then(|cores| u32::try_from(cores).ok());
+        let cores = set.filter(|_| !local).or(profile.and_then(|profile| profile.cores)).or(cores);
+        Self {
+            heap: heap.or(profile.and_then(|profile| profile.memory)).unwrap_or(DEFAULT_HEAP),
+            cores: cores.unwrap_or(1).max(1),
+            cores_can_change: !local,
+        }
+    }
+
+    /// Execution and storage memory of one task while every core is busy.
+    pub(super) fn unified_per_task(self, fraction: f64) -> f64 {
+        (self.heap - RESERVED).as_f64() * fraction / f64::from(self.cores)
+    }
+
+    /// More heap for each task, against garbage collection and out-of-memory errors: fewer tasks in large
+    /// executors, a larger heap in small ones. Unchanged where executors are large and run few tasks already.
+    pub(super) fn more_heap_per_task(self) -> Self {
+        let gib = |gib: u64| Bytes::from_mib(gib * 1024);
+        let times = |factor: f64| Self {
+            heap: Bytes::from_f64(self.heap.as_f64() * factor).unwrap_or(self.heap),
+            ..self
+        };
+        match self {
+            Self { cores: 5.., cores_can_change: true, .. } => Self { cores: self.cores.div_ceil(2), ..self },
+            Self { heap, .. } if heap < gib(4) => times(2.0),
+            Self { heap, .. } if heap < gib(8) => times(1.5),
+            Self { cores: 3.., cores_can_change: true, .. } => Self { cores: 2, ..self },
+            Self { heap, .. } if heap < gib(16) => times(1.25),
+            _ => self,
+        }
+    }
+
+    /// A heap that is not that of `before` leaves room above what that one was seen to hold.
+    pub(super) fn with_room(self, before: Self, peak: Option<Bytes>) -> Self {
+        if self.heap == before.heap {
+            return self;
+        }
+        Self { heap: rounded_up(self.heap.max(peak.map(heap_for).unwrap_or_default())), ..self }
+    }
+
+    /// More memory for each task until there is `enough`, in small steps: heap while it is cheap, cores in turn.
+    pub(super) fn grown_until(self, enough: impl Fn(Self) -> bool) -> Self {
+        let heap = |gib: u64| (Some(Bytes::from_mib(gib * 1024)), None);
+        let cores = |cores: u32| (None, Some(cores));
+        let steps = [heap(4), cores(4), heap(6), cores(3), heap(8), cores(2), heap(10)];
+        let mut shape = self;
+        for (heap, cores) in steps {
+            if enough(shape) {
+                break;
+            }
+            shape.heap = shape.heap.max(heap.unwrap_or_default());
+            if let Some(cores) = cores.filter(|_| shape.cores_can_change) {
+                shape.cores = shape.cores.min(cores);
+            }
+        }
+        shape
+    }
+}
+
+/// The smallest heap for a process whose heap was seen to hold `peak`.
+pub(super) fn heap_for(peak: Bytes) -> Bytes {
+    let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED;
+    needed.max(SMALLEST_HEAP)
+}
+
+/// `size` in multiples that people set, never less.
+pub(super) fn rounded_up(size: Bytes) -> Bytes {
+    Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB).div_ceil(STEP).saturating_mul(STEP))
+}
+
+/// A size as Spark's settings take it: `4g`, `1280m`.
+pub(super) struct Setting(pub(super) Bytes);
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = self.0.get().div_ceil(Bytes::PER_MIB);
+        if mib >= 1024 && mib.is_multiple_of(1024) {
+            write!(f, "{}g", mib / 1024)
+        } else {
+            write!(f, "{mib}m")
+        }
+    }
+}
+
+/// Whether the driver runs the tasks.
+pub(super) fn is_local(app: &Application) -> bool {
+    ClusterManager::of(&app.conf) == Some(ClusterManager::Local)
+}
+
+/// The setting of the heap that tasks share.
+pub(super) fn heap_key(app: &Application) -> ConfKey {
+    if is_local(app) { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory }
+}
+
+/// Executors that the application's settings shape: those of the default resource profile; in local mode the
+/// driver. Other profiles are set in code.
+pub(super) fn workers(spark: &Spark) -> impl Iterator<Item = &Executor> {
+    spark.workers().filter(|worker| worker.resource_profile.unwrap_or(0) == 0)
+}
+
+/// The highest heap in use of any of them.
+pub(super) fn peak_heap(spark: &Spark) -> Option<Bytes> {
+    workers(spark).filter_map(|worker| worker.peaks.heap()).max()
+}
+
+/// Memory of an executor's container beyond its heap: what is set, else Spark's default of a tenth, at least
+/// 384 MiB.
+pub(super) fn overhead(app: &Application) -> Bytes {
+    if let Some(set) = app.conf.spark_size(ConfKey::ExecutorMemoryOverhead, mib()) {
+        return set;
+    }
+    let heap = executor_heap(app);
+    let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor).unwrap_or(0.1);
+    Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(Bytes::from_mib(384))
+}
+
+/// The overhead after containers were killed for their memory.
+pub(super) fn more_overhead(app: &Application) -> Bytes {
+    rounded_up(overhead(app) + Bytes::from_mib(1024))
+}
+
+/// The settings against garbage collection and out-of-memory errors, as lines to paste.
+pub(super) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<String> {
+    let now = Shape::now(app, spark);
+    let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
+    let mut lines = Vec::new();
+    if more.heap != now.heap {
+        lines.push(format!("give tasks more heap: {}", conf_line(app, heap_key(app), Setting(more.heap))));
+    }
+    if more.cores != now.cores {
+        lines.push(format!(
+            "let fewer tasks share a heap: {}",
+            conf_line(app, ConfKey::ExecutorCores, more.cores)
+        ));
+    }
+    if lines.is_empty() {
+        lines.push("give each task less data: more partitions, fewer columns, less in caches".to_owned());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(gib: u64, cores: u32) -> Shape {
+        Shape { heap: Bytes::from_mib(gib * 1024), cores, cores_can_change: true }
+    }
+
+    #[test]
+    fn each_task_gets_more_heap() {
+        for (before, after) in [
+            (shape(8, 7), shape(8, 4)),
+            (shape(2, 4), shape(4, 4)),
+            (shape(6, 4), shape(9, 4)),
+            (shape(9, 4), shape(9, 2)),
+            (shape(12, 2), shape(15, 2)),
+            (shape(32, 2), shape(32, 2)),
+        ] {
+            assert_eq!(before.more_heap_per_task(), after);
+        }
+        let local = Shape { cores_can_change: false, ..shape(9, 8) };
+        assert_eq!(local.more_heap_per_task().cores, 8);
+        assert!(local.more_heap_per_task().heap > local.heap);
+    }
+
+    #[test]
+    fn steps_only_add() {
+        let large = shape(20, 1);
+        assert_eq!(large.grown_until(|_| false), large);
+        assert_eq!(shape(2, 8).grown_until(|_| false), shape(10, 2));
+        assert_eq!(shape(2, 8).grown_until(|shape| shape.heap >= Bytes::from_mib(4096)), shape(4, 8));
+    }
+
+    #[test]
+    fn heaps_leave_room_above_what_was_seen() {
+        assert_eq!(heap_for(Bytes::from_mib(800)), Bytes::from_mib(1300));
+        assert_eq!(heap_for(Bytes::default()), Bytes::from_mib(640));
+        assert_eq!(rounded_up(Bytes::from_mib(1025)), Bytes::from_mib(1280));
+        assert_eq!(Setting(Bytes::from_mib(2048)).to_string(), "2g");
+        assert_eq!(Setting(Bytes::from_mib(1280)).to_string(), "1280m");
+    }
+}

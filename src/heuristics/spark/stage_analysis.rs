@@ -1,0 +1,188 @@
+//! What the tasks of a stage tell about it: spill, long tasks, skew with its cause, failures (Dr. Elephant
+//! `StagesAnalyzer`).
+
+use super::configuration_parameters::Limits;
+use super::containers::run_time;
+use super::stage_figures::{Figures, Flow, FlowKind};
+use crate::model::Application;
+use crate::model::spark::{Spark, Stage, StageStatus};
+use crate::severity::Severity;
+use crate::units::{Bytes, Millis};
+
+/// Data that no task takes noticeable time for.
+const LITTLE: Bytes = Bytes::from_mib(1);
+
+/// One stage attempt, judged.
+pub(super) struct Analysis<'a> {
+    pub(super) stage: &'a Stage,
+    pub(super) figures: Figures,
+    pub(super) spill: Severity,
+    pub(super) long_tasks: Severity,
+    /// Skew of run time.
+    pub(super) skew: Severity,
+    /// Why the slowest task is slow; empty where there is no skew.
+    pub(super) causes: Vec<Cause>,
+    /// One task has far more data than the others, whatever time it takes.
+    pub(super) data_skew: Severity,
+    pub(super) fullest: Option<Flow>,
+    pub(super) task_failures: Severity,
+    pub(super) out_of_memory: Severity,
+    pub(super) container_kills: Severity,
+    pub(super) stage_failure: Severity,
+}
+
+/// Why one task runs longer than the others of its stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// It has more of this than the others.
+    Data(Flow),
+    /// The others do as much; it was the first task of a JVM, which loads classes and compiles.
+    FirstOnExecutor,
+    /// The others do as much; it spent much of its time in garbage collection.
+    Gc(Millis),
+    /// The others do as much: its node may be slow.
+    SameWork,
+}
+
+impl Analysis<'_> {
+    /// The worst of what findings about the stage are made of.
+    pub(super) fn severity(&self, limits: &Limits) -> Severity {
+        let failures = if limits.report_failures {
+            self.task_failures.max(self.out_of_memory).max(self.container_kills).max(self.stage_failure)
+        } else {
+            Severity::None
+        };
+        self.spill.max(self.long_tasks).max(self.skew).max(self.data_skew).max(failures)
+    }
+}
+
+/// Every stage attempt that ran tasks, in the order of the stages.
+pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) -> Vec<Analysis<'a>> {
+    let app_time = run_time(app);
+    let ran = spark.stages.iter().filter_map(|stage| {
+        let group = app.groups.get(stage.group?)?;
+        Some((stage, Figures::of(app, stage, group)))
+    });
+    let ran: Vec<(&Stage, Figures)> = ran.collect();
+    let most = ran.iter().filter_map(|(_, figures)| figures.largest_flow()).max().unwrap_or_default();
+    let whole = Whole { time: app_time, most_data: most };
+    ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, whole, limits)).collect()
+}
+
+/// What stages are compared with.
+#[derive(Clone, Copy)]
+struct Whole {
+    /// The application's run time.
+    time: Option<Millis>,
+    /// The most that any stage reads or writes.
+    most_data: Bytes,
+}
+
+fn analyse_stage<'a>(stage: &'a Stage, figures: Figures, whole: Whole, limits: &Limits) -> Analysis<'a> {
+    let app_time = whole.time;
+    let ratio = figures.run_time.map_or(Severity::None, |run| limits.skew_ratio.severity(run.ratio()));
+    let skew = ratio.min(skew_matters(&figures, app_time, limits));
+    let causes = if skew > Severity::None { causes(&figures, limits) } else { Vec::new() };
+    let explained = causes.iter().any(|cause| matches!(cause, Cause::Data(_)));
+    let gap = figures.run_time.map_or(0.0, |run| run.gap().as_f64());
+    let skew = if explained { skew } else { skew.min(limits.unexplained_gap.severity(gap)) };
+    let (data_skew, fullest) = data_skew(&figures, whole, limits);
+    let rate = |tasks: u64| limits.failure_rate.severity(tasks as f64 / figures.tasks as f64);
+    let share = stage_share(&figures, app_time, limits);
+    Analysis {
+        stage,
+        spill: spill_ratio(&figures, limits).min(spill_matters(&figures, limits)).min(share),
+        long_tasks: long_tasks(&figures, limits).min(share),
+        skew,
+        causes,
+        data_skew,
+        fullest,
+        task_failures: rate(figures.failed),
+        out_of_memory: rate(figures.out_of_memory),
+        container_kills: rate(figures.over_memory),
+        stage_failure: if stage.status == StageStatus::Failed { Severity::Critical } else { Severity::None },
+        figures,
+    }
+}
+
+/// Whether one task reads so much more than the others that its time will follow as data grow. Stages in which most
+/// tasks read nothing have few keys, not a frequent one.
+fn data_skew(figures: &Figures, whole: Whole, limits: &Limits) -> (Severity, Option<Flow>) {
+    if !limits.judge_data_skew {
+        return (Severity::None, None);
+    }
+    let reads = [FlowKind::Input, FlowKind::ShuffleRead].into_iter().filter_map(|kind| figures.flow(kind));
+    let judged = reads.filter(|flow| flow.median > Bytes::default() && flow.largest >= LITTLE).map(|flow| {
+        let ratio = flow.largest.as_f64() / flow.median.as_f64();
+        let share = flow.largest.as_f64() / whole.most_data.as_f64();
+        let severity = limits.data_skew_ratio.severity(ratio).min(limits.data_skew_share.severity(share));
+        (severity, Some(flow))
+    });
+    judged.max_by_key(|(severity, _)| *severity).unwrap_or((Severity::None, None))
+}
+
+fn spill_ratio(figures: &Figures, limits: &Limits) -> Severity {
+    let (Some(spilled), Some(data)) = (figures.spilled(), figures.largest_flow()) else {
+        return Severity::None;
+    };
+    if spilled == Bytes::default() {
+        return Severity::None;
+    }
+    limits.spill_ratio.severity(spilled.as_f64() / data.as_f64())
+}
+
+/// How bad spill can be: a little of it is harmless, and very large data must spill.
+fn spill_matters(figures: &Figures, limits: &Limits) -> Severity {
+    let large = figures.largest_flow().is_some_and(|data| data.as_f64() >= limits.spill_max_data.get());
+    if large {
+        return Severity::None;
+    }
+    limits.spill_size.severity(figures.spilled().unwrap_or_default().as_f64())
+}
+
+fn long_tasks(figures: &Figures, limits: &Limits) -> Severity {
+    figures.run_time.map_or(Severity::None, |run| limits.long_task_time.severity(run.median.as_f64()))
+}
+
+/// How bad skew can be: the slowest task must be long, and the application must wait for it.
+fn skew_matters(figures: &Figures, app_time: Option<Millis>, limits: &Limits) -> Severity {
+    let (Some(run), Some(stage_time)) = (figures.run_time, figures.stage_time) else {
+        return Severity::None;
+    };
+    let longest = run.longest.as_f64();
+    if longest <= limits.skew_task_time.get()
+        || longest <= limits.skew_stage_share.get() * stage_time.as_f64()
+    {
+        return Severity::None;
+    }
+    let gap = run.gap().as_f64();
+    let of_app =
+        app_time.map_or(Severity::Critical, |whole| limits.skew_gap_share.severity(gap / whole.as_f64()));
+    limits.skew_gap.severity(gap).min(of_app)
+}
+
+/// How bad anything can be in a stage that takes this share of the application's run time.
+fn stage_share(figures: &Figures, app_time: Option<Millis>, limits: &Limits) -> Severity {
+    match (figures.stage_time, app_time) {
+        (Some(stage), Some(app)) => limits.stage_share.severity(stage.as_f64() / app.as_f64()),
+        _ => Severity::Critical,
+    }
+}
+
+fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
+    let from = limits.skew_ratio.values().map_or(0.0, |[low, ..]| low);
+    let matters = |flow: &Flow| flow.of_slowest >= LITTLE && flow.ratio() >= from;
+    let mut more: Vec<Flow> = figures.flows.iter().copied().filter(matters).collect();
+    more.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+    if !more.is_empty() {
+        // The first two tell the story: what a task reads it often also writes.
+        return more.into_iter().take(2).map(Cause::Data).collect();
+    }
+    let gc =
+        figures.run_time.zip(figures.slowest.gc).filter(|(run, gc)| gc.as_f64() * 2.0 > run.gap().as_f64());
+    vec![match gc {
+        _ if figures.slowest.first_on_executor => Cause::FirstOnExecutor,
+        Some((_, gc)) => Cause::Gc(gc),
+        None => Cause::SameWork,
+    }]
+}

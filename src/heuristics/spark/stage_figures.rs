@@ -1,0 +1,207 @@
+//! What is measured of a stage: run times, data and failures of its tasks.
+
+use crate::model::Application;
+use crate::model::counters::Counter;
+use crate::model::spark::Stage;
+use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
+use crate::stats::median;
+use crate::units::{Bytes, Millis, Timestamp};
+
+/// An executor fills all its cores within this time, so these tasks are its first.
+const FRESH: Millis = Millis::from_secs(1);
+
+/// What is measured of a stage attempt. Medians and longest are of the attempts that succeeded, sums of all.
+pub(super) struct Figures {
+    /// Tasks that the stage announced.
+    pub(super) tasks: u64,
+    pub(super) stage_time: Option<Millis>,
+    pub(super) run_time: Option<RunTimes>,
+    pub(super) slowest: Slowest,
+    /// Spill, input, shuffle read, shuffle write, output; those that tasks report.
+    pub(super) flows: Vec<Flow>,
+    /// Attempts that failed.
+    pub(super) failed: u64,
+    /// Those of them whose JVM ran out of memory.
+    pub(super) out_of_memory: u64,
+    /// Those of them whose container was killed for its memory.
+    pub(super) over_memory: u64,
+}
+
+/// Run times of the tasks that succeeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RunTimes {
+    pub(super) median: Millis,
+    pub(super) longest: Millis,
+}
+
+impl RunTimes {
+    /// How many times the median the longest is.
+    pub(super) fn ratio(self) -> f64 {
+        self.longest.as_f64() / self.median.as_f64()
+    }
+
+    /// How much longer than the median the longest is.
+    pub(super) fn gap(self) -> Millis {
+        Millis::new(self.longest.get().saturating_sub(self.median.get()))
+    }
+}
+
+/// The task with the longest run time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slowest {
+    pub(super) executor: Option<String>,
+    pub(super) host: Option<String>,
+    pub(super) gc: Option<Millis>,
+    /// Whether it is one of its executor's first.
+    pub(super) first_on_executor: bool,
+}
+
+/// What flows through tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FlowKind {
+    Spill,
+    Input,
+    ShuffleRead,
+    ShuffleWrite,
+    Output,
+}
+
+impl FlowKind {
+    const ALL: [Self; 5] = [Self::Spill, Self::Input, Self::ShuffleRead, Self::ShuffleWrite, Self::Output];
+
+    /// What a task does with its bytes.
+    pub(super) const fn verb(self) -> &'static str {
+        match self {
+            Self::Spill => "spills",
+            Self::Input => "reads",
+            Self::ShuffleRead => "reads from shuffles",
+            Self::ShuffleWrite => "writes to shuffles",
+            Self::Output => "writes",
+        }
+    }
+
+    fn of(self, group: &TaskGroup, row: usize) -> Option<u64> {
+        let count = |counter| group.attempts.count(row, counter);
+        match self {
+            Self::Spill => count(Counter::MemoryBytesSpilled),
+            Self::Input => count(Counter::InputBytes),
+            Self::ShuffleWrite => count(Counter::ShuffleBytesWritten),
+            Self::Output => count(Counter::OutputBytes),
+            Self::ShuffleRead => {
+                match (count(Counter::ShuffleRemoteBytesRead), count(Counter::ShuffleLocalBytesRead)) {
+                    (None, None) => None,
+                    (remote, local) => Some(remote.unwrap_or(0).saturating_add(local.unwrap_or(0))),
+                }
+            }
+        }
+    }
+}
+
+/// Bytes of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Flow {
+    pub(super) kind: FlowKind,
+    pub(super) total: Bytes,
+    pub(super) median: Bytes,
+    pub(super) of_slowest: Bytes,
+    /// The most that any task has.
+    pub(super) largest: Bytes,
+}
+
+impl Flow {
+    /// How many times the median the slowest task has.
+    pub(super) fn ratio(self) -> f64 {
+        self.of_slowest.as_f64() / self.median.as_f64()
+    }
+
+    fn of(kind: FlowKind, group: &TaskGroup, winners: &[usize], slowest: Option<usize>) -> Option<Self> {
+        let all = (0..group.attempts.len()).filter_map(|row| kind.of(group, row));
+        let total = all.fold(None, |sum: Option<u64>, bytes| Some(sum.unwrap_or(0).saturating_add(bytes)))?;
+        let of = |row: &usize| i64::try_from(kind.of(group, *row)?).ok();
+        let values: Vec<i64> = winners.iter().filter_map(of).collect();
+        let middle = median(&values).and_then(|value| u64::try_from(value).ok());
+        Some(Self {
+            kind,
+            total: Bytes::new(total),
+            median: Bytes::new(middle.unwrap_or(0)),
+            largest: Bytes::new(values.iter().max().and_then(|&most| u64::try_from(most).ok()).unwrap_or(0)),
+            of_slowest: Bytes::new(slowest.and_then(|row| kind.of(group, row)).unwrap_or(0)),
+        })
+    }
+}
+
+impl Figures {
+    pub(super) fn of(app: &Application, stage: &Stage, group: &TaskGroup) -> Self {
+        let winners: Vec<usize> = group.winners().collect();
+        let times: Vec<(u64, usize)> =
+            winners.iter().filter_map(|&row| Some((run_time(group, row)?.get(), row))).collect();
+        let slowest = times.iter().max_by_key(|(time, row)| (*time, std::cmp::Reverse(*row))).copied();
+        let count = |wanted: fn(Option<EndReason>) -> bool| {
+            let failed =
+                (0..group.attempts.len()).filter(|&row| group.attempts.outcome(row) == Outcome::Failed);
+            failed.filter(|&row| wanted(group.attempts.end_reason(row))).count() as u64
+        };
+        let flow = |kind| Flow::of(kind, group, &winners, slowest.map(|(_, row)| row));
+        Self {
+            tasks: stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64),
+            stage_time: stage.duration(),
+            run_time: run_times(&times),
+            slowest: slowest.map(|(_, row)| Slowest::of(app, group, row)).unwrap_or_default(),
+            flows: FlowKind::ALL.into_iter().filter_map(flow).collect(),
+            failed: count(|_| true),
+            out_of_memory: count(|reason| reason == Some(EndReason::OutOfMemory)),
+            over_memory: count(|reason| reason == Some(EndReason::ContainerOverMemory)),
+        }
+    }
+
+    pub(super) fn flow(&self, kind: FlowKind) -> Option<Flow> {
+        self.flows.iter().find(|flow| flow.kind == kind).copied()
+    }
+
+    /// Bytes spilled from memory by all tasks.
+    pub(super) fn spilled(&self) -> Option<Bytes> {
+        self.flow(FlowKind::Spill).map(|flow| flow.total)
+    }
+
+    /// The largest of what all tasks read and wrote, spill apart.
+    pub(super) fn largest_flow(&self) -> Option<Bytes> {
+        self.flows.iter().filter(|flow| flow.kind != FlowKind::Spill).map(|flow| flow.total).max()
+    }
+
+    /// Whether the number of tasks follows from a shuffle's partitions, not from input files.
+    pub(super) fn reads_shuffle_only(&self) -> bool {
+        let some = |kind| self.flow(kind).is_some_and(|flow| flow.total > Bytes::default());
+        some(FlowKind::ShuffleRead) && !some(FlowKind::Input)
+    }
+}
+
+impl Slowest {
+    fn of(app: &Application, group: &TaskGroup, row: usize) -> Self {
+        let attempts = &group.attempts;
+        let executor = attempts.executor(row).and_then(|id| app.strings.get(id));
+        let start = attempts.time(row, TimePoint::Start);
+        let worker = app.spark.iter().flat_map(|spark| spark.workers());
+        let fresh = |first: Timestamp| start.is_some_and(|start| first <= start && start <= first + FRESH);
+        let first = worker
+            .filter(|worker| Some(worker.id.as_str()) == executor)
+            .any(|worker| worker.first_task_at.is_some_and(fresh));
+        Self {
+            executor: executor.map(str::to_owned),
+            host: attempts.node(row).and_then(|host| app.strings.get(host)).map(str::to_owned),
+            gc: attempts.millis(row, Counter::GcTimeMillis),
+            first_on_executor: first,
+        }
+    }
+}
+
+/// "Executor Run Time", or from launch to end where the log lacks it.
+fn run_time(group: &TaskGroup, row: usize) -> Option<Millis> {
+    group.attempts.millis(row, Counter::ExecutorRunTime).or_else(|| group.attempts.run_time(row))
+}
+
+fn run_times(times: &[(u64, usize)]) -> Option<RunTimes> {
+    let values: Vec<i64> = times.iter().filter_map(|(time, _)| i64::try_from(*time).ok()).collect();
+    let middle = u64::try_from(median(&values)?).ok()?;
+    let longest = times.iter().map(|(time, _)| *time).max()?;
+    Some(RunTimes { median: Millis::new(middle), longest: Millis::new(longest) })
+}

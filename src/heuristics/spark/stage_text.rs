@@ -1,0 +1,60 @@
+//! How stages and messages of logs are shown.
+
+use crate::model::spark::Stage;
+
+/// The most of a stage's name that messages show.
+const NAME: usize = 40;
+/// The most of a message of the log that messages show.
+const MESSAGE: usize = 160;
+
+/// "stage 3.0 (count at App.scala:10)".
+pub(super) fn label(stage: &Stage) -> String {
+    match stage.name.as_deref().map(|name| cut(&without_folders(name), NAME)) {
+        Some(name) if !name.is_empty() => format!("stage {} ({name})", stage.id),
+        _ => format!("stage {}", stage.id),
+    }
+}
+
+/// "collect at /opt/app/job.py:12" as "collect at job.py:12": the place matters more than the folder.
+fn without_folders(name: &str) -> String {
+    let words =
+        name.split_whitespace().map(|word| word.rsplit('/').find(|part| !part.is_empty()).unwrap_or(word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The first line of a message, without a full stop, cut to what people read.
+pub(super) fn first_line(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    cut(words.join(" ").trim_end_matches(['.', ':']), MESSAGE)
+}
+
+/// `text` cut to `most` characters, with "…" for what is left out.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::spark::StageAttempt;
+
+    #[test]
+    fn stages_are_named_by_what_they_do_and_where() {
+        let mut stage = Stage::new(StageAttempt { stage: 3, attempt: 1 });
+        assert_eq!(label(&stage), "stage 3.1");
+        stage.name = Some("collect at /opt/app/scripts/job.py:12".to_owned());
+        assert_eq!(label(&stage), "stage 3.1 (collect at job.py:12)");
+        stage.name = Some("x".repeat(50));
+        assert_eq!(label(&stage), format!("stage 3.1 ({}…)", "x".repeat(40)));
+    }
+
+    #[test]
+    fn messages_keep_their_first_line() {
+        assert_eq!(first_line("  gone  for good.\n\tat A.b(A.java:1)"), "gone for good");
+        assert_eq!(first_line(""), "");
+    }
+}

@@ -1,0 +1,251 @@
+//! `spark-stages-with-failed-tasks`: stages whose tasks fail, why, and executors that were lost (Dr. Elephant
+//! `StagesWithFailedTasksHeuristic`).
+
+mod advice;
+mod failures;
+
+use std::cmp::Reverse;
+
+use super::containers::life;
+use super::losses::{Loss, lost_executors};
+use super::stage_text::{first_line, label};
+use super::{percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::limit;
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::spark::{Executor, Facet, Spark, Stage, StageStatus};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::{choice, rule_params};
+use crate::rules::quantity::{Count, Ratio};
+use crate::severity::Severity;
+use failures::{Failures, Kind};
+
+/// How many stages have findings of their own.
+const REPORTED: usize = 3;
+
+choice! {
+    /// Which failures count.
+    pub(super) enum Counted {
+        /// Every failure, and executors that were lost.
+        All = "all",
+        /// Out of memory and killed containers, as in Dr. Elephant.
+        Memory = "memory",
+    }
+}
+
+choice! {
+    /// What a stage that failed counts as.
+    pub(super) enum FailedStage {
+        /// Critical, unless a later attempt of the stage did its work.
+        Critical = "critical",
+        /// Critical where as many tasks failed as were done, else harmless, as in Dr. Elephant.
+        DrElephant = "dr-elephant",
+    }
+}
+
+rule_params! {
+    /// Parameters of `spark-stages-with-failed-tasks`.
+    pub(super) struct Failing / FailingLayer {
+        /// Which failures count.
+        count: Counted,
+        /// Attempts that died of memory over tasks done, for either way of dying.
+        memory_share: Ascending<Ratio>,
+        /// All failed attempts over tasks of the stage.
+        failure_share: Ascending<Ratio>,
+        /// Failed attempts of the stage.
+        failed_attempts: Ascending<Count>,
+        /// What a stage that failed counts as.
+        failed_stage: FailedStage,
+        /// Executors that were lost over all executors.
+        lost_share: Ascending<Ratio>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("spark-stages-with-failed-tasks", "Spark Stages with Failed Tasks", |layers| load(layers, Failed));
+
+struct Failed(Failing);
+
+/// A stage with failures, judged.
+struct Bad<'a> {
+    stage: &'a Stage,
+    failures: Failures,
+    tasks: u64,
+    severity: Severity,
+}
+
+impl Check for Failed {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        if spark.stages.iter().all(|stage| stage.group.is_none()) {
+            return Verdict::NotEvaluated("no stage ran a task".to_owned());
+        }
+        let mut bad: Vec<Bad<'_>> =
+            spark.stages.iter().filter_map(|stage| params.judge(app, spark, stage)).collect();
+        let stages = bad.len() as u64;
+        bad.sort_by_key(|bad| (Reverse(bad.severity), Reverse(bad.failures.failed), bad.stage.id));
+        let more = bad.len().saturating_sub(REPORTED);
+        let told = bad.iter().take(REPORTED);
+        let mut judged: Vec<Judgement> = told.map(|bad| params.finding(app, spark, bad)).collect();
+        if more > 0
+            && let Some(last) = judged.last_mut()
+        {
+            let are = if more == 1 { "stage is" } else { "stages are" };
+            last.message = format!("{}; {more} more {are} like it", last.message);
+        }
+        judged.insert(0, params.losses(app, spark, stages));
+        Verdict::Several(judged)
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks, Facet::Stages]
+    }
+}
+
+impl Failing {
+    fn judge<'a>(&self, app: &Application, spark: &Spark, stage: &'a Stage) -> Option<Bad<'a>> {
+        let group = app.groups.get(stage.group?)?;
+        let failures = Failures::of(app, group);
+        let tasks = stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64);
+        let failed = stage.status == StageStatus::Failed;
+        let severity = match self.failed_stage {
+            FailedStage::DrElephant if failed => failures.outweigh_the_done(),
+            FailedStage::Critical if failed && !did_its_work_later(spark, stage) && failures.failed > 0 => {
+                Severity::Critical
+            }
+            _ => self.by_share(&failures, tasks),
+        };
+        (severity > Severity::None).then_some(Bad { stage, failures, tasks, severity })
+    }
+
+    fn by_share(&self, failures: &Failures, tasks: u64) -> Severity {
+        let memory =
+            [Kind::OutOfMemory, Kind::OverMemory].into_iter().map(|kind| match failures.count(kind) {
+                0 => Severity::None,
+                // Nothing was done beside the failures: the whole stage died of it.
+                count if failures.done == 0 && self.count == Counted::All => {
+                    self.memory_share.severity(count as f64)
+                }
+                _ if failures.done == 0 => Severity::None,
+                count => self.memory_share.severity(count as f64 / failures.done as f64),
+            });
+        let memory = memory.max().unwrap_or_default();
+        if self.count == Counted::Memory || failures.failed == 0 || tasks == 0 {
+            return memory;
+        }
+        let share = self.failure_share.severity(failures.failed as f64 / tasks as f64);
+        memory.max(share.min(self.failed_attempts.severity(failures.failed as f64)))
+    }
+
+    fn finding(&self, app: &Application, spark: &Spark, bad: &Bad<'_>) -> Judgement {
+        let Bad { stage, failures, tasks, severity } = bad;
+        Judgement {
+            severity: *severity,
+            subject: Subject::Stage(stage.id),
+            tasks: *tasks,
+            message: self.message(app, spark, bad),
+            evidence: failures.evidence(*tasks, stage.failure.as_deref().map(first_line)),
+            advice: advice::against(app, spark, failures),
+        }
+    }
+
+    fn message(&self, app: &Application, spark: &Spark, bad: &Bad<'_>) -> String {
+        let Bad { stage, failures, tasks, severity } = bad;
+        let failed = stage.status == StageStatus::Failed;
+        let end = match (failed, did_its_work_later(spark, stage)) {
+            (true, false) => "the stage failed, ",
+            (true, true) => "the stage had to run again, ",
+            _ => "",
+        };
+        let share = percent(failures.failed as f64 / *tasks as f64);
+        let passed = if failed && *severity == Severity::Critical {
+            "critical for a failed stage".to_owned()
+        } else if failures.count(Kind::OutOfMemory) + failures.count(Kind::OverMemory) > 0 {
+            self.memory_share.describe_in(*severity, percent)
+        } else {
+            self.failure_share.describe_in(*severity, percent)
+        };
+        let mut message = format!(
+            "{}: {end}{} failed for {}, {share} ({passed}): {}",
+            label(stage),
+            plural(failures.failed, "task attempt"),
+            plural(*tasks, "task"),
+            failures.by_kind().join(", "),
+        );
+        if let Some((error, _)) = &failures.most_frequent {
+            message = format!("{message}, mostly \"{error}\"");
+        }
+        for executor in failures.lost(spark).take(2) {
+            message = format!("{message}; {}", tell(app, executor));
+        }
+        message
+    }
+
+    /// The judgement on the application: executors that were lost, whether or not tasks died with them.
+    fn losses(&self, app: &Application, spark: &Spark, stages: u64) -> Judgement {
+        let lost: Vec<(&Executor, Loss)> = lost_executors(spark).collect();
+        let all = spark.executors.len() as u64;
+        let share = lost.len() as f64 / all as f64;
+        let severity = match self.count {
+            Counted::All if !lost.is_empty() => self.lost_share.severity(share),
+            _ => Severity::None,
+        };
+        let condition = [("lost_share", severity, self.lost_share.describe_in(Severity::Low, percent))];
+        let message = if lost.is_empty() {
+            format!("{} with failures that count, no executor was lost", plural(stages, "stage"))
+        } else {
+            let told = lost.iter().take(REPORTED).map(|(executor, _)| tell(app, executor));
+            let told: Vec<String> = told.collect();
+            format!(
+                "{} of {} were lost, {} ({}): {}",
+                lost.len(),
+                plural(all, "executor"),
+                percent(share),
+                limit(severity, self.lost_share.describe_in(severity, percent), &condition),
+                told.join("; "),
+            )
+        };
+        let losses: Vec<Loss> = lost.iter().map(|(_, loss)| *loss).collect();
+        Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: all,
+            message,
+            evidence: vec![
+                ("bad_stages_count", Measure::Count(stages)),
+                ("executors_count", Measure::Count(all)),
+                ("lost_executors_count", Measure::Count(lost.len() as u64)),
+            ],
+            advice: if severity > Severity::None {
+                advice::against_losses(app, spark, &losses)
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+/// Whether a later attempt of the same stage did its work.
+fn did_its_work_later(spark: &Spark, stage: &Stage) -> bool {
+    spark.stages.iter().any(|other| {
+        other.id.stage == stage.id.stage
+            && other.id.attempt > stage.id.attempt
+            && other.status == StageStatus::Complete
+    })
+}
+
+/// "executor 1 on worker1 was lost after 20 s: Command exited with code 137".
+fn tell(app: &Application, executor: &Executor) -> String {
+    let host = executor.host.and_then(|host| app.strings.get(host));
+    let host = host.map(|host| format!(" on {host}")).unwrap_or_default();
+    let after = life(app, executor).map(|life| format!(" after {life}")).unwrap_or_default();
+    let reason = executor.removed_reason.as_deref().map(first_line).filter(|reason| !reason.is_empty());
+    let reason = reason.unwrap_or_else(|| "the log does not say why".to_owned());
+    format!("executor {}{host} was lost{after}: {reason}", executor.id)
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

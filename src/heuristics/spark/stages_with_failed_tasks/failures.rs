@@ -1,0 +1,174 @@
+//! The failed attempts of a stage, by what they died of.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::Measure;
+use crate::heuristics::spark::losses::lost_executors;
+use crate::heuristics::spark::stage_text::first_line;
+use crate::model::Application;
+use crate::model::spark::{Executor, Spark};
+use crate::model::table::{EndReason, Outcome, TaskGroup};
+use crate::severity::Severity;
+
+/// What a failed attempt died of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    OutOfMemory,
+    OverMemory,
+    ExecutorLost,
+    FetchFailed,
+    Exception,
+    Other,
+}
+
+impl Kind {
+    const ALL: [Self; 6] = [
+        Self::OutOfMemory,
+        Self::OverMemory,
+        Self::ExecutorLost,
+        Self::FetchFailed,
+        Self::Exception,
+        Self::Other,
+    ];
+
+    const fn of(reason: Option<EndReason>) -> Self {
+        match reason {
+            Some(EndReason::OutOfMemory) => Self::OutOfMemory,
+            Some(EndReason::ContainerOverMemory) => Self::OverMemory,
+            Some(EndReason::ExecutorLost) => Self::ExecutorLost,
+            Some(EndReason::FetchFailed) => Self::FetchFailed,
+            Some(EndReason::Exception) => Self::Exception,
+            _ => Self::Other,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::OutOfMemory => "out of memory",
+            Self::OverMemory => "with a container over its memory",
+            Self::ExecutorLost => "with a lost executor",
+            Self::FetchFailed => "without their shuffle data",
+            Self::Exception => "by an exception",
+            Self::Other => "for other reasons",
+        }
+    }
+
+    const fn key(self) -> &'static str {
+        match self {
+            Self::OutOfMemory => "out_of_memory_count",
+            Self::OverMemory => "container_kills_count",
+            Self::ExecutorLost => "executor_lost_count",
+            Self::FetchFailed => "fetch_failed_count",
+            Self::Exception => "exceptions_count",
+            Self::Other => "other_failures_count",
+        }
+    }
+}
+
+/// The failed attempts of a stage.
+pub(super) struct Failures {
+    /// Tasks that were done.
+    pub(super) done: u64,
+    /// Attempts that failed.
+    pub(super) failed: u64,
+    kinds: BTreeMap<Kind, u64>,
+    /// The most frequent message, and how often it came.
+    pub(super) most_frequent: Option<(String, u64)>,
+    /// Executors that attempts were lost with.
+    executors: BTreeSet<String>,
+}
+
+impl Failures {
+    pub(super) fn of(app: &Application, group: &TaskGroup) -> Self {
+        let attempts = &group.attempts;
+        let failed = |row: &usize| attempts.outcome(*row) == Outcome::Failed;
+        let mut kinds = BTreeMap::new();
+        let mut executors = BTreeSet::new();
+        for row in (0..attempts.len()).filter(failed) {
+            let kind = Kind::of(attempts.end_reason(row));
+            *kinds.entry(kind).or_insert(0) += 1;
+            let died = matches!(kind, Kind::ExecutorLost | Kind::OverMemory | Kind::OutOfMemory);
+            let executor = attempts.executor(row).and_then(|id| app.strings.get(id)).filter(|_| died);
+            executors.extend(executor.map(str::to_owned));
+        }
+        let mut messages: BTreeMap<String, u64> = BTreeMap::new();
+        for (row, text) in attempts.diagnostics() {
+            let row = usize::try_from(*row).unwrap_or(usize::MAX);
+            if let Some(text) = app.strings.get(*text).filter(|_| failed(&row)) {
+                *messages.entry(first_line(text)).or_insert(0) += 1;
+            }
+        }
+        messages.remove("");
+        let most = messages.into_iter().max_by_key(|(text, count)| (*count, Reverse(text.clone())));
+        Self {
+            done: group.count_tasks(Outcome::Succeeded),
+            failed: kinds.values().sum(),
+            kinds,
+            most_frequent: most,
+            executors,
+        }
+    }
+
+    pub(super) fn count(&self, kind: Kind) -> u64 {
+        self.kinds.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// Dr. Elephant's judgement on a stage that failed: it divides whole numbers.
+    pub(super) fn outweigh_the_done(&self) -> Severity {
+        let most = self.count(Kind::OutOfMemory).max(self.count(Kind::OverMemory));
+        let critical = most.checked_div(self.done).is_some_and(|times| times > 0);
+        if critical { Severity::Critical } else { Severity::None }
+    }
+
+    /// Most frequent first.
+    pub(super) fn kinds(&self) -> Vec<(Kind, u64)> {
+        let mut kinds: Vec<(Kind, u64)> = self.kinds.iter().map(|(kind, count)| (*kind, *count)).collect();
+        kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
+        kinds
+    }
+
+    /// "3 out of memory", "1 by an exception".
+    pub(super) fn by_kind(&self) -> Vec<String> {
+        self.kinds().into_iter().map(|(kind, count)| format!("{count} {}", kind.words())).collect()
+    }
+
+    /// The executors that attempts died with and that were lost.
+    pub(super) fn lost<'a>(&'a self, spark: &'a Spark) -> impl Iterator<Item = &'a Executor> {
+        lost_executors(spark).map(|(executor, _)| executor).filter(|lost| self.executors.contains(&lost.id))
+    }
+
+    pub(super) fn evidence(&self, tasks: u64, failure: Option<String>) -> Vec<(&'static str, Measure)> {
+        let mut evidence = vec![
+            ("tasks_count", Measure::Count(tasks)),
+            ("done_count", Measure::Count(self.done)),
+            ("failed_attempts_count", Measure::Count(self.failed)),
+        ];
+        evidence.extend(Kind::ALL.map(|kind| (kind.key(), Measure::Count(self.count(kind)))));
+        if let Some((text, count)) = &self.most_frequent {
+            evidence.push(("most_frequent_error_text", Measure::Text(text.clone())));
+            evidence.push(("most_frequent_error_count", Measure::Count(*count)));
+        }
+        evidence.extend(failure.map(|text| ("stage_failure_text", Measure::Text(text))));
+        evidence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_decide_about_failed_stages() {
+        let failures = |done, count| Failures {
+            done,
+            failed: count,
+            kinds: BTreeMap::from([(Kind::OutOfMemory, count)]),
+            most_frequent: None,
+            executors: BTreeSet::new(),
+        };
+        assert_eq!(failures(3, 2).outweigh_the_done(), Severity::None);
+        assert_eq!(failures(3, 3).outweigh_the_done(), Severity::Critical);
+        assert_eq!(failures(0, 3).outweigh_the_done(), Severity::None);
+    }
+}

@@ -220,8 +220,8 @@ fn pages_tell_every_difference_that_the_preset_switches_back() {
 
 /// The built-in rules and each preset, with every rule switched on.
 fn rule_sets() -> Vec<RuleSet> {
-    let on: String = ids().map(|id| format!("---\nrule: {id}\nenabled: true\n")).collect();
-    let on = RuleFile { name: "all on".to_owned(), text: on };
+    let on: Vec<String> = ids().map(|id| format!("---\nrule: {id}\nenabled: true\n")).collect();
+    let on = RuleFile { name: "all on".to_owned(), text: on.concat() };
     let presets = PRESETS.iter().map(|(name, _)| preset(name));
     let layers = std::iter::once(Vec::new()).chain(presets);
     layers.map(|files| RuleSet::with_files(&[files, vec![on.clone()]].concat()).unwrap()).collect()

@@ -9,7 +9,7 @@ pub(crate) fn applications() -> Vec<App> {
 }
 
 fn healthy() -> App {
-    let tasks = (0..8).map(|place| Task::new(["1", "2"][place % 2], 1000)).collect();
+    let tasks = ["1", "2", "1", "2"].map(|executor| Task::new(executor, 1000)).to_vec();
     App::with(&[("spark.executor.memory", "2g")], 2, 2).stage(tasks)
 }
 

@@ -6,6 +6,10 @@
 mod history;
 #[path = "catalogue/page.rs"]
 mod page;
+#[path = "catalogue/spark.rs"]
+mod spark;
+
+mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -41,7 +45,7 @@ const MAPREDUCE: [&str; 15] = [
     "mapper-input-size",
 ];
 
-/// As [`MAPREDUCE`], of Spark. Those without a rule yet are passed over.
+/// As [`MAPREDUCE`], of Spark.
 const SPARK: [&str; 16] = [
     "spark-configuration",
     "spark-executor-metrics",
@@ -62,8 +66,7 @@ const SPARK: [&str; 16] = [
 ];
 
 fn ids() -> impl Iterator<Item = &'static str> {
-    let there = |id: &&str| heuristics::all().any(|rule| rule.id == *id);
-    MAPREDUCE.into_iter().chain(SPARK.into_iter().filter(there))
+    MAPREDUCE.into_iter().chain(SPARK)
 }
 
 fn engine_of(id: &str) -> &'static str {
@@ -217,8 +220,8 @@ fn pages_tell_every_difference_that_the_preset_switches_back() {
 
 /// The built-in rules and each preset, with every rule switched on.
 fn rule_sets() -> Vec<RuleSet> {
-    let on: String = ids().map(|id| format!("---\nrule: {id}\nenabled: true\n")).collect();
-    let on = RuleFile { name: "all on".to_owned(), text: on };
+    let on: Vec<String> = ids().map(|id| format!("---\nrule: {id}\nenabled: true\n")).collect();
+    let on = RuleFile { name: "all on".to_owned(), text: on.concat() };
     let presets = PRESETS.iter().map(|(name, _)| preset(name));
     let layers = std::iter::once(Vec::new()).chain(presets);
     layers.map(|files| RuleSet::with_files(&[files, vec![on.clone()]].concat()).unwrap()).collect()
@@ -232,6 +235,8 @@ static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
     let mut findings = Vec::new();
     for rules in rule_sets() {
         findings.extend(apps.iter().flat_map(|app| rules.evaluate(app).findings));
+        let spark = spark::applications();
+        findings.extend(spark.iter().flat_map(|app| common::spark_log::judge(app, &rules).findings));
         if testdata.exists() {
             let report = analyze(std::slice::from_ref(&testdata), &rules, options);
             findings.extend(report.applications.into_iter().flat_map(|app| app.findings));

@@ -6,6 +6,8 @@
 
 mod common;
 
+#[path = "oracle_spark/configuration.rs"]
+mod configuration;
 #[path = "oracle_spark/configuration_parameters.rs"]
 mod configuration_parameters;
 #[path = "oracle_spark/executor_gc.rs"]

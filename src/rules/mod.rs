@@ -38,7 +38,6 @@ pub const SPARK_METRICS_PAGE: &str = include_str!("../../rules/spark-metrics.md"
 /// Parameter sets that come with the tool: name, text.
 pub const PRESETS: &[(&str, &str)] = &[
     ("dr-elephant", include_str!("../../rules/presets/dr-elephant.yaml")),
-    ("dr-elephant-shs", include_str!("../../rules/presets/dr-elephant-shs.yaml")),
     ("dr-elephant-0.4", include_str!("../../rules/presets/dr-elephant-0.4.yaml")),
     ("dr-elephant-2.0", include_str!("../../rules/presets/dr-elephant-2.0.yaml")),
     ("dr-elephant-shs", include_str!("../../rules/presets/dr-elephant-shs.yaml")),

@@ -1,5 +1,6 @@
 //! What executors take from the cluster: the memory of one, and how many there were at a time.
 
+use super::sizing::overhead;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Executor;
@@ -13,15 +14,11 @@ pub(super) fn executor_heap(app: &Application) -> Bytes {
 /// All memory that an executor asks for: heap, overhead, Spark's memory off the heap, Python workers.
 pub(super) fn executor_container(app: &Application) -> Bytes {
     let heap = executor_heap(app);
-    let overhead = app.conf.spark_size(ConfKey::ExecutorMemoryOverhead, mib()).unwrap_or_else(|| {
-        let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor).unwrap_or(0.1);
-        Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(Bytes::from_mib(384))
-    });
     let off_heap = (app.conf.flag(ConfKey::OffHeapEnabled) == Some(true))
         .then(|| app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1)))
         .flatten();
     let python = app.conf.spark_size(ConfKey::ExecutorPysparkMemory, mib());
-    heap + overhead + off_heap.unwrap_or_default() + python.unwrap_or_default()
+    heap + overhead(app) + off_heap.unwrap_or_default() + python.unwrap_or_default()
 }
 
 /// The most executors that were there at one time.

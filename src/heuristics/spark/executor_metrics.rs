@@ -233,13 +233,13 @@ fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<
         conf_line(app, ConfKey::DefaultParallelism, partitions),
         conf_line(app, ConfKey::ShufflePartitions, partitions),
     ));
-    if worst.metric.is_time {
+    if worst.metric.is_time && app.conf.flag(ConfKey::Speculation) != Some(true) {
         advice.push(format!(
             "where executor {} is on a slow host, let others repeat its tasks: {}",
             worst.most.id,
             conf_line(app, ConfKey::Speculation, "true")
         ));
-    } else {
+    } else if !worst.metric.is_time {
         advice.push(
             "do not let tasks wait for the executor that has the data: --conf spark.locality.wait=0s"
                 .to_owned(),

@@ -1,10 +1,10 @@
 //! Attempts that failed: how many, why, and what helps against it.
 
-use super::conf_line;
+use super::sizing::{Setting, more_heap_lines, more_overhead};
+use super::{conf_line, percent, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::table::{EndReason, Outcome, TaskGroup};
-use crate::units::Bytes;
 
 /// Attempts of some tasks by how they ended. Killed attempts are neither failures nor work done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Ends {
 }
 
 /// A reason in words, to follow "mostly".
-pub(super) const fn words(reason: EndReason) -> &'static str {
+const fn words(reason: EndReason) -> &'static str {
     match reason {
         EndReason::OutOfMemory => "the heap was full",
         EndReason::FetchFailed => "shuffle data could not be fetched",
@@ -74,36 +74,38 @@ pub(super) const fn words(reason: EndReason) -> &'static str {
         EndReason::CommitDenied => "another attempt had committed",
         EndReason::ResultLost => "the result was lost",
         EndReason::Exception => "the code threw an exception",
-        EndReason::Success | EndReason::Killed | EndReason::Other => "of reasons of their own",
+        EndReason::Success | EndReason::Killed | EndReason::Other => "of something else",
     }
+}
+
+/// "4 of 7 task attempts failed, 57.1 % (critical from 50 %), mostly because …".
+pub(super) fn sentence(ends: &Ends, passed: &str) -> String {
+    let rate = percent(ends.failure_rate().unwrap_or_default());
+    let why =
+        ends.main_reason().map_or(String::new(), |reason| format!(", mostly because {}", words(reason)));
+    format!("{} of {} task attempts failed, {rate} ({passed}){why}", ends.failed, ends.ended())
 }
 
 /// What helps against failures of this reason.
 pub(super) fn advice(app: &Application, reason: Option<EndReason>) -> Vec<String> {
-    let half_more = |key, default: Bytes| {
-        let now = app.conf.spark_size(key, Bytes::from_mib(1)).unwrap_or(default);
-        conf_line(app, key, format!("{}m", (now.whole_mib() * 3).div_ceil(2)))
-    };
-    let mib = Bytes::from_mib;
+    let overhead = || conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(more_overhead(app)));
     match reason {
-        Some(EndReason::OutOfMemory) => vec![
-            format!("give the heap half as much again: {}", half_more(ConfKey::ExecutorMemory, mib(1024))),
-            "or give each task less data: more partitions, less in collections of one key".to_owned(),
-        ],
+        Some(EndReason::OutOfMemory) => {
+            spark(app).map(|spark| more_heap_lines(app, spark)).unwrap_or_default()
+        }
         Some(EndReason::ContainerOverMemory) => {
-            let overhead = half_more(ConfKey::ExecutorMemoryOverhead, mib(1024));
-            vec![format!("give the container more room beyond the heap: {overhead}")]
+            vec![format!("give the container more room beyond the heap: {}", overhead())]
         }
         Some(EndReason::ExecutorLost | EndReason::FetchFailed | EndReason::ResultLost) => vec![
             format!(
                 "executors were lost; see in their logs whether memory was the cause, and if so: {}",
-                half_more(ConfKey::ExecutorMemoryOverhead, mib(1024))
+                overhead()
             ),
             "keep shuffle files apart from executors: --conf spark.shuffle.service.enabled=true".to_owned(),
         ],
         _ => vec![
-            "the same task may fail again: read the exception of its first attempt, and correct the code or the \
-             record that it names; each try that fails costs its whole time (spark.task.maxFailures counts them)"
+            "read the exception of the first attempt that failed, and correct the code or the record that it \
+             names: each further try, up to spark.task.maxFailures of them, costs its whole time"
                 .to_owned(),
         ],
     }

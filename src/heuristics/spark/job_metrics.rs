@@ -97,16 +97,14 @@ impl JobFailures {
     }
 
     fn tasks_message(&self, job: &Job, ends: &Ends) -> String {
-        let rate = ends.failure_rate().unwrap_or_default();
-        let passed = self.0.task_failure_rate.describe_in(self.0.task_failure_rate.severity(rate), percent);
-        let why = ends.main_reason().map(failures::words).unwrap_or_default();
-        format!(
-            "in job {}, {} of {} task attempts failed, {} ({passed}), mostly because {why}",
-            job.id,
-            ends.failed,
-            ends.ended(),
-            percent(rate),
-        )
+        let severity = self.of_tasks(ends);
+        let by_rate = self.0.task_failure_rate.severity(ends.failure_rate().unwrap_or_default());
+        let passed = if by_rate > severity {
+            format!("{} failed", self.0.failed_tasks.describe(severity))
+        } else {
+            self.0.task_failure_rate.describe_in(severity, percent)
+        };
+        format!("in job {}, {}", job.id, failures::sentence(ends, &passed))
     }
 }
 
@@ -134,4 +132,30 @@ fn job_of(spark: &Spark, stage: &Stage) -> Option<usize> {
             && at.is_some()
     };
     spark.jobs.iter().position(ran_in).or_else(|| spark.jobs.iter().position(needs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::spark::StageAttempt;
+    use crate::units::Timestamp;
+
+    #[test]
+    fn a_stage_belongs_to_the_job_during_which_it_was_submitted() {
+        let at = |ms| Some(Timestamp::from_millis(ms));
+        let job = |id, from, to, stages: &[u32]| Job {
+            submitted_at: at(from),
+            completed_at: at(to),
+            stages: stages.to_vec(),
+            ..Job::new(id)
+        };
+        let spark = Spark { jobs: vec![job(0, 0, 10, &[0]), job(1, 20, 30, &[0, 1])], ..Spark::default() };
+        let stage =
+            |id, submitted_at| Stage { submitted_at, ..Stage::new(StageAttempt { stage: id, attempt: 0 }) };
+        assert_eq!(job_of(&spark, &stage(0, at(5))), Some(0));
+        assert_eq!(job_of(&spark, &stage(0, at(25))), Some(1));
+        assert_eq!(job_of(&spark, &stage(0, None)), Some(0));
+        assert_eq!(job_of(&spark, &stage(1, at(99))), Some(1));
+        assert_eq!(job_of(&spark, &stage(2, at(5))), None);
+    }
 }

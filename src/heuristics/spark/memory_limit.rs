@@ -1,6 +1,7 @@
 //! `spark-memory-limit`: applications that hold much of the cluster's memory and use little of it (Dr. Elephant
 //! `MemoryLimitHeuristic` of 2.0.9).
 
+use super::sizing::{self, Setting};
 use super::{conf_line, containers, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -185,7 +186,9 @@ fn times(size: Bytes, count: u64) -> Bytes {
 /// The memory for execution and storage of the executors that tell its peak, and the share that they used.
 fn unified(executors: &[Executor]) -> (Option<Bytes>, Option<f64>) {
     let total: Vec<Bytes> = executors.iter().filter_map(|executor| executor.storage.total).collect();
-    let told = executors.iter().filter_map(|e| Some((e.storage.total?, e.peaks.unified()?)));
+    // An executor whose heap has no peak was never polled: the zeros of its other metrics say nothing.
+    let polled = executors.iter().filter(|executor| executor.peaks.heap().is_some());
+    let told = polled.filter_map(|executor| Some((executor.storage.total?, executor.peaks.unified()?)));
     let (of, used) = told.fold((0.0, 0.0), |(of, used), (t, u)| (of + t.as_f64(), used + u.as_f64()));
     ((!total.is_empty()).then(|| total.into_iter().sum()), (of > 0.0).then(|| used / of))
 }
@@ -202,12 +205,10 @@ fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
 /// A smaller heap where the peaks are known, executors that leave when they are idle.
 fn advice(app: &Application, spark: &Spark) -> Vec<String> {
     let heap = containers::executor_heap(app);
-    let peak = spark.executors.iter().filter_map(|executor| executor.peaks.heap()).max();
-    // A quarter above the highest peak: peaks are polled, and a full heap collects all the time.
-    let enough = peak.map(|peak| peak.whole_mib() * 5 / 4 + 300).filter(|&mib| mib < heap.whole_mib());
+    let enough = sizing::peak_heap(spark).map(|peak| sizing::rounded_up(sizing::heap_for(peak)));
     let mut advice = Vec::new();
-    if let Some(mib) = enough {
-        let line = conf_line(app, ConfKey::ExecutorMemory, format!("{mib}m"));
+    if let Some(enough) = enough.filter(|&enough| enough < heap) {
+        let line = conf_line(app, ConfKey::ExecutorMemory, Setting(enough));
         advice.push(format!("make heaps as large as their peaks and a quarter: {line}"));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {

@@ -1,5 +1,6 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
+mod configuration;
 mod configuration_parameters;
 mod containers;
 mod driver_metrics;
@@ -34,6 +35,7 @@ use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
 pub(super) const RULES: &[Rule] = &[
+    configuration::RULE,
     executor_metrics::RULE,
     job_metrics::RULE,
     stage_metrics::RULE,
@@ -41,8 +43,8 @@ pub(super) const RULES: &[Rule] = &[
     peak_unified_memory::RULE,
     jvm_used_memory::RULE,
     executor_spill::RULE,
-    driver_metrics::RULE,
     stages_with_failed_tasks::RULE,
+    driver_metrics::RULE,
     configuration_parameters::RULE,
     event_log_limit::RULE,
     executor_load_balance::RULE,

@@ -87,8 +87,19 @@ impl Check for StageTroubles {
 
 impl StageTroubles {
     fn by_failures(&self, facts: &Facts) -> Severity {
-        let rate = self.0.task_failure_rate.severity(facts.ends.failure_rate().unwrap_or_default());
-        rate.min(self.0.failed_tasks.severity(facts.ends.failed as f64))
+        self.by_rate(facts).min(self.by_number(facts))
+    }
+
+    fn by_rate(&self, facts: &Facts) -> Severity {
+        self.0.task_failure_rate.severity(facts.ends.failure_rate().unwrap_or_default())
+    }
+
+    /// A stage that its tasks made fail is no small trouble, however few they were.
+    fn by_number(&self, facts: &Facts) -> Severity {
+        if facts.failed_by_its_tasks() {
+            return Severity::Critical;
+        }
+        self.0.failed_tasks.severity(facts.ends.failed as f64)
     }
 
     fn by_time(&self, facts: &Facts) -> Severity {
@@ -162,15 +173,13 @@ impl StageTroubles {
     }
 
     fn failures_message(&self, facts: &Facts) -> String {
-        let rate = facts.ends.failure_rate().unwrap_or_default();
-        let passed = self.0.task_failure_rate.describe_in(self.0.task_failure_rate.severity(rate), percent);
-        let why = facts.ends.main_reason().map(failures::words).unwrap_or_default();
-        format!(
-            "{} of {} task attempts failed, {} ({passed}), mostly because {why}",
-            facts.ends.failed,
-            facts.ends.ended(),
-            percent(rate)
-        )
+        let severity = self.by_failures(facts);
+        let passed = if self.by_rate(facts) > severity {
+            format!("{} failed", self.0.failed_tasks.describe(severity))
+        } else {
+            self.0.task_failure_rate.describe_in(severity, percent)
+        };
+        failures::sentence(&facts.ends, &passed)
     }
 
     fn time_message(&self, facts: &Facts) -> String {

@@ -7,8 +7,8 @@ use crate::heuristics::spark::failures::Ends;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
-use crate::model::spark::{Spark, Stage, StageAttempt};
-use crate::model::table::TaskGroup;
+use crate::model::spark::{Spark, Stage, StageAttempt, StageStatus};
+use crate::model::table::{EndReason, TaskGroup};
 use crate::units::Millis;
 
 /// How much of a stage's name is shown.
@@ -49,6 +49,11 @@ impl<'a> Facts<'a> {
 
     pub(super) const fn id(&self) -> StageAttempt {
         self.stage.id
+    }
+
+    /// Whether the stage failed, and not because other stages' data was lost: those run again, and it with them.
+    pub(super) fn failed_by_its_tasks(&self) -> bool {
+        self.stage.status == StageStatus::Failed && self.ends.main_reason() != Some(EndReason::FetchFailed)
     }
 
     /// "stage 3.0 (count at App.scala:10)".

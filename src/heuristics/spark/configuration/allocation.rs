@@ -1,0 +1,116 @@
+//! How executors come and go.
+
+use super::{Issue, Settings, setting, whole};
+use crate::heuristics::spark::{conf_line, containers, percent};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::Spark;
+use crate::severity::Severity;
+use crate::units::Millis;
+
+/// The first version in which `spark.dynamicAllocation.shuffleTracking.enabled` is on unless it is switched off.
+const TRACKING_BY_DEFAULT: (u32, u32) = (3, 4);
+
+/// Executors that go take their shuffle files along.
+pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issue> {
+    if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
+        return None;
+    }
+    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    if !dynamic {
+        return Some(Issue {
+            severity: params.no_shuffle_service,
+            text: "there is no shuffle service and no dynamic allocation".to_owned(),
+            advice: Some(format!(
+                "give executors back while they are idle: {} {}",
+                conf_line(app, ConfKey::DynamicAllocation, "true"),
+                conf_line(app, ConfKey::ShuffleService, "true"),
+            )),
+        });
+    }
+    if params.tracking_helps && kept_otherwise(app) {
+        return None;
+    }
+    Some(Issue {
+        severity: params.lost_shuffle_files,
+        text: "executors come and go by dynamic allocation, and nothing keeps their shuffle files".to_owned(),
+        advice: Some(format!(
+            "let executors with shuffle files stay: {}; or, where the cluster has a shuffle service: {}",
+            conf_line(app, ConfKey::ShuffleTracking, "true"),
+            conf_line(app, ConfKey::ShuffleService, "true"),
+        )),
+    })
+}
+
+/// Whether Spark keeps shuffle files without a shuffle service. A log that does not tell its version is given the
+/// benefit of the doubt: older versions refuse to start.
+fn kept_otherwise(app: &Application) -> bool {
+    let yes = |name: &str| app.conf.raw(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    let decommission =
+        yes("spark.decommission.enabled") && yes("spark.storage.decommission.shuffleBlocks.enabled");
+    let plugin = app.conf.raw("spark.shuffle.sort.io.plugin.class").is_some();
+    let tracking = app.conf.flag(ConfKey::ShuffleTracking);
+    let by_default = || version(app).is_none_or(|version| version >= TRACKING_BY_DEFAULT);
+    decommission || plugin || tracking.unwrap_or_else(by_default)
+}
+
+fn version(app: &Application) -> Option<(u32, u32)> {
+    let mut parts = app.engine_version.as_deref()?.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// A floor under dynamic allocation that holds executors without work.
+pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark) -> Option<Issue> {
+    let least = whole(app, ConfKey::DynamicAllocationMin)?;
+    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let by_number = params.min_executors.severity(least as f64);
+    let (allowed, idle) = match (params.idle_ratio.values(), idle(app, spark, least)) {
+        (None, idle) => (Severity::Critical, idle),
+        (Some(_), Some(idle)) if dynamic => (params.idle_ratio.severity(idle), Some(idle)),
+        (Some(_), _) => (Severity::None, None),
+    };
+    let severity = by_number.min(allowed);
+    let busy = match idle.filter(|_| params.idle_ratio.values().is_some()) {
+        Some(idle) => format!(", of which {} had nothing to do", percent(idle)),
+        None => String::new(),
+    };
+    Some(Issue {
+        severity,
+        text: format!(
+            "{}{busy} ({})",
+            setting(app, ConfKey::DynamicAllocationMin),
+            params.min_executors.describe(by_number)
+        ),
+        advice: Some(format!("let idle executors go: {}", conf_line(app, ConfKey::DynamicAllocationMin, 0))),
+    })
+}
+
+/// The share of `least` executors that tasks would not have kept busy, on average.
+fn idle(app: &Application, spark: &Spark, least: u64) -> Option<f64> {
+    let run_time = containers::run_time(app).filter(|time| *time > Millis::ZERO)?;
+    let busy = spark.executors.iter().filter_map(|executor| {
+        Some(executor.totals.task_time?.as_f64() / f64::from(executor.cores.unwrap_or(1).max(1)))
+    });
+    let busy: f64 = busy.sum::<f64>() / run_time.as_f64();
+    (least > 0).then(|| (1.0 - busy / least as f64).max(0.0))
+}
+
+/// So many executors that nobody can have meant it.
+pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> {
+    let judge = |key| {
+        let most = whole(app, key)?;
+        let severity = params.max_executors.severity(most as f64);
+        let cutoff = params
+            .max_executors
+            .values()
+            .and_then(|[low, ..]| Some((low - 1.0).max(1.0)).filter(|c| c.is_finite()));
+        let fewer = cutoff.map_or_else(|| "900".to_owned(), |cutoff| format!("{cutoff:.0}"));
+        Some(Issue {
+            severity,
+            text: format!("{} ({})", setting(app, key), params.max_executors.describe(severity)),
+            advice: Some(format!("ask for fewer executors: {}", conf_line(app, key, fewer))),
+        })
+    };
+    let fixed = params.judge_instances.then_some(ConfKey::ExecutorInstances);
+    std::iter::once(ConfKey::DynamicAllocationMax).chain(fixed).filter_map(judge).collect()
+}

@@ -1,0 +1,60 @@
+//! What shuffles are written with.
+
+use super::{Issue, Settings, setting};
+use crate::heuristics::spark::conf_line;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::spark::{Spark, Stage};
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+const KRYO: &str = "org.apache.spark.serializer.KryoSerializer";
+
+/// Java's serializer, where RDDs of objects are shuffled.
+pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) -> Option<Issue> {
+    let severity = match app.conf.text(ConfKey::Serializer).as_deref() {
+        Some(KRYO) => return None,
+        Some(_) => params.other_serializer,
+        None => params.unset_serializer,
+    };
+    let gate = params.serializer_shuffle.get();
+    let shuffled = rdd_shuffle(app, spark);
+    if severity == Severity::None || shuffled.as_f64() < gate {
+        return None;
+    }
+    let data = if gate > 0.0 { format!(", and RDDs shuffled {shuffled}") } else { String::new() };
+    Some(Issue {
+        severity,
+        text: format!("{}{data}", setting(app, ConfKey::Serializer)),
+        advice: Some(format!(
+            "write objects smaller and faster: {}; or use DataFrames, which need no serializer",
+            conf_line(app, ConfKey::Serializer, KRYO)
+        )),
+    })
+}
+
+/// A shuffle manager by hand.
+pub(super) fn manager(params: &Settings, app: &Application) -> Option<Issue> {
+    let manager = app.conf.text(ConfKey::ShuffleManager)?;
+    (manager != "sort").then(|| Issue {
+        severity: params.other_shuffle_manager,
+        text: setting(app, ConfKey::ShuffleManager),
+        advice: Some(format!("use Spark's own: {}", conf_line(app, ConfKey::ShuffleManager, "sort"))),
+    })
+}
+
+/// Shuffle bytes written by stages of jobs that are part of no SQL execution: SQL writes rows of its own format.
+fn rdd_shuffle(app: &Application, spark: &Spark) -> Bytes {
+    let of_rdds = |stage: &&Stage| {
+        let job = spark.jobs.iter().find(|job| job.stages.binary_search(&stage.id.stage).is_ok());
+        job.is_none_or(|job| job.sql_execution.is_none())
+    };
+    let groups = spark.stages.iter().filter(of_rdds).filter_map(|stage| app.groups.get(stage.group?));
+    groups
+        .flat_map(|group| {
+            (0..group.attempts.len())
+                .filter_map(|row| group.attempts.bytes(row, Counter::ShuffleBytesWritten))
+        })
+        .sum()
+}

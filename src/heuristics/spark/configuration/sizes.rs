@@ -1,0 +1,116 @@
+//! How large executors and the driver are.
+
+use super::{Issue, Settings, gib, setting, whole};
+use crate::heuristics::spark::{conf_line, containers};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::Spark;
+use crate::rules::cutoffs::Ascending;
+use crate::rules::quantity::{Count, Size};
+use crate::severity::Severity;
+use crate::units::Bytes;
+
+/// Where heaps are still collected well and pointers are short.
+const GOOD_HEAP: Bytes = Bytes::from_mib(16 * 1024);
+/// How many tasks share a JVM and its connections to storage well.
+const GOOD_CORES: u64 = 4;
+
+pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> Vec<Issue> {
+    let announced = spark.executors.iter().filter_map(|executor| executor.cores).max().map(u64::from);
+    let cores = whole(app, ConfKey::ExecutorCores).or(announced);
+    let mut memory = memory(&params.executor_memory, app, ConfKey::ExecutorMemory);
+    let cores = cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores);
+    // Fewer cores go with a smaller heap: one advice says both.
+    if let (Some(memory), Some(cores)) = (&mut memory, &cores)
+        && cores.severity > Severity::None
+    {
+        memory.advice = None;
+    }
+    let overhead = overhead(params, app, ConfKey::ExecutorMemoryOverhead, ConfKey::ExecutorMemory);
+    [memory, cores, overhead].into_iter().flatten().collect()
+}
+
+pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
+    let cores = whole(app, ConfKey::DriverCores);
+    [
+        memory(&params.driver_memory, app, ConfKey::DriverMemory),
+        cores_of(&params.driver_cores, app, ConfKey::DriverCores, cores),
+        overhead(params, app, ConfKey::DriverMemoryOverhead, ConfKey::DriverMemory),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey) -> Option<Issue> {
+    let size = app.conf.spark_size(key, containers::mib())?;
+    let severity = cutoffs.severity(size.as_f64());
+    // Half of it, unless that is still more than a good heap; always something to set.
+    let half = Bytes::new(size.get() / 2).min(GOOD_HEAP).max(Bytes::from_mib(1024));
+    Some(Issue {
+        severity,
+        text: format!("{} ({})", setting(app, key), cutoffs.describe(severity)),
+        advice: Some(format!(
+            "use a smaller heap and, for executors, more of them: {}",
+            conf_line(app, key, gib(half))
+        )),
+    })
+}
+
+fn cores_of(
+    cutoffs: &Ascending<Count>,
+    app: &Application,
+    key: ConfKey,
+    cores: Option<u64>,
+) -> Option<Issue> {
+    let cores = cores?;
+    let severity = cutoffs.severity(cores as f64);
+    let text = match app.conf.find(key) {
+        Some(_) => setting(app, key),
+        None => format!("executors have {cores} cores each"),
+    };
+    let fewer = cores.div_ceil(2).clamp(1, GOOD_CORES);
+    let heap = app.conf.spark_size(ConfKey::ExecutorMemory, containers::mib());
+    let heap = match heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0) {
+        Some(now) => {
+            let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
+            format!(" {}", conf_line(app, ConfKey::ExecutorMemory, format!("{mib}m")))
+        }
+        None => String::new(),
+    };
+    Some(Issue {
+        severity,
+        text: format!("{text} ({})", cutoffs.describe(severity)),
+        advice: Some(format!("let fewer tasks share a JVM: {}{heap}", conf_line(app, key, fewer))),
+    })
+}
+
+fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -> Option<Issue> {
+    let size = app.conf.spark_size(key, containers::mib())?;
+    let heap = app.conf.spark_size(heap, containers::mib()).unwrap_or(Bytes::from_mib(1024));
+    let by_size = params.overhead.severity(size.as_f64());
+    let by_ratio = params.overhead_ratio.severity(size.as_f64() / heap.as_f64().max(1.0));
+    let severity = by_size.min(by_ratio);
+    let tenth = Bytes::new(heap.get() / 10).max(Bytes::from_mib(384));
+    Some(Issue {
+        severity,
+        text: format!("{}, for a heap of {heap} ({})", setting(app, key), params.overhead.describe(severity)),
+        advice: Some(format!(
+            "ask for what the container uses beyond its heap, a tenth of it unless Python or native code needs \
+             more: {}",
+            conf_line(app, key, format!("{}m", tenth.whole_mib()))
+        )),
+    })
+}
+
+/// An asterisk that stands for no file.
+pub(super) fn star_in_jars(params: &Settings, app: &Application) -> Option<Issue> {
+    let jars = app.conf.text(ConfKey::SecondaryJars)?;
+    jars.contains('*').then(|| Issue {
+        severity: params.star_in_jars,
+        text: format!("{} has an asterisk", app.conf.name_in_use(ConfKey::SecondaryJars)),
+        advice: Some(
+            "name each jar by its path, or put them into one folder that spark.yarn.jars names".to_owned(),
+        ),
+    })
+}

@@ -257,12 +257,6 @@ pub fn show_gb_hours(amount: MbMillis) -> String {
     show_hours(amount.as_gb_hours())
 }
 
-/// Core-hours for people.
-#[must_use]
-pub fn show_core_hours(amount: CoreMillis) -> String {
-    show_hours(amount.as_core_hours())
-}
-
 /// Three digits, and never a rounded zero for something that is not nothing.
 fn show_hours(hours: f64) -> String {
     if hours > 0.0 && hours < 0.01 { "<0.01".to_owned() } else { three_digits(hours) }

@@ -97,7 +97,6 @@ macro_rules! rule {
 use rule;
 
 /// Every rule, in the order of the documentation.
-#[must_use]
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     mapreduce::RULES.iter().chain(spark::RULES)
 }

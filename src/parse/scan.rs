@@ -310,7 +310,7 @@ impl<'a> Cursor<'a> {
             let name = written.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\":"));
             name.is_some_and(|name| name == key.bytes || (key.escaped && key.text().as_bytes() == name))
         };
-        Ok(keys.iter().position(|written| is(written)))
+        Ok(keys.iter().position(is))
     }
 
     /// Reads all members of an object, whatever their keys; anything else is passed over.

@@ -294,7 +294,8 @@ impl Serialize for MeasureView<'_> {
     }
 }
 
-/// A double that is written without a fraction where it has none.
+/// A double that is written without a fraction where it has none; `null` where it is no number, as a cut-off that is
+/// never passed.
 struct Number(f64);
 
 impl Serialize for Number {

@@ -9,7 +9,7 @@ use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::Finding;
 use crate::severity::Severity;
-use crate::units::{show_core_hours, show_gb_hours, three_digits};
+use crate::units::{show_gb_hours, three_digits};
 
 /// How the text report is laid out.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +89,7 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
     writeln!(out)
 }
 
-/// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted".
+/// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted, cores 40 % idle".
 fn facts(app: &ApplicationReport) -> String {
     let mut facts: Vec<String> = Vec::new();
     facts.extend(app.user.as_deref().map(clean));
@@ -104,8 +104,7 @@ fn facts(app: &ApplicationReport) -> String {
         None => "memory use unknown".to_owned(),
     });
     facts.extend(app.metrics.wasted_percent().map(|percent| format!("{} % wasted", three_digits(percent))));
-    facts.extend(app.metrics.cores_used.map(|cores| format!("{} core·h used", show_core_hours(cores))));
-    facts.extend(app.metrics.idle_percent().map(|percent| format!("{} % idle", three_digits(percent))));
+    facts.extend(app.metrics.idle_percent().map(|percent| format!("cores {} % idle", three_digits(percent))));
     facts.join(", ")
 }
 
@@ -114,11 +113,12 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
     let style = options.style(finding.severity);
     let severity = finding.severity.name().to_uppercase();
     write!(out, "  {style}{severity:<8}{style:#}  ")?;
-    let text_column = RULE_COLUMN + RULE_WIDTH + 1;
+    let long_name = finding.rule.len() > RULE_WIDTH;
+    let text_column = if long_name { RULE_COLUMN + 2 } else { RULE_COLUMN + RULE_WIDTH + 1 };
     let hanging = " ".repeat(text_column);
     let mut message =
         lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
-    if finding.rule.len() > RULE_WIDTH {
+    if long_name {
         writeln!(out, "{}", finding.rule)?;
     } else {
         writeln!(out, "{:<RULE_WIDTH$} {}", finding.rule, message.next().unwrap_or_default())?;

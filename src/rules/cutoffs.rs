@@ -21,6 +21,8 @@ pub trait Direction: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'stat
     const ORDER: &'static str;
     /// The word before a cut-off in messages.
     const FROM: &'static str;
+    /// The cut-off that no value passes.
+    const NEVER: f64;
 }
 
 /// Larger values are worse.
@@ -32,27 +34,30 @@ pub struct Falling;
 
 impl Direction for Rising {
     fn passed(value: f64, cutoff: f64) -> bool {
-        value >= cutoff
+        value >= cutoff && cutoff.is_finite()
     }
     fn in_order(previous: f64, next: f64) -> bool {
         previous <= next
     }
     const ORDER: &'static str = "rise from low to critical";
     const FROM: &'static str = "from";
+    const NEVER: f64 = f64::INFINITY;
 }
 
 impl Direction for Falling {
     fn passed(value: f64, cutoff: f64) -> bool {
-        value <= cutoff
+        value <= cutoff && cutoff.is_finite()
     }
     fn in_order(previous: f64, next: f64) -> bool {
         previous >= next
     }
     const ORDER: &'static str = "fall from low to critical";
     const FROM: &'static str = "up to";
+    const NEVER: f64 = f64::NEG_INFINITY;
 }
 
-/// Cut-offs for low, moderate, severe and critical; or `off`, a condition that never holds a rule back.
+/// Cut-offs for low, moderate, severe and critical, of which those that are `never` are never passed; or `off`, a
+/// condition that never holds a rule back; or `never`, one that never speaks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cutoffs<U, D> {
     values: Option<[f64; 4]>,
@@ -102,6 +107,7 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
             Self::LEVELS.into_iter().zip(values).find(|&(l, _)| l == level).map(|(_, cutoff)| cutoff)
         });
         match cutoff {
+            Some(cutoff) if cutoff.is_infinite() => format!("never {level}"),
             Some(cutoff) => format!("{level} {} {}", D::FROM, show(cutoff)),
             None => "at any value".to_owned(),
         }
@@ -114,19 +120,24 @@ impl<'de, U: Unit, D: Direction> Deserialize<'de> for Cutoffs<U, D> {
         impl<'de, U: Unit, D: Direction> Visitor<'de> for Four<U, D> {
             type Value = Cutoffs<U, D>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "four cut-offs [low, moderate, severe, critical], each {}, or off", U::EXPECTED)
+                write!(
+                    f,
+                    "four cut-offs [low, moderate, severe, critical], each {} or never; or off, or never",
+                    U::EXPECTED
+                )
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
                 match text {
                     "off" => Ok(Cutoffs { values: None, kind: PhantomData }),
+                    "never" => Ok(Cutoffs { values: Some([D::NEVER; 4]), kind: PhantomData }),
                     _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
                 }
             }
             // Checked here, not in a later step, so that errors carry the line and column of the list.
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
                 let mut values = Vec::with_capacity(4);
-                while let Some(value) = list.next_element::<Quantity<U>>()? {
-                    values.push(value.get());
+                while let Some(Cutoff::<U, D>(value, _)) = list.next_element()? {
+                    values.push(value);
                 }
                 let Ok(values) = <[f64; 4]>::try_from(values.as_slice()) else {
                     return Err(de::Error::invalid_length(values.len(), &self));
@@ -142,6 +153,15 @@ impl<'de, U: Unit, D: Direction> Deserialize<'de> for Cutoffs<U, D> {
             }
         }
         deserializer.deserialize_any(Four(PhantomData))
+    }
+}
+
+/// One cut-off of the list.
+struct Cutoff<U, D>(f64, PhantomData<(U, D)>);
+
+impl<'de, U: Unit, D: Direction> Deserialize<'de> for Cutoff<U, D> {
+    fn deserialize<T: Deserializer<'de>>(deserializer: T) -> Result<Self, T::Error> {
+        Quantity::<U>::deserialize_or(deserializer, "never", D::NEVER).map(|value| Self(value, PhantomData))
     }
 }
 
@@ -178,6 +198,16 @@ mod tests {
         assert_eq!(rising("off").severity(0.0), Severity::Critical);
         assert_eq!(rising("off").values(), None);
         assert_eq!(rising("[0, 0, 0, 0]").severity(0.0), Severity::Critical);
+    }
+
+    #[test]
+    fn what_is_never_is_never_passed() {
+        assert_eq!(rising("never").severity(f64::INFINITY), Severity::None);
+        assert_eq!(rising("[0.1, 0.2, never, never]").severity(f64::INFINITY), Severity::Moderate);
+        assert_eq!(rising("[0.1, 0.2, never, never]").describe(Severity::Critical), "never critical");
+        let falling: Descending<Ratio> = serde_yaml::from_str("[0.8, 0.6, 0.4, never]").unwrap();
+        assert_eq!(falling.severity(f64::NEG_INFINITY), Severity::Severe);
+        assert!(serde_yaml::from_str::<Ascending<Ratio>>("[0.1, never, 0.2, 0.3]").is_err());
     }
 
     #[test]

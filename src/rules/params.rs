@@ -57,7 +57,8 @@ impl<U: Unit, D: Direction> Param for Cutoffs<U, D> {
     fn value(&self) -> ParamValue {
         match self.values() {
             Some(values) => {
-                ParamValue::Cutoffs { values, key_ending: U::KEY_ENDING, shown: values.map(U::exact) }
+                let shown = |value: f64| if value.is_finite() { U::exact(value) } else { "never".to_owned() };
+                ParamValue::Cutoffs { values, key_ending: U::KEY_ENDING, shown: values.map(shown) }
             }
             None => ParamValue::Text("off".to_owned()),
         }

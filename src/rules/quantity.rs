@@ -192,27 +192,54 @@ impl<U: Unit> fmt::Display for Quantity<U> {
 
 impl<'de, U: Unit> Deserialize<'de> for Quantity<U> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Written<U>(PhantomData<U>);
-        impl<U: Unit> Visitor<'_> for Written<U> {
-            type Value = Quantity<U>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(U::EXPECTED)
-            }
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
-                Quantity::scaled(value, "")
-                    .ok_or_else(|| E::custom(format!("expected {}, got {value}", U::EXPECTED)))
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
-                self.visit_f64(value as f64)
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
-                self.visit_f64(value as f64)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                Quantity::parse(text).map_err(E::custom)
-            }
+        let value = deserializer.deserialize_any(Written::<U> { word: None, unit: PhantomData })?;
+        Ok(Self { value, unit: PhantomData })
+    }
+}
+
+impl<U: Unit> Quantity<U> {
+    /// The stored number of what is written, or `value` where that is `word`.
+    pub(super) fn deserialize_or<'de, D: Deserializer<'de>>(
+        deserializer: D,
+        word: &'static str,
+        value: f64,
+    ) -> Result<f64, D::Error> {
+        deserializer.deserialize_any(Written::<U> { word: Some((word, value)), unit: PhantomData })
+    }
+}
+
+/// Reads a number, or a word that stands for one.
+struct Written<U> {
+    word: Option<(&'static str, f64)>,
+    unit: PhantomData<U>,
+}
+
+impl<U: Unit> Visitor<'_> for Written<U> {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(U::EXPECTED)
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
+        let quantity = Quantity::<U>::scaled(value, "");
+        let unexpected = || E::custom(format!("expected {}, got {value}", U::EXPECTED));
+        quantity.map(Quantity::get).ok_or_else(unexpected)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<f64, E> {
+        match self.word {
+            Some((word, value)) if word == text => Ok(value),
+            _ => Quantity::<U>::parse(text).map(Quantity::get).map_err(E::custom),
         }
-        deserializer.deserialize_any(Written(PhantomData))
     }
 }
 

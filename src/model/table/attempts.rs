@@ -6,7 +6,7 @@ use crate::model::{Column, ProgressLog, ProgressSplits, Symbol};
 use crate::units::{Bytes, Millis, Timestamp};
 
 /// The attempts of a group, a row each, in the order in which the history first names them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Attempts {
     task: Vec<u32>,
     outcomes: Vec<Outcome>,
@@ -102,21 +102,6 @@ impl<const N: usize> Columns<N> {
     fn shrink(&mut self) {
         self.present.iter_mut().for_each(Column::shrink);
         self.present.shrink_to_fit();
-    }
-}
-
-impl Default for Attempts {
-    fn default() -> Self {
-        Self {
-            task: Vec::new(),
-            outcomes: Vec::new(),
-            times: Columns::default(),
-            labels: Columns::default(),
-            counters: Columns::default(),
-            other_counters: Vec::new(),
-            diagnostics: Vec::new(),
-            progress: ProgressLog::default(),
-        }
     }
 }
 

@@ -212,7 +212,7 @@ impl Builder {
     fn event(&mut self, event: Event, symbols: &Symbols<'_>) {
         match event {
             Event::LogStart { version } => {
-                self.app.engine_version = version.or(self.app.engine_version.take())
+                self.app.engine_version = version.or(self.app.engine_version.take());
             }
             Event::Rollover { version, number } => {
                 self.app.engine_version = self.app.engine_version.take().or(version);
@@ -257,7 +257,7 @@ impl Builder {
                 }
             }
             Event::NodeExcluded { host, at, failures, lifted } => {
-                self.node_excluded(host, at, failures, lifted)
+                self.node_excluded(host, at, failures, lifted);
             }
             Event::BlockManagerAdded(added) => self.block_manager_added(&added, symbols),
             Event::BlockManagerRemoved { id, at } => {
@@ -592,12 +592,11 @@ impl Builder {
             disk: count(info.disk).map(Bytes::new),
             unpersisted: false,
         };
-        match self.rdd(i64::from(id)) {
-            Some(known) => *known = PersistedRdd { unpersisted: known.unpersisted, ..rdd },
-            None => {
-                self.rdd_places.insert(id, self.rdds.len());
-                self.rdds.push(rdd);
-            }
+        if let Some(known) = self.rdd(i64::from(id)) {
+            *known = PersistedRdd { unpersisted: known.unpersisted, ..rdd };
+        } else {
+            self.rdd_places.insert(id, self.rdds.len());
+            self.rdds.push(rdd);
         }
     }
 

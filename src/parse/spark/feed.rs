@@ -115,13 +115,11 @@ impl Slot {
         let first = if starts_a_line(file, start)? {
             origin
         } else {
-            match memchr(b'\n', self.bytes.get(origin..self.len).unwrap_or_default()) {
-                Some(at) => origin + at + 1,
-                None => {
-                    self.len = 0;
-                    return Ok(0);
-                }
-            }
+            let Some(at) = memchr(b'\n', self.bytes.get(origin..self.len).unwrap_or_default()) else {
+                self.len = 0;
+                return Ok(0);
+            };
+            origin + at + 1
         };
         let mut line = memrchr(b'\n', self.bytes.get(origin..self.len).unwrap_or_default())
             .map_or(origin, |at| origin + at + 1);

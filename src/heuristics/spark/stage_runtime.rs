@@ -3,7 +3,8 @@
 
 use std::cmp::Reverse;
 
-use super::lost_time::{Failures, of_all, quoted, stage_name};
+use super::lost_time::{Failures, of_all, quoted};
+use super::stage_text::label;
 use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
@@ -164,7 +165,7 @@ impl StageRuntime {
 
     fn judgement(&self, app: &Application, spark: &Spark, facts: &Facts<'_>) -> Judgement {
         let failures = &facts.failures;
-        let name = stage_name(facts.stage);
+        let name = label(facts.stage);
         let message = if facts.by_failures >= facts.by_time {
             let passed = decisive(
                 facts.by_failures,

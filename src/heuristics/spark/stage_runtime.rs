@@ -320,7 +320,9 @@ mod tests {
         let mut app = app(&[good, good, good], 1);
         sample::spark(&mut app).stages[1].status = StageStatus::Failed;
         sample::spark(&mut app).stages[1].failure = Some("Job aborted.\n at".to_owned());
-        let found = sample::evaluate(&app, ID, false);
+        // By default another rule judges them.
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        let found = sample::evaluate(&app, ID, true);
         assert_eq!(found.findings[0].severity, Severity::Moderate);
         assert_eq!(found.findings[0].message, "1 of 3 stage attempts failed, 33.3 % (moderate from 30 %)");
         assert_eq!(found.findings[0].advice, ["stage 1.0 says why: Job aborted"]);

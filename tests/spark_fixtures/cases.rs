@@ -58,7 +58,7 @@ fn settings() -> Vec<Fixture> {
     let driver_gc = [10_000, 25_500, 28_500, 36_000, 60_000].map(Some);
     let driver_gc = series("spark-driver-metrics", "gc", driver_gc, |gc| {
         let app = App::with(&[], 1, 1).stage(vec![Task::new("1", MINUTE)]);
-        App { driver_peaks: vec![("TotalGCTime", gc)], end: Some(5 * MINUTE), ..app }
+        App { driver_peaks: vec![("JVMHeapMemory", GIB), ("TotalGCTime", gc)], end: Some(5 * MINUTE), ..app }
     });
     [sizes, gc, driver, driver_gc].into_iter().flatten().collect()
 }

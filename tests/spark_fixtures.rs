@@ -27,23 +27,23 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics")
 }
 
+/// The id of a rule's fixture: case and severity.
+fn id(serial: usize) -> String {
+    format!("application_1700000000000_{:02}{:02}", serial / 5 + 1, serial % 5)
+}
+
 impl Fixture {
     fn folder(&self) -> PathBuf {
         root().join(self.rule)
     }
 
-    /// The application's id: its serial tells case and severity.
-    fn id(&self, serial: usize) -> String {
-        format!("application_1700000000000_{:02}{:02}", serial / 5 + 1, serial % 5)
-    }
-
     fn path(&self, serial: usize) -> PathBuf {
-        self.folder().join(format!("{}-{}-{}.gz", self.id(serial), self.case, self.severity))
+        self.folder().join(format!("{}-{}-{}.gz", id(serial), self.case, self.severity))
     }
 
     fn log(&self, serial: usize) -> String {
         let name = format!("\"{} {} {}\"", self.rule, self.case, self.severity);
-        let log = self.app.text().replace("application_1700000000000_0001", &self.id(serial));
+        let log = self.app.text().replace("application_1700000000000_0001", &id(serial));
         log.replace("\"word count\"", &name)
     }
 }

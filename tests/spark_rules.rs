@@ -87,7 +87,10 @@ fn stages_whose_tasks_fail_are_named_and_the_rest_counted() {
     for failed in [2, 20, 12, 6, 3] {
         app = app.stage(attempts(failed, 5));
     }
-    let found = found(&app, "spark-stage-metrics", "");
+    // By default another rule judges the tasks that fail.
+    assert_eq!(only(&app, "spark-stage-metrics").subject.name(), "application");
+    let rates = "rule: spark-stage-metrics\ntask_failure_rate: [10%, 30%, 50%, 50%]\n";
+    let found = found(&app, "spark-stage-metrics", rates);
     let subjects: Vec<String> = found.iter().map(|finding| finding.subject.name().into_owned()).collect();
     assert_eq!(subjects, ["stage 1.0", "stage 2.0", "stage 3.0"]);
     assert!(

@@ -13,6 +13,7 @@ use crate::finding::{Finding, NotEvaluated};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
+use crate::input::kind::SourceKind;
 use crate::input::part::Part;
 use crate::metrics::Metrics;
 use crate::model::conf::{Conf, ConfKey};
@@ -26,6 +27,9 @@ pub use job_type::job_type;
 
 /// Configurations beyond this many bytes are cut: real ones have some 200 KiB.
 const MAX_CONF_LEN: u64 = 64 << 20;
+
+/// Event logs from so many stored bytes on are worth all threads.
+const LARGE_LOG: u64 = 32 << 20;
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +83,8 @@ pub struct Summary {
 #[allow(missing_docs)] // as in `Application`
 pub struct ApplicationReport {
     pub id: String,
+    /// Which attempt of the application it is, where its cluster manager counts them.
+    pub attempt: Option<String>,
     pub engine: Engine,
     pub engine_version: Option<String>,
     pub name: Option<String>,
@@ -119,9 +125,21 @@ pub struct SourceProblem {
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     let mut inventory = discover::discover(paths);
     inventory.look_at_streams();
-    let outcomes: Vec<SourceOutcome> =
-        inventory.histories.par_iter().map(|source| judge(source, &inventory, rules, options)).collect();
+    let judge = |source: &Source| judge(source, &inventory, rules, options);
+    // Large event logs are read by all threads, one log at a time: side by side they would only take more memory.
+    let mut outcomes: Vec<Option<SourceOutcome>> =
+        inventory.histories.iter().map(|source| is_large_event_log(source).then(|| judge(source))).collect();
+    let sources = inventory.histories.par_iter();
+    sources.zip(&mut outcomes).for_each(|(source, outcome)| {
+        outcome.get_or_insert_with(|| judge(source));
+    });
+    let outcomes = outcomes.into_iter().map(Option::unwrap_or_default).collect();
     assemble(&inventory, outcomes, options)
+}
+
+fn is_large_event_log(source: &Source) -> bool {
+    let stored: u64 = source.parts.iter().filter_map(Part::stored_len).sum();
+    source.kind == Some(SourceKind::SparkEventLog) && stored >= LARGE_LOG
 }
 
 /// What became of one history.
@@ -254,6 +272,7 @@ fn evaluate(app: &Application, sources: Vec<String>, rules: &RuleSet, options: O
     findings.sort_by(rank::findings);
     ApplicationReport {
         id: app.id.clone(),
+        attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
         engine: app.engine,
         engine_version: app.engine_version.clone(),
         name: app.name.clone(),

@@ -310,6 +310,15 @@ impl Conf {
         }
     }
 
+    /// A size of memory as Spark writes them. A bare number means MiB to some parts of Spark and bytes to others;
+    /// only one of the two can have worked: nobody asks for a TiB by the million, nor for less than a MiB.
+    #[must_use]
+    pub fn spark_memory(&self, key: ConfKey) -> Option<Bytes> {
+        let number = self.text(key).and_then(|text| text.parse::<u64>().ok());
+        let in_bytes = number.is_some_and(|number| number >= Bytes::PER_MIB);
+        self.spark_size(key, if in_bytes { Bytes::new(1) } else { Bytes::from_mib(1) })
+    }
+
     /// A span of time as Spark writes them (`JavaUtils.timeStringAs`), in seconds for a number without a unit.
     #[must_use]
     pub fn spark_duration(&self, key: ConfKey) -> Option<Millis> {
@@ -465,6 +474,9 @@ mod tests {
         assert_eq!(c.spark_size(ConfKey::DriverMemory, mib), Some(Bytes::from_mib(1536)));
         assert_eq!(c.spark_size(ConfKey::ExecutorMemoryOverhead, mib), Some(Bytes::from_mib(512)));
         assert_eq!(c.spark_size(ConfKey::OffHeapSize, Bytes::new(1)), Some(Bytes::new(0)));
+        assert_eq!(c.spark_memory(ConfKey::ExecutorMemoryOverhead), Some(Bytes::from_mib(512)));
+        let bare = conf(&[("spark.executor.memory", "2147483648")]);
+        assert_eq!(bare.spark_memory(ConfKey::ExecutorMemory), Some(Bytes::from_mib(2048)));
         assert_eq!(c.spark_duration(ConfKey::DynamicAllocationIdleTimeout), Some(Millis::from_secs(120)));
     }
 }

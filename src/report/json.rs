@@ -94,6 +94,7 @@ fn summary(summary: &Summary) -> SummaryView {
 #[derive(Serialize)]
 struct ApplicationView<'a> {
     id: &'a str,
+    attempt: Option<&'a str>,
     engine: &'static str,
     engine_version: Option<&'a str>,
     name: Option<&'a str>,
@@ -117,6 +118,7 @@ fn application(app: &ApplicationReport) -> ApplicationView<'_> {
     let time = |at: Option<Timestamp>| at.and_then(Timestamp::to_rfc3339);
     ApplicationView {
         id: &app.id,
+        attempt: app.attempt.as_deref(),
         engine: app.engine.name(),
         engine_version: app.engine_version.as_deref(),
         name: app.name.as_deref(),

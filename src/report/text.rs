@@ -69,7 +69,8 @@ pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) 
 fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
     let verdict = format!("{}  score {}", app.severity.name().to_uppercase(), app.score);
-    let id = clean(&app.id);
+    let attempt = app.attempt.as_deref().map(|attempt| format!(" ({})", clean(attempt)));
+    let id = clean(&app.id) + attempt.as_deref().unwrap_or_default();
     let room = columns.saturating_sub(width(&id) + width(&verdict) + 4);
     let name = fit(&clean(app.name.as_deref().unwrap_or_default()), room);
     let style = options.style(app.severity);

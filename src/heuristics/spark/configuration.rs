@@ -5,7 +5,7 @@ mod allocation;
 mod shuffle;
 mod sizes;
 
-use super::{containers, rule, spark};
+use super::{rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -119,7 +119,7 @@ impl Configuration {
 
 /// The settings that are judged, where the application sets them.
 fn evidence(app: &Application) -> Vec<(&'static str, Measure)> {
-    let size = |key| app.conf.spark_size(key, containers::mib()).map(Measure::Size);
+    let size = |key| app.conf.spark_memory(key).map(Measure::Size);
     let count = |key| whole(app, key).map(Measure::Count);
     let text = |key| app.conf.text(key).map(Measure::Text);
     let all = [

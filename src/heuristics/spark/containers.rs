@@ -8,7 +8,7 @@ use crate::units::{Bytes, Millis, Timestamp};
 
 /// The heap of an executor, Spark's default where the application sets none.
 pub(super) fn executor_heap(app: &Application) -> Bytes {
-    app.conf.spark_size(ConfKey::ExecutorMemory, mib()).unwrap_or(Bytes::from_mib(1024))
+    app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(Bytes::from_mib(1024))
 }
 
 /// All memory that an executor asks for: heap, overhead, Spark's memory off the heap, Python workers.
@@ -17,7 +17,7 @@ pub(super) fn executor_container(app: &Application) -> Bytes {
     let off_heap = (app.conf.flag(ConfKey::OffHeapEnabled) == Some(true))
         .then(|| app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1)))
         .flatten();
-    let python = app.conf.spark_size(ConfKey::ExecutorPysparkMemory, mib());
+    let python = app.conf.spark_memory(ConfKey::ExecutorPysparkMemory);
     heap + overhead(app) + off_heap.unwrap_or_default() + python.unwrap_or_default()
 }
 
@@ -52,11 +52,6 @@ fn end(app: &Application) -> Option<Timestamp> {
 /// How long an executor was there.
 pub(super) fn life(app: &Application, executor: &Executor) -> Option<Millis> {
     Millis::between(executor.added_at?, executor.removed_at.or_else(|| end(app))?)
-}
-
-/// Mebibytes, the unit of memory settings without a unit.
-pub(super) fn mib() -> Bytes {
-    Bytes::from_mib(1)
 }
 
 #[cfg(test)]

@@ -220,7 +220,7 @@ impl Facts {
         Self {
             cores: cores.unwrap_or(1),
             heap: memory::heap(app, ConfKey::DriverMemory),
-            overhead: app.conf.spark_size(ConfKey::DriverMemoryOverhead, Bytes::from_mib(1)),
+            overhead: app.conf.spark_memory(ConfKey::DriverMemoryOverhead),
             used: driver.peaks.heap(),
             gc: gc.filter(|(_, time)| time.get() > 0),
         }

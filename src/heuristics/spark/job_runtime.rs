@@ -184,11 +184,12 @@ mod tests {
     #[test]
     fn failed_jobs_count() {
         let good: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000)];
-        let severity = |jobs: &[&[(Outcome, i64)]]| sample::severity(&app(jobs), ID, false);
-        assert_eq!(severity(&[good]), Some(Severity::None));
+        let severity = |jobs: &[&[(Outcome, i64)]]| sample::severity(&app(jobs), ID, true);
         assert_eq!(severity(&[&[], good, good, good]), Some(Severity::Low));
         assert_eq!(severity(&[&[], good]), Some(Severity::Critical));
         assert_eq!(severity(&[]), None);
+        // By default another rule judges them.
+        assert_eq!(sample::severity(&app(&[&[], good]), ID, false), Some(Severity::None));
     }
 
     #[test]
@@ -206,8 +207,8 @@ mod tests {
         assert_eq!(sample::severity(&app(&[&quick]), ID, true), Some(Severity::Critical));
         let slow = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 3_000), (Outcome::Failed, 3_000)];
         let found = sample::evaluate(&app(&[&slow]), ID, false);
-        assert_eq!(found.findings[0].severity, Severity::Critical);
-        let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s, 37.5 % of all task time (critical from 50 %)";
+        assert_eq!(found.findings[0].severity, Severity::Severe);
+        let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s, 37.5 % of all task time (severe from 20 %)";
         assert_eq!(found.findings[0].message, expected);
     }
 

@@ -76,24 +76,10 @@ pub(super) fn of_all(share: f64) -> String {
     if share.is_finite() { format!(", {} of all task time", percent(share)) } else { String::new() }
 }
 
-/// The stage as messages name it: `stage 3.0 (count at App.scala:10)`.
-pub(super) fn stage_name(stage: &Stage) -> String {
-    const LONGEST: usize = 40;
-    let name = stage.name.as_deref().map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "));
-    match name.filter(|name| !name.is_empty()) {
-        Some(name) if name.chars().count() > LONGEST => {
-            format!("stage {} ({}…)", stage.id, name.chars().take(LONGEST - 1).collect::<String>().trim_end())
-        }
-        Some(name) => format!("stage {} ({name})", stage.id),
-        None => format!("stage {}", stage.id),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::model::spark::StageAttempt;
 
     #[test]
     fn killed_attempts_are_no_failures() {
@@ -120,15 +106,5 @@ mod tests {
         assert_eq!(quoted(" .\n"), None);
         let long = quoted(&"word ".repeat(100)).unwrap();
         assert!(long.ends_with("word …") && long.chars().count() <= 122, "{long}");
-    }
-
-    #[test]
-    fn long_names_are_cut() {
-        let mut stage = Stage::new(StageAttempt { stage: 3, attempt: 0 });
-        assert_eq!(stage_name(&stage), "stage 3.0");
-        stage.name = Some("count at  App.scala:10".to_owned());
-        assert_eq!(stage_name(&stage), "stage 3.0 (count at App.scala:10)");
-        stage.name = Some("$".repeat(50));
-        assert_eq!(stage_name(&stage), format!("stage 3.0 ({}…)", "$".repeat(39)));
     }
 }

@@ -27,11 +27,7 @@ pub(super) fn heap_key(app: &Application, spark: &Spark) -> ConfKey {
 
 /// A heap as it is set, or Spark's default.
 pub(super) fn heap(app: &Application, key: ConfKey) -> Bytes {
-    // Cluster managers differ: YARN takes a bare number for MiB, the others for bytes. Nobody asks for a TiB by
-    // the million, nor for less than a MiB.
-    let number = app.conf.text(key).and_then(|text| text.parse::<u64>().ok());
-    let unit = if number.is_some_and(|number| number >= Bytes::PER_MIB) { 1 } else { Bytes::PER_MIB };
-    app.conf.spark_size(key, Bytes::new(unit)).filter(|heap| heap.get() > 0).unwrap_or(DEFAULT_HEAP)
+    app.conf.spark_memory(key).filter(|heap| heap.get() > 0).unwrap_or(DEFAULT_HEAP)
 }
 
 /// The heap of one worker: that of its resource profile, or the application's.

@@ -4,10 +4,11 @@
 use std::fmt;
 
 use super::conf_line;
-use super::containers::{executor_heap, mib};
+use super::containers::executor_heap;
+use super::memory::{heap_key, is_local};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::{ClusterManager, Executor, Spark};
+use crate::model::spark::{Executor, Spark};
 use crate::units::Bytes;
 
 /// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
@@ -36,9 +37,9 @@ pub(super) struct Shape {
 impl Shape {
     /// What the application ran with: executors of the default resource profile, or the driver in local mode.
     pub(super) fn now(app: &Application, spark: &Spark) -> Self {
-        let local = is_local(app);
+        let local = is_local(app, spark);
         let profile = spark.resource_profile(0).filter(|_| !local);
-        let heap = app.conf.spark_size(heap_key(app), mib());
+        let heap = app.conf.spark_memory(heap_key(app, spark));
         let cores = workers(spark).filter_map(|worker| worker.cores).max();
         let set = app.conf.integer(ConfKey::ExecutorCores).and_then(|cores| u32::try_from(cores).ok());
         let cores = set.filter(|_| !local).or(profile.and_then(|profile| profile.cores)).or(cores);
@@ -124,16 +125,6 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Whether the driver runs the tasks.
-pub(super) fn is_local(app: &Application) -> bool {
-    ClusterManager::of(&app.conf) == Some(ClusterManager::Local)
-}
-
-/// The setting of the heap that tasks share.
-pub(super) fn heap_key(app: &Application) -> ConfKey {
-    if is_local(app) { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory }
-}
-
 /// Executors that the application's settings shape: those of the default resource profile; in local mode the
 /// driver. Other profiles are set in code.
 pub(super) fn workers(spark: &Spark) -> impl Iterator<Item = &Executor> {
@@ -148,7 +139,7 @@ pub(super) fn peak_heap(spark: &Spark) -> Option<Bytes> {
 /// Memory of an executor's container beyond its heap: what is set, else Spark's default of a tenth, at least
 /// 384 MiB.
 pub(super) fn overhead(app: &Application) -> Bytes {
-    if let Some(set) = app.conf.spark_size(ConfKey::ExecutorMemoryOverhead, mib()) {
+    if let Some(set) = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead) {
         return set;
     }
     let heap = executor_heap(app);
@@ -167,7 +158,10 @@ pub(super) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<String> {
     let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
     let mut lines = Vec::new();
     if more.heap != now.heap {
-        lines.push(format!("give tasks more heap: {}", conf_line(app, heap_key(app), Setting(more.heap))));
+        lines.push(format!(
+            "give tasks more heap: {}",
+            conf_line(app, heap_key(app, spark), Setting(more.heap))
+        ));
     }
     if more.cores != now.cores {
         lines.push(format!(

@@ -3,7 +3,8 @@
 
 use std::cmp::Reverse;
 
-use super::lost_time::{Failures, of_all, quoted, stage_name};
+use super::lost_time::{Failures, of_all, quoted};
+use super::stage_text::label;
 use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
@@ -164,7 +165,7 @@ impl StageRuntime {
 
     fn judgement(&self, app: &Application, spark: &Spark, facts: &Facts<'_>) -> Judgement {
         let failures = &facts.failures;
-        let name = stage_name(facts.stage);
+        let name = label(facts.stage);
         let message = if facts.by_failures >= facts.by_time {
             let passed = decisive(
                 facts.by_failures,
@@ -319,7 +320,9 @@ mod tests {
         let mut app = app(&[good, good, good], 1);
         sample::spark(&mut app).stages[1].status = StageStatus::Failed;
         sample::spark(&mut app).stages[1].failure = Some("Job aborted.\n at".to_owned());
-        let found = sample::evaluate(&app, ID, false);
+        // By default another rule judges them.
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        let found = sample::evaluate(&app, ID, true);
         assert_eq!(found.findings[0].severity, Severity::Moderate);
         assert_eq!(found.findings[0].message, "1 of 3 stage attempts failed, 33.3 % (moderate from 30 %)");
         assert_eq!(found.findings[0].advice, ["stage 1.0 says why: Job aborted"]);

@@ -128,7 +128,7 @@ impl<'a> Containers<'a> {
 
     fn overhead(&self, heap: Bytes, keys: &OverheadKeys) -> Option<Bytes> {
         if self.conf.text(keys.size).is_some() {
-            return size(self.conf, keys.size);
+            return self.conf.spark_memory(keys.size);
         }
         let factor = match keys.factor.filter(|&key| self.conf.text(key).is_some()) {
             Some(key) => self.conf.fraction(key)?,
@@ -179,7 +179,7 @@ impl<'a> Containers<'a> {
 
     /// `None` where the setting is there and is no size.
     fn size_or(&self, key: ConfKey, default: Bytes) -> Option<Bytes> {
-        if self.conf.text(key).is_some() { size(self.conf, key) } else { Some(default) }
+        if self.conf.text(key).is_some() { self.conf.spark_memory(key) } else { Some(default) }
     }
 }
 
@@ -198,14 +198,4 @@ pub(super) fn rounded_up(asked: Bytes, step: Bytes) -> Bytes {
     let step = step.whole_mib().max(1);
     let mib = asked.get().div_ceil(Bytes::PER_MIB);
     Bytes::from_mib(mib.div_ceil(step).saturating_mul(step))
-}
-
-/// A size of memory. A bare number means MiB to some parts of Spark and bytes to others; only one of the two can
-/// have worked.
-pub(super) fn size(conf: &Conf, key: ConfKey) -> Option<Bytes> {
-    let text = conf.text(key)?;
-    match text.parse::<u64>() {
-        Ok(number) if number >= Bytes::PER_MIB => Some(Bytes::new(number)),
-        _ => conf.spark_size(key, Bytes::from_mib(1)),
-    }
 }

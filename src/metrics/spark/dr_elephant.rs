@@ -2,7 +2,7 @@
 //!
 //! Source: `SparkMetricsAggregator` of master, of the branches customSHSWork and `tuning_20190221`, and of v2.0.9.
 
-use super::containers::{rounded_up, size};
+use super::containers::rounded_up;
 use super::{Cost, Formula, SparkMetricParams};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -47,7 +47,7 @@ fn with_allowance(needed: MbMillis, params: &SparkMetricParams) -> MbMillis {
 
 fn by_instances(app: &Application, spark: &Spark, params: &SparkMetricParams) -> Option<Amounts> {
     let instances = u64::try_from(app.conf.integer(ConfKey::ExecutorInstances)?).ok()?;
-    let heap = size(&app.conf, ConfKey::ExecutorMemory)?;
+    let heap = app.conf.spark_memory(ConfKey::ExecutorMemory)?;
     let all = Bytes::new(heap.get().saturating_mul(instances));
     let used = MbMillis::exactly(all, super::run_time(app)?).whole_mb_seconds();
     let busy = MbMillis::exactly(heap, summaries(spark).map(task_time).sum()).whole_mb_seconds();
@@ -55,7 +55,7 @@ fn by_instances(app: &Application, spark: &Spark, params: &SparkMetricParams) ->
 }
 
 fn by_task_time(app: &Application, spark: &Spark, params: &SparkMetricParams) -> Option<Amounts> {
-    let heap = size(&app.conf, ConfKey::ExecutorMemory)?;
+    let heap = app.conf.spark_memory(ConfKey::ExecutorMemory)?;
     let amounts = |executor: &Executor| {
         let needed = executor.peaks.heap().unwrap_or_default() + reserved(params);
         let time = task_time(executor);
@@ -65,15 +65,15 @@ fn by_task_time(app: &Application, spark: &Spark, params: &SparkMetricParams) ->
 }
 
 fn by_rounded_containers(app: &Application, spark: &Spark, params: &SparkMetricParams) -> Option<Amounts> {
-    let executor_heap = size(&app.conf, ConfKey::ExecutorMemory)?;
-    let driver_heap = size(&app.conf, ConfKey::DriverMemory).unwrap_or(DEFAULT_HEAP);
+    let executor_heap = app.conf.spark_memory(ConfKey::ExecutorMemory)?;
+    let driver_heap = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(DEFAULT_HEAP);
     let step = Bytes::from_f64(params.allocation_step.get()).unwrap_or_default();
     let amounts = |executor: &Executor| {
         let (heap, key) = match executor.id.as_str() {
             "driver" => (driver_heap, ConfKey::DriverMemoryOverhead),
             _ => (executor_heap, ConfKey::ExecutorMemoryOverhead),
         };
-        let overhead = size(&app.conf, key).unwrap_or_else(|| overhead(app, heap));
+        let overhead = app.conf.spark_memory(key).unwrap_or_else(|| overhead(app, heap));
         let container = rounded_up(heap + overhead, step);
         let needed = executor.peaks.heap().unwrap_or_default() + reserved(params) + overhead;
         let life = executor.added_at.zip(executor.removed_at.or(app.finished_at));
@@ -84,7 +84,7 @@ fn by_rounded_containers(app: &Application, spark: &Spark, params: &SparkMetricP
 }
 
 fn by_storage_memory(app: &Application, spark: &Spark, params: &SparkMetricParams) -> Amounts {
-    let heap = size(&app.conf, ConfKey::ExecutorMemory).unwrap_or_default();
+    let heap = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or_default();
     let amounts = |executor: &Executor| {
         let time = Millis::from_secs(task_time(executor).whole_secs());
         let storage = executor.storage;

@@ -307,10 +307,11 @@ fn reason(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> 
 
 /// "java.io.IOException: disk full", from a class and a description that may repeat it and go on for pages.
 fn message(class: Option<&str>, description: Option<&str>) -> Option<String> {
-    // A Python traceback ends with what matters.
+    // A Python traceback ends with what matters; Spark 4 says first that one follows.
     let line = |text: &str| {
-        let traceback = text.starts_with("Traceback");
-        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let traceback = text.lines().take(2).any(|line| line.contains("Traceback (most recent call last)"));
+        let mut lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("SQLSTATE"));
         if traceback { lines.next_back().map(str::to_owned) } else { lines.next().map(str::to_owned) }
     };
     let description = description.and_then(line);

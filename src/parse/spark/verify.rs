@@ -89,38 +89,60 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
     gaps.tasks = unfinished + never_shown;
     gaps.attempts = superfluous;
     gaps.starts = builder.seen.ends_without_start;
-    let mut say = |code, count: u64, level, message: &str| {
+    let mut say = |level, code, count: u64, one: &str, many: &str| {
         if count > 0 {
-            problems.add(level, code, None, || format!("{count} {message}"));
+            problems.add(level, code, None, || counted(count, one, many));
         }
     };
-    let warning = Level::Warning;
-    say("task-ends-missing", unfinished, warning, "tasks were started and have no end in the log");
+    let (warning, info) = (Level::Warning, Level::Info);
     say(
-        "task-ends-missing",
-        superfluous,
         warning,
+        "task-ends-missing",
+        unfinished,
+        "task was started and has no end in the log",
+        "tasks were started and have no end in the log",
+    );
+    say(
+        warning,
+        "attempt-ends-missing",
+        superfluous,
+        "attempt has no end in the log, though its task was done by another one",
         "attempts have no end in the log, though their tasks were done by others",
     );
-    say("tasks-missing", never_shown, warning, "tasks were announced by their stages and are not in the log");
-    say("task-starts-missing", gaps.starts, warning, "tasks have an end and no start in the log");
     say(
+        warning,
+        "tasks-missing",
+        never_shown,
+        "task was announced by its stage and is not in the log",
+        "tasks were announced by their stages and are not in the log",
+    );
+    say(
+        warning,
+        "task-starts-missing",
+        gaps.starts,
+        "task has an end and no start in the log",
+        "tasks have an end and no start in the log",
+    );
+    say(
+        warning,
         "totals-disagree",
         disagree,
-        warning,
+        "stage adds up to something else than Spark's own sums over its tasks",
         "stages add up to something else than Spark's own sums over their tasks",
     );
     say(
+        info,
         "task-ends-repeated",
         builder.seen.repeated_ends,
-        Level::Info,
-        "ends of tasks are told twice; the first one counts",
+        "end of a task is told twice; the first one counts",
+        "ends of tasks are told twice; the first ones count",
     );
     say(
+        warning,
         "tasks-unusable",
         builder.seen.unusable_tasks,
-        warning,
-        "task events lack their ids and were passed over",
+        "event of a task lacks its ids and was passed over",
+        "events of tasks lack their ids and were passed over",
     );
     gaps.unread += lost + builder.seen.unusable_tasks;
 }
@@ -163,11 +185,17 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
     let either = builder.stages.iter().filter(|record| !record.completed || !record.submitted).count() as u64;
     builder.spark.gaps.stages = either;
     if without_end > 0 {
-        problems.warn("stage-ends-missing", None, || format!("{without_end} stages have no end in the log"));
+        problems.warn("stage-ends-missing", None, || {
+            counted(without_end, "stage has no end in the log", "stages have no end in the log")
+        });
     }
     if without_start > 0 {
         problems.warn("stage-starts-missing", None, || {
-            format!("{without_start} stages have no submission in the log")
+            counted(
+                without_start,
+                "stage was never submitted in the log",
+                "stages were never submitted in the log",
+            )
         });
     }
 }
@@ -177,11 +205,14 @@ fn jobs(builder: &mut Builder, problems: &mut Problems) {
     let without_start = builder.seen.job_ends_without_start;
     builder.spark.gaps.jobs = without_end + without_start;
     if without_end > 0 {
-        problems.warn("job-ends-missing", None, || format!("{without_end} jobs have no end in the log"));
+        problems.warn("job-ends-missing", None, || {
+            counted(without_end, "job has no end in the log", "jobs have no end in the log")
+        });
     }
     if without_start > 0 {
-        problems
-            .warn("job-starts-missing", None, || format!("{without_start} jobs have no start in the log"));
+        problems.warn("job-starts-missing", None, || {
+            counted(without_start, "job has no start in the log", "jobs have no start in the log")
+        });
     }
 }
 
@@ -193,7 +224,11 @@ fn executors(builder: &mut Builder, problems: &mut Problems) {
     builder.spark.gaps.executors = count;
     if count > 0 {
         problems.warn("executors-missing", None, || {
-            format!("{count} executors ran tasks and were never added; how long they lived is unknown")
+            counted(
+                count,
+                "executor ran tasks and was never added; how long it lived is unknown",
+                "executors ran tasks and were never added; how long they lived is unknown",
+            )
         });
     }
 }
@@ -237,9 +272,17 @@ fn clocks(builder: &mut Builder, problems: &mut Problems) {
     if backwards > 0 {
         builder.spark.gaps.unread += backwards;
         problems.warn("clock-backwards", None, || {
-            format!("{backwards} things ended before they began; how long they took is unknown")
+            counted(
+                backwards,
+                "task, stage or job ended before it began; how long it took is unknown",
+                "tasks, stages or jobs ended before they began; how long they took is unknown",
+            )
         });
     }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Databricks numbers the parts of a log.
@@ -254,7 +297,11 @@ fn rollovers(builder: &mut Builder, problems: &mut Problems) {
     if missing > 0 {
         builder.spark.gaps.unread += missing;
         problems.warn("parts-missing", None, || {
-            format!("{missing} parts of the log are missing, by the numbers that its parts carry")
+            counted(
+                missing,
+                "part of the log is missing, by the numbers that its parts carry",
+                "parts of the log are missing, by the numbers that its parts carry",
+            )
         });
     }
 }

@@ -1,7 +1,7 @@
 //! How large executors and the driver are.
 
 use super::{Issue, Settings, gib, setting, whole};
-use crate::heuristics::spark::{conf_line, containers};
+use crate::heuristics::spark::conf_line;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
@@ -43,7 +43,7 @@ pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
 }
 
 fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey) -> Option<Issue> {
-    let size = app.conf.spark_size(key, containers::mib())?;
+    let size = app.conf.spark_memory(key)?;
     let severity = cutoffs.severity(size.as_f64());
     // Half of it, unless that is still more than a good heap; always something to set.
     let half = Bytes::new(size.get() / 2).min(GOOD_HEAP).max(Bytes::from_mib(1024));
@@ -70,7 +70,7 @@ fn cores_of(
         None => format!("executors have {cores} cores each"),
     };
     let fewer = cores.div_ceil(2).clamp(1, GOOD_CORES);
-    let heap = app.conf.spark_size(ConfKey::ExecutorMemory, containers::mib());
+    let heap = app.conf.spark_memory(ConfKey::ExecutorMemory);
     let heap = match heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0) {
         Some(now) => {
             let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
@@ -86,8 +86,8 @@ fn cores_of(
 }
 
 fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -> Option<Issue> {
-    let size = app.conf.spark_size(key, containers::mib())?;
-    let heap = app.conf.spark_size(heap, containers::mib()).unwrap_or(Bytes::from_mib(1024));
+    let size = app.conf.spark_memory(key)?;
+    let heap = app.conf.spark_memory(heap).unwrap_or(Bytes::from_mib(1024));
     let by_size = params.overhead.severity(size.as_f64());
     let by_ratio = params.overhead_ratio.severity(size.as_f64() / heap.as_f64().max(1.0));
     let severity = by_size.min(by_ratio);

@@ -3,10 +3,9 @@
 use super::{Limits, Method, count, mebibytes, with_limit};
 use crate::finding::Measure;
 use crate::heuristics::spark::losses::{Loss, lost_executors};
+use crate::heuristics::spark::memory::is_local;
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::sizing::{
-    MEMORY_FRACTION, RESERVED, Shape, is_local, overhead, peak_heap, workers,
-};
+use crate::heuristics::spark::sizing::{MEMORY_FRACTION, RESERVED, Shape, overhead, peak_heap, workers};
 use crate::heuristics::spark::stage_analysis::{Analysis, analyse};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -58,7 +57,7 @@ impl<'a> Facts<'a> {
         let (gc_ratio, gc) = collection(spark, limits);
         let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
         // Dr. Elephant knows neither dynamic allocation nor local mode.
-        let fixed = limits.method == Method::DrElephant || !(dynamic || is_local(app));
+        let fixed = limits.method == Method::DrElephant || !(dynamic || is_local(app, spark));
         Self {
             app,
             spark,
@@ -94,7 +93,7 @@ impl<'a> Facts<'a> {
             let text = format!("{who} of {heap} holds at most {peak}, {ratio} times what it needs");
             Some(with_limit(&text, severity, &limits.heap_ratio, false))
         };
-        let whose = if is_local(self.app) { "the driver's heap" } else { "an executor's heap" };
+        let whose = if is_local(self.app, self.spark) { "the driver's heap" } else { "an executor's heap" };
         let gc = self.gc_ratio.filter(|_| self.gc > Severity::None).map(|ratio| {
             let text = format!("{} of task time is garbage collection", percent(ratio));
             with_limit(&text, self.gc, &limits.gc_ratio, true)
@@ -134,20 +133,19 @@ impl<'a> Facts<'a> {
 impl Driver {
     fn of(app: &Application, spark: &Spark, limits: &Limits) -> Self {
         let default = Bytes::from_mib(1024);
-        let mib = Bytes::from_mib(1);
-        let memory = app.conf.spark_size(ConfKey::DriverMemory, mib).unwrap_or(default);
+        let memory = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(default);
         let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());
         let peak = spark.driver.peaks.heap();
         let cores = cores.unwrap_or(1).max(1);
         // In local mode the driver's heap is the heap of the tasks.
-        let own = !is_local(app);
+        let own = !is_local(app, spark);
         // Elsewhere the driver shares the cores of the machine that submits, whatever the setting says.
         let in_cluster = app.conf.text(ConfKey::SparkDeployMode).is_some_and(|mode| mode == "cluster");
         let counts = in_cluster || limits.method == Method::DrElephant;
         Self {
             memory,
             cores,
-            overhead: app.conf.spark_size(ConfKey::DriverMemoryOverhead, mib),
+            overhead: app.conf.spark_memory(ConfKey::DriverMemoryOverhead),
             peak: peak.filter(|_| own),
             heap: if own { heap_severity(memory, peak, limits) } else { Severity::None },
             too_many_cores: if counts { limits.driver_cores.severity(cores as f64) } else { Severity::None },

@@ -4,8 +4,9 @@ use super::facts::Facts;
 use super::{Limits, Method, count, mebibytes};
 use crate::finding::Measure;
 use crate::heuristics::spark::conf_line;
+use crate::heuristics::spark::memory::heap_key;
 use crate::heuristics::spark::sizing::{
-    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, heap_key, more_overhead, rounded_up,
+    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, more_overhead, rounded_up,
 };
 use crate::heuristics::spark::stage_analysis::Analysis;
 use crate::model::Application;
@@ -305,7 +306,7 @@ impl Plan {
         let to = &self.to;
         let shape = self.shape.unwrap_or((Reason::Unused, facts.heap));
         let heap = Setting(to.shape.heap).to_string();
-        add(to.shape.heap != facts.now.heap, heap_key(facts.app), heap, shape);
+        add(to.shape.heap != facts.now.heap, heap_key(facts.app, facts.spark), heap, shape);
         add(to.shape.cores != facts.now.cores, ConfKey::ExecutorCores, to.shape.cores.to_string(), shape);
         if let Some(overhead) = to.overhead {
             let killed = (Reason::ContainerKilled, facts.container_kills);

@@ -1,4 +1,5 @@
-//! Reads Hadoop MapReduce job histories and tells which jobs waste the cluster, why, and what to change.
+//! Reads Spark event logs and Hadoop MapReduce job histories and tells which applications waste the cluster, why, and
+//! what to change.
 //!
 //! The data flows one way: [`input`] finds histories and takes compression off, [`parse`] turns bytes into
 //! the typed [`model`] of an application, [`rules`] bring parameters from YAML to the [`heuristics`], which

@@ -6,18 +6,22 @@
 use std::path::Path;
 use std::process::Command;
 
+/// The arguments of the command whose output the README shows.
+const SHOWN: &str = "analyze --min-severity severe testdata/hadoop1 testdata/spark/3.5.9/skew";
+
 #[test]
 fn the_output_in_the_readme_is_real() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(env!("CARGO_BIN_EXE_elephant-rs"))
         .current_dir(root)
-        .args(["analyze", "testdata/hadoop1"])
+        .args(SHOWN.split(' '))
         .output()
         .unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     let path = root.join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
-    let (head, rest) = readme.split_once("$ elephant-rs analyze testdata/hadoop1\n").unwrap();
+    let command = format!("$ elephant-rs {SHOWN}\n");
+    let (head, rest) = readme.split_once(&command).unwrap();
     let (shown, tail) = rest.split_once("```").unwrap();
     if shown == printed {
         return;
@@ -26,6 +30,5 @@ fn the_output_in_the_readme_is_real() {
         std::env::var_os("BLESS").is_some(),
         "the README shows something else; run BLESS=1 cargo test --test readme"
     );
-    let command = "$ elephant-rs analyze testdata/hadoop1\n";
-    std::fs::write(path, [head, command, &printed, "```", tail].concat()).unwrap();
+    std::fs::write(path, [head, &command, &printed, "```", tail].concat()).unwrap();
 }

@@ -15,12 +15,12 @@ use crate::severity::Severity;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  elephant-rs analyze /mr-history/done
-      everything below a copy of the history server's done folder, worst first
+  elephant-rs analyze /spark-events /mr-history/done
+      everything below copies of both history servers' folders, worst first
   elephant-rs analyze --format json --output report.json history/
       the same for scripts
   elephant-rs analyze --fail-on severe nightly.jhist
-      exit status 1 when a job is severely or critically wrong
+      exit status 1 when an application is severely or critically wrong
   elephant-rs analyze --rules dr-elephant history/
       judge as Dr. Elephant did
   hdfs dfs -cat '/mr-history/done/2026/11/20/000000/*_0042*.jhist' | elephant-rs analyze -
@@ -29,7 +29,7 @@ Exit status: 0 clean or below --fail-on, 1 findings at or above --fail-on, 2 the
 
 #[derive(Debug, Args)]
 pub(super) struct Analyze {
-    /// Files and folders with job histories; - reads standard input
+    /// Files and folders with event logs and job histories, also archives; - reads standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]

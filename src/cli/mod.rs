@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::rules::{RuleError, RuleFile, RuleSet};
 use crate::severity::Severity;
 
-/// Finds the jobs that waste your cluster, and says what to change.
+/// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
 #[derive(Debug, Parser)]
 #[command(name = "elephant-rs", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct Cli {
@@ -22,7 +22,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Read every job history below the paths and print ranked findings
+    /// Read every event log and job history below the paths and print ranked findings
     #[command(after_help = analyze::EXAMPLES)]
     Analyze(analyze::Analyze),
     /// List the rules, show one with its text and thresholds, or check rule files
@@ -32,7 +32,8 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct RuleArgs {
-    /// A rule file, a folder of them, or a preset (dr-elephant, dr-elephant-0.4); repeatable, later wins
+    /// A rule file, a folder of them, or a preset (dr-elephant, dr-elephant-0.4, dr-elephant-2.0,
+    /// dr-elephant-shs, dr-elephant-tuning); repeatable, later wins
     #[arg(long = "rules", value_name = "PATH")]
     rule_paths: Vec<PathBuf>,
 }

@@ -182,9 +182,12 @@ mod tests {
     }
 
     #[test]
-    fn failed_jobs_count() {
+    fn failed_jobs_count_where_their_cut_offs_are_asked_for() {
         let good: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000)];
-        let severity = |jobs: &[&[(Outcome, i64)]]| sample::severity(&app(jobs), ID, false);
+        let severity = |jobs: &[&[(Outcome, i64)]]| {
+            let found = sample::evaluate_with(&app(jobs), ID, "job_failure_rate: [10%, 30%, 50%, 50%]");
+            found.findings.first().map(|finding| finding.severity)
+        };
         assert_eq!(severity(&[good]), Some(Severity::None));
         assert_eq!(severity(&[&[], good, good, good]), Some(Severity::Low));
         assert_eq!(severity(&[&[], good]), Some(Severity::Critical));
@@ -206,8 +209,8 @@ mod tests {
         assert_eq!(sample::severity(&app(&[&quick]), ID, true), Some(Severity::Critical));
         let slow = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 3_000), (Outcome::Failed, 3_000)];
         let found = sample::evaluate(&app(&[&slow]), ID, false);
-        assert_eq!(found.findings[0].severity, Severity::Critical);
-        let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s, 37.5 % of all task time (critical from 50 %)";
+        assert_eq!(found.findings[0].severity, Severity::Severe);
+        let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s, 37.5 % of all task time (severe from 20 %)";
         assert_eq!(found.findings[0].message, expected);
     }
 

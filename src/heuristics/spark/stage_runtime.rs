@@ -314,12 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn failed_stages_count() {
+    fn failed_stages_count_where_their_cut_offs_are_asked_for() {
         let good: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000)];
         let mut app = app(&[good, good, good], 1);
         sample::spark(&mut app).stages[1].status = StageStatus::Failed;
         sample::spark(&mut app).stages[1].failure = Some("Job aborted.\n at".to_owned());
-        let found = sample::evaluate(&app, ID, false);
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        let found = sample::evaluate_with(&app, ID, "stage_failure_rate: [10%, 30%, 50%, 50%]");
         assert_eq!(found.findings[0].severity, Severity::Moderate);
         assert_eq!(found.findings[0].message, "1 of 3 stage attempts failed, 33.3 % (moderate from 30 %)");
         assert_eq!(found.findings[0].advice, ["stage 1.0 says why: Job aborted"]);

@@ -160,7 +160,7 @@ fn no_file_of_the_corpus_stops_the_run() {
     let jhist = common::listed(&corpus, "mr-jhist").len() as u64;
     assert!(report.summary.applications >= jhist);
     let seen: BTreeSet<&str> = report.applications.iter().map(|app| app.engine.name()).collect();
-    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["mapreduce"]);
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["mapreduce", "spark"]);
     let summary = report.summary;
     assert_eq!(summary.files_found, summary.files_analysed + summary.files_skipped + summary.files_failed);
 }

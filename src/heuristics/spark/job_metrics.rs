@@ -5,7 +5,7 @@ use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::spark::{Facet, Job, JobResult, Spark, Stage};
+use crate::model::spark::{Facet, Job, JobResult, Spark};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Ratio};
@@ -108,54 +108,15 @@ impl JobFailures {
     }
 }
 
-/// The task attempts of each job. A stage attempt belongs to the job during which it was submitted; where times
-/// are missing, to the first job that needs it.
+/// The task attempts of each job.
 fn ends_of_jobs(app: &Application, spark: &Spark) -> Vec<Ends> {
     let mut ends = vec![Ends::default(); spark.jobs.len()];
     for stage in &spark.stages {
         let group = stage.group.and_then(|group| app.groups.get(group));
-        let slot = job_of(spark, stage).and_then(|job| ends.get_mut(job));
+        let slot = stage.job.and_then(|job| ends.get_mut(job));
         if let (Some(group), Some(slot)) = (group, slot) {
             slot.add(&Ends::of(group));
         }
     }
     ends
-}
-
-fn job_of(spark: &Spark, stage: &Stage) -> Option<usize> {
-    let needs = |job: &Job| job.stages.binary_search(&stage.id.stage).is_ok();
-    let ran_in = |job: &Job| {
-        let at = stage.submitted_at;
-        needs(job)
-            && at >= job.submitted_at
-            && (job.completed_at.is_none() || at <= job.completed_at)
-            && at.is_some()
-    };
-    spark.jobs.iter().position(ran_in).or_else(|| spark.jobs.iter().position(needs))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::spark::StageAttempt;
-    use crate::units::Timestamp;
-
-    #[test]
-    fn a_stage_belongs_to_the_job_during_which_it_was_submitted() {
-        let at = |ms| Some(Timestamp::from_millis(ms));
-        let job = |id, from, to, stages: &[u32]| Job {
-            submitted_at: at(from),
-            completed_at: at(to),
-            stages: stages.to_vec(),
-            ..Job::new(id)
-        };
-        let spark = Spark { jobs: vec![job(0, 0, 10, &[0]), job(1, 20, 30, &[0, 1])], ..Spark::default() };
-        let stage =
-            |id, submitted_at| Stage { submitted_at, ..Stage::new(StageAttempt { stage: id, attempt: 0 }) };
-        assert_eq!(job_of(&spark, &stage(0, at(5))), Some(0));
-        assert_eq!(job_of(&spark, &stage(0, at(25))), Some(1));
-        assert_eq!(job_of(&spark, &stage(0, None)), Some(0));
-        assert_eq!(job_of(&spark, &stage(1, at(99))), Some(1));
-        assert_eq!(job_of(&spark, &stage(2, at(5))), None);
-    }
 }

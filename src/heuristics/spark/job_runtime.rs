@@ -7,7 +7,7 @@ use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::spark::{Facet, Job, JobResult, Spark, Stage};
+use crate::model::spark::{Facet, Job, JobResult, Spark};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::Ratio;
@@ -144,20 +144,12 @@ fn failures_by_job(app: &Application, spark: &Spark) -> (Millis, Vec<Failures>) 
     for stage in &spark.stages {
         let failures = Failures::of_stage(app, stage);
         spent = spent + failures.spent;
-        let job = job_of(spark, stage).and_then(|at| jobs.get_mut(at));
+        let job = stage.job.and_then(|at| jobs.get_mut(at));
         if let Some(job) = job {
             job.add(&failures);
         }
     }
     (spent, jobs)
-}
-
-/// The job that ran a stage attempt: of those that name the stage the last one that was there by then.
-fn job_of(spark: &Spark, stage: &Stage) -> Option<usize> {
-    let names = |job: &Job| job.stages.contains(&stage.id.stage);
-    let there = |job: &Job| job.submitted_at.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage);
-    let last = spark.jobs.iter().rposition(|job| names(job) && there(job));
-    last.or_else(|| spark.jobs.iter().position(names))
 }
 
 #[cfg(test)]
@@ -176,7 +168,11 @@ mod tests {
             job.result = Some(if attempts.is_empty() { JobResult::Failed } else { JobResult::Succeeded });
             job.stages = vec![id];
             sample::stage(&mut app, id, attempts);
-            sample::spark(&mut app).jobs.push(job);
+            let spark = sample::spark(&mut app);
+            spark.jobs.push(job);
+            if let Some(stage) = spark.stages.last_mut() {
+                stage.job = Some(spark.jobs.len() - 1);
+            }
         }
         app
     }
@@ -210,21 +206,5 @@ mod tests {
         assert_eq!(found.findings[0].severity, Severity::Severe);
         let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s, 37.5 % of all task time (severe from 20 %)";
         assert_eq!(found.findings[0].message, expected);
-    }
-
-    #[test]
-    fn a_stage_belongs_to_the_job_that_ran_it() {
-        let mut app = app(&[&[(Outcome::Succeeded, 1)], &[(Outcome::Failed, 1)]]);
-        for job in &mut sample::spark(&mut app).jobs {
-            job.stages = vec![1];
-        }
-        let spark = app.spark.as_deref().unwrap();
-        assert_eq!(job_of(spark, &spark.stages[1]), Some(0));
-        for (at, job) in (0..).zip(&mut sample::spark(&mut app).jobs) {
-            job.submitted_at = Some(crate::units::Timestamp::from_millis(-at));
-        }
-        let spark = app.spark.as_deref().unwrap();
-        assert_eq!(job_of(spark, &spark.stages[1]), Some(1));
-        assert_eq!(job_of(spark, &spark.stages[0]), None);
     }
 }

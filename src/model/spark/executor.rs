@@ -230,6 +230,11 @@ pub struct Executor {
 }
 
 impl Executor {
+    /// What executors are sorted by: numbers first and by their value.
+    pub(crate) fn order(id: &str) -> (u64, &str) {
+        (id.parse().unwrap_or(u64::MAX), id)
+    }
+
     /// Whether something other than the end of the application or dynamic allocation took it away.
     #[must_use]
     pub fn was_lost(&self) -> bool {
@@ -243,8 +248,9 @@ impl Executor {
             // How YARN words that dynamic allocation gave a container back.
             "explicit termination request",
         ];
+        // A removal without a reason is told in part only.
         self.removed_at.is_some()
-            && self.removed_reason.as_deref().is_none_or(|reason| {
+            && self.removed_reason.as_deref().is_some_and(|reason| {
                 let reason = reason.to_ascii_lowercase();
                 !PEACEFUL.iter().any(|peaceful| reason.contains(peaceful))
             })

@@ -17,6 +17,7 @@ pub enum Facet {
 
 /// How much is missing, by what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 pub struct Gaps {
     /// Tasks without a known outcome: no attempt of theirs has an end, or none is shown although announced.
     pub tasks: u64,
@@ -28,12 +29,14 @@ pub struct Gaps {
     pub stages: u64,
     /// Jobs without an end, or without a beginning.
     pub jobs: u64,
-    /// Executors that ran tasks and were never added.
+    /// Executors that ran tasks and were never added, or whose removal is told in part.
     pub executors: u64,
     /// Whether the application's beginning is missing.
     pub beginning: bool,
     /// Whether the application's end is missing.
     pub end: bool,
+    /// Whether the configuration is missing.
+    pub configuration: bool,
     /// Whether a history server's compaction has dropped the tasks of finished jobs.
     pub compacted: bool,
     /// Lines that could not be read, or whole parts that are missing: anything may have been in them.
@@ -76,9 +79,12 @@ impl Gaps {
             plural(self.stages, "stage is told in part", "stages are told in part"),
         );
         say(Facet::Jobs, self.jobs > 0, plural(self.jobs, "job is told in part", "jobs are told in part"));
-        let executors = plural(self.executors, "executor was never added", "executors were never added");
+        let executors = plural(self.executors, "executor is told in part", "executors are told in part");
         say(Facet::Executors, self.executors > 0, executors);
         say(Facet::End, self.end, "the log ends before the application does".to_owned());
+        for facet in [Facet::Executors, Facet::End] {
+            say(facet, self.configuration, "the configuration is missing".to_owned());
+        }
         (!reasons.is_empty()).then(|| reasons.join(", "))
     }
 }

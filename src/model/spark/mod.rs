@@ -71,6 +71,16 @@ impl Spark {
         self.stages.get(at)
     }
 
+    /// The executors of this id: more than one where the id was used again, none where it is unknown.
+    #[must_use]
+    pub fn executors_with_id(&self, id: &str) -> &[Executor] {
+        let wanted = Executor::order(id);
+        let start = self.executors.partition_point(|executor| Executor::order(&executor.id) < wanted);
+        let rest = self.executors.get(start..).unwrap_or_default();
+        let count = rest.iter().take_while(|executor| executor.id == id).count();
+        rest.get(..count).unwrap_or_default()
+    }
+
     /// The resource profile of this id.
     #[must_use]
     pub fn resource_profile(&self, id: u32) -> Option<&ResourceProfile> {

@@ -52,6 +52,9 @@ pub struct Stage {
     pub parents: Vec<u32>,
     /// The resource profile of its tasks.
     pub resource_profile: Option<u32>,
+    /// The job that ran it: its place in [`super::Spark::jobs`]. Of the jobs that need the stage, the last one that was
+    /// there when the attempt was submitted; `None` where no job names it.
+    pub job: Option<usize>,
     /// Its tasks: the place of its group in `Application::groups`; `None` where the log shows none.
     pub group: Option<usize>,
     /// Final values of its accumulables by id, in id order; those of SQL plan nodes are told by
@@ -73,6 +76,7 @@ impl Stage {
             announced_tasks: None,
             parents: Vec::new(),
             resource_profile: None,
+            job: None,
             group: None,
             accumulables: Vec::new(),
         }

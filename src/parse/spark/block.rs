@@ -7,6 +7,8 @@ use crate::parse::MAX_LINE_LEN;
 use crate::parse::scan::{Cursor, Scan, Unexpected};
 use memchr::memchr;
 
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The events of a block, in the order of its lines.
 #[derive(Debug, Default)]
 pub(super) struct Block {
@@ -84,14 +86,16 @@ impl Block {
     /// The event of a line; `None` for a blank line or an event that is not kept.
     fn event(&mut self, line: &[u8]) -> Scan<Option<What>> {
         let mut cursor = Cursor::new(line);
-        let name = if cursor.literal(b"{\"Event\":\"").is_ok() {
-            cursor.plain_string_tail()?
-        } else if cursor.at_end() {
-            return Ok(None);
-        } else {
-            return self.event_with_its_name_elsewhere(line);
-        };
-        self.named_event(name, &mut cursor)
+        if cursor.literal(b"{\"Event\":\"").is_ok()
+            && let Ok(name) = cursor.plain_string_tail()
+        {
+            return self.named_event(name, &mut cursor);
+        }
+        match line.strip_prefix(BYTE_ORDER_MARK) {
+            Some(line) => self.event(line),
+            None if cursor.at_end() => Ok(None),
+            None => self.event_with_its_name_elsewhere(line),
+        }
     }
 
     /// Reads the rest of an event, behind its name, which is its first member.
@@ -139,7 +143,7 @@ impl Block {
         cursor.expect(b'{')?;
         let mut members = Cursor::new(line);
         members.each_member(|key, cursor| {
-            if key.bytes == b"Event" && name.is_none() {
+            if key.text() == "Event" && name.is_none() {
                 name = cursor.string_or_skip()?.map(|name| name.text().into_owned());
                 return Ok(());
             }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::block::{Block, What};
 use super::event::{
@@ -19,7 +19,7 @@ use crate::model::spark::{
     StageAttempt, StageStatus, StorageMemory,
 };
 use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
-use crate::model::{Application, Engine, Symbol};
+use crate::model::{Application, Engine, Interner, Symbol};
 use crate::parse::problem::{Position, Problems};
 use crate::parse::reading::Moments;
 use crate::units::{Bytes, Timestamp};
@@ -44,6 +44,8 @@ pub(super) struct Builder {
     storage: Storage,
     pub(super) exit_code: Option<i64>,
     pub(super) seen: Seen,
+    /// Tasks whose end came before their start, by id.
+    pub(super) without_start: FxHashSet<u64>,
     pub(super) rollovers: Vec<i64>,
 }
 
@@ -83,8 +85,8 @@ pub(super) struct StageRecord {
 pub(super) struct Seen {
     pub(super) application_start: bool,
     pub(super) application_end: bool,
+    pub(super) environment: bool,
     pub(super) events: u64,
-    pub(super) ends_without_start: u64,
     pub(super) repeated_ends: u64,
     pub(super) resubmitted: u64,
     pub(super) job_ends_without_start: u64,
@@ -109,6 +111,12 @@ pub(super) struct Place {
 struct Symbols<'a> {
     strings: &'a Strings,
     symbols: Vec<Option<Symbol>>,
+}
+
+impl<'a> Symbols<'a> {
+    fn of(strings: &'a Strings, interner: &mut Interner) -> Self {
+        Self { strings, symbols: strings.iter().map(|text| interner.intern(text)).collect() }
+    }
 }
 
 impl Symbols<'_> {
@@ -152,19 +160,32 @@ impl Builder {
             storage: Storage::default(),
             exit_code: None,
             seen: Seen::default(),
+            without_start: FxHashSet::default(),
             rollovers: Vec::new(),
         }
     }
 
-    /// Takes over a block whose first line is the one behind `lines_before`.
-    pub(super) fn take(&mut self, block: &mut Block, lines_before: u64, problems: &mut Problems) {
+    /// Takes over a block whose first line is the one behind `lines_before`. Where another application begins in
+    /// it, `end` gets this one, and the rest of the block belongs to the next.
+    pub(super) fn take(
+        &mut self,
+        block: &mut Block,
+        lines_before: u64,
+        problems: &mut Problems,
+        end: &mut dyn FnMut(Self),
+    ) {
         let Block { items, starts, ends, strings, bytes, .. } = block;
-        let symbols = strings.iter().map(|text| self.app.strings.intern(text)).collect();
-        let symbols = Symbols { strings, symbols };
         self.spark.log.decoded = self.spark.log.decoded + Bytes::new(*bytes);
+        let mut symbols = Symbols::of(strings, &mut self.app.strings);
         let mut starts = starts.iter();
         let mut ends = ends.iter();
         for item in items.drain(..) {
+            if let What::Event(event) = &item.what
+                && self.is_of_another(event)
+            {
+                end(std::mem::replace(self, Self::new()));
+                symbols = Symbols::of(strings, &mut self.app.strings);
+            }
             let place = Place { line: lines_before + item.line + 1 };
             match item.what {
                 What::Start => {
@@ -192,6 +213,18 @@ impl Builder {
                 }
             }
             self.seen.events += 1;
+        }
+    }
+
+    /// Whether an event opens another application: logs that somebody has put one behind the other.
+    fn is_of_another(&self, event: &Event) -> bool {
+        match event {
+            Event::LogStart { .. } => self.seen.application_start || self.seen.application_end,
+            Event::ApplicationStart(start) => {
+                self.seen.application_start
+                    && (self.seen.application_end || start.id.as_ref().is_some_and(|id| *id != self.app.id))
+            }
+            _ => false,
         }
     }
 
@@ -225,7 +258,10 @@ impl Builder {
                 self.exit_code = exit_code;
                 self.saw(moment(at));
             }
-            Event::Environment(properties) => self.environment(properties),
+            Event::Environment(properties) => {
+                self.seen.environment = true;
+                self.environment(properties);
+            }
             Event::ResourceProfile(profile) => {
                 let known = self.spark.resource_profiles.iter_mut().find(|known| known.id == profile.id);
                 match known {
@@ -417,6 +453,11 @@ impl Builder {
     fn task_start(&mut self, start: &TaskStart, symbols: &Symbols<'_>) {
         let place = stage_attempt(start.stage, start.stage_attempt);
         self.attempt(place, &start.info, symbols);
+        if !self.without_start.is_empty()
+            && let Some(id) = start.info.id.and_then(|id| u64::try_from(id).ok())
+        {
+            self.without_start.remove(&id);
+        }
     }
 
     /// The attempt of a task by its id, made where it is new, and whether it was.
@@ -465,7 +506,9 @@ impl Builder {
         }
         let stage = stage_attempt(end.stage, end.stage_attempt);
         let Some((place, is_new)) = self.attempt(stage, &end.info, symbols) else { return };
-        self.seen.ends_without_start += u64::from(is_new);
+        if is_new {
+            self.without_start.extend(end.info.id.and_then(|id| u64::try_from(id).ok()));
+        }
         let executor = self.executor_place(symbols.text(end.info.executor));
         let Some(record) = self.stages.get_mut(place.stage()) else { return };
         let (attempts, row) = (&mut record.group.attempts, place.row as usize);
@@ -521,8 +564,10 @@ impl Builder {
         self.saw(at);
         let Some(id) = symbols.text(added.id) else { return };
         // Mesos used ids again: this is another life.
-        let removed = self.executor(Some(id)).is_some_and(|executor| executor.removed_at.is_some());
-        if removed {
+        let gone = self
+            .executor(Some(id))
+            .is_some_and(|executor| executor.removed_at.is_some_and(|gone| at > Some(gone)));
+        if gone {
             self.executor_places.remove(id);
         }
         let Some(executor) = self.executor(Some(id)) else { return };
@@ -639,11 +684,12 @@ impl Builder {
         let (drivers, mut executors): (Vec<_>, Vec<_>) = executors.into_iter().partition(is_driver);
         // "localhost" is what Spark 1 calls the driver's executor in local mode.
         self.spark.driver = drivers.into_iter().reduce(super::executors::merge).unwrap_or_default();
-        executors.sort_by_cached_key(|executor| {
-            (executor.id.parse::<u64>().unwrap_or(u64::MAX), executor.id.clone(), executor.added_at)
+        executors.sort_by(|a, b| {
+            Executor::order(&a.id).cmp(&Executor::order(&b.id)).then(a.added_at.cmp(&b.added_at))
         });
         self.spark.executors = executors;
         self.jobs.sort_by_key(|job| job.id);
+        self.find_jobs();
         self.sql.sort_by_key(|execution| execution.id);
         self.rdds.sort_by_key(|rdd| rdd.id);
         self.spark.sql = std::mem::take(&mut self.sql);
@@ -654,6 +700,25 @@ impl Builder {
             (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()
         };
         self.app.launched_at = self.stages.iter().filter_map(first_task).min();
+    }
+
+    /// Tells each stage attempt the job that ran it.
+    fn find_jobs(&mut self) {
+        let mut jobs_of_stage: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for (place, job) in self.jobs.iter().enumerate() {
+            for &stage in &job.stages {
+                jobs_of_stage.entry(stage).or_default().push(place);
+            }
+        }
+        for record in &mut self.stages {
+            let stage = &mut record.stage;
+            let Some(needed_by) = jobs_of_stage.get(&stage.id.stage) else { continue };
+            let was_there = |place: &&usize| {
+                let submitted = self.jobs.get(**place).and_then(|job| job.submitted_at);
+                submitted.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage)
+            };
+            stage.job = needed_by.iter().rfind(was_there).or(needed_by.first()).copied();
+        }
     }
 
     /// The application, its stages and jobs in order.

@@ -21,6 +21,7 @@ pub use verify::Wholeness;
 use std::io;
 
 use super::{Level, Parsed, Position, Problems};
+use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::units::Bytes;
 use build::Builder;
@@ -63,47 +64,71 @@ pub struct Names {
 #[must_use]
 pub fn parse(log: &Log<'_>) -> Parsed {
     let mut builder = Builder::new();
-    let mut part_problems = Vec::new();
+    let mut parsed = Parsed::default();
     for part in &log.parts {
         let mut problems = Problems::default();
+        let mut end = |builder: Builder| {
+            // The names of files tell of one application only.
+            let log = (&Names::default(), &Wholeness::default());
+            parsed.applications.extend(application(builder, log, &mut parsed.problems));
+        };
         match (part.open)() {
-            Ok(feed) => read_part(feed, &mut builder, &mut problems),
+            Ok(feed) => read_part(feed, &mut builder, &mut problems, &mut end),
             Err(message) => {
                 builder.spark.gaps.unread += 1;
                 problems.add(Level::Error, "unreadable", None, || message);
             }
         }
-        part_problems.push((part.name.clone(), problems));
+        parsed.part_problems.push((part.name.clone(), problems));
     }
-    let mut problems = Problems::default();
-    let mut parsed = Parsed::default();
-    if builder.seen.events > 0 {
-        builder.assemble();
-        verify::verify(&mut builder, &log.wholeness, &mut problems);
-        builder.spark.attempt = builder.spark.attempt.take().or_else(|| log.names.attempt.clone());
-        builder.spark.log.stored = log.names.stored;
-        builder.spark.log.rolling = log.names.rolling;
-        builder.spark.log.compacted = log.wholeness.compacted;
-        let mut app = builder.finish();
-        app.engine_version = app.engine_version.take().or_else(|| log.names.spark_version.clone());
-        if app.id.is_empty() {
-            let configured = app.conf.text(ConfKey::SparkAppId);
-            app.id = configured.or_else(|| log.names.application_id.clone()).unwrap_or_default();
-        }
-        app.name = app.name.take().or_else(|| app.conf.text(ConfKey::SparkAppName));
-        app.queue = app.conf.text(ConfKey::SparkQueue);
-        parsed.applications.push(app);
+    let several = !parsed.applications.is_empty();
+    let named = if several { &Names::default() } else { &log.names };
+    parsed.applications.extend(application(builder, (named, &log.wholeness), &mut parsed.problems));
+    if several {
+        let count = parsed.applications.len();
+        parsed.problems.add(Level::Info, "several-applications", None, || {
+            format!("the log holds {count} applications, one behind the other; each is reported on its own")
+        });
     }
-    parsed.problems = problems;
-    parsed.part_problems = part_problems;
     parsed
 }
 
-fn read_part(feed: Feed, builder: &mut Builder, problems: &mut Problems) {
+/// What was read as an application, if it was anything.
+fn application(
+    mut builder: Builder,
+    (names, wholeness): (&Names, &Wholeness),
+    problems: &mut Problems,
+) -> Option<Application> {
+    if builder.seen.events == 0 {
+        return None;
+    }
+    builder.assemble();
+    verify::verify(&mut builder, wholeness, problems);
+    builder.spark.attempt = builder.spark.attempt.take().or_else(|| names.attempt.clone());
+    builder.spark.log.stored = names.stored;
+    builder.spark.log.rolling = names.rolling;
+    builder.spark.log.compacted = wholeness.compacted;
+    let mut app = builder.finish();
+    app.engine_version = app.engine_version.take().or_else(|| names.spark_version.clone());
+    if app.id.is_empty() {
+        let configured = app.conf.text(ConfKey::SparkAppId);
+        app.id = configured.or_else(|| names.application_id.clone()).unwrap_or_default();
+    }
+    app.name = app.name.take().or_else(|| app.conf.text(ConfKey::SparkAppName));
+    app.queue = app.conf.text(ConfKey::SparkQueue);
+    Some(app)
+}
+
+fn read_part(
+    feed: Feed,
+    builder: &mut Builder,
+    problems: &mut Problems,
+    end: &mut (dyn FnMut(Builder) + Send),
+) {
     let mut lines = 0;
     let take = |batch: &mut Batch| {
         for block in batch.blocks() {
-            builder.take(block, lines, problems);
+            builder.take(block, lines, problems, end);
             lines += block.lines;
         }
     };
@@ -117,5 +142,68 @@ fn read_part(feed: Feed, builder: &mut Builder, problems: &mut Problems) {
                 format!("the log cannot be read to its end: {error}; what comes before was used")
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+
+    fn read(text: &str) -> Parsed {
+        let bytes = text.replace('\'', "\"").into_bytes();
+        let open = move || Ok(Feed::Stream(Box::new(io::Cursor::new(bytes.clone()))));
+        let part = Part { name: "log".to_owned(), open: Box::new(open) };
+        parse(&Log { parts: vec![part], names: Names::default(), wholeness: Wholeness::default() })
+    }
+
+    #[test]
+    fn a_stage_belongs_to_the_job_during_which_it_was_submitted() {
+        let mut text = String::new();
+        for (job, at, stages) in [(0, 10, "[0]"), (1, 20, "[0,1]")] {
+            writeln!(
+                text,
+                "{{'Event':'SparkListenerJobStart','Job ID':{job},'Submission Time':{at},'Stage IDs':{stages}}}"
+            )
+            .unwrap();
+        }
+        for (stage, attempt, at) in [(0, 0, 15), (0, 1, 25), (0, 2, 0), (1, 0, 99), (2, 0, 15)] {
+            writeln!(
+                text,
+                "{{'Event':'SparkListenerStageSubmitted','Stage Info':{{'Stage ID':{stage},\
+                 'Stage Attempt ID':{attempt},'Submission Time':{at}}}}}"
+            )
+            .unwrap();
+        }
+        let parsed = read(&text);
+        let spark = parsed.applications[0].spark.as_deref().unwrap();
+        let jobs: Vec<_> = spark.stages.iter().map(|stage| stage.job).collect();
+        assert_eq!(jobs, [Some(0), Some(1), Some(0), Some(1), None]);
+    }
+
+    #[test]
+    fn applications_one_behind_the_other_are_told_apart() {
+        let one = |id: &str| {
+            format!(
+                "{{'Event':'SparkListenerLogStart','Spark Version':'3.5.9'}}\n\
+                 {{'Event':'SparkListenerApplicationStart','App ID':'{id}','Timestamp':1}}\n\
+                 {{'Event':'SparkListenerTaskStart','Stage ID':0,'Task Info':{{'Task ID':0,'Index':0}}}}\n\
+                 {{'Event':'SparkListenerApplicationEnd','Timestamp':9}}\n"
+            )
+        };
+        let parsed = read(&(one("a") + &one("b")));
+        let seen: Vec<_> =
+            parsed.applications.iter().map(|app| (app.id.as_str(), app.task_count())).collect();
+        assert_eq!(seen, [("a", 1), ("b", 1)]);
+    }
+
+    #[test]
+    fn the_order_of_a_tasks_events_is_no_gap() {
+        let start = "{'Event':'SparkListenerTaskStart','Stage ID':0,'Task Info':{'Task ID':7,'Index':0}}\n";
+        let end = "{'Event':'SparkListenerTaskEnd','Stage ID':0,'Task End Reason':{'Reason':'Success'},\
+                   'Task Info':{'Task ID':7,'Index':0,'Finish Time':5}}\n";
+        let gaps = |text: &str| read(text).applications[0].spark.as_deref().unwrap().gaps;
+        assert_eq!(gaps(&format!("{end}{start}")).starts, 0);
+        assert_eq!(gaps(end).starts, 1);
     }
 }

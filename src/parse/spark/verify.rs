@@ -88,7 +88,7 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
     let gaps = &mut builder.spark.gaps;
     gaps.tasks = unfinished + never_shown;
     gaps.attempts = superfluous;
-    gaps.starts = builder.seen.ends_without_start;
+    gaps.starts = builder.without_start.len() as u64;
     let mut say = |level, code, count: u64, one: &str, many: &str| {
         if count > 0 {
             problems.add(level, code, None, || counted(count, one, many));
@@ -221,7 +221,20 @@ fn executors(builder: &mut Builder, problems: &mut Problems) {
     let never_added =
         builder.spark.executors.iter().filter(used).filter(|executor| executor.added_at.is_none());
     let count = never_added.count() as u64;
-    builder.spark.gaps.executors = count;
+    let half_removed = |executor: &&crate::model::spark::Executor| {
+        executor.removed_at.is_some() && executor.removed_reason.is_none()
+    };
+    let removed = builder.spark.executors.iter().filter(half_removed).count() as u64;
+    builder.spark.gaps.executors = count + removed;
+    if removed > 0 {
+        problems.warn("executor-ends-missing", None, || {
+            counted(
+                removed,
+                "executor lost its block manager, and the log does not tell when and why it was removed",
+                "executors lost their block managers, and the log does not tell when and why they were removed",
+            )
+        });
+    }
     if count > 0 {
         problems.warn("executors-missing", None, || {
             counted(
@@ -238,6 +251,12 @@ fn ends(builder: &mut Builder, wholeness: &Wholeness, problems: &mut Problems) {
     let gaps = &mut builder.spark.gaps;
     gaps.beginning = !seen.application_start;
     gaps.end = !seen.application_end;
+    gaps.configuration = !seen.environment;
+    if gaps.configuration && seen.application_start {
+        problems.warn("no-configuration", None, || {
+            "the log does not tell the configuration (SparkListenerEnvironmentUpdate); settings are unknown".to_owned()
+        });
+    }
     if gaps.beginning && seen.events > 0 {
         problems.warn("no-application-start", None, || {
             "the log does not tell the start of the application; its run time is unknown".to_owned()

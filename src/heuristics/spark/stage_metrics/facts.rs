@@ -82,7 +82,8 @@ fn cores(app: &Application, spark: &Spark, group: &TaskGroup) -> u64 {
     let ids: BTreeSet<&str> = symbols.into_iter().filter_map(|symbol| app.strings.get(symbol)).collect();
     // An id may have been used again: the larger of its executors stands for it.
     let cores = |id: &str| {
-        let same = spark.executors.iter().chain([&spark.driver]).filter(|executor| executor.id == id);
+        let driver = Some(&spark.driver).filter(|driver| driver.id == id);
+        let same = spark.executors_with_id(id).iter().chain(driver);
         same.filter_map(|executor| executor.cores).max().unwrap_or(1)
     };
     ids.into_iter().map(|id| u64::from(cores(id).max(1))).sum()

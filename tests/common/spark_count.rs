@@ -13,7 +13,7 @@ pub struct Counted {
     pub attempts: BTreeSet<i64>,
     pub started: BTreeSet<i64>,
     pub ended: BTreeSet<i64>,
-    /// "TaskEnd" events.
+    /// `TaskEnd` events.
     pub ends: u64,
     /// Stage attempts that were submitted, completed or ran a task.
     pub stages: BTreeSet<(i64, i64)>,

@@ -2,13 +2,13 @@
 
 use elephant_rs::model::Application;
 use elephant_rs::model::counters::Counter;
-use elephant_rs::model::spark::{JobResult, StageAttempt};
-use elephant_rs::model::table::{Outcome, TaskGroup};
+use elephant_rs::model::spark::{Executor, JobResult, StageAttempt};
+use elephant_rs::model::table::{Attempts, Outcome, TaskGroup};
 use elephant_rs::units::Millis;
 
 use super::model;
 
-/// A table of NVIDIA's tools: each row by the names of its columns. Only columns before the first text are asked for.
+/// A table of the RAPIDS tools: each row by the names of its columns. Messages hold commas, so only cells before them count.
 fn table(name: &str) -> Option<Vec<Vec<(String, String)>>> {
     let folder = "corpus/oracle/NVIDIA__spark-rapids-tools";
     let path = super::common::shared(&format!("{folder}/{name}_expectation.csv"))?;
@@ -84,7 +84,7 @@ fn failures_are_those_of_nvidias_tools() {
         .map(|row| (cell(row, "executorId").to_owned(), cell(row, "time").parse().unwrap()))
         .collect();
     assert_eq!(removed, expected);
-    assert!(spark.executors.iter().filter(|e| e.removed_at.is_some()).all(|e| e.was_lost()));
+    assert!(spark.executors.iter().filter(|e| e.removed_at.is_some()).all(Executor::was_lost));
 
     let Some(jobs) = table("jobs_failure_eventlog") else { return };
     let failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
@@ -114,7 +114,7 @@ fn sums_over_an_application_are_those_of_sparklens() {
     let Some(app) = model("spark-plain/qubole__sparklens/local-1532512550423") else { return };
     let expected = &expected["appMetrics"];
     let attempts = || app.groups.iter().map(|group| &group.attempts);
-    let number = attempts().map(|attempts| attempts.len()).sum::<usize>();
+    let number = attempts().map(Attempts::len).sum::<usize>();
     assert_eq!(expected["count"], number);
     let times = attempts().flat_map(|attempts| (0..attempts.len()).filter_map(|row| attempts.run_time(row)));
     assert_eq!(expected["map"]["taskDuration"]["value"], times.map(Millis::get).sum::<u64>());

@@ -1,7 +1,9 @@
 //! The command as a user runs it: exit status, streams, files.
 
 // Helpers of tests are not tests to clippy.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as StdCommand, Stdio};
@@ -267,4 +269,94 @@ fn only_the_last_attempt_of_a_jobs_master_counts() {
     assert_eq!(applications.len(), 1);
     assert!(applications[0]["sources"][0].as_str().unwrap().ends_with("_2.jhist"));
     assert!(report["problems"].as_array().unwrap().iter().any(|problem| problem["code"] == "superseded"));
+}
+
+/// An event log with a job that spills, as a program of `tests/common` writes it.
+fn spark_log() -> String {
+    use common::spark_log::{App, GIB, Task};
+    let spilling = |id: &str| {
+        Task::new(id, 600_000).metric("Memory Bytes Spilled", 8 * GIB).metric("Disk Bytes Spilled", 2 * GIB)
+    };
+    App::with(&[("spark.executor.memory", "2g")], 2, 1).stage(vec![spilling("1"), spilling("2")]).text()
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    let output = elephant().args(["analyze", "--format", "json"]).arg(path).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn both_engines_share_one_ranked_list() {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(failed_job().parent().unwrap()).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    std::fs::write(folder.path().join("application_1700000000000_0001"), spark_log()).unwrap();
+    let report = json(folder.path());
+    let applications = report["applications"].as_array().unwrap();
+    let mut engines: Vec<&str> = applications.iter().map(|app| app["engine"].as_str().unwrap()).collect();
+    let rank = |app: &serde_json::Value| {
+        let severities = ["none", "low", "moderate", "severe", "critical"];
+        severities.iter().position(|name| app["severity"] == *name).unwrap()
+    };
+    assert!(applications.windows(2).all(|pair| rank(&pair[0]) >= rank(&pair[1])), "{report:#}");
+    let ids: Vec<&str> = applications.iter().map(|app| app["id"].as_str().unwrap()).collect();
+    let output = elephant().arg("analyze").arg(folder.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let shown: Vec<Option<usize>> = applications
+        .iter()
+        .zip(&ids)
+        .filter(|(app, _)| rank(app) > 0)
+        .map(|(_, id)| text.find(*id))
+        .collect();
+    assert!(shown.is_sorted() && shown.iter().all(Option::is_some), "{ids:?}\n{text}");
+    engines.sort_unstable();
+    engines.dedup();
+    assert_eq!(engines, ["mapreduce", "spark"]);
+    let spark = applications.iter().find(|app| app["engine"] == "spark").unwrap();
+    assert!(rank(spark) > 0, "{spark:#}");
+}
+
+#[test]
+fn an_event_log_may_come_by_standard_input() {
+    let plain = spark_log().into_bytes();
+    let packed = zstd::encode_all(&plain[..], 1).unwrap();
+    for bytes in [plain, packed] {
+        elephant().args(["analyze", "-"]).write_stdin(bytes).assert().code(0).stdout(
+            predicate::str::contains("application_1700000000000_0001")
+                .and(predicate::str::contains("spark-executor-spill")),
+        );
+    }
+}
+
+#[test]
+fn a_rolling_log_that_has_just_begun_is_no_failure_of_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = folder.path().join("eventlog_v2_local-1");
+    std::fs::create_dir(&begun).unwrap();
+    std::fs::write(begun.join("appstatus_local-1.inprogress"), "").unwrap();
+    std::fs::write(begun.join("events_1_local-1"), "").unwrap();
+    std::fs::create_dir(folder.path().join("eventlog_v2_local-2")).unwrap();
+    std::fs::write(folder.path().join("application_1700000000000_0001"), spark_log()).unwrap();
+    let report = json(folder.path());
+    let applications = report["applications"].as_array().unwrap();
+    assert_eq!(applications.len(), 1, "{report:#}");
+    assert_eq!(applications[0]["id"], "application_1700000000000_0001");
+}
+
+#[test]
+fn a_log_in_progress_is_running_and_incomplete() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = spark_log();
+    let without_end = &log[..log.trim_end().rfind('\n').unwrap() + 1];
+    let path = folder.path().join("application_1700000000000_0001.inprogress");
+    std::fs::write(&path, without_end).unwrap();
+    let report = json(&path);
+    let app = &report["applications"][0];
+    assert_eq!((&app["status"], &app["complete"]), (&"running".into(), &false.into()), "{report:#}");
+    assert_eq!(app["metrics"]["tasks"]["task"]["succeeded_count"], 2);
+    let problems = report["problems"].as_array().unwrap();
+    assert!(problems.iter().any(|problem| problem["code"] == "no-application-end"), "{problems:?}");
 }

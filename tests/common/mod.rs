@@ -12,7 +12,9 @@
 use std::fs::File;
 use std::io::Read;
 pub mod history;
+pub mod spark_count;
 pub mod spark_log;
+pub mod spark_report;
 
 use std::path::{Path, PathBuf};
 

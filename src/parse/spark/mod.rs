@@ -13,6 +13,7 @@ mod outcomes;
 mod plan;
 mod strings;
 mod task;
+mod twice_told;
 mod verify;
 
 pub use feed::Feed;

@@ -50,6 +50,7 @@ pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mu
     stages(builder, problems);
     jobs(builder, problems);
     executors(builder, problems);
+    super::twice_told::verify(builder, problems);
     ends(builder, wholeness, problems);
     clocks(builder, problems);
     rollovers(builder, problems);
@@ -300,7 +301,7 @@ fn clocks(builder: &mut Builder, problems: &mut Problems) {
     }
 }
 
-fn counted(count: u64, one: &str, many: &str) -> String {
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

@@ -73,6 +73,13 @@ impl Events {
         );
         self.block_manager(*added, id, host, executor.max_memory, executor.cached);
         if let Some((at, reason)) = &executor.removed {
+            if executor.max_memory.is_some() {
+                self.push(
+                    *at,
+                    json!({"Event": "SparkListenerBlockManagerRemoved", "Timestamp": START + at,
+                        "Block Manager ID": {"Executor ID": id, "Host": host, "Port": 40_000}}),
+                );
+            }
             self.push(
                 *at,
                 json!({"Event": "SparkListenerExecutorRemoved", "Timestamp": START + at, "Executor ID": id,

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::sizing::{self, Setting};
 use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -116,7 +117,7 @@ fn advice(mut aspects: Vec<Aspect>) -> Vec<String> {
 impl Driver {
     fn judge(&self, app: &Application, facts: &Facts) -> Vec<Aspect> {
         let set = |key, value: String| conf_line(app, key, value);
-        let fits = facts.used.map(|used| memory::ceil_mib(memory::with_headroom(used, HEADROOM)));
+        let fits = facts.used.map(|used| sizing::rounded_up(sizing::heap_for(used)));
         let (cores, heap) = (facts.cores as f64, facts.heap.as_f64());
         let mut aspects = Vec::new();
         let severity = self.cores.severity(cores);
@@ -131,15 +132,15 @@ impl Driver {
         });
         let severity = self.memory.severity(heap);
         // Without a known use half of it is a step that rarely hurts.
-        let half = facts.heap.whole_mib() / 2;
-        let enough = fits.unwrap_or(half).min(facts.heap.whole_mib());
+        let half = sizing::rounded_up(Bytes::new(facts.heap.get() / 2));
+        let enough = fits.unwrap_or(half).min(facts.heap);
         aspects.push(Aspect {
             severity,
             message: format!("the driver has {} of heap ({})", facts.heap, self.memory.describe(severity)),
             key: ConfKey::DriverMemory,
             advice: format!(
                 "collect less in the driver, write results from executors, and make it smaller: {}",
-                set(ConfKey::DriverMemory, format!("{enough}m"))
+                set(ConfKey::DriverMemory, Setting(enough).to_string())
             ),
         });
         if let Some(overhead) = facts.overhead {
@@ -154,7 +155,7 @@ impl Driver {
                 key: ConfKey::DriverMemoryOverhead,
                 advice: format!(
                     "a tenth of the heap is what Spark takes by itself: {}",
-                    set(ConfKey::DriverMemoryOverhead, format!("{tenth}m"))
+                    set(ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)).to_string())
                 ),
             });
         }
@@ -172,7 +173,7 @@ impl Driver {
                     self.heap_ratio.describe(severity)
                 ),
                 key: ConfKey::DriverMemory,
-            advice: format!("a heap that fits: {}", set(ConfKey::DriverMemory, format!("{fits}m"))),
+            advice: format!("a heap that fits: {}", set(ConfKey::DriverMemory, Setting(fits).to_string())),
             });
         }
         aspects
@@ -182,7 +183,7 @@ impl Driver {
         let (gc, time) = facts.gc?;
         let ratio = gc.as_f64() / time.as_f64();
         let severity = self.gc_ratio.severity(ratio).min(self.gc_time.severity(gc.as_f64()));
-        let larger = facts.heap.whole_mib() / 2 * 3;
+        let larger = sizing::rounded_up(Bytes::new(facts.heap.get() / 2 * 3));
         Some(Aspect {
             severity,
             message: format!(
@@ -193,7 +194,7 @@ impl Driver {
             key: ConfKey::DriverMemory,
             advice: format!(
                 "give the driver half as much heap again, or collect and broadcast less: {}",
-                conf_line(app, ConfKey::DriverMemory, format!("{larger}m"))
+                conf_line(app, ConfKey::DriverMemory, Setting(larger))
             ),
         })
     }

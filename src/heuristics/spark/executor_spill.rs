@@ -63,11 +63,18 @@ impl Check for Spilling {
         let low = Severity::Low;
         let conditions = [("data_ratio", data.severity(facts.data_ratio()), data.describe_in(low, percent))];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).fold(table, Severity::min);
-        let passed = format!(
+        let by_table = format!(
             "{severity}: common from {} of executors, large from {} of a task's part",
             percent(params.common.get()),
             percent(params.large.get())
         );
+        // Where the table alone would be worse, it is the share of the data that decides.
+        let passed = if severity < table {
+            let share = data.describe_in(severity, percent);
+            format!("{} of what was read or written, {share}", percent(facts.data_ratio()))
+        } else {
+            by_table
+        };
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Application,

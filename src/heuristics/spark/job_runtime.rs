@@ -1,7 +1,8 @@
 //! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `JobRuntimeHeuristic`).
 
-use super::lost_time::{Failures, of_all, quoted};
+use super::stage_text::plural;
+use super::lost_time::{Failures, in_brackets, of_all, quoted};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
@@ -58,10 +59,11 @@ impl Check for FailingJobs {
         let message = match &worst {
             Some((_, failures, job)) if by_tasks > by_jobs => params.task_message(job, failures, spent),
             _ => format!(
-                "{} of {ended} jobs failed, {} ({})",
+                "{} of {} failed, {}{}",
                 failed.len(),
+                plural(ended, "job"),
                 percent(job_rate),
-                params.job_failure_rate.describe_in(by_jobs, percent)
+                in_brackets(&params.job_failure_rate, by_jobs)
             ),
         };
         let mut advice = Vec::new();
@@ -69,7 +71,7 @@ impl Check for FailingJobs {
             advice.push(of_failed(&failed));
         }
         if by_tasks > Severity::None {
-            advice.extend(failures.advice(app));
+            advice.extend(failures.advice());
         }
         Verdict::Judged(Judgement {
             severity,

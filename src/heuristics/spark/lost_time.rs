@@ -2,9 +2,13 @@
 
 use super::failures::{self, Ends};
 use super::percent;
+use super::stage_text::cause;
 use crate::model::Application;
 use crate::model::spark::Stage;
 use crate::model::table::{Outcome, TaskGroup};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::quantity::Ratio;
+use crate::severity::Severity;
 use crate::units::Millis;
 
 /// Attempts of some tasks, and their time from launch to end.
@@ -48,27 +52,26 @@ impl Failures {
     }
 
     /// What helps against the most frequent reason.
-    pub(super) fn advice(&self, app: &Application) -> Vec<String> {
+    pub(super) fn advice(&self) -> Vec<String> {
         if self.ends.failed == 0 {
             return vec![
                 "no attempt failed: raise the lowest cut-off of task_failure_rate above 0".to_owned(),
             ];
         }
-        failures::advice(app, self.ends.main_reason())
+        failures::advice(self.ends.main_reason())
     }
 }
 
-/// The first line of what a log says about a failure, cut to a length that fits a report; `None` for nothing.
+/// What a failure goes back to, in one line; `None` for nothing.
 pub(super) fn quoted(text: &str) -> Option<String> {
-    const LONGEST: usize = 120;
-    let line = text.lines().next()?.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= LONGEST {
-        let line = line.trim_end_matches(['.', ':']);
-        return (!line.is_empty()).then(|| line.to_owned());
-    }
-    let cut: String = line.chars().take(LONGEST).collect();
-    let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
-    Some(format!("{whole_words} …"))
+    Some(cause(text)).filter(|line| !line.is_empty())
+}
+
+/// The limit that a rate passed or stayed below, in brackets; nothing where no rate ever does.
+pub(super) fn in_brackets(cutoffs: &Ascending<Ratio>, severity: Severity) -> String {
+    let never = severity == Severity::None
+        && cutoffs.values().is_some_and(|[low, ..]| low.is_infinite());
+    if never { String::new() } else { format!(" ({})", cutoffs.describe_in(severity, percent)) }
 }
 
 /// The share of all task time that something took, to follow that time.

@@ -5,6 +5,8 @@ mod facts;
 
 use self::facts::Facts;
 use super::conf_line;
+use super::lost_time::quoted;
+use super::stage_text::plural;
 use super::{failures, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -117,9 +119,9 @@ impl StageTroubles {
         let rate = failed as f64 / all as f64;
         let severity = self.0.stage_failure_rate.severity(rate);
         let passed = self.0.stage_failure_rate.describe_in(severity, percent);
-        let mut message = format!("{failed} of {all} stage attempts failed, {} ({passed})", percent(rate));
+        let mut message = format!("{failed} of {} failed, {} ({passed})", plural(all, "stage attempt"), percent(rate));
         let first = spark.stages.iter().find_map(|stage| stage.failure.as_deref());
-        let first = first.and_then(|failure| failure.lines().next()).map(facts::shortened);
+        let first = first.and_then(quoted);
         let mut evidence = vec![
             ("completed_stages_count", Measure::Count(complete)),
             ("failed_stages_count", Measure::Count(failed)),
@@ -140,7 +142,7 @@ impl StageTroubles {
             message,
             evidence,
             advice: if severity > Severity::None {
-                failures::advice(app, ends.main_reason())
+                failures::advice(ends.main_reason())
             } else {
                 Vec::new()
             },
@@ -168,7 +170,7 @@ impl StageTroubles {
             tasks: facts.tasks,
             message: format!("{}: {trouble}{others}", facts.name()),
             evidence,
-            advice: if failing { failures::advice(app, facts.ends.main_reason()) } else { more_at_once(app) },
+            advice: if failing { failures::advice(facts.ends.main_reason()) } else { more_at_once(app) },
         }
     }
 

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use super::containers::life;
 use super::losses::{Loss, lost_executors};
-use super::stage_text::{first_line, label};
+use super::stage_text::{cause, first_line, label, plural};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
@@ -244,8 +244,4 @@ fn tell(app: &Application, executor: &Executor) -> String {
     let reason = executor.removed_reason.as_deref().map(first_line).filter(|reason| !reason.is_empty());
     let reason = reason.unwrap_or_else(|| "the log does not say why".to_owned());
     format!("executor {}{host} was lost{after}: {reason}", executor.id)
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

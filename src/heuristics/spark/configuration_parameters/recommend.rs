@@ -6,7 +6,7 @@ use crate::finding::Measure;
 use crate::heuristics::spark::conf_line;
 use crate::heuristics::spark::memory::heap_key;
 use crate::heuristics::spark::sizing::{
-    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, more_overhead, rounded_up,
+    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, heap_that_fits, more_overhead, rounded_up,
 };
 use crate::heuristics::spark::stage_analysis::Analysis;
 use crate::model::Application;
@@ -205,8 +205,7 @@ impl Plan {
     }
 
     fn shrink(&mut self, facts: &Facts<'_>) {
-        let Some(peak) = facts.peak else { return };
-        let heap = rounded_up(heap_for(peak));
+        let Some(heap) = heap_that_fits(facts.app, facts.spark) else { return };
         if heap < facts.now.heap {
             self.to.shape.heap = heap;
             self.shape = Some((Reason::Unused, facts.heap));

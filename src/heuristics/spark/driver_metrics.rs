@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::sizing::{self, Setting};
+use super::stage_text::plural;
 use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -14,9 +15,6 @@ use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis, three_digits};
-
-/// What the driver's heap should be over its highest use: results come in larger pieces than tasks.
-const HEADROOM: f64 = 1.5;
 
 choice! {
     /// What tells the driver's time in garbage collection.
@@ -75,8 +73,13 @@ impl Check for DriverCheck {
         let worst = aspects.iter().rev().max_by_key(|aspect| aspect.severity);
         let severity = worst.map(|aspect| aspect.severity).unwrap_or_default();
         let message = worst.filter(|_| severity > Severity::None).map(|worst| worst.message.clone());
-        let fine =
-            || format!("nothing is wrong with a driver of {} of heap and {} cores", facts.heap, facts.cores);
+        let fine = || {
+            format!(
+                "nothing is wrong with a driver of {} of heap and {}",
+                facts.heap,
+                plural(facts.cores, "core")
+            )
+        };
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Driver,
@@ -123,7 +126,11 @@ impl Driver {
         let severity = self.cores.severity(cores);
         aspects.push(Aspect {
             severity,
-            message: format!("the driver has {} cores ({})", facts.cores, self.cores.describe(severity)),
+            message: format!(
+                "the driver has {} ({})",
+                plural(facts.cores, "core"),
+                self.cores.describe(severity)
+            ),
             key: ConfKey::DriverCores,
             advice: format!(
                 "a driver rarely needs more than two: {}",

@@ -78,7 +78,8 @@ impl Check for Unbalanced {
             JudgedBy::TaskTime => 1,
             JudgedBy::AnyMetric => metrics.len(),
         };
-        let judge = |(_, _, deviation, cutoffs): &(&str, &str, f64, &Ascending<Ratio>)| cutoffs.severity(*deviation);
+        let judge =
+            |(_, _, deviation, cutoffs): &(&str, &str, f64, &Ascending<Ratio>)| cutoffs.severity(*deviation);
         // Of equals the first one.
         let worst = metrics.iter().take(judged).rev().max_by_key(|metric| judge(metric));
         let Some(worst) = worst else { return Verdict::NotApplicable };

@@ -1,7 +1,7 @@
 //! `spark-job-metrics`: jobs that fail, and jobs whose tasks fail (Dr. Elephant `JobsHeuristic`).
 
 use super::failures::{self, Ends};
-use super::lost_time::quoted;
+use super::lost_time::reason_of_job;
 use super::stage_text::plural;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
@@ -51,7 +51,7 @@ impl Check for JobFailures {
                 plural(results.len() as u64, "job"),
                 percent(rate),
                 self.0.job_failure_rate.describe_in(of_jobs, percent),
-                first_reason(spark)
+                first_reason(app, spark)
             ),
         };
         let mut evidence = vec![
@@ -112,10 +112,8 @@ impl JobFailures {
 }
 
 /// Why the first of the failed jobs failed, to follow how many did.
-fn first_reason(spark: &Spark) -> String {
-    let mut failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
-    let first = failed.find_map(|job| Some((job.id, quoted(job.failure.as_deref()?)?)));
-    first.map_or_else(String::new, |(id, reason)| format!(": job {id} with \"{reason}\""))
+fn first_reason(app: &Application, spark: &Spark) -> String {
+    reason_of_job(app, spark).map_or_else(String::new, |(id, reason)| format!(": job {id} with \"{reason}\""))
 }
 
 /// The task attempts of each job. A stage attempt belongs to the job during which it was submitted; where times

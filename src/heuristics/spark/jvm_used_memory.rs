@@ -88,7 +88,9 @@ fn advice(app: &Application, spark: &Spark, now: Bytes) -> Vec<String> {
     let key = memory::heap_key(app, spark);
     match sizing::heap_that_fits(app, spark).filter(|&fits| fits < now) {
         Some(fits) => vec![format!("a heap that fits: {}", conf_line(app, key, Setting(fits)))],
-        None => vec!["make more of the heap: let more tasks share it, or cache what is read again".to_owned()],
+        None => {
+            vec!["make more of the heap: let more tasks share it, or cache what is read again".to_owned()]
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::failures::{self, Ends};
 use super::percent;
 use super::stage_text::cause;
 use crate::model::Application;
-use crate::model::spark::Stage;
+use crate::model::spark::{JobResult, Spark, Stage, StageAttempt, StageStatus};
 use crate::model::table::{Outcome, TaskGroup};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::quantity::Ratio;
@@ -63,14 +63,52 @@ impl Failures {
 }
 
 /// What a failure goes back to, in one line; `None` for nothing.
-pub(super) fn quoted(text: &str) -> Option<String> {
+fn quoted(text: &str) -> Option<String> {
     Some(cause(text)).filter(|line| !line.is_empty())
+}
+
+/// Why something failed: what its failure goes back to, or, where the log's text ends before that, what the last failed
+/// attempt of its stages says.
+fn reason<'a>(
+    app: &'a Application,
+    stages: impl Iterator<Item = &'a Stage>,
+    failure: Option<&str>,
+) -> Option<String> {
+    let line = failure.and_then(quoted);
+    if line.as_ref().is_some_and(|line| !line.contains("Traceback (most recent call last)")) {
+        return line;
+    }
+    let groups = stages.filter_map(|stage| app.groups.get(stage.group?));
+    groups.filter_map(|group| last_message(app, group)).last().or(line)
+}
+
+fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
+    let failed = group.attempts.diagnostics().iter().filter_map(|(row, text)| {
+        let row = usize::try_from(*row).ok()?;
+        (group.attempts.outcome(row) == Outcome::Failed).then_some(*text)
+    });
+    failed.filter_map(|text| quoted(app.strings.get(text)?)).last()
+}
+
+/// Why the first failed job failed that says so.
+pub(super) fn reason_of_job<'a>(app: &'a Application, spark: &'a Spark) -> Option<(u32, String)> {
+    let mut failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
+    failed.find_map(|job| {
+        let ran =
+            |stage: &&Stage| job.stages.contains(&stage.id.stage) && stage.status == StageStatus::Failed;
+        Some((job.id, reason(app, spark.stages.iter().filter(ran), job.failure.as_deref())?))
+    })
+}
+
+/// Why the first failed stage failed that says so.
+pub(super) fn reason_of_stage<'a>(app: &'a Application, spark: &'a Spark) -> Option<(StageAttempt, String)> {
+    let mut failed = spark.stages.iter().filter(|stage| stage.failure.is_some());
+    failed.find_map(|stage| Some((stage.id, reason(app, std::iter::once(stage), stage.failure.as_deref())?)))
 }
 
 /// The limit that a rate passed or stayed below, in brackets; nothing where no rate ever does.
 pub(super) fn in_brackets(cutoffs: &Ascending<Ratio>, severity: Severity) -> String {
-    let never = severity == Severity::None
-        && cutoffs.values().is_some_and(|[low, ..]| low.is_infinite());
+    let never = severity == Severity::None && cutoffs.values().is_some_and(|[low, ..]| low.is_infinite());
     if never { String::new() } else { format!(" ({})", cutoffs.describe_in(severity, percent)) }
 }
 

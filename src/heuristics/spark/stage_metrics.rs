@@ -5,7 +5,7 @@ mod facts;
 
 use self::facts::Facts;
 use super::conf_line;
-use super::lost_time::quoted;
+use super::lost_time::reason_of_stage;
 use super::stage_text::plural;
 use super::{failures, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
@@ -119,15 +119,14 @@ impl StageTroubles {
         let rate = failed as f64 / all as f64;
         let severity = self.0.stage_failure_rate.severity(rate);
         let passed = self.0.stage_failure_rate.describe_in(severity, percent);
-        let mut message = format!("{failed} of {} failed, {} ({passed})", plural(all, "stage attempt"), percent(rate));
-        let first = spark.stages.iter().find_map(|stage| stage.failure.as_deref());
-        let first = first.and_then(quoted);
+        let mut message =
+            format!("{failed} of {} failed, {} ({passed})", plural(all, "stage attempt"), percent(rate));
         let mut evidence = vec![
             ("completed_stages_count", Measure::Count(complete)),
             ("failed_stages_count", Measure::Count(failed)),
             ("failed_stages_ratio", Measure::Ratio(Some(rate))),
         ];
-        if let Some(first) = first {
+        if let Some((_, first)) = reason_of_stage(app, spark) {
             message = format!("{message}, the first with \"{first}\"");
             evidence.push(("first_failure_text", Measure::Text(first)));
         }
@@ -141,11 +140,7 @@ impl StageTroubles {
             tasks: app.task_count(),
             message,
             evidence,
-            advice: if severity > Severity::None {
-                failures::advice(ends.main_reason())
-            } else {
-                Vec::new()
-            },
+            advice: if severity > Severity::None { failures::advice(ends.main_reason()) } else { Vec::new() },
         }
     }
 

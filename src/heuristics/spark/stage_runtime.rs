@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::lost_time::{Failures, in_brackets, of_all, quoted};
+use super::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
 use super::stage_text::label;
 use super::stage_text::plural;
 use super::{conf_line, containers, memory, percent, rule, sizing, spark};
@@ -219,11 +219,10 @@ impl StageRuntime {
 
     fn of_application(&self, app: &Application, spark: &Spark, ended: u64) -> Judgement {
         let failed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Failed);
-        let reason = failed.clone().find_map(|stage| Some((stage.id, quoted(stage.failure.as_deref()?)?)));
         let failed = failed.count() as u64;
         let rate = failed as f64 / ended.max(1) as f64;
         let severity = self.stage_failure_rate.severity(rate);
-        let advice = match reason {
+        let advice = match reason_of_stage(app, spark) {
             Some((id, reason)) => format!("stage {id} says why: {reason}"),
             None => "see why the stages failed in the driver's log".to_owned(),
         };
@@ -254,8 +253,11 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
     if tasks < slots.saturating_mul(2) {
         let key = if spark.sql.is_empty() { ConfKey::DefaultParallelism } else { ConfKey::ShufflePartitions };
         // Spark SQL has a number in force where none is set; a smaller one would make matters worse.
-        let now = sizing::in_force(app, key)
-            .unwrap_or(if key == ConfKey::ShufflePartitions { sizing::SHUFFLE_PARTITIONS } else { 0 });
+        let now = sizing::in_force(app, key).unwrap_or(if key == ConfKey::ShufflePartitions {
+            sizing::SHUFFLE_PARTITIONS
+        } else {
+            0
+        });
         let enough = slots.saturating_mul(3);
         let how = if now < enough { conf_line(app, key, enough) } else { "repartition".to_owned() };
         return format!(

@@ -47,7 +47,8 @@ pub(super) fn cause(text: &str) -> String {
 
 /// Without the exception of Python in front of a traceback's last line.
 fn unwrapped(text: &str) -> &str {
-    let traceback = text.lines().next().is_some_and(|line| line.contains("Traceback (most recent call last)"));
+    let traceback =
+        text.lines().next().is_some_and(|line| line.contains("Traceback (most recent call last)"));
     let indented = |line: &&str| !line.starts_with([' ', '\t']) && !line.trim().is_empty();
     let raised = || text.lines().skip(1).find(indented);
     if traceback { raised().unwrap_or(text) } else { text }

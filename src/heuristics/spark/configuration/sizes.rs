@@ -3,6 +3,7 @@
 use super::{Issue, Settings, setting, whole};
 use crate::heuristics::spark::conf_line;
 use crate::heuristics::spark::sizing::{Setting, heap_that_fits, rounded_up};
+use crate::heuristics::spark::stage_text::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
@@ -44,12 +45,7 @@ pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
     .collect()
 }
 
-fn memory(
-    cutoffs: &Ascending<Size>,
-    app: &Application,
-    key: ConfKey,
-    fits: Option<Bytes>,
-) -> Option<Issue> {
+fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Option<Bytes>) -> Option<Issue> {
     let size = app.conf.spark_memory(key)?;
     let severity = cutoffs.severity(size.as_f64());
     // Half of it, unless that is still more than a good heap; always something to set.
@@ -76,7 +72,7 @@ fn cores_of(
     let severity = cutoffs.severity(cores as f64);
     let text = match app.conf.find(key) {
         Some(_) => setting(app, key),
-        None => format!("executors have {cores} cores each"),
+        None => format!("executors have {} each", plural(cores, "core")),
     };
     let fewer = cores.div_ceil(2).clamp(1, GOOD_CORES);
     let heap = app.conf.spark_memory(ConfKey::ExecutorMemory);

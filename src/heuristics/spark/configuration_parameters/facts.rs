@@ -5,7 +5,9 @@ use crate::finding::Measure;
 use crate::heuristics::spark::losses::{Loss, lost_executors};
 use crate::heuristics::spark::memory::is_local;
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::sizing::{MEMORY_FRACTION, RESERVED, Shape, overhead, peak_heap, shuffle_partitions, workers};
+use crate::heuristics::spark::sizing::{
+    MEMORY_FRACTION, RESERVED, Shape, overhead, peak_heap, shuffle_partitions, workers,
+};
 use crate::heuristics::spark::stage_analysis::{Analysis, analyse};
 use crate::model::Application;
 use crate::model::conf::ConfKey;

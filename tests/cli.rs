@@ -350,7 +350,7 @@ fn a_rolling_log_that_has_just_begun_is_no_failure_of_the_others() {
 fn a_log_in_progress_is_running_and_incomplete() {
     let folder = tempfile::tempdir().unwrap();
     let log = spark_log();
-    let without_end = &log[..log.trim_end().rfind('\n').unwrap() + 1];
+    let without_end = &log[..=log.trim_end().rfind('\n').unwrap()];
     let path = folder.path().join("application_1700000000000_0001.inprogress");
     std::fs::write(&path, without_end).unwrap();
     let report = json(&path);

@@ -162,6 +162,16 @@ fn failing(failed: u32, ending: Ending) -> Vec<Task> {
     (0..40).map(first).chain((0..failed).map(again)).collect()
 }
 
+/// The same lost time, spread over two stages of one job.
+fn spread_lost_time(other: i64) -> App {
+    let error = Ending::Exception("java.io.IOException", "no such record");
+    let failed = |attempt| Task { index: Some(1), attempt, ..Task::new("1", SECOND).ending(error) };
+    let half = || std::iter::once(Task::new("1", SECOND)).chain((0..2).map(failed)).collect();
+    let before = Job { stages: vec![Stage::new(0, vec![Task::new("1", other)])], ..Job::default() };
+    let stages = vec![Stage::new(1, half()), Stage::new(2, half())];
+    App { jobs: vec![before, Job { id: 1, stages, ..Job::default() }], ..App::with(&[], 1, 4) }
+}
+
 /// Two tasks that succeed and four attempts of another one that fail, of a second each, in a job after one that
 /// takes so long.
 fn lost_time(other: i64) -> App {
@@ -189,7 +199,7 @@ fn failures() -> Vec<Fixture> {
         App { jobs: (0..10).map(job).collect(), ..App::with(&[], 1, 1) }
     });
     let others = [127_000, 51_000, 20_700, 7_300, 700].map(Some);
-    let job_time = series("spark-job-runtime", "lost-time", others, lost_time);
+    let job_time = series("spark-job-runtime", "lost-time", others, spread_lost_time);
     let stage_time = series("spark-stage-runtime", "lost-time", others, lost_time);
     [exceptions, full, jobs, job_time, stage_time].into_iter().flatten().collect()
 }

@@ -15,7 +15,6 @@ use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Quantity, Ratio, Size};
 use crate::severity::Severity;
-use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `spark-configuration`.
@@ -150,8 +149,4 @@ fn setting(app: &Application, key: ConfKey) -> String {
         Some((name, value)) => format!("{name} is {value}"),
         None => format!("{} is not set", key.name()),
     }
-}
-
-fn gib(size: Bytes) -> String {
-    format!("{}g", size.get() >> 30)
 }

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use super::sizing::{self, Setting};
+use super::stage_text::plural;
 use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -13,9 +15,6 @@ use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis, three_digits};
-
-/// What the driver's heap should be over its highest use: results come in larger pieces than tasks.
-const HEADROOM: f64 = 1.5;
 
 choice! {
     /// What tells the driver's time in garbage collection.
@@ -74,8 +73,13 @@ impl Check for DriverCheck {
         let worst = aspects.iter().rev().max_by_key(|aspect| aspect.severity);
         let severity = worst.map(|aspect| aspect.severity).unwrap_or_default();
         let message = worst.filter(|_| severity > Severity::None).map(|worst| worst.message.clone());
-        let fine =
-            || format!("nothing is wrong with a driver of {} of heap and {} cores", facts.heap, facts.cores);
+        let fine = || {
+            format!(
+                "nothing is wrong with a driver of {} of heap and {}",
+                facts.heap,
+                plural(facts.cores, "core")
+            )
+        };
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Driver,
@@ -116,13 +120,17 @@ fn advice(mut aspects: Vec<Aspect>) -> Vec<String> {
 impl Driver {
     fn judge(&self, app: &Application, facts: &Facts) -> Vec<Aspect> {
         let set = |key, value: String| conf_line(app, key, value);
-        let fits = facts.used.map(|used| memory::ceil_mib(memory::with_headroom(used, HEADROOM)));
+        let fits = facts.used.map(|used| sizing::rounded_up(sizing::heap_for(used)));
         let (cores, heap) = (facts.cores as f64, facts.heap.as_f64());
         let mut aspects = Vec::new();
         let severity = self.cores.severity(cores);
         aspects.push(Aspect {
             severity,
-            message: format!("the driver has {} cores ({})", facts.cores, self.cores.describe(severity)),
+            message: format!(
+                "the driver has {} ({})",
+                plural(facts.cores, "core"),
+                self.cores.describe(severity)
+            ),
             key: ConfKey::DriverCores,
             advice: format!(
                 "a driver rarely needs more than two: {}",
@@ -131,15 +139,15 @@ impl Driver {
         });
         let severity = self.memory.severity(heap);
         // Without a known use half of it is a step that rarely hurts.
-        let half = facts.heap.whole_mib() / 2;
-        let enough = fits.unwrap_or(half).min(facts.heap.whole_mib());
+        let half = sizing::rounded_up(Bytes::new(facts.heap.get() / 2));
+        let enough = fits.unwrap_or(half).min(facts.heap);
         aspects.push(Aspect {
             severity,
             message: format!("the driver has {} of heap ({})", facts.heap, self.memory.describe(severity)),
             key: ConfKey::DriverMemory,
             advice: format!(
                 "collect less in the driver, write results from executors, and make it smaller: {}",
-                set(ConfKey::DriverMemory, format!("{enough}m"))
+                set(ConfKey::DriverMemory, Setting(enough).to_string())
             ),
         });
         if let Some(overhead) = facts.overhead {
@@ -154,7 +162,7 @@ impl Driver {
                 key: ConfKey::DriverMemoryOverhead,
                 advice: format!(
                     "a tenth of the heap is what Spark takes by itself: {}",
-                    set(ConfKey::DriverMemoryOverhead, format!("{tenth}m"))
+                    set(ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)).to_string())
                 ),
             });
         }
@@ -172,7 +180,7 @@ impl Driver {
                     self.heap_ratio.describe(severity)
                 ),
                 key: ConfKey::DriverMemory,
-            advice: format!("a heap that fits: {}", set(ConfKey::DriverMemory, format!("{fits}m"))),
+            advice: format!("a heap that fits: {}", set(ConfKey::DriverMemory, Setting(fits).to_string())),
             });
         }
         aspects
@@ -182,7 +190,7 @@ impl Driver {
         let (gc, time) = facts.gc?;
         let ratio = gc.as_f64() / time.as_f64();
         let severity = self.gc_ratio.severity(ratio).min(self.gc_time.severity(gc.as_f64()));
-        let larger = facts.heap.whole_mib() / 2 * 3;
+        let larger = sizing::rounded_up(Bytes::new(facts.heap.get() / 2 * 3));
         Some(Aspect {
             severity,
             message: format!(
@@ -193,7 +201,7 @@ impl Driver {
             key: ConfKey::DriverMemory,
             advice: format!(
                 "give the driver half as much heap again, or collect and broadcast less: {}",
-                conf_line(app, ConfKey::DriverMemory, format!("{larger}m"))
+                conf_line(app, ConfKey::DriverMemory, Setting(larger))
             ),
         })
     }

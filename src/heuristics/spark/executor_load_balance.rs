@@ -69,25 +69,26 @@ impl Check for Unbalanced {
         }
         let deviations = Deviations::of(&loads, !params.by_life);
         let metrics = [
-            ("time in tasks", deviations.task_time, &params.task_time_deviation),
-            ("bytes read", deviations.input, &params.input_deviation),
-            ("storage memory", deviations.storage, &params.storage_deviation),
-            ("bytes written", deviations.output, &params.output_deviation),
+            ("time in tasks", "task_time_deviation", deviations.task_time, &params.task_time_deviation),
+            ("bytes read", "input_deviation", deviations.input, &params.input_deviation),
+            ("storage memory", "storage_deviation", deviations.storage, &params.storage_deviation),
+            ("bytes written", "output_deviation", deviations.output, &params.output_deviation),
         ];
         let judged = match params.judged_by {
             JudgedBy::TaskTime => 1,
             JudgedBy::AnyMetric => metrics.len(),
         };
-        let judge = |(_, deviation, cutoffs): &(&str, f64, &Ascending<Ratio>)| cutoffs.severity(*deviation);
+        let judge =
+            |(_, _, deviation, cutoffs): &(&str, &str, f64, &Ascending<Ratio>)| cutoffs.severity(*deviation);
         // Of equals the first one.
         let worst = metrics.iter().take(judged).rev().max_by_key(|metric| judge(metric));
         let Some(worst) = worst else { return Verdict::NotApplicable };
-        let (name, deviation, cutoffs) = *worst;
+        let (name, key, deviation, cutoffs) = *worst;
         let busiest = busiest_time(app, &spark.executors);
         let idle = deviations.idle;
         let low = Severity::Low;
         let conditions = [
-            ("deviation", cutoffs.severity(deviation), cutoffs.describe(low)),
+            (key, cutoffs.severity(deviation), cutoffs.describe(low)),
             ("idle_share", params.idle_share.severity(idle), params.idle_share.describe_in(low, percent)),
             (
                 "busiest_time",

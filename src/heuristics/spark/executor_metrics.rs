@@ -1,6 +1,6 @@
 //! `spark-executor-metrics`: one executor does far more than the others (Dr. Elephant `ExecutorsHeuristic`).
 
-use super::{conf_line, containers, percent, rule, spark};
+use super::{conf_line, containers, percent, rule, sizing, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -214,6 +214,23 @@ fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spr
     Some(Spread { metric, most, max, median })
 }
 
+/// Settings that make more tasks; those in force that make as many already are left alone.
+fn more_tasks(app: &Application, enough: u64) -> String {
+    let settings = [
+        (ConfKey::DefaultParallelism, sizing::in_force(app, ConfKey::DefaultParallelism)),
+        (ConfKey::ShufflePartitions, Some(sizing::shuffle_partitions(app))),
+    ];
+    let few = settings.into_iter().filter(|(_, now)| now.is_none_or(|now| now < enough));
+    let lines: Vec<String> = few.map(|(key, _)| conf_line(app, key, enough)).collect();
+    if lines.is_empty() {
+        return "repartition what is read, so that tasks are small and alike".to_owned();
+    }
+    format!(
+        "make more and smaller tasks, three for each core, so that executors even out: {}",
+        lines.join(" ")
+    )
+}
+
 /// Executors that came late, tasks that waited for the data's host, and keys that hold everything.
 fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<String> {
     let mut advice = Vec::new();
@@ -227,12 +244,7 @@ fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<
         ));
     }
     let cores: u64 = compared.iter().map(|executor| u64::from(executor.cores.unwrap_or(1).max(1))).sum();
-    let partitions = cores.saturating_mul(3);
-    advice.push(format!(
-        "make more and smaller tasks, three for each core, so that executors even out: {} {}",
-        conf_line(app, ConfKey::DefaultParallelism, partitions),
-        conf_line(app, ConfKey::ShufflePartitions, partitions),
-    ));
+    advice.push(more_tasks(app, cores.saturating_mul(3)));
     if worst.metric.is_time && app.conf.flag(ConfKey::Speculation) != Some(true) {
         advice.push(format!(
             "where executor {} is on a slow host, let others repeat its tasks: {}",

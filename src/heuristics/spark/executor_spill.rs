@@ -1,5 +1,7 @@
 //! `spark-executor-spill`: tasks need more memory than they have (Dr. Elephant `ExecutorStorageSpillHeuristic`).
 
+use super::sizing::{MEMORY_FRACTION, Setting, Shape};
+use super::spill_sizing::AgainstSpill;
 use super::{conf_line, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
@@ -63,11 +65,18 @@ impl Check for Spilling {
         let low = Severity::Low;
         let conditions = [("data_ratio", data.severity(facts.data_ratio()), data.describe_in(low, percent))];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).fold(table, Severity::min);
-        let passed = format!(
+        let by_table = format!(
             "{severity}: common from {} of executors, large from {} of a task's part",
             percent(params.common.get()),
             percent(params.large.get())
         );
+        // Where the table alone would be worse, it is the share of the data that decides.
+        let passed = if severity < table {
+            let share = data.describe_in(severity, percent);
+            format!("{} of what was read or written, {share}", percent(facts.data_ratio()))
+        } else {
+            by_table
+        };
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Application,
@@ -77,7 +86,7 @@ impl Check for Spilling {
                 _ => format!("{} ({})", facts.message(), limit(severity, passed, &conditions)),
             },
             evidence: facts.evidence(),
-            advice: if severity > Severity::None { advice(app, spark, &facts) } else { Vec::new() },
+            advice: if severity > Severity::None { advice(app, spark) } else { Vec::new() },
         })
     }
 
@@ -193,37 +202,31 @@ fn spilling_tasks(app: &Application) -> u64 {
     spilling.sum()
 }
 
-/// Smaller partitions first, as they cost nothing; then more memory for each task.
-fn advice(app: &Application, spark: &Spark, facts: &Facts) -> Vec<String> {
-    // Half of a task's part of the heap is what it can count on for execution.
-    let usable = (facts.task_heap.get() / 2).max(1);
-    let factor = (1 + facts.mean().get().div_ceil(usable)).clamp(2, 8);
+/// What costs least first: Spark's own part of the heap, smaller partitions, more memory for each task.
+fn advice(app: &Application, spark: &Spark) -> Vec<String> {
     let mut advice = Vec::new();
-    let (key, default) = if spark.sql.is_empty() {
-        (ConfKey::DefaultParallelism, None)
-    } else {
-        (ConfKey::ShufflePartitions, Some(200))
-    };
-    let now = app.conf.integer(key).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0).or(default);
-    match now {
-        Some(now) => advice.push(format!(
-            "make partitions smaller, so that each fits into memory: {}",
-            conf_line(app, key, now.saturating_mul(factor))
-        )),
-        None => {
-            advice
-                .push(format!("make partitions smaller: {factor} times as many in the shuffles that spill"));
-        }
+    let against = AgainstSpill::of_worst(app, spark);
+    let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
+    if let Some(more) = against.as_ref().map(|against| against.fraction).filter(|&more| more > before) {
+        let line = conf_line(app, ConfKey::MemoryFraction, more);
+        advice.push(format!("leave Spark its part of the heap: {line}"));
     }
-    let key = memory::heap_key(app, spark);
-    let heap =
-        spark.workers().next().map_or_else(Bytes::default, |worker| memory::heap_of(app, spark, worker));
-    let larger = Bytes::new(heap.get() / 2 * 3).whole_mib();
-    advice.push(format!("or give tasks more memory: {}", conf_line(app, key, format!("{larger}m"))));
-    let cores = spark.workers().filter_map(|worker| worker.cores).max();
-    if let Some(cores) = cores.filter(|&cores| cores > 1 && key == ConfKey::ExecutorMemory) {
-        let line = conf_line(app, ConfKey::ExecutorCores, cores.div_ceil(2));
-        advice.push(format!("or run fewer of them in the same heap: {line}"));
+    if let Some(partitions) = against.as_ref().and_then(|against| against.partitions) {
+        let line = conf_line(app, ConfKey::ShufflePartitions, partitions);
+        advice.push(format!("make partitions smaller, so that each fits into memory: {line}"));
+    }
+    let now = Shape::now(app, spark);
+    let wanted = against.and_then(|against| against.executors(app, spark)).unwrap_or(now);
+    if wanted.heap != now.heap {
+        let line = conf_line(app, memory::heap_key(app, spark), Setting(wanted.heap));
+        advice.push(format!("give tasks more memory: {line}"));
+    }
+    if wanted.cores != now.cores {
+        let line = conf_line(app, ConfKey::ExecutorCores, wanted.cores);
+        advice.push(format!("let fewer tasks share a heap: {line}"));
+    }
+    if advice.is_empty() {
+        advice.push("make partitions smaller: more tasks in the stages that spill".to_owned());
     }
     advice
 }

@@ -1,9 +1,6 @@
 //! Attempts that failed: how many, why, and what helps against it.
 
-use super::sizing::{Setting, more_heap_lines, more_overhead};
-use super::{conf_line, percent, spark};
-use crate::model::Application;
-use crate::model::conf::ConfKey;
+use super::percent;
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 
 /// Attempts of some tasks by how they ended. Killed attempts are neither failures nor work done.
@@ -86,29 +83,20 @@ pub(super) fn sentence(ends: &Ends, passed: &str) -> String {
     format!("{} of {} task attempts failed, {rate} ({passed}){why}", ends.failed, ends.ended())
 }
 
-/// What helps against failures of this reason.
-pub(super) fn advice(app: &Application, reason: Option<EndReason>) -> Vec<String> {
-    let overhead = || conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(more_overhead(app)));
-    match reason {
-        Some(EndReason::OutOfMemory) => {
-            spark(app).map(|spark| more_heap_lines(app, spark)).unwrap_or_default()
-        }
+/// What helps against failures of this reason, in short: the rule on stages with failed tasks tells it at length.
+pub(super) fn advice(reason: Option<EndReason>) -> Vec<String> {
+    let line = match reason {
+        None => "read in the driver's log why they failed",
+        Some(EndReason::OutOfMemory) => "give tasks more heap, as spark-stages-with-failed-tasks says",
         Some(EndReason::ContainerOverMemory) => {
-            vec![format!("give the container more room beyond the heap: {}", overhead())]
+            "give containers more memory beyond the heap, as spark-stages-with-failed-tasks says"
         }
-        Some(EndReason::ExecutorLost | EndReason::FetchFailed | EndReason::ResultLost) => vec![
-            format!(
-                "executors were lost; see in their logs whether memory was the cause, and if so: {}",
-                overhead()
-            ),
-            "keep shuffle files apart from executors: --conf spark.shuffle.service.enabled=true".to_owned(),
-        ],
-        _ => vec![
-            "read the exception of the first attempt that failed, and correct the code or the record that it \
-             names: each further try, up to spark.task.maxFailures of them, costs its whole time"
-                .to_owned(),
-        ],
-    }
+        Some(EndReason::ExecutorLost | EndReason::FetchFailed | EndReason::ResultLost) => {
+            "see what spark-stages-with-failed-tasks says about executors that were lost"
+        }
+        Some(_) => "correct what the exception names; spark-stages-with-failed-tasks quotes it",
+    };
+    vec![line.to_owned()]
 }
 
 #[cfg(test)]

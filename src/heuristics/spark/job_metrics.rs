@@ -1,6 +1,8 @@
 //! `spark-job-metrics`: jobs that fail, and jobs whose tasks fail (Dr. Elephant `JobsHeuristic`).
 
 use super::failures::{self, Ends};
+use super::lost_time::reason_of_job;
+use super::stage_text::plural;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -45,10 +47,11 @@ impl Check for JobFailures {
         let message = match worst {
             Some((job, ends)) if of_tasks > of_jobs => self.tasks_message(job, ends),
             _ => format!(
-                "{failed} of {} jobs failed, {} ({})",
-                results.len(),
+                "{failed} of {} failed, {} ({}){}",
+                plural(results.len() as u64, "job"),
                 percent(rate),
-                self.0.job_failure_rate.describe_in(of_jobs, percent)
+                self.0.job_failure_rate.describe_in(of_jobs, percent),
+                first_reason(app, spark)
             ),
         };
         let mut evidence = vec![
@@ -72,7 +75,7 @@ impl Check for JobFailures {
             message,
             evidence,
             advice: if severity > Severity::None {
-                failures::advice(app, total.main_reason())
+                failures::advice(total.main_reason())
             } else {
                 Vec::new()
             },
@@ -106,6 +109,11 @@ impl JobFailures {
         };
         format!("in job {}, {}", job.id, failures::sentence(ends, &passed))
     }
+}
+
+/// Why the first of the failed jobs failed, to follow how many did.
+fn first_reason(app: &Application, spark: &Spark) -> String {
+    reason_of_job(app, spark).map_or_else(String::new, |(id, reason)| format!(": job {id} with \"{reason}\""))
 }
 
 /// The task attempts of each job.

@@ -1,7 +1,8 @@
 //! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `JobRuntimeHeuristic`).
 
-use super::lost_time::{Failures, of_all, quoted};
+use super::lost_time::{Failures, in_brackets, of_all, reason_of_job};
+use super::stage_text::plural;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
@@ -10,7 +11,7 @@ use crate::model::Application;
 use crate::model::spark::{Facet, Job, JobResult, Spark};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
-use crate::rules::quantity::Ratio;
+use crate::rules::quantity::{Quantity, Ratio};
 use crate::severity::Severity;
 use crate::units::Millis;
 
@@ -25,6 +26,8 @@ rule_params! {
         task_failure_rate: Ascending<Ratio>,
         /// Time of the job's failed attempts over that of all attempts of the application.
         lost_share: Ascending<Ratio>,
+        /// A job is left to the rule on stages where one stage has more of its lost time than this.
+        one_stage: Quantity<Ratio>,
     }
 }
 
@@ -46,7 +49,11 @@ impl Check for FailingJobs {
         let job_rate = failed.len() as f64 / ended as f64;
         let by_jobs = params.job_failure_rate.severity(job_rate);
         let (spent, jobs) = failures_by_job(app, spark);
-        let judged = jobs.into_iter().zip(&spark.jobs).filter(|(_, job)| params.judges(job));
+        let judged = jobs.into_iter().zip(&spark.jobs);
+        let judged = judged.filter(|((failures, most), job)| {
+            params.judges(job) && most.as_f64() <= params.one_stage.get() * failures.lost.as_f64()
+        });
+        let judged = judged.map(|((failures, _), job)| (failures, job));
         let worst = judged
             .map(|(failures, job)| (params.by_tasks(&failures, spent), failures, job))
             // Of equals the first one, and those with failures before those without.
@@ -58,18 +65,19 @@ impl Check for FailingJobs {
         let message = match &worst {
             Some((_, failures, job)) if by_tasks > by_jobs => params.task_message(job, failures, spent),
             _ => format!(
-                "{} of {ended} jobs failed, {} ({})",
+                "{} of {} failed, {}{}",
                 failed.len(),
+                plural(ended, "job"),
                 percent(job_rate),
-                params.job_failure_rate.describe_in(by_jobs, percent)
+                in_brackets(&params.job_failure_rate, by_jobs)
             ),
         };
         let mut advice = Vec::new();
         if by_jobs > Severity::None {
-            advice.push(of_failed(&failed));
+            advice.push(of_failed(app, spark));
         }
         if by_tasks > Severity::None {
-            advice.extend(failures.advice(app));
+            advice.extend(failures.advice());
         }
         Verdict::Judged(Judgement {
             severity,
@@ -129,24 +137,25 @@ impl JobRuntime {
 }
 
 /// Why the first of the failed jobs failed.
-fn of_failed(failed: &[&Job]) -> String {
-    let first = failed.iter().find_map(|job| Some((job.id, quoted(job.failure.as_deref()?)?)));
-    match first {
+fn of_failed(app: &Application, spark: &Spark) -> String {
+    match reason_of_job(app, spark) {
         Some((id, reason)) => format!("job {id} says why: {reason}"),
         None => "see the failures of their stages in the driver's log".to_owned(),
     }
 }
 
-/// The time of all attempts, and the failures of each job in the order of the jobs.
-fn failures_by_job(app: &Application, spark: &Spark) -> (Millis, Vec<Failures>) {
-    let mut jobs = vec![Failures::default(); spark.jobs.len()];
+/// The time of all attempts, and the failures of each job in the order of the jobs, with the most time that one of its
+/// stages lost.
+fn failures_by_job(app: &Application, spark: &Spark) -> (Millis, Vec<(Failures, Millis)>) {
+    let mut jobs = vec![(Failures::default(), Millis::ZERO); spark.jobs.len()];
     let mut spent = Millis::ZERO;
     for stage in &spark.stages {
         let failures = Failures::of_stage(app, stage);
         spent = spent + failures.spent;
         let job = stage.job.and_then(|at| jobs.get_mut(at));
-        if let Some(job) = job {
+        if let Some((job, most)) = job {
             job.add(&failures);
+            *most = failures.lost.max(*most);
         }
     }
     (spent, jobs)

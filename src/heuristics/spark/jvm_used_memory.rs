@@ -1,5 +1,6 @@
 //! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant `JvmUsedMemoryHeuristic`).
 
+use super::sizing::{self, Setting};
 use super::{conf_line, memory, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, limit};
@@ -21,8 +22,6 @@ rule_params! {
         above_heap: Quantity<Size>,
         /// How long all executors together held their memory.
         executor_time: Ascending<Duration>,
-        /// The heap to suggest, over its highest use and what Spark reserves.
-        headroom: Quantity<Ratio>,
     }
 }
 
@@ -76,18 +75,22 @@ impl Check for TooLarge {
                 limit(severity, passed, &conditions)
             ),
             evidence: facts.evidence(),
-            advice: if severity > Severity::None {
-                let key = memory::heap_key(app, spark);
-                let wanted = memory::ceil_mib(memory::with_headroom(facts.used, params.headroom.get()));
-                vec![format!("a heap that fits: {}", conf_line(app, key, format!("{wanted}m")))]
-            } else {
-                Vec::new()
-            },
+            advice: if severity > Severity::None { advice(app, spark, facts.heap) } else { Vec::new() },
         })
     }
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
+    }
+}
+
+fn advice(app: &Application, spark: &Spark, now: Bytes) -> Vec<String> {
+    let key = memory::heap_key(app, spark);
+    match sizing::heap_that_fits(app, spark).filter(|&fits| fits < now) {
+        Some(fits) => vec![format!("a heap that fits: {}", conf_line(app, key, Setting(fits)))],
+        None => {
+            vec!["make more of the heap: let more tasks share it, or cache what is read again".to_owned()]
+        }
     }
 }
 

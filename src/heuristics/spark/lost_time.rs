@@ -2,9 +2,13 @@
 
 use super::failures::{self, Ends};
 use super::percent;
+use super::stage_text::cause;
 use crate::model::Application;
-use crate::model::spark::Stage;
+use crate::model::spark::{JobResult, Spark, Stage, StageAttempt, StageStatus};
 use crate::model::table::{Outcome, TaskGroup};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::quantity::Ratio;
+use crate::severity::Severity;
 use crate::units::Millis;
 
 /// Attempts of some tasks, and their time from launch to end.
@@ -48,27 +52,64 @@ impl Failures {
     }
 
     /// What helps against the most frequent reason.
-    pub(super) fn advice(&self, app: &Application) -> Vec<String> {
+    pub(super) fn advice(&self) -> Vec<String> {
         if self.ends.failed == 0 {
             return vec![
                 "no attempt failed: raise the lowest cut-off of task_failure_rate above 0".to_owned(),
             ];
         }
-        failures::advice(app, self.ends.main_reason())
+        failures::advice(self.ends.main_reason())
     }
 }
 
-/// The first line of what a log says about a failure, cut to a length that fits a report; `None` for nothing.
-pub(super) fn quoted(text: &str) -> Option<String> {
-    const LONGEST: usize = 120;
-    let line = text.lines().next()?.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= LONGEST {
-        let line = line.trim_end_matches(['.', ':']);
-        return (!line.is_empty()).then(|| line.to_owned());
+/// What a failure goes back to, in one line; `None` for nothing.
+fn quoted(text: &str) -> Option<String> {
+    Some(cause(text)).filter(|line| !line.is_empty())
+}
+
+/// Why something failed: what its failure goes back to, or, where the log's text ends before that, what the last failed
+/// attempt of its stages says.
+fn reason<'a>(
+    app: &'a Application,
+    stages: impl Iterator<Item = &'a Stage>,
+    failure: Option<&str>,
+) -> Option<String> {
+    let line = failure.and_then(quoted);
+    if line.as_ref().is_some_and(|line| !line.contains("Traceback (most recent call last)")) {
+        return line;
     }
-    let cut: String = line.chars().take(LONGEST).collect();
-    let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
-    Some(format!("{whole_words} …"))
+    let groups = stages.filter_map(|stage| app.groups.get(stage.group?));
+    groups.filter_map(|group| last_message(app, group)).last().or(line)
+}
+
+fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
+    let failed = group.attempts.diagnostics().iter().filter_map(|(row, text)| {
+        let row = usize::try_from(*row).ok()?;
+        (group.attempts.outcome(row) == Outcome::Failed).then_some(*text)
+    });
+    failed.filter_map(|text| quoted(app.strings.get(text)?)).next_back()
+}
+
+/// Why the first failed job failed that says so.
+pub(super) fn reason_of_job<'a>(app: &'a Application, spark: &'a Spark) -> Option<(u32, String)> {
+    let mut failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
+    failed.find_map(|job| {
+        let ran =
+            |stage: &&Stage| job.stages.contains(&stage.id.stage) && stage.status == StageStatus::Failed;
+        Some((job.id, reason(app, spark.stages.iter().filter(ran), job.failure.as_deref())?))
+    })
+}
+
+/// Why the first failed stage failed that says so.
+pub(super) fn reason_of_stage<'a>(app: &'a Application, spark: &'a Spark) -> Option<(StageAttempt, String)> {
+    let mut failed = spark.stages.iter().filter(|stage| stage.failure.is_some());
+    failed.find_map(|stage| Some((stage.id, reason(app, std::iter::once(stage), stage.failure.as_deref())?)))
+}
+
+/// The limit that a rate passed or stayed below, in brackets; nothing where no rate ever does.
+pub(super) fn in_brackets(cutoffs: &Ascending<Ratio>, severity: Severity) -> String {
+    let never = severity == Severity::None && cutoffs.values().is_some_and(|[low, ..]| low.is_infinite());
+    if never { String::new() } else { format!(" ({})", cutoffs.describe_in(severity, percent)) }
 }
 
 /// The share of all task time that something took, to follow that time.

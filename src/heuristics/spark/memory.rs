@@ -38,16 +38,6 @@ pub(super) fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> By
     own.filter(|_| key == ConfKey::ExecutorMemory).unwrap_or_else(|| heap(app, key))
 }
 
-/// A heap for what is used and what Spark reserves, `times` as large as that.
-pub(super) fn with_headroom(used: Bytes, times: f64) -> Bytes {
-    Bytes::from_f64((used + RESERVED).as_f64() * times).unwrap_or(used)
-}
-
-/// Whole mebibytes, rounded up.
-pub(super) fn ceil_mib(size: Bytes) -> u64 {
-    size.get().div_ceil(Bytes::PER_MIB)
-}
-
 /// How many tasks a worker runs at a time; 1 where its cores are unknown.
 pub(super) fn slots(app: &Application, worker: &Executor) -> u64 {
     let number = |key| app.conf.integer(key).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);

@@ -205,7 +205,7 @@ fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
 /// A smaller heap where the peaks are known, executors that leave when they are idle.
 fn advice(app: &Application, spark: &Spark) -> Vec<String> {
     let heap = containers::executor_heap(app);
-    let enough = sizing::peak_heap(spark).map(|peak| sizing::rounded_up(sizing::heap_for(peak)));
+    let enough = sizing::heap_that_fits(app, spark);
     let mut advice = Vec::new();
     if let Some(enough) = enough.filter(|&enough| enough < heap) {
         let line = conf_line(app, ConfKey::ExecutorMemory, Setting(enough));

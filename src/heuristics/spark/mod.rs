@@ -21,6 +21,7 @@ mod peak_unified_memory;
 #[cfg(test)]
 mod sample;
 mod sizing;
+mod spill_sizing;
 mod stage_analysis;
 mod stage_figures;
 mod stage_metrics;

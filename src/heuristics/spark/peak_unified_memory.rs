@@ -1,6 +1,7 @@
 //! `spark-peak-unified-memory`: execution and storage use little of their memory (Dr. Elephant
 //! `UnifiedMemoryHeuristic`).
 
+use super::sizing::{self, Setting};
 use super::{conf_line, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, limit};
@@ -178,15 +179,12 @@ impl Facts {
         evidence
     }
 
-    /// The smallest heap whose part for execution and storage holds the peak and a quarter more.
+    /// A heap that fits, a smaller part of it for Spark, more tasks in it.
     fn advice(&self, app: &Application, spark: &Spark) -> Vec<String> {
         let key = memory::heap_key(app, spark);
-        let unified = Bytes::from_f64(self.peak.as_f64() * 1.25 / self.fraction).unwrap_or(self.heap);
-        let used = spark.workers().filter_map(|worker| worker.peaks.heap()).max().unwrap_or_default();
-        let smaller = (unified + memory::RESERVED).max(memory::with_headroom(used, 1.2));
         let mut advice = Vec::new();
-        if smaller < self.heap {
-            let line = conf_line(app, key, format!("{}m", memory::ceil_mib(smaller)));
+        if let Some(smaller) = sizing::heap_that_fits(app, spark).filter(|&fits| fits < self.heap) {
+            let line = conf_line(app, key, Setting(smaller));
             advice.push(format!("smaller executors hold what is used, with a quarter to spare: {line}"));
         }
         if self.fraction > DEFAULT_FRACTION {

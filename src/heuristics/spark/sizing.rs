@@ -147,6 +147,28 @@ pub(super) fn overhead(app: &Application) -> Bytes {
     Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(Bytes::from_mib(384))
 }
 
+/// Spark's default of `spark.sql.shuffle.partitions`.
+pub(super) const SHUFFLE_PARTITIONS: u64 = 200;
+
+/// A number of tasks that is set.
+pub(super) fn in_force(app: &Application, key: ConfKey) -> Option<u64> {
+    app.conf.integer(key).and_then(|set| u64::try_from(set).ok()).filter(|&set| set > 0)
+}
+
+/// The number of tasks behind a shuffle of Spark SQL.
+pub(super) fn shuffle_partitions(app: &Application) -> u64 {
+    in_force(app, ConfKey::ShufflePartitions).unwrap_or(SHUFFLE_PARTITIONS)
+}
+
+/// The smallest heap that would have held what executors were seen to hold, with room for execution and storage as
+/// Spark divides heaps; `None` where nobody looked.
+pub(super) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> {
+    let unified = workers(spark).filter_map(|worker| worker.peaks.unified()).max().unwrap_or_default();
+    let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
+    let unified = Bytes::from_f64(unified.as_f64() * ROOM / fraction).unwrap_or_default() + RESERVED;
+    peak_heap(spark).map(|peak| rounded_up(heap_for(peak).max(unified)))
+}
+
 /// The overhead after containers were killed for their memory.
 pub(super) fn more_overhead(app: &Application) -> Bytes {
     rounded_up(overhead(app) + Bytes::from_mib(1024))

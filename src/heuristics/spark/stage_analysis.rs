@@ -9,6 +9,8 @@ use crate::model::spark::{Spark, Stage, StageStatus};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis};
 
+/// The most that the start of a JVM explains of a task's time.
+const START_UP: Millis = Millis::from_secs(30);
 /// Data that no task takes noticeable time for.
 const LITTLE: Bytes = Bytes::from_mib(1);
 
@@ -180,8 +182,9 @@ fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
     }
     let gc =
         figures.run_time.zip(figures.slowest.gc).filter(|(run, gc)| gc.as_f64() * 2.0 > run.gap().as_f64());
+    let starting = figures.run_time.is_some_and(|run| run.gap() <= START_UP);
     vec![match gc {
-        _ if figures.slowest.first_on_executor => Cause::FirstOnExecutor,
+        _ if figures.slowest.first_on_executor && starting => Cause::FirstOnExecutor,
         Some((_, gc)) => Cause::Gc(gc),
         None => Cause::SameWork,
     }]

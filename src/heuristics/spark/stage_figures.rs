@@ -69,14 +69,14 @@ pub(super) enum FlowKind {
 impl FlowKind {
     const ALL: [Self; 5] = [Self::Spill, Self::Input, Self::ShuffleRead, Self::ShuffleWrite, Self::Output];
 
-    /// What a task does with its bytes.
-    pub(super) const fn verb(self) -> &'static str {
+    /// What a task does with so many bytes.
+    pub(super) fn does(self, bytes: Bytes) -> String {
         match self {
-            Self::Spill => "spills",
-            Self::Input => "reads",
-            Self::ShuffleRead => "reads from shuffles",
-            Self::ShuffleWrite => "writes to shuffles",
-            Self::Output => "writes",
+            Self::Spill => format!("spills {bytes}"),
+            Self::Input => format!("reads {bytes}"),
+            Self::ShuffleRead => format!("reads {bytes} of shuffle data"),
+            Self::ShuffleWrite => format!("writes {bytes} of shuffle data"),
+            Self::Output => format!("writes {bytes}"),
         }
     }
 

@@ -5,6 +5,8 @@ mod facts;
 
 use self::facts::Facts;
 use super::conf_line;
+use super::lost_time::reason_of_stage;
+use super::stage_text::plural;
 use super::{failures, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -117,15 +119,14 @@ impl StageTroubles {
         let rate = failed as f64 / all as f64;
         let severity = self.0.stage_failure_rate.severity(rate);
         let passed = self.0.stage_failure_rate.describe_in(severity, percent);
-        let mut message = format!("{failed} of {all} stage attempts failed, {} ({passed})", percent(rate));
-        let first = spark.stages.iter().find_map(|stage| stage.failure.as_deref());
-        let first = first.and_then(|failure| failure.lines().next()).map(facts::shortened);
+        let mut message =
+            format!("{failed} of {} failed, {} ({passed})", plural(all, "stage attempt"), percent(rate));
         let mut evidence = vec![
             ("completed_stages_count", Measure::Count(complete)),
             ("failed_stages_count", Measure::Count(failed)),
             ("failed_stages_ratio", Measure::Ratio(Some(rate))),
         ];
-        if let Some(first) = first {
+        if let Some((_, first)) = reason_of_stage(app, spark) {
             message = format!("{message}, the first with \"{first}\"");
             evidence.push(("first_failure_text", Measure::Text(first)));
         }
@@ -139,11 +140,7 @@ impl StageTroubles {
             tasks: app.task_count(),
             message,
             evidence,
-            advice: if severity > Severity::None {
-                failures::advice(app, ends.main_reason())
-            } else {
-                Vec::new()
-            },
+            advice: if severity > Severity::None { failures::advice(ends.main_reason()) } else { Vec::new() },
         }
     }
 
@@ -168,7 +165,7 @@ impl StageTroubles {
             tasks: facts.tasks,
             message: format!("{}: {trouble}{others}", facts.name()),
             evidence,
-            advice: if failing { failures::advice(app, facts.ends.main_reason()) } else { more_at_once(app) },
+            advice: if failing { failures::advice(facts.ends.main_reason()) } else { more_at_once(app) },
         }
     }
 

@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 
-use super::lost_time::{Failures, of_all, quoted};
+use super::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
 use super::stage_text::label;
-use super::{conf_line, containers, memory, percent, rule, spark};
+use super::stage_text::plural;
+use super::{conf_line, containers, memory, percent, rule, sizing, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, load};
@@ -63,7 +64,8 @@ impl Check for Stages {
         let mut judgements: Vec<Judgement> =
             facts.iter().map(|facts| params.judgement(app, spark, facts)).collect();
         if let Some(last) = judgements.last_mut().filter(|_| more > 0) {
-            last.message = format!("{}; {more} more stages like it", last.message);
+            let are = if more == 1 { "stage is" } else { "stages are" };
+            last.message = format!("{}; {more} more {are} like it", last.message);
         }
         let by_stages = params.of_application(app, spark, ended as u64);
         if by_stages.severity > Severity::None || judgements.is_empty() {
@@ -199,7 +201,7 @@ impl StageRuntime {
         };
         let mut advice = Vec::new();
         if facts.by_failures > Severity::None {
-            advice.extend(failures.advice(app));
+            advice.extend(failures.advice());
         }
         if facts.by_time > Severity::None {
             advice.push(faster(app, spark, facts.stage));
@@ -217,11 +219,10 @@ impl StageRuntime {
 
     fn of_application(&self, app: &Application, spark: &Spark, ended: u64) -> Judgement {
         let failed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Failed);
-        let reason = failed.clone().find_map(|stage| Some((stage.id, quoted(stage.failure.as_deref()?)?)));
         let failed = failed.count() as u64;
         let rate = failed as f64 / ended.max(1) as f64;
         let severity = self.stage_failure_rate.severity(rate);
-        let advice = match reason {
+        let advice = match reason_of_stage(app, spark) {
             Some((id, reason)) => format!("stage {id} says why: {reason}"),
             None => "see why the stages failed in the driver's log".to_owned(),
         };
@@ -230,9 +231,10 @@ impl StageRuntime {
             subject: Subject::Application,
             tasks: app.task_count(),
             message: format!(
-                "{failed} of {ended} stage attempts failed, {} ({})",
+                "{failed} of {} failed, {}{}",
+                plural(ended, "stage attempt"),
                 percent(rate),
-                self.stage_failure_rate.describe_in(severity, percent)
+                in_brackets(&self.stage_failure_rate, severity)
             ),
             evidence: vec![
                 ("stages_count", Measure::Count(ended)),
@@ -250,9 +252,18 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
     let tasks = stage.announced_tasks.unwrap_or_default();
     if tasks < slots.saturating_mul(2) {
         let key = if spark.sql.is_empty() { ConfKey::DefaultParallelism } else { ConfKey::ShufflePartitions };
+        // Spark SQL has a number in force where none is set; a smaller one would make matters worse.
+        let now = sizing::in_force(app, key).unwrap_or(if key == ConfKey::ShufflePartitions {
+            sizing::SHUFFLE_PARTITIONS
+        } else {
+            0
+        });
+        let enough = slots.saturating_mul(3);
+        let how = if now < enough { conf_line(app, key, enough) } else { "repartition".to_owned() };
         return format!(
-            "split the work finer, {tasks} tasks are few for {slots} at a time: {}",
-            conf_line(app, key, slots.saturating_mul(3))
+            "split the work finer, {} {} few for {slots} at a time: {how}",
+            plural(tasks, "task"),
+            if tasks == 1 { "is" } else { "are" },
         );
     }
     let executors = (spark.executors.len() as u64).saturating_mul(2).max(2);

@@ -29,6 +29,31 @@ pub(super) fn first_line(text: &str) -> String {
     cut(words.join(" ").trim_end_matches(['.', ':']), MESSAGE)
 }
 
+/// "1 task", "2 tasks".
+pub(super) fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What a failure goes back to, in one line: Spark wraps the message of the attempt that failed last in sentences
+/// about tasks and stages, and the exception that says something stands behind the last "Caused by".
+pub(super) fn cause(text: &str) -> String {
+    let root = text.rsplit_once("Caused by: ").map(|(_, root)| root);
+    let last = || text.split_once("ost recent failure: ").map(|(_, rest)| rest);
+    let inner = root.or_else(last).unwrap_or(text).trim_start();
+    // "Lost task 1.3 in stage 4.0 (TID 9) (host executor 1): java.io.IOException: …"
+    let behind = inner.strip_prefix("Lost task ").and_then(|rest| rest.split_once("): "));
+    first_line(unwrapped(behind.map_or(inner, |(_, rest)| rest)))
+}
+
+/// Without the exception of Python in front of a traceback's last line.
+fn unwrapped(text: &str) -> &str {
+    let traceback =
+        text.lines().next().is_some_and(|line| line.contains("Traceback (most recent call last)"));
+    let indented = |line: &&str| !line.starts_with([' ', '\t']) && !line.trim().is_empty();
+    let raised = || text.lines().skip(1).find(indented);
+    if traceback { raised().unwrap_or(text) } else { text }
+}
+
 /// `text` cut to `most` characters, with "…" for what is left out.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {

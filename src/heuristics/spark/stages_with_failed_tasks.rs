@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use super::containers::life;
 use super::losses::{Loss, lost_executors};
-use super::stage_text::{first_line, label};
+use super::stage_text::{first_line, label, plural};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
@@ -95,7 +95,8 @@ impl Check for Failed {
             let are = if more == 1 { "stage is" } else { "stages are" };
             last.message = format!("{}; {more} more {are} like it", last.message);
         }
-        judged.insert(0, params.losses(app, spark, stages));
+        let elsewhere = bad.iter().take(REPORTED).find(|bad| bad.failures.advice_is_on_losses());
+        judged.insert(0, params.losses(app, spark, stages, elsewhere.map(|bad| bad.stage)));
         Verdict::Several(judged)
     }
 
@@ -147,7 +148,7 @@ impl Failing {
             tasks: *tasks,
             message: self.message(app, spark, bad),
             evidence: failures.evidence(*tasks, stage.failure.as_deref().map(first_line)),
-            advice: advice::against(app, spark, failures),
+            advice: advice::against(app, spark, failures, stage.status == StageStatus::Complete),
         }
     }
 
@@ -159,7 +160,10 @@ impl Failing {
             (true, true) => "the stage had to run again, ",
             _ => "",
         };
-        let share = percent(failures.failed as f64 / *tasks as f64);
+        let share = match percent(failures.failed as f64 / *tasks as f64) {
+            share if failures.failed == failures.failed_tasks => format!(", {share}"),
+            share => format!(", {share} with repeats"),
+        };
         let passed = if failed && *severity == Severity::Critical {
             "critical for a failed stage".to_owned()
         } else if failures.count(Kind::OutOfMemory) + failures.count(Kind::OverMemory) > 0 {
@@ -168,13 +172,12 @@ impl Failing {
             self.failure_share.describe_in(*severity, percent)
         };
         let mut message = format!(
-            "{}: {end}{} failed for {}, {share} ({passed}): {}",
+            "{}: {end}{}{share} ({passed}): {}",
             label(stage),
-            plural(failures.failed, "task attempt"),
-            plural(*tasks, "task"),
+            failures.how_many(*tasks),
             failures.by_kind().join(", "),
         );
-        if let Some((error, _)) = &failures.most_frequent {
+        if let Some(error) = failures.telling_error() {
             message = format!("{message}, mostly \"{error}\"");
         }
         for executor in failures.lost(spark).take(2) {
@@ -184,7 +187,7 @@ impl Failing {
     }
 
     /// The judgement on the application: executors that were lost, whether or not tasks died with them.
-    fn losses(&self, app: &Application, spark: &Spark, stages: u64) -> Judgement {
+    fn losses(&self, app: &Application, spark: &Spark, stages: u64, told: Option<&Stage>) -> Judgement {
         let lost: Vec<(&Executor, Loss)> = lost_executors(spark).collect();
         let all = spark.executors.len() as u64;
         let share = lost.len() as f64 / all as f64;
@@ -199,9 +202,10 @@ impl Failing {
             let told = lost.iter().take(REPORTED).map(|(executor, _)| tell(app, executor));
             let told: Vec<String> = told.collect();
             format!(
-                "{} of {} were lost, {} ({}): {}",
+                "{} of {} {} lost, {} ({}): {}",
                 lost.len(),
                 plural(all, "executor"),
+                if lost.len() == 1 { "was" } else { "were" },
                 percent(share),
                 limit(severity, self.lost_share.describe_in(severity, percent), &condition),
                 told.join("; "),
@@ -218,10 +222,10 @@ impl Failing {
                 ("executors_count", Measure::Count(all)),
                 ("lost_executors_count", Measure::Count(lost.len() as u64)),
             ],
-            advice: if severity > Severity::None {
-                advice::against_losses(app, spark, &losses)
-            } else {
-                Vec::new()
+            advice: match told {
+                _ if severity == Severity::None => Vec::new(),
+                Some(stage) => vec![format!("see what is said about stage {}", stage.id)],
+                None => advice::against_losses(app, spark, &losses),
             },
         }
     }
@@ -236,16 +240,12 @@ fn did_its_work_later(spark: &Spark, stage: &Stage) -> bool {
     })
 }
 
-/// "executor 1 on worker1 was lost after 20 s: Command exited with code 137".
+/// "executor 1 on worker1 was lost 20 s after it was added: Command exited with code 137".
 fn tell(app: &Application, executor: &Executor) -> String {
     let host = executor.host.and_then(|host| app.strings.get(host));
     let host = host.map(|host| format!(" on {host}")).unwrap_or_default();
-    let after = life(app, executor).map(|life| format!(" after {life}")).unwrap_or_default();
+    let after = life(app, executor).map(|life| format!(" {life} after it was added")).unwrap_or_default();
     let reason = executor.removed_reason.as_deref().map(first_line).filter(|reason| !reason.is_empty());
     let reason = reason.unwrap_or_else(|| "the log does not say why".to_owned());
     format!("executor {}{host} was lost{after}: {reason}", executor.id)
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

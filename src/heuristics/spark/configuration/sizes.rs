@@ -1,7 +1,9 @@
 //! How large executors and the driver are.
 
-use super::{Issue, Settings, gib, setting, whole};
+use super::{Issue, Settings, setting, whole};
 use crate::heuristics::spark::conf_line;
+use crate::heuristics::spark::sizing::{Setting, heap_that_fits, rounded_up};
+use crate::heuristics::spark::stage_text::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
@@ -18,7 +20,8 @@ const GOOD_CORES: u64 = 4;
 pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> Vec<Issue> {
     let announced = spark.executors.iter().filter_map(|executor| executor.cores).max().map(u64::from);
     let cores = whole(app, ConfKey::ExecutorCores).or(announced);
-    let mut memory = memory(&params.executor_memory, app, ConfKey::ExecutorMemory);
+    let fits = heap_that_fits(app, spark);
+    let mut memory = memory(&params.executor_memory, app, ConfKey::ExecutorMemory, fits);
     let cores = cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores);
     // Fewer cores go with a smaller heap: one advice says both.
     if let (Some(memory), Some(cores)) = (&mut memory, &cores)
@@ -33,7 +36,7 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
 pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
     let cores = whole(app, ConfKey::DriverCores);
     [
-        memory(&params.driver_memory, app, ConfKey::DriverMemory),
+        memory(&params.driver_memory, app, ConfKey::DriverMemory, None),
         cores_of(&params.driver_cores, app, ConfKey::DriverCores, cores),
         overhead(params, app, ConfKey::DriverMemoryOverhead, ConfKey::DriverMemory),
     ]
@@ -42,17 +45,19 @@ pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
     .collect()
 }
 
-fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey) -> Option<Issue> {
+fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Option<Bytes>) -> Option<Issue> {
     let size = app.conf.spark_memory(key)?;
     let severity = cutoffs.severity(size.as_f64());
     // Half of it, unless that is still more than a good heap; always something to set.
     let half = Bytes::new(size.get() / 2).min(GOOD_HEAP).max(Bytes::from_mib(1024));
+    // What was measured says more than a rule of thumb.
+    let smaller = fits.filter(|&fits| fits < size).unwrap_or(half);
     Some(Issue {
         severity,
         text: format!("{} ({})", setting(app, key), cutoffs.describe(severity)),
         advice: Some(format!(
             "use a smaller heap and, for executors, more of them: {}",
-            conf_line(app, key, gib(half))
+            conf_line(app, key, Setting(rounded_up(smaller)))
         )),
     })
 }
@@ -67,14 +72,14 @@ fn cores_of(
     let severity = cutoffs.severity(cores as f64);
     let text = match app.conf.find(key) {
         Some(_) => setting(app, key),
-        None => format!("executors have {cores} cores each"),
+        None => format!("executors have {} each", plural(cores, "core")),
     };
     let fewer = cores.div_ceil(2).clamp(1, GOOD_CORES);
     let heap = app.conf.spark_memory(ConfKey::ExecutorMemory);
     let heap = match heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0) {
         Some(now) => {
             let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
-            format!(" {}", conf_line(app, ConfKey::ExecutorMemory, format!("{mib}m")))
+            format!(" {}", conf_line(app, ConfKey::ExecutorMemory, Setting(Bytes::from_mib(mib))))
         }
         None => String::new(),
     };
@@ -98,7 +103,7 @@ fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -
         advice: Some(format!(
             "ask for what the container uses beyond its heap, a tenth of it unless Python or native code needs \
              more: {}",
-            conf_line(app, key, format!("{}m", tenth.whole_mib()))
+            conf_line(app, key, Setting(tenth))
         )),
     })
 }

@@ -5,16 +5,15 @@ use crate::finding::Measure;
 use crate::heuristics::spark::losses::{Loss, lost_executors};
 use crate::heuristics::spark::memory::is_local;
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::sizing::{MEMORY_FRACTION, RESERVED, Shape, overhead, peak_heap, workers};
+use crate::heuristics::spark::sizing::{
+    MEMORY_FRACTION, RESERVED, Shape, overhead, peak_heap, shuffle_partitions, workers,
+};
 use crate::heuristics::spark::stage_analysis::{Analysis, analyse};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{Executor, Spark};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis};
-
-/// Spark's default of `spark.sql.shuffle.partitions`.
-const SHUFFLE_PARTITIONS: u64 = 200;
 
 /// Settings in force and what was measured.
 pub(super) struct Facts<'a> {
@@ -63,9 +62,7 @@ impl<'a> Facts<'a> {
             spark,
             now,
             fraction: app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION),
-            partitions: whole(ConfKey::ShufflePartitions)
-                .filter(|&set| set > 0)
-                .unwrap_or(SHUFFLE_PARTITIONS),
+            partitions: shuffle_partitions(app),
             instances: whole(ConfKey::ExecutorInstances).filter(|&set| fixed && set > 0),
             overhead: overhead(app),
             driver: Driver::of(app, spark, limits),

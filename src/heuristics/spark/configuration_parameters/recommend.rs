@@ -6,8 +6,9 @@ use crate::finding::Measure;
 use crate::heuristics::spark::conf_line;
 use crate::heuristics::spark::memory::heap_key;
 use crate::heuristics::spark::sizing::{
-    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, more_overhead, rounded_up,
+    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, heap_that_fits, more_overhead, rounded_up,
 };
+use crate::heuristics::spark::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::heuristics::spark::stage_analysis::Analysis;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -18,8 +19,6 @@ use crate::units::Bytes;
 const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
 /// The driver cores that Dr. Elephant leaves.
 const DRIVER_CORES: u64 = 2;
-/// How many times as many partitions are better than larger executors.
-const MOST_TIMES_PARTITIONS: f64 = 8.0;
 
 /// Every setting as it should be; unchanged where nothing speaks against it.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +74,11 @@ pub(super) struct Change {
 }
 
 impl Change {
+    /// Whether it mends garbage collection, or goes with what does.
+    pub(super) fn is_about_gc(&self) -> bool {
+        matches!(self.reason, Reason::Gc | Reason::SameParallelism)
+    }
+
     /// The line to paste and why.
     pub(super) fn line(&self, app: &Application) -> String {
         format!("{}: {}", conf_line(app, self.key, &self.value), self.reason.words())
@@ -145,10 +149,10 @@ impl Plan {
 
     /// More partitions where tasks are long and their number is a setting.
     fn shorten_tasks(&mut self, facts: &Facts<'_>, limits: &Limits) {
-        let long = facts
-            .stages
-            .iter()
-            .filter(|stage| stage.long_tasks > Severity::None && partitions_decide(facts, stage));
+        let long = facts.stages.iter().filter(|stage| {
+            stage.long_tasks > Severity::None
+                && partitions_decide(facts.app, facts.spark, stage.stage, &stage.figures)
+        });
         let wanted = long.filter_map(|stage| {
             let times = stage.figures.run_time?.median.as_f64() / limits.target_task_time.get();
             Some((whole(facts.partitions as f64 * times, limits.max_partitions.get()), stage.long_tasks))
@@ -164,28 +168,17 @@ impl Plan {
     /// First Spark's own share of the heap, then smaller partitions, then more memory: what costs least first.
     fn avoid_spill(&mut self, facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) {
         let because = Some((Reason::Spill, stage.spill));
-        let spilled = stage.figures.spilled().unwrap_or_default().as_f64() / stage.figures.tasks as f64;
-        let needed = spilled + facts.now.unified_per_task(facts.fraction);
-        if facts.fraction < MEMORY_FRACTION {
-            self.to.fraction = MEMORY_FRACTION;
+        let most = limits.max_partitions.get();
+        let against = AgainstSpill::of(facts.app, facts.spark, stage.stage, &stage.figures, most);
+        if facts.fraction < against.fraction {
+            self.to.fraction = against.fraction;
             self.fraction = because;
         }
-        let fraction = self.to.fraction;
-        let times = needed / facts.now.unified_per_task(fraction);
-        if times <= 1.0 {
-            return;
+        if let Some(partitions) = against.partitions.filter(|&more| more > self.to.partitions) {
+            self.to.partitions = partitions;
+            self.partitions = because;
         }
-        let partitions = whole(facts.partitions as f64 * times, f64::INFINITY);
-        let few = times <= MOST_TIMES_PARTITIONS && partitions as f64 <= limits.max_partitions.get();
-        if few && partitions_decide(facts, stage) {
-            if partitions > self.to.partitions {
-                self.to.partitions = partitions;
-                self.partitions = because;
-            }
-            return;
-        }
-        let grown = facts.now.grown_until(|shape| shape.unified_per_task(fraction) >= needed);
-        if grown != facts.now {
+        if let Some(grown) = against.shape {
             self.to.shape = grown;
             self.shape = because;
         }
@@ -205,8 +198,7 @@ impl Plan {
     }
 
     fn shrink(&mut self, facts: &Facts<'_>) {
-        let Some(peak) = facts.peak else { return };
-        let heap = rounded_up(heap_for(peak));
+        let Some(heap) = heap_that_fits(facts.app, facts.spark) else { return };
         if heap < facts.now.heap {
             self.to.shape.heap = heap;
             self.shape = Some((Reason::Unused, facts.heap));
@@ -360,15 +352,6 @@ fn spilling<'a, 'b>(facts: &'b Facts<'a>, from: Severity) -> Option<&'b Analysis
     let even = facts.stages.iter().filter(|stage| stage.skew < Severity::Moderate);
     let most = even.max_by_key(|stage| (stage.figures.spilled(), std::cmp::Reverse(stage.stage.id)));
     most.filter(|stage| stage.figures.spilled().is_some_and(|spilled| spilled > Bytes::default()))
-}
-
-/// Whether `spark.sql.shuffle.partitions` decides the stage's number of tasks.
-fn partitions_decide(facts: &Facts<'_>, stage: &Analysis<'_>) -> bool {
-    let sql =
-        facts.spark.jobs.iter().any(|job| {
-            job.sql_execution.is_some() && job.stages.binary_search(&stage.stage.id.stage).is_ok()
-        });
-    sql && stage.figures.reads_shuffle_only() && stage.figures.tasks == facts.partitions
 }
 
 /// `value` rounded up to a whole number, `most` at most.

@@ -86,7 +86,7 @@ fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
 fn data_skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let Flow { kind, median, largest, .. } = stage.fullest?;
     let times = three_digits(largest.as_f64() / median.as_f64());
-    let text = format!("one task {} {largest}, {times} times the median of {median}", kind.verb());
+    let text = format!("one task {}, {times} times the median of {median}", kind.does(largest));
     Some(with_limit(&text, stage.data_skew, &limits.data_skew_ratio, false))
 }
 
@@ -94,7 +94,7 @@ fn why(cause: Cause, stage: &Analysis<'_>) -> String {
     let executor = stage.figures.slowest.executor.as_deref().unwrap_or("unknown");
     match cause {
         Cause::Data(Flow { kind, of_slowest, median, .. }) => {
-            format!("it {} {of_slowest} where the median is {median}", kind.verb())
+            format!("it {} where the median is {median}", kind.does(of_slowest))
         }
         Cause::FirstOnExecutor => {
             format!("with no more data than others, among the first tasks of executor {executor}")

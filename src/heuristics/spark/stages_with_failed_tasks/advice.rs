@@ -12,7 +12,7 @@ use crate::model::spark::Spark;
 const MOST: usize = 4;
 
 /// Against what a stage's attempts died of, the most frequent first.
-pub(super) fn against(app: &Application, spark: &Spark, failures: &Failures) -> Vec<String> {
+pub(super) fn against(app: &Application, spark: &Spark, failures: &Failures, completed: bool) -> Vec<String> {
     let lost: Vec<Loss> = lost_executors(spark).map(|(_, loss)| loss).collect();
     let mut advice = Vec::new();
     for (kind, _) in failures.kinds() {
@@ -29,6 +29,11 @@ pub(super) fn against(app: &Application, spark: &Spark, failures: &Failures) -> 
                 advice.extend(against_losses(app, spark, &lost));
                 advice.push(keep_shuffle_files(app));
             }
+            Kind::Exception if completed => advice.push(
+                "mend what the message names, or the records that it names: the stage was completed, but each \
+                 further try took time"
+                    .to_owned(),
+            ),
             Kind::Exception => advice.push(
                 "mend what the message names, or the records that it names: more attempts \
                  (spark.task.maxFailures) fail the same way"

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Measure;
 use crate::heuristics::spark::losses::lost_executors;
-use crate::heuristics::spark::stage_text::first_line;
+use crate::heuristics::spark::stage_text::{cause, plural};
 use crate::model::Application;
 use crate::model::spark::{Executor, Spark};
 use crate::model::table::{EndReason, Outcome, TaskGroup};
@@ -72,6 +72,8 @@ pub(super) struct Failures {
     pub(super) done: u64,
     /// Attempts that failed.
     pub(super) failed: u64,
+    /// Tasks of which an attempt failed.
+    pub(super) failed_tasks: u64,
     kinds: BTreeMap<Kind, u64>,
     /// The most frequent message, and how often it came.
     pub(super) most_frequent: Option<(String, u64)>,
@@ -84,10 +86,11 @@ impl Failures {
         let attempts = &group.attempts;
         let failed = |row: &usize| attempts.outcome(*row) == Outcome::Failed;
         let mut kinds = BTreeMap::new();
-        let mut executors = BTreeSet::new();
+        let (mut executors, mut tasks) = (BTreeSet::new(), BTreeSet::new());
         for row in (0..attempts.len()).filter(failed) {
             let kind = Kind::of(attempts.end_reason(row));
             *kinds.entry(kind).or_insert(0) += 1;
+            tasks.extend(attempts.task(row));
             let died = matches!(kind, Kind::ExecutorLost | Kind::OverMemory | Kind::OutOfMemory);
             let executor = attempts.executor(row).and_then(|id| app.strings.get(id)).filter(|_| died);
             executors.extend(executor.map(str::to_owned));
@@ -96,7 +99,7 @@ impl Failures {
         for (row, text) in attempts.diagnostics() {
             let row = usize::try_from(*row).unwrap_or(usize::MAX);
             if let Some(text) = app.strings.get(*text).filter(|_| failed(&row)) {
-                *messages.entry(first_line(text)).or_insert(0) += 1;
+                *messages.entry(cause(text)).or_insert(0) += 1;
             }
         }
         messages.remove("");
@@ -104,6 +107,7 @@ impl Failures {
         Self {
             done: group.count_tasks(Outcome::Succeeded),
             failed: kinds.values().sum(),
+            failed_tasks: tasks.len() as u64,
             kinds,
             most_frequent: most,
             executors,
@@ -126,6 +130,27 @@ impl Failures {
         let mut kinds: Vec<(Kind, u64)> = self.kinds.iter().map(|(kind, count)| (*kind, *count)).collect();
         kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
         kinds
+    }
+
+    /// "2 of 6 tasks failed", "1 of 4 tasks failed 4 times".
+    pub(super) fn how_many(&self, tasks: u64) -> String {
+        let of = format!("{} of {} failed", self.failed_tasks, plural(tasks, "task"));
+        match (self.failed, self.failed_tasks) {
+            (attempts, failed) if attempts == failed => of,
+            (attempts, 1) => format!("{of} {}", times(attempts)),
+            (attempts, _) => format!("{of}, together {}", times(attempts)),
+        }
+    }
+
+    /// Whether executors that were lost are part of what it died of.
+    pub(super) fn advice_is_on_losses(&self) -> bool {
+        self.count(Kind::ExecutorLost) + self.count(Kind::FetchFailed) > 0
+    }
+
+    /// The most frequent message, unless it repeats how the attempts failed.
+    pub(super) fn telling_error(&self) -> Option<&str> {
+        let (error, _) = self.most_frequent.as_ref()?;
+        (!error.ends_with("FetchFailedException")).then_some(error)
     }
 
     /// "3 out of memory", "1 by an exception".
@@ -154,6 +179,10 @@ impl Failures {
     }
 }
 
+fn times(count: u64) -> String {
+    if count == 2 { "twice".to_owned() } else { format!("{count} times") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +192,7 @@ mod tests {
         let failures = |done, count| Failures {
             done,
             failed: count,
+            failed_tasks: count,
             kinds: BTreeMap::from([(Kind::OutOfMemory, count)]),
             most_frequent: None,
             executors: BTreeSet::new(),

@@ -1,0 +1,70 @@
+//! What to set against spill: one place for every rule that advises on it.
+
+use super::sizing::{MEMORY_FRACTION, Shape, peak_heap, shuffle_partitions};
+use super::stage_figures::Figures;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{Spark, Stage};
+use crate::units::Bytes;
+
+/// How many times as many partitions are better than larger executors.
+const MOST_TIMES_PARTITIONS: f64 = 8.0;
+
+/// Settings with which a stage would have spilled little; what costs least comes first, and the rest stays as it is.
+pub(super) struct AgainstSpill {
+    /// `spark.memory.fraction`.
+    pub(super) fraction: f64,
+    /// `spark.sql.shuffle.partitions`, where more of them are enough.
+    pub(super) partitions: Option<u64>,
+    /// Heap and cores, where nothing else is enough.
+    pub(super) shape: Option<Shape>,
+}
+
+impl AgainstSpill {
+    pub(super) fn of(app: &Application, spark: &Spark, stage: &Stage, figures: &Figures, most: f64) -> Self {
+        let now = Shape::now(app, spark);
+        let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
+        let spilled = figures.spilled().unwrap_or_default().as_f64() / figures.tasks.max(1) as f64;
+        let needed = spilled + now.unified_per_task(before);
+        let fraction = before.max(MEMORY_FRACTION);
+        let times = needed / now.unified_per_task(fraction);
+        let mut against = Self { fraction, partitions: None, shape: None };
+        if times <= 1.0 {
+            return against;
+        }
+        let partitions = (shuffle_partitions(app) as f64 * times).ceil();
+        if times <= MOST_TIMES_PARTITIONS
+            && partitions <= most
+            && partitions_decide(app, spark, stage, figures)
+        {
+            against.partitions = Bytes::from_f64(partitions).map(Bytes::get);
+        } else {
+            let grown = now.grown_until(|shape| shape.unified_per_task(fraction) >= needed);
+            against.shape = Some(grown).filter(|&grown| grown != now);
+        }
+        against
+    }
+
+    /// Against the spill of the stage that spilled most; `None` where the log shows no stage that did.
+    pub(super) fn of_worst(app: &Application, spark: &Spark) -> Option<Self> {
+        let figures = spark.stages.iter().filter_map(|stage| {
+            let figures = Figures::of(app, stage, app.groups.get(stage.group?)?);
+            figures.spilled().is_some_and(|spilled| spilled > Bytes::default()).then_some((stage, figures))
+        });
+        let most = figures.max_by_key(|(stage, figures)| (figures.spilled(), std::cmp::Reverse(stage.id)));
+        most.map(|(stage, figures)| Self::of(app, spark, stage, &figures, f64::INFINITY))
+    }
+
+    /// The executors to ask for, with room above what heaps held; `None` where they stay as they are.
+    pub(super) fn executors(&self, app: &Application, spark: &Spark) -> Option<Shape> {
+        self.shape.map(|shape| shape.with_room(Shape::now(app, spark), peak_heap(spark)))
+    }
+}
+
+/// Whether `spark.sql.shuffle.partitions` decides the stage's number of tasks.
+pub(super) fn partitions_decide(app: &Application, spark: &Spark, stage: &Stage, figures: &Figures) -> bool {
+    let of_sql = |job: &crate::model::spark::Job| {
+        job.sql_execution.is_some() && job.stages.binary_search(&stage.id.stage).is_ok()
+    };
+    spark.jobs.iter().any(of_sql) && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app)
+}

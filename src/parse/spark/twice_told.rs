@@ -26,7 +26,7 @@ fn settings(builder: &Builder, problems: &mut Problems) {
 }
 
 fn beginnings(builder: &Builder, problems: &mut Problems) {
-    let workers = || builder.spark.workers().filter(|executor| executor.added_at.is_some());
+    let workers = || builder.spark.executors.iter().filter(|executor| executor.added_at.is_some());
     let count = |is_missing: fn(&&Executor) -> bool| workers().filter(is_missing).count() as u64;
     let without_cores = count(|executor| executor.cores.is_none());
     if without_cores > 0 {

@@ -227,15 +227,6 @@ fn executors(builder: &mut Builder, problems: &mut Problems) {
     };
     let removed = builder.spark.executors.iter().filter(half_removed).count() as u64;
     builder.spark.gaps.executors = count + removed;
-    if removed > 0 {
-        problems.warn("executor-ends-missing", None, || {
-            counted(
-                removed,
-                "executor lost its block manager, and the log does not tell when and why it was removed",
-                "executors lost their block managers, and the log does not tell when and why they were removed",
-            )
-        });
-    }
     if count > 0 {
         problems.warn("executors-missing", None, || {
             counted(
@@ -253,11 +244,6 @@ fn ends(builder: &mut Builder, wholeness: &Wholeness, problems: &mut Problems) {
     gaps.beginning = !seen.application_start;
     gaps.end = !seen.application_end;
     gaps.configuration = !seen.environment;
-    if gaps.configuration && seen.application_start {
-        problems.warn("no-configuration", None, || {
-            "the log does not tell the configuration (SparkListenerEnvironmentUpdate); settings are unknown".to_owned()
-        });
-    }
     if gaps.beginning && seen.events > 0 {
         problems.warn("no-application-start", None, || {
             "the log does not tell the start of the application; its run time is unknown".to_owned()

@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(severity("2100m"), Some(Severity::Severe));
         let found = sample::evaluate(&app(&[("spark.driver.memory", "8g")], &used), ID, false);
         let advice = &found.findings[0].advice;
-        assert_eq!(advice, &["a heap that fits: --conf spark.driver.memory=1500m (now 8g)"]);
+        assert_eq!(advice, &["a heap that fits: --conf spark.driver.memory=1280m (now 8g)"]);
     }
 
     #[test]

@@ -211,9 +211,15 @@ mod tests {
         assert_eq!(sample::severity(&app(&[&quick]), ID, false), Some(Severity::None));
         assert_eq!(sample::severity(&app(&[&quick]), ID, true), Some(Severity::Critical));
         let slow = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 3_000), (Outcome::Failed, 3_000)];
-        let found = sample::evaluate(&app(&[&slow]), ID, false);
+        // One stage lost it all, and has a finding of its own.
+        assert_eq!(sample::severity(&app(&[&slow]), ID, false), Some(Severity::None));
+        let mut app = app(&[&slow, &slow]);
+        let spark = sample::spark(&mut app);
+        spark.jobs.pop();
+        spark.jobs[0].stages = vec![0, 1];
+        let found = sample::evaluate(&app, ID, false);
         assert_eq!(found.findings[0].severity, Severity::Severe);
-        let expected = "job 0: 2 of 3 task attempts failed, 66.7 %, and took 6 s, 37.5 % of all task time (severe from 20 %)";
+        let expected = "job 0: 4 of 6 task attempts failed, 66.7 %, and took 12 s, 37.5 % of all task time (severe from 20 %)";
         assert_eq!(found.findings[0].message, expected);
     }
 }

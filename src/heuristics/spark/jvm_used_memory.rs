@@ -171,10 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn advice_leaves_what_spark_reserves_and_a_fifth() {
+    fn advice_leaves_what_spark_reserves_and_a_quarter() {
         let found = sample::evaluate(&app("10g", 700), ID, false);
         let advice = &found.findings[0].advice;
-        assert_eq!(advice, &["a heap that fits: --conf spark.executor.memory=1200m (now 10g)"]);
+        assert_eq!(advice, &["a heap that fits: --conf spark.executor.memory=1280m (now 10g)"]);
     }
 
     #[test]

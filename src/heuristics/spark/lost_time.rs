@@ -146,6 +146,6 @@ mod tests {
         assert_eq!(quoted(""), None);
         assert_eq!(quoted(" .\n"), None);
         let long = quoted(&"word ".repeat(100)).unwrap();
-        assert!(long.ends_with("word …") && long.chars().count() <= 122, "{long}");
+        assert!(long.ends_with("word…") && long.chars().count() <= 161, "{long}");
     }
 }

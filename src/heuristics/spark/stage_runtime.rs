@@ -311,7 +311,7 @@ mod tests {
         let found = sample::evaluate(&app(&[failing; 5], 1), ID, false);
         assert_eq!(found.findings.len(), 3);
         assert!(
-            found.findings[2].message.ends_with("; 2 more stages like it"),
+            found.findings[2].message.ends_with("; 2 more stages are like it"),
             "{}",
             found.findings[2].message
         );

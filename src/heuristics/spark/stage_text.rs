@@ -78,6 +78,20 @@ mod tests {
     }
 
     #[test]
+    fn a_cause_stands_behind_what_spark_says_about_tasks() {
+        let lost = "Job aborted due to stage failure: Task 5 in stage 3.0 failed 4 times, most recent failure: Lost task \
+                    5.3 in stage 3.0 (TID 28) (127.0.0.1 executor 1): ";
+        assert_eq!(
+            cause(&format!("{lost}java.io.IOException: disk full.\n\tat A.b")),
+            "java.io.IOException: disk full"
+        );
+        assert_eq!(cause(&format!("{lost}a.B: c\n\tat A.b\nCaused by: d.E: f\n\tat A.b")), "d.E: f");
+        let python =
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no\n\n\tat A.b";
+        assert_eq!(cause(&format!("{lost}PythonException: {python}")), "ValueError: no");
+    }
+
+    #[test]
     fn messages_keep_their_first_line() {
         assert_eq!(first_line("  gone  for good.\n\tat A.b(A.java:1)"), "gone for good");
         assert_eq!(first_line(""), "");

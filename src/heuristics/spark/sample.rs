@@ -83,8 +83,17 @@ pub(super) fn count(app: &mut Application, counter: Counter, value: i64) {
 /// What one rule says, with the preset `dr-elephant` or without.
 pub(super) fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
     let name = std::path::Path::new("dr-elephant");
-    let files = if dr_elephant { RuleFile::find(name).unwrap() } else { Vec::new() };
-    let mut evaluation = RuleSet::with_files(&files).unwrap().evaluate(app);
+    evaluate_by(app, rule, &if dr_elephant { RuleFile::find(name).unwrap() } else { Vec::new() })
+}
+
+/// What one rule says where YAML sets its parameters.
+pub(super) fn evaluate_with(app: &Application, rule: &str, parameters: &str) -> Evaluation {
+    let text = format!("rule: {rule}\n{parameters}\n");
+    evaluate_by(app, rule, &[RuleFile { name: "test".to_owned(), text }])
+}
+
+fn evaluate_by(app: &Application, rule: &str, files: &[RuleFile]) -> Evaluation {
+    let mut evaluation = RuleSet::with_files(files).unwrap().evaluate(app);
     evaluation.findings.retain(|finding| finding.rule == rule);
     evaluation.not_evaluated.retain(|reason| reason.rule == rule);
     for Finding { message, advice, severity, .. } in &evaluation.findings {

@@ -120,7 +120,7 @@ fn advice(mut aspects: Vec<Aspect>) -> Vec<String> {
 impl Driver {
     fn judge(&self, app: &Application, facts: &Facts) -> Vec<Aspect> {
         let set = |key, value: String| conf_line(app, key, value);
-        let fits = facts.used.map(|used| sizing::rounded_up(sizing::heap_for(used)));
+        let fits = facts.used.map(sizing::driver_heap_for);
         let (cores, heap) = (facts.cores as f64, facts.heap.as_f64());
         let mut aspects = Vec::new();
         let severity = self.cores.severity(cores);
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(severity("2100m"), Some(Severity::Severe));
         let found = sample::evaluate(&app(&[("spark.driver.memory", "8g")], &used), ID, false);
         let advice = &found.findings[0].advice;
-        assert_eq!(advice, &["a heap that fits: --conf spark.driver.memory=1280m (now 8g)"]);
+        assert_eq!(advice, &["a heap that fits: --conf spark.driver.memory=1500m (now 8g)"]);
     }
 
     #[test]

@@ -217,6 +217,8 @@ mod tests {
         let slow = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 3_000), (Outcome::Failed, 3_000)];
         // One stage lost it all, and has a finding of its own.
         assert_eq!(sample::severity(&app(&[&slow]), ID, false), Some(Severity::None));
+        let alone = sample::evaluate_with(&app(&[&slow]), ID, "one_stage: 100%");
+        assert_eq!(alone.findings[0].severity, Severity::Severe);
         let mut app = app(&[&slow, &slow]);
         let spark = sample::spark(&mut app);
         spark.jobs.pop();

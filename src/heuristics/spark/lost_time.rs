@@ -87,7 +87,7 @@ fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
         let row = usize::try_from(*row).ok()?;
         (group.attempts.outcome(row) == Outcome::Failed).then_some(*text)
     });
-    failed.filter_map(|text| quoted(app.strings.get(text)?)).last()
+    failed.filter_map(|text| quoted(app.strings.get(text)?)).next_back()
 }
 
 /// Why the first failed job failed that says so.

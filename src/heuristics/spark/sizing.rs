@@ -21,6 +21,8 @@ const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
 /// Room above the highest heap that was seen.
 const ROOM: f64 = 1.25;
+/// What a driver's heap should be over its highest use with what Spark keeps.
+const DRIVER_ROOM: f64 = 1.5;
 /// Sizes are recommended in multiples of this.
 const STEP: u64 = 256;
 
@@ -104,6 +106,12 @@ impl Shape {
 pub(super) fn heap_for(peak: Bytes) -> Bytes {
     let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED;
     needed.max(SMALLEST_HEAP)
+}
+
+/// The same for a driver, whose results come in larger pieces than tasks (Dr. Elephant's formula).
+pub(super) fn driver_heap_for(peak: Bytes) -> Bytes {
+    let needed = Bytes::from_f64((peak + RESERVED).as_f64() * DRIVER_ROOM).unwrap_or(peak);
+    Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB))
 }
 
 /// `size` in multiples that people set, never less.

@@ -6,7 +6,7 @@ use crate::finding::Measure;
 use crate::heuristics::spark::conf_line;
 use crate::heuristics::spark::memory::heap_key;
 use crate::heuristics::spark::sizing::{
-    MEMORY_FRACTION, RESERVED, Setting, Shape, heap_for, heap_that_fits, more_overhead, rounded_up,
+    MEMORY_FRACTION, RESERVED, Setting, Shape, driver_heap_for, heap_for, heap_that_fits, more_overhead,
 };
 use crate::heuristics::spark::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::heuristics::spark::stage_analysis::Analysis;
@@ -74,9 +74,9 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Whether it mends garbage collection, or goes with what does.
+    /// Whether it mends garbage collection.
     pub(super) fn is_about_gc(&self) -> bool {
-        matches!(self.reason, Reason::Gc | Reason::SameParallelism)
+        self.reason == Reason::Gc
     }
 
     /// The line to paste and why.
@@ -140,7 +140,7 @@ impl Plan {
         self.keep_parallelism(facts, limits);
         if facts.driver.heap > Severity::None && facts.complete {
             let peak = facts.driver.peak.unwrap_or(facts.driver.memory);
-            self.to.driver_memory = rounded_up(heap_for(peak)).min(facts.driver.memory);
+            self.to.driver_memory = driver_heap_for(peak).min(facts.driver.memory);
         }
         if facts.driver.too_many_cores > Severity::None {
             self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);

@@ -219,6 +219,7 @@ mod tests {
         let spark = sample::spark(&mut app);
         spark.jobs.pop();
         spark.jobs[0].stages = vec![0, 1];
+        spark.stages.iter_mut().for_each(|stage| stage.job = Some(0));
         let found = sample::evaluate(&app, ID, false);
         assert_eq!(found.findings[0].severity, Severity::Severe);
         let expected = "job 0: 4 of 6 task attempts failed, 66.7 %, and took 12 s, 37.5 % of all task time (severe from 20 %)";

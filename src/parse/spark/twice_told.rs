@@ -4,7 +4,7 @@
 
 use super::build::Builder;
 use super::verify::counted;
-use crate::model::spark::Executor;
+use crate::model::spark::{ClusterManager, Executor};
 use crate::parse::problem::Problems;
 
 /// Says what of it is missing.
@@ -26,7 +26,11 @@ fn settings(builder: &Builder, problems: &mut Problems) {
 }
 
 fn beginnings(builder: &Builder, problems: &mut Problems) {
-    let workers = || builder.spark.executors.iter().filter(|executor| executor.added_at.is_some());
+    // In local mode the driver runs the tasks and is told as an executor as well.
+    let is_local = ClusterManager::of_application(&builder.app) == Some(ClusterManager::Local);
+    let driver = is_local.then_some(&builder.spark.driver);
+    let workers =
+        || builder.spark.executors.iter().chain(driver).filter(|executor| executor.added_at.is_some());
     let count = |is_missing: fn(&&Executor) -> bool| workers().filter(is_missing).count() as u64;
     let without_cores = count(|executor| executor.cores.is_none());
     if without_cores > 0 {

@@ -1,4 +1,7 @@
-//! Small statistics on slices of integers, with Dr. Elephant's rounding where it decides a severity.
+//! Small statistics: on integers with Dr. Elephant's rounding where it decides a severity, on doubles in
+//! [`descriptive`].
+
+pub mod descriptive;
 
 /// The mean, cut off to whole numbers (`Statistics.average`); `None` for no values.
 #[must_use]

@@ -1,0 +1,417 @@
+//! Puts the rules together: collects the evidence on each straggler and takes the first in their order for primary.
+
+use std::collections::BTreeMap;
+
+use super::components::{Clocks, Component};
+use super::counterfactual::{ComparedTask, Comparison, ComponentTimes, Scale};
+use super::evidence::{Evidence, Fact, millis};
+use super::faults::{Fault, Faults};
+use super::hints::{self, FirstTasks};
+use super::node_test::{NodeTasks, SlowNode, slow_nodes};
+use super::{Cause, Confidence, Params};
+use crate::model::counters::Counter;
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Symbol};
+use crate::node_metrics::{NodeMetric, NodeMetrics};
+use crate::stragglers::executions::{AttemptsByTask, Basis, Certainty, Execution, Executions};
+use crate::units::Timestamp;
+
+/// A group with the judged execution and the label of each of its tasks.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelledGroup<'a> {
+    /// The group.
+    pub group: &'a TaskGroup,
+    /// The executions.
+    pub executions: &'a Executions,
+    /// The clock that their durations are read from.
+    pub basis: Basis,
+    /// Whether each is a straggler, in the order of the executions; `None` where that cannot be told.
+    pub stragglers: &'a [Option<bool>],
+}
+
+/// Why one task was a straggler.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StragglerCause {
+    /// The task's row in its group.
+    pub task: usize,
+    /// The row of the attempt that was judged.
+    pub attempt: usize,
+    /// The cause.
+    pub primary: Cause,
+    /// How sure the primary cause is; `None` where nothing explains the task.
+    pub confidence: Option<Confidence>,
+    /// What speaks for causes, that for the primary one first.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Finds the cause of every straggler of an application: one list for each of `groups`, in the order of its tasks.
+///
+/// The first of these that holds is the primary cause:
+///
+/// 1. data skew: much input, and no more time for it than others take,
+/// 2. an error that names the node, while the task ran,
+/// 3. the component with the largest excess of those that explain the task,
+/// 4. the node metric that is farthest above its limit,
+/// 5. a node with more stragglers than chance gives it,
+/// 6. a cold start; spills and failed fetches without a time of their own; more CPU time for the input,
+/// 7. contention: what remains when the task did what others did and yet took longer.
+#[must_use]
+pub fn attribute(
+    app: &Application,
+    groups: &[LabelledGroup<'_>],
+    metrics: Option<&NodeMetrics>,
+    params: &Params,
+) -> Vec<Vec<StragglerCause>> {
+    let context = Context {
+        app,
+        metrics,
+        params,
+        faults: Faults::of(app),
+        slow_nodes: slow_nodes(&tasks_by_node(groups), params.node_min_tasks, params.false_discovery_rate),
+        last_map: app.group(TaskKind::Map).and_then(last_end),
+    };
+    groups.iter().map(|group| context.group(*group)).collect()
+}
+
+/// What is the same for all groups of an application.
+struct Context<'a> {
+    app: &'a Application,
+    metrics: Option<&'a NodeMetrics>,
+    params: &'a Params,
+    faults: Faults,
+    slow_nodes: BTreeMap<Symbol, SlowNode>,
+    last_map: Option<Timestamp>,
+}
+
+fn tasks_by_node(groups: &[LabelledGroup<'_>]) -> BTreeMap<Symbol, NodeTasks> {
+    let mut nodes: BTreeMap<Symbol, NodeTasks> = BTreeMap::new();
+    for group in groups {
+        for (execution, label) in group.executions.tasks.iter().zip(group.stragglers) {
+            if let (Some(node), Some(straggler)) = (group.group.attempts.node(execution.attempt), label) {
+                let node = nodes.entry(node).or_default();
+                node.tasks += 1;
+                node.stragglers += u64::from(*straggler);
+            }
+        }
+    }
+    nodes
+}
+
+fn last_end(maps: &TaskGroup) -> Option<Timestamp> {
+    maps.winners().filter_map(|row| maps.attempts.time(row, TimePoint::Finish)).max()
+}
+
+/// A group with the columns that its stragglers are compared in.
+struct Group<'a> {
+    labelled: LabelledGroup<'a>,
+    comparison: Comparison,
+    components: Vec<(Component, ComponentTimes)>,
+    cpu: Vec<Option<f64>>,
+    spill: Vec<Option<f64>>,
+    beginning: ComponentTimes,
+    first_tasks: FirstTasks,
+    local_share: Option<f64>,
+    attempts: AttemptsByTask,
+}
+
+impl Context<'_> {
+    fn group(&self, labelled: LabelledGroup<'_>) -> Vec<StragglerCause> {
+        let labels = labelled.stragglers.iter().enumerate();
+        let places: Vec<usize> =
+            labels.filter(|(_, label)| **label == Some(true)).map(|(place, _)| place).collect();
+        // Most groups have none, and there may be a hundred thousand groups.
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let group = self.columns(labelled);
+        let beginnings = hints::slow_beginnings(&group.slow_at_beginning(&places));
+        let cause = |&place: &usize| self.straggler(&group, place, beginnings.get(&place).copied());
+        places.iter().filter_map(cause).collect()
+    }
+
+    fn columns<'g>(&self, labelled: LabelledGroup<'g>) -> Group<'g> {
+        let LabelledGroup { group, executions, basis, .. } = labelled;
+        let compared = |task: &Execution| ComparedTask {
+            duration: task.duration,
+            input: task.input.map(|input| input as f64),
+            comparable: task.certainty != Certainty::AtLeast,
+        };
+        let tasks = executions.tasks.iter().map(compared).collect();
+        let comparison = Comparison::new(tasks, self.params.slow_factor);
+        let clocks = Clocks { group, engine: self.app.engine, basis, last_map: self.last_map };
+        let column = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
+            executions.tasks.iter().map(|task| Some(value(task.attempt)? * stretch(group, task)?)).collect()
+        };
+        let components = Component::ALL.into_iter().filter_map(|component| {
+            let times = column(&|row| clocks.seconds(component, row));
+            let known = times.iter().any(Option::is_some);
+            known.then(|| (component, comparison.component(&times)))
+        });
+        Group {
+            components: components.collect(),
+            cpu: column(&|row| clocks.cpu_seconds(row)),
+            spill: executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect(),
+            beginning: comparison.component(&column(&|row| hints::beginning(group, row))),
+            first_tasks: FirstTasks::of(group, executions, &comparison),
+            local_share: hints::local_share(group, executions),
+            attempts: AttemptsByTask::of(group),
+            comparison,
+            labelled,
+        }
+    }
+
+    fn straggler(&self, group: &Group<'_>, place: usize, beginnings: Option<u64>) -> Option<StragglerCause> {
+        let execution = group.labelled.executions.tasks.get(place)?;
+        let mut found = Found { evidence: Vec::new(), hints: Vec::new(), estimated: is_estimated(execution) };
+        self.input(group, place, &mut found);
+        self.node_faults(group, execution, &mut found);
+        self.components(group, place, &mut found);
+        self.node_load(group, execution, &mut found);
+        self.slow_node(group, execution, &mut found);
+        if let Some(fact) = group.first_tasks.explain(place, &group.comparison, self.params.slow_factor) {
+            found.add(Cause::ColdStart, Confidence::Inferred, fact);
+        }
+        self.spills_and_fetches(group, place, execution, &mut found);
+        self.cpu_and_other_attempts(group, place, execution, &mut found);
+        if let Some(fact) = hints::remote_input(group.labelled.group, execution, group.local_share) {
+            found.hint(Cause::Network, fact);
+        }
+        let beginning = group.comparison.without(place, &group.beginning);
+        if let Some((nodes, time)) = beginnings.zip(beginning.and_then(|beginning| millis(beginning.time))) {
+            found.hint(Cause::SlowFileSystem, Fact::SlowBeginnings { time, nodes });
+        }
+        Some(found.into_cause(execution))
+    }
+
+    fn input(&self, group: &Group<'_>, place: usize, found: &mut Found) {
+        let executions = group.labelled.executions;
+        let input = executions.tasks.get(place).and_then(|task| task.input);
+        let ratio = group.comparison.input_ratio(place).filter(|ratio| *ratio >= self.params.input_factor);
+        let (Some(input), Some(unit), Some(ratio)) = (input, executions.input_unit, ratio) else { return };
+        let rate_ratio = group.comparison.rate_ratio(place);
+        let fact = Fact::Input { input, unit, ratio, limit: self.params.input_factor, rate_ratio };
+        if group.comparison.verdict(place).explained_by_input() {
+            found.add(Cause::DataSkew, Confidence::Measured, fact);
+        } else {
+            found.hint(Cause::DataSkew, fact);
+        }
+    }
+
+    fn node_faults(&self, group: &Group<'_>, execution: &Execution, found: &mut Found) {
+        let Some((node, name, start, finish)) = self.window(group, execution) else { return };
+        let mut kinds: BTreeMap<_, (u64, &Fault)> = BTreeMap::new();
+        for fault in self.faults.within(node, start, finish) {
+            kinds.entry(fault.kind).and_modify(|(count, _)| *count += 1).or_insert((1, fault));
+        }
+        for (kind, (count, first)) in kinds {
+            let fact = Fact::Fault { kind, node: name.to_owned(), count, message: first.message.clone() };
+            found.add(Cause::Hardware, Confidence::Inferred, fact);
+        }
+    }
+
+    fn components(&self, group: &Group<'_>, place: usize, found: &mut Found) {
+        let without = |(component, times): &(Component, ComponentTimes)| {
+            Some((*component, group.comparison.without(place, times)?))
+        };
+        let mut all: Vec<_> = group.components.iter().filter_map(without).collect();
+        all.sort_by(|(a, one), (b, other)| other.excess.total_cmp(&one.excess).then(a.cmp(b)));
+        let scale = group.comparison.scale(place);
+        let delay = scale.and_then(|scale| group.comparison.delay(place, scale)).unwrap_or(f64::INFINITY);
+        for (component, without) in all {
+            let Some(fact) = Fact::of_component(component, &without) else { continue };
+            if without.explains() && without.excess > 0.0 {
+                found.add(component.cause(), component.confidence(), fact);
+            } else if without.excess >= self.params.told_share * delay {
+                found.hint(component.cause(), fact);
+            }
+        }
+    }
+
+    fn node_load(&self, group: &Group<'_>, execution: &Execution, found: &mut Found) {
+        let Some((metrics, (_, name, start, finish))) = self.metrics.zip(self.window(group, execution)) else {
+            return;
+        };
+        let loaded = |metric| {
+            let value = metrics.mean(name, metric, start, finish)?;
+            self.params.is_loaded(metric, value).then(|| (metric, value, self.params.node_limit(metric)))
+        };
+        let mut loads: Vec<_> = NodeMetric::ALL.into_iter().filter_map(loaded).collect();
+        // A stable sort: of equal ones the first of S2's types goes first.
+        loads.sort_by(|one, other| (other.1 / other.2).total_cmp(&(one.1 / one.2)));
+        for (metric, value, limit) in loads {
+            let cause = match metric {
+                NodeMetric::CpuUtil => Cause::Cpu,
+                NodeMetric::DiskUtil => Cause::Disk,
+                NodeMetric::DfsLatency => Cause::SlowFileSystem,
+                NodeMetric::NetRetrans => Cause::Network,
+            };
+            found.add(cause, Confidence::Measured, Fact::NodeLoad { metric, value, limit });
+        }
+    }
+
+    fn slow_node(&self, group: &Group<'_>, execution: &Execution, found: &mut Found) {
+        let node = group.labelled.group.attempts.node(execution.attempt);
+        let test = node.and_then(|node| Some((self.app.strings.get(node)?, *self.slow_nodes.get(&node)?)));
+        if let Some((name, test)) = test {
+            let limit = self.params.false_discovery_rate;
+            let fact = Fact::SlowNode { node: name.to_owned(), test, limit };
+            found.add(Cause::Hardware, Confidence::Inferred, fact);
+        }
+    }
+
+    fn spills_and_fetches(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
+        if let Some(scale) = group.comparison.scale(place) {
+            // Spilled records are counted for each record already.
+            let scale = if matches!(group.labelled.group.kind, TaskKind::Stage(_)) { scale } else { Scale::Duration };
+            let own = group.spill.get(place).copied().flatten().filter(|spilled| *spilled > 0.0);
+            let excess = group.comparison.excess(place, &group.spill, scale);
+            let ratio = group.comparison.ratio(place, &group.spill, scale);
+            let limit = self.params.spill_factor;
+            if own.is_some() && excess.is_some() && ratio.is_none_or(|ratio| ratio >= limit) {
+                found.add(Cause::Disk, Confidence::Inferred, Fact::Spill { ratio, limit });
+            }
+        }
+        let failed = group.labelled.group.attempts.count(execution.attempt, Counter::FailedShuffle);
+        if let Some(count) = failed.filter(|count| *count > 0) {
+            found.add(Cause::Network, Confidence::Inferred, Fact::FailedFetches { count });
+        }
+    }
+
+    /// More work, or contention: the same task elsewhere, and CPU time for the input.
+    fn cpu_and_other_attempts(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
+        let alone = found.evidence.is_empty();
+        let other = self.other_attempt(group, execution);
+        let slow_elsewhere = other.as_ref().is_some_and(|(_, slow)| *slow);
+        if let Some((fact, slow)) = other {
+            match slow {
+                true if alone => found.add(Cause::MoreWork, Confidence::Weak, fact),
+                true => found.hint(Cause::MoreWork, fact),
+                false if alone => found.add(Cause::Contention, Confidence::Inferred, fact),
+                false => found.hint(Cause::Contention, fact),
+            }
+        }
+        let Some(cpu) = group.cpu_time(place) else { return };
+        let fact = |limit| Fact::CpuTime { ratio: cpu.ratio, limit, share_of_delay: 100.0 * cpu.share_of_delay };
+        if cpu.ratio >= self.params.more_cpu_factor && cpu.share_of_delay >= HALF {
+            found.add(Cause::MoreWork, Confidence::Inferred, fact(self.params.more_cpu_factor));
+        } else if alone && !slow_elsewhere && cpu.share_of_delay < HALF && group.io_share(place) < HALF {
+            let same = cpu.ratio <= self.params.same_cpu_factor;
+            let confidence = if same { Confidence::Inferred } else { Confidence::Weak };
+            // A little more CPU time does not make a long delay.
+            if same || cpu.share_of_delay <= LITTLE {
+                found.add(Cause::Contention, confidence, fact(self.params.same_cpu_factor));
+            }
+        }
+    }
+
+    /// What another attempt at the task says, and whether that was slow, too; `None` where it says nothing.
+    fn other_attempt(&self, group: &Group<'_>, execution: &Execution) -> Option<(Fact, bool)> {
+        let attempts = group.attempts.of_task(execution.task);
+        let other = hints::other_attempt(group.labelled.group, execution, attempts)?;
+        let limit = group.comparison.slow_from().and_then(millis)?;
+        let slow = other.time >= limit;
+        let node = self.app.strings.get(other.node)?.to_owned();
+        (slow || other.succeeded).then(|| (Fact::OtherAttempt { node, time: other.time, limit }, slow))
+    }
+
+    /// Where and when the judged attempt ran.
+    fn window(&self, group: &Group<'_>, execution: &Execution) -> Option<(Symbol, &str, Timestamp, Timestamp)> {
+        let attempts = &group.labelled.group.attempts;
+        let node = attempts.node(execution.attempt)?;
+        let start = attempts.time(execution.attempt, TimePoint::Start)?;
+        let finish = attempts.time(execution.attempt, TimePoint::Finish);
+        let finish = finish.or_else(|| attempts.time(execution.winner, TimePoint::Finish))?;
+        Some((node, self.app.strings.get(node)?, start, finish))
+    }
+}
+
+/// The least share of a delay that counts as its cause.
+const HALF: f64 = 0.5;
+
+/// A share of a delay that does not matter.
+const LITTLE: f64 = 0.2;
+
+/// CPU time beside that of the group.
+struct CpuTime {
+    ratio: f64,
+    share_of_delay: f64,
+}
+
+impl Group<'_> {
+    fn cpu_time(&self, place: usize) -> Option<CpuTime> {
+        let scale = self.comparison.scale(place)?;
+        let delay = self.comparison.delay(place, scale).filter(|delay| *delay > 0.0)?;
+        let excess = self.comparison.excess(place, &self.cpu, scale)?;
+        let ratio = self.comparison.ratio(place, &self.cpu, scale)?;
+        Some(CpuTime { ratio, share_of_delay: excess.max(0.0) / delay })
+    }
+
+    /// Which part of the delay was spent on disks and the network, as far as that is measured.
+    fn io_share(&self, place: usize) -> f64 {
+        let scale = self.comparison.scale(place);
+        let delay = scale.and_then(|scale| self.comparison.delay(place, scale)).filter(|delay| *delay > 0.0);
+        let io = self.components.iter().filter(|(component, _)| component.is_io());
+        let excess = io.filter_map(|(_, times)| self.comparison.without(place, times));
+        let excess: f64 = excess.map(|without| without.excess.max(0.0)).sum();
+        delay.map_or(0.0, |delay| excess / delay)
+    }
+
+    /// The stragglers that lost their time in the first twelfth of their progress, with node and launch.
+    fn slow_at_beginning(&self, places: &[usize]) -> Vec<(usize, Symbol, Timestamp)> {
+        let attempts = &self.labelled.group.attempts;
+        let told = |&place: &usize| {
+            let explains = self.comparison.without(place, &self.beginning)?.explains();
+            let row = self.labelled.executions.tasks.get(place).filter(|_| explains)?.attempt;
+            Some((place, attempts.node(row)?, attempts.time(row, TimePoint::Start)?))
+        };
+        places.iter().filter_map(told).collect()
+    }
+}
+
+fn is_estimated(execution: &Execution) -> bool {
+    execution.certainty != Certainty::Measured
+}
+
+/// What was measured of an attempt until it was killed, for the whole time that it would have taken.
+fn stretch(group: &TaskGroup, task: &Execution) -> Option<f64> {
+    if !is_estimated(task) {
+        return Some(1.0);
+    }
+    let elapsed = group.attempts.run_time(task.attempt)?.as_f64() / 1000.0;
+    (elapsed > 0.0).then(|| task.duration / elapsed)
+}
+
+/// The evidence on one straggler.
+struct Found {
+    /// What may be the primary cause, in the order in which it may.
+    evidence: Vec<Evidence>,
+    /// What may not.
+    hints: Vec<Evidence>,
+    /// Whether the task's duration is itself an estimate: nothing that rests on it is measured.
+    estimated: bool,
+}
+
+impl Found {
+    fn add(&mut self, cause: Cause, confidence: Confidence, fact: Fact) {
+        let confidence = if self.estimated { confidence.min(Confidence::Inferred) } else { confidence };
+        self.evidence.push(Evidence { cause, confidence, fact });
+    }
+
+    fn hint(&mut self, cause: Cause, fact: Fact) {
+        self.hints.push(Evidence { cause, confidence: Confidence::Weak, fact });
+    }
+
+    fn into_cause(mut self, execution: &Execution) -> StragglerCause {
+        let first = self.evidence.first().map(|first| (first.cause, first.confidence));
+        let primary = first.map_or(Cause::Unexplained, |(cause, _)| cause);
+        self.evidence.append(&mut self.hints);
+        self.evidence.sort_by_key(|evidence| evidence.cause != primary);
+        StragglerCause {
+            task: execution.task,
+            attempt: execution.attempt,
+            primary,
+            confidence: first.map(|(_, confidence)| confidence),
+            evidence: self.evidence,
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Would a task have been a straggler without one of the things that took its time?
+//!
+//! With durations `d`, inputs `Inp` and one component `c` of the duration, all of the same group, task `i` is slow for
+//! its input if `d_i / Inp_i >= k · median(d / Inp)`, and `c` explains that if with `c` taken from **all** tasks it is no
+//! longer so: `(d_i − c_i) / Inp_i < k · median((d − c) / Inp)`. Where inputs are not known, durations stand for rates.
+//!
+//! Rule as in the analysis of traces by K. Ousterhout et al., "Making Sense of Performance in Data Analytics
+//! Frameworks", NSDI 2015, section 5.
+
+use crate::stats::descriptive::median;
+
+/// One task of a group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ComparedTask {
+    /// Seconds.
+    pub duration: f64,
+    /// Input, in a unit that is the same for the group.
+    pub input: Option<f64>,
+    /// Whether the duration is one that others can be compared with: not a lower bound.
+    pub comparable: bool,
+}
+
+/// What times are divided by before they are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Nothing: times are compared as they are.
+    Duration,
+    /// The task's input.
+    Input,
+}
+
+/// Which way a task is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// It took long.
+    pub slow: bool,
+    /// It took long for its input; where inputs are not known, the same as `slow`.
+    pub slow_for_input: bool,
+}
+
+impl Verdict {
+    /// It took long, and no longer than its input asks for.
+    #[must_use]
+    pub const fn explained_by_input(self) -> bool {
+        self.slow && !self.slow_for_input
+    }
+}
+
+/// The tasks of a group with their medians.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    tasks: Vec<ComparedTask>,
+    factor: f64,
+    median_duration: Option<f64>,
+    /// `None` where too few tasks tell their input.
+    median_rate: Option<f64>,
+    median_input: Option<f64>,
+}
+
+/// A component of the tasks' durations, in seconds, with the medians that it is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComponentTimes {
+    times: Vec<Option<f64>>,
+    by_duration: Option<Medians>,
+    by_input: Option<Medians>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Medians {
+    component: f64,
+    rest: f64,
+}
+
+/// A task without one of its components.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Without {
+    /// Seconds that the component took.
+    pub time: f64,
+    /// Seconds that the task took.
+    pub duration: f64,
+    /// Seconds without the component.
+    pub rest: f64,
+    /// Seconds from which a task of this input would be slow, with the component taken from all tasks.
+    pub limit: f64,
+    /// Seconds that the component took beyond what it takes of the group's median task, for this input.
+    pub excess: f64,
+}
+
+impl Without {
+    /// Whether the task would have been no straggler.
+    #[must_use]
+    pub fn explains(&self) -> bool {
+        self.rest < self.limit
+    }
+}
+
+impl Comparison {
+    /// Compares tasks; `factor` times the median and more is slow.
+    #[must_use]
+    pub fn new(tasks: Vec<ComparedTask>, factor: f64) -> Self {
+        let compared = || tasks.iter().filter(|task| task.comparable);
+        let of = |value: fn(&ComparedTask) -> Option<f64>| -> Vec<f64> { compared().filter_map(value).collect() };
+        let durations = of(|task| Some(task.duration));
+        let rates = of(|task| Some(task.duration / positive(task.input)?));
+        // A rate of few tasks does not speak for the group.
+        let enough = 2 * rates.len() >= durations.len();
+        Self {
+            factor,
+            median_duration: median(&durations),
+            median_rate: median(&rates).filter(|_| enough),
+            median_input: median(&of(|task| task.input)).filter(|_| enough),
+            tasks,
+        }
+    }
+
+    /// Which way the task in this place is slow.
+    #[must_use]
+    pub fn verdict(&self, place: usize) -> Verdict {
+        let slow = self.is_slow(place, Scale::Duration).unwrap_or(false);
+        Verdict { slow, slow_for_input: self.is_slow(place, Scale::Input).unwrap_or(slow) }
+    }
+
+    /// The scale in which the task in this place is slow; `None` where it is slow in none.
+    #[must_use]
+    pub fn scale(&self, place: usize) -> Option<Scale> {
+        let slow = |scale: &Scale| self.is_slow(place, *scale) == Some(true);
+        [Scale::Input, Scale::Duration].into_iter().find(slow)
+    }
+
+    /// Whether the task is slow in this scale; `None` where it cannot be compared.
+    fn is_slow(&self, place: usize, scale: Scale) -> Option<bool> {
+        let median = positive(self.median_time(scale))?;
+        Some(self.time(place, scale)? >= self.factor * median)
+    }
+
+    /// The task's time in a scale: seconds, or seconds per input.
+    #[must_use]
+    pub fn time(&self, place: usize, scale: Scale) -> Option<f64> {
+        Some(self.tasks.get(place)?.duration / self.unit(place, scale)?)
+    }
+
+    /// The same of a task that others can be compared with.
+    #[must_use]
+    pub fn comparable_time(&self, place: usize, scale: Scale) -> Option<f64> {
+        self.tasks.get(place).filter(|task| task.comparable)?;
+        self.time(place, scale)
+    }
+
+    /// Seconds from which a task is slow, whatever its input.
+    #[must_use]
+    pub fn slow_from(&self) -> Option<f64> {
+        Some(self.factor * self.median_duration?)
+    }
+
+    /// How many times the median of the group the task's input is.
+    #[must_use]
+    pub fn input_ratio(&self, place: usize) -> Option<f64> {
+        Some(self.tasks.get(place)?.input? / positive(self.median_input)?)
+    }
+
+    /// How many times the median of the group the task's time per input is.
+    #[must_use]
+    pub fn rate_ratio(&self, place: usize) -> Option<f64> {
+        Some(self.time(place, Scale::Input)? / positive(self.median_rate)?)
+    }
+
+    /// Seconds that the task took beyond what the group's median task takes, for its input.
+    #[must_use]
+    pub fn delay(&self, place: usize, scale: Scale) -> Option<f64> {
+        Some(self.tasks.get(place)?.duration - self.median_time(scale)? * self.unit(place, scale)?)
+    }
+
+    /// How many times the median of the group a value is, each divided by the scale's unit; `None` where the median is
+    /// zero or less than half of the tasks have a value.
+    #[must_use]
+    pub fn ratio(&self, place: usize, values: &[Option<f64>], scale: Scale) -> Option<f64> {
+        let own = values.get(place).copied().flatten()? / self.unit(place, scale)?;
+        Some(own / positive(self.median_of(values, scale))?)
+    }
+
+    /// What of a value is beyond the median of the group, each divided by the scale's unit.
+    #[must_use]
+    pub fn excess(&self, place: usize, values: &[Option<f64>], scale: Scale) -> Option<f64> {
+        let own = values.get(place).copied().flatten()?;
+        Some(own - self.median_of(values, scale)? * self.unit(place, scale)?)
+    }
+
+    /// Prepares a component, in seconds; it counts up to the task's duration.
+    #[must_use]
+    pub fn component(&self, times: &[Option<f64>]) -> ComponentTimes {
+        let within = |(task, time): (&ComparedTask, &Option<f64>)| time.map(|time| time.clamp(0.0, task.duration.max(0.0)));
+        let times: Vec<Option<f64>> = self.tasks.iter().zip(times).map(within).collect();
+        let rest: Vec<Option<f64>> =
+            self.tasks.iter().zip(&times).map(|(task, time)| Some(task.duration - (*time)?)).collect();
+        let medians = |scale| {
+            let component = self.median_of(&times, scale)?;
+            Some(Medians { component, rest: self.median_of(&rest, scale)? })
+        };
+        let (by_duration, by_input) = (medians(Scale::Duration), medians(Scale::Input));
+        ComponentTimes { times, by_duration, by_input }
+    }
+
+    /// The task in this place without a component, in the scale in which it is slow.
+    #[must_use]
+    pub fn without(&self, place: usize, component: &ComponentTimes) -> Option<Without> {
+        let scale = self.scale(place)?;
+        let medians = match scale {
+            Scale::Duration => component.by_duration?,
+            Scale::Input => component.by_input?,
+        };
+        let unit = self.unit(place, scale)?;
+        let duration = self.tasks.get(place)?.duration;
+        let time = component.times.get(place).copied().flatten()?;
+        Some(Without {
+            time,
+            duration,
+            rest: duration - time,
+            limit: self.factor * medians.rest * unit,
+            excess: time - medians.component * unit,
+        })
+    }
+
+    const fn median_time(&self, scale: Scale) -> Option<f64> {
+        match scale {
+            Scale::Duration => self.median_duration,
+            Scale::Input => self.median_rate,
+        }
+    }
+
+    /// What the times of the task in this place are divided by.
+    fn unit(&self, place: usize, scale: Scale) -> Option<f64> {
+        let task = self.tasks.get(place)?;
+        match scale {
+            Scale::Duration => Some(1.0),
+            Scale::Input => positive(task.input).filter(|_| self.median_rate.is_some()),
+        }
+    }
+
+    fn median_of(&self, values: &[Option<f64>], scale: Scale) -> Option<f64> {
+        let scaled = (0..self.tasks.len()).filter(|&place| self.tasks.get(place).is_some_and(|task| task.comparable));
+        let scaled: Vec<f64> = scaled
+            .filter_map(|place| Some(values.get(place).copied().flatten()? / self.unit(place, scale)?))
+            .collect();
+        let compared = self.tasks.iter().filter(|task| task.comparable).count();
+        (2 * scaled.len() >= compared).then(|| median(&scaled)).flatten()
+    }
+}
+
+fn positive(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| *value > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn compare(tasks: &[(f64, Option<f64>)]) -> Comparison {
+        let task = |&(duration, input): &(f64, Option<f64>)| ComparedTask { duration, input, comparable: true };
+        Comparison::new(tasks.iter().map(task).collect(), 1.5)
+    }
+
+    #[test]
+    fn groups_that_cannot_be_compared_have_no_slow_tasks() {
+        let none = Verdict { slow: false, slow_for_input: false };
+        assert_eq!(compare(&[]).verdict(0), none);
+        assert_eq!(compare(&[(9.0, Some(1.0))]).verdict(0), none);
+        let still = compare(&[(0.0, Some(1.0)), (0.0, Some(1.0)), (5.0, Some(1.0))]);
+        assert_eq!(still.verdict(2), none);
+        assert_eq!(still.without(2, &still.component(&[None; 3])), None);
+    }
+
+    #[test]
+    fn without_inputs_durations_are_compared() {
+        for input in [None, Some(0.0)] {
+            let group = compare(&[(10.0, input), (10.0, input), (40.0, input)]);
+            assert_eq!(group.verdict(2), Verdict { slow: true, slow_for_input: true });
+            assert_eq!(group.scale(2), Some(Scale::Duration));
+            assert_eq!((group.rate_ratio(2), group.input_ratio(2)), (None, None));
+            let gc = group.component(&[Some(1.0), Some(1.0), Some(30.0)]);
+            let without = group.without(2, &gc).unwrap();
+            assert_eq!((without.rest, without.limit, without.excess), (10.0, 13.5, 29.0));
+            assert!(without.explains());
+        }
+    }
+
+    #[test]
+    fn a_component_that_is_unknown_explains_nothing() {
+        let group = compare(&[(10.0, None), (10.0, None), (40.0, None)]);
+        assert_eq!(group.without(2, &group.component(&[Some(1.0), Some(1.0), None])), None);
+        assert_eq!(group.without(2, &group.component(&[None, None, Some(30.0)])), None);
+    }
+
+    #[test]
+    fn lower_bounds_are_judged_and_compared_with_nothing() {
+        let task = |duration, comparable| ComparedTask { duration, input: None, comparable };
+        let tasks = vec![task(10.0, true), task(10.0, true), task(100.0, false), task(100.0, false)];
+        let group = Comparison::new(tasks, 1.5);
+        assert!(group.verdict(2).slow);
+        assert_eq!(group.delay(2, Scale::Duration), Some(90.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_verdict_has_no_unit(
+            tasks in prop::collection::vec((0.1f64..100.0, 1.0f64..1000.0, 0.0f64..1.0), 2..20),
+            place in 0usize..20,
+        ) {
+            let of = |time: f64, input: f64| {
+                let group = compare(&tasks.iter().map(|t| (t.0 * time, Some(t.1 * input))).collect::<Vec<_>>());
+                let part: Vec<_> = tasks.iter().map(|t| Some(t.0 * t.2 * time)).collect();
+                let without = group.without(place, &group.component(&part)).map(|without| without.explains());
+                (group.verdict(place), without)
+            };
+            // Powers of two scale without rounding.
+            prop_assert_eq!(of(1.0, 1.0), of(1024.0, 0.125));
+        }
+
+        #[test]
+        fn a_component_that_is_the_same_share_of_every_task_explains_none(
+            tasks in prop::collection::vec((1.0f64..100.0, 1.0f64..1000.0), 2..20),
+            place in 0usize..20,
+        ) {
+            let group = compare(&tasks.iter().map(|t| (t.0, Some(t.1))).collect::<Vec<_>>());
+            let half: Vec<_> = tasks.iter().map(|t| Some(t.0 / 2.0)).collect();
+            if let Some(without) = group.without(place, &group.component(&half)) {
+                prop_assert!(!without.explains() || (without.rest - without.limit).abs() < 1e-9);
+            }
+        }
+
+        #[test]
+        fn what_is_left_is_never_negative(
+            tasks in prop::collection::vec((0.0f64..100.0, 0.0f64..10.0, prop::option::of(-5.0f64..200.0)), 0..20),
+            place in 0usize..20,
+        ) {
+            let group = compare(&tasks.iter().map(|t| (t.0, Some(t.1))).collect::<Vec<_>>());
+            let part: Vec<_> = tasks.iter().map(|t| t.2).collect();
+            if let Some(without) = group.without(place, &group.component(&part)) {
+                prop_assert!(without.rest >= 0.0 && without.limit >= 0.0 && without.limit.is_finite());
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What a history says about nodes that failed: tasks that timed out, nodes and executors that were lost, disks that
+//! could not be written to, map outputs that could not be fetched.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
+use crate::model::{Application, Symbol};
+use crate::units::Timestamp;
+
+/// What kind of failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// A task or an executor did not report any more.
+    TimedOut,
+    /// The cluster manager lost the node, or found it unusable.
+    NodeLost,
+    /// An executor was lost for another reason than memory or the end of its use.
+    ExecutorLost,
+    /// A disk was full or could not be used.
+    DiskError,
+    /// Others could not fetch what tasks on the node had written.
+    FetchFailure,
+}
+
+impl FaultKind {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TimedOut => "timed-out",
+            Self::NodeLost => "node-lost",
+            Self::ExecutorLost => "executor-lost",
+            Self::DiskError => "disk-error",
+            Self::FetchFailure => "fetch-failure",
+        }
+    }
+
+    /// What people read, behind "while it ran,".
+    #[must_use]
+    pub const fn display_name(self) -> &'static str {
+        match self {
+            Self::TimedOut => "a task or executor there timed out",
+            Self::NodeLost => "the node was lost",
+            Self::ExecutorLost => "an executor there was lost",
+            Self::DiskError => "a disk of the node failed",
+            Self::FetchFailure => "data could not be fetched from the node",
+        }
+    }
+
+    /// What the words of a history mean; `None` for what has other reasons than the node.
+    fn of(text: &str) -> Option<Self> {
+        const WORDS: [(FaultKind, &[&str]); 4] = [
+            (FaultKind::NodeLost, &[
+                "node lost",
+                "lost node",
+                "*lost* node",
+                "unusable node",
+                "host is lost",
+                "worker lost",
+                "node unhealthy",
+                "slave lost",
+            ]),
+            (FaultKind::DiskError, &[
+                "no space left on device",
+                "input/output error",
+                "read-only file system",
+                "diskerrorexception",
+                "could not find any valid local directory",
+            ]),
+            (FaultKind::FetchFailure, &["too many fetch", "fetchfailed", "failed to connect to"]),
+            (FaultKind::TimedOut, &["timed out after", "heartbeat timed out", "failed to report status"]),
+        ];
+        let text = text.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
+        WORDS.into_iter().find(|(_, words)| says(words)).map(|(kind, _)| kind)
+    }
+}
+
+/// One failure.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub kind: FaultKind,
+    /// What the history says.
+    pub message: Option<String>,
+}
+
+/// The failures of an application by node.
+#[derive(Debug, Clone, Default)]
+pub struct Faults {
+    by_node: BTreeMap<Symbol, Vec<Fault>>,
+}
+
+impl Faults {
+    /// The failures that the history of an application tells of.
+    #[must_use]
+    pub fn of(app: &Application) -> Self {
+        let hosts = hosts(app);
+        let mut by_node: BTreeMap<Symbol, BTreeSet<Fault>> = BTreeMap::new();
+        for group in &app.groups {
+            for &(row, text) in group.attempts.diagnostics() {
+                if let Some(text) = app.strings.get(text) {
+                    add_attempt(&mut by_node, &hosts, group, row as usize, text);
+                }
+            }
+        }
+        for executor in app.spark.iter().flat_map(|spark| &spark.executors).filter(|executor| executor.was_lost()) {
+            let reason = executor.removed_reason.as_deref();
+            let kind = reason.and_then(|reason| FaultKind::of(reason).or_else(|| loss(reason)));
+            if let (Some(node), Some(at), Some(kind)) = (executor.host, executor.removed_at, kind) {
+                let fault = Fault { at, kind, message: reason.map(str::to_owned) };
+                by_node.entry(node).or_default().insert(fault);
+            }
+        }
+        let sorted = |(node, faults): (Symbol, BTreeSet<Fault>)| (node, faults.into_iter().collect());
+        Self { by_node: by_node.into_iter().map(sorted).collect() }
+    }
+
+    /// The failures of a node from `start` to `finish`, earliest first.
+    pub fn within(&self, node: Symbol, start: Timestamp, finish: Timestamp) -> impl Iterator<Item = &Fault> {
+        let of_node = self.by_node.get(&node).into_iter().flatten();
+        of_node.filter(move |fault| start <= fault.at && fault.at <= finish)
+    }
+}
+
+/// Every node that ran an attempt, by name.
+fn hosts(app: &Application) -> BTreeMap<String, Symbol> {
+    let nodes = app.groups.iter().flat_map(|group| {
+        (0..group.attempts.len()).filter_map(|row| group.attempts.node(row))
+    });
+    let nodes: BTreeSet<Symbol> = nodes.collect();
+    nodes.into_iter().filter_map(|node| Some((app.strings.get(node)?.to_ascii_lowercase(), node))).collect()
+}
+
+fn add_attempt(
+    by_node: &mut BTreeMap<Symbol, BTreeSet<Fault>>,
+    hosts: &BTreeMap<String, Symbol>,
+    group: &TaskGroup,
+    row: usize,
+    text: &str,
+) {
+    let attempts = &group.attempts;
+    // Killed by a sibling's success, or an attempt whose end is lost: not a failure by what it says, except that a
+    // cluster manager kills what ran on a lost node, too.
+    if attempts.outcome(row) == Outcome::Succeeded {
+        return;
+    }
+    let Some(at) = attempts.time(row, TimePoint::Finish) else { return };
+    let reason = attempts.end_reason(row);
+    let kind = match reason {
+        Some(EndReason::FetchFailed) => Some(FaultKind::FetchFailure),
+        Some(EndReason::ExecutorLost) => FaultKind::of(text).or_else(|| loss(text)),
+        _ => FaultKind::of(text),
+    };
+    let Some(kind) = kind else { return };
+    let named = named_host(hosts, text);
+    // The one who could not fetch is not the one that failed.
+    let own = attempts.node(row).filter(|_| reason != Some(EndReason::FetchFailed));
+    if let Some(node) = named.or(own) {
+        by_node.entry(node).or_default().insert(Fault { at, kind, message: Some(text.to_owned()) });
+    }
+}
+
+/// An executor that was lost; `None` where its memory or its user is to blame.
+fn loss(reason: &str) -> Option<FaultKind> {
+    const OTHER_REASONS: [&str; 9] = [
+        "memory",
+        "oom",
+        "code 52",
+        "code: 52",
+        "killed by driver",
+        "preempt",
+        "decommission",
+        "idle",
+        "scale down",
+    ];
+    let reason = reason.to_ascii_lowercase();
+    (!OTHER_REASONS.iter().any(|other| reason.contains(other))).then_some(FaultKind::ExecutorLost)
+}
+
+fn named_host(hosts: &BTreeMap<String, Symbol>, text: &str) -> Option<Symbol> {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let words = text.split(move |c: char| !word(c)).map(|word| word.trim_end_matches('.').to_ascii_lowercase());
+    words.filter(|word| !word.is_empty()).find_map(|word| hosts.get(&word).copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_as_histories_have_them() {
+        for (text, kind) in [
+            (
+                "AttemptID:attempt_1_0001_m_000001_0 Timed out after 600 secs",
+                Some(FaultKind::TimedOut),
+            ),
+            ("Task attempt failed to report status for 601 seconds. Killing!", Some(FaultKind::TimedOut)),
+            ("TaskAttempt killed because it ran on unusable node n1:8041", Some(FaultKind::NodeLost)),
+            ("Container released on a *lost* node", Some(FaultKind::NodeLost)),
+            ("Too many fetch failures.Failing the attempt", Some(FaultKind::FetchFailure)),
+            ("java.io.IOException: No space left on device", Some(FaultKind::DiskError)),
+            ("Error: java.io.IOException: bad record in split of task 1", None),
+            ("Error: Java heap space", None),
+            ("Speculation: attempt_1 succeeded first!", None),
+            ("Container exited with exit code 137", None),
+        ] {
+            assert_eq!(FaultKind::of(text), kind, "{text}");
+        }
+        assert_eq!(loss("Command exited with code 137"), Some(FaultKind::ExecutorLost));
+        assert_eq!(loss("Container killed by YARN for exceeding physical memory limits"), None);
+        assert_eq!(loss("Command exited with code 52"), None);
+    }
+
+    #[test]
+    fn a_host_is_named_by_its_whole_name() {
+        let hosts: BTreeMap<String, Symbol> =
+            [("n1".to_owned(), Symbol::from_index(1)), ("10.0.0.1".to_owned(), Symbol::from_index(2))].into();
+        assert_eq!(named_host(&hosts, "Failed to connect to /10.0.0.1:3821"), Some(Symbol::from_index(2)));
+        assert_eq!(named_host(&hosts, "lost N1."), Some(Symbol::from_index(1)));
+        assert_eq!(named_host(&hosts, "lost n12 at 10.0.0.11"), None);
+        assert_eq!(named_host(&hosts, ""), None);
+    }
+}

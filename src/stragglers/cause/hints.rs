@@ -1,0 +1,158 @@
+//! Rules of thumb: first tasks of executors, other attempts at the same task, input from other nodes, and beginnings that
+//! are slow on many nodes at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::counterfactual::{Comparison, Scale};
+use super::evidence::Fact;
+use crate::model::Symbol;
+use crate::model::table::{Locality, TaskGroup, TimePoint};
+use crate::stats::descriptive::median;
+use crate::stragglers::executions::{Execution, Executions};
+use crate::units::{Millis, Timestamp};
+
+/// The group's first tasks on each executor beside its later ones.
+#[derive(Debug, Clone, Default)]
+pub struct FirstTasks {
+    first: Vec<bool>,
+    medians: [Option<(f64, f64)>; 2],
+}
+
+impl FirstTasks {
+    /// A task is among the first where none of its group had ended on its executor before it was launched. They are
+    /// compared where at least two are first and two are not.
+    #[must_use]
+    pub fn of(group: &TaskGroup, executions: &Executions, comparison: &Comparison) -> Self {
+        let attempts = &group.attempts;
+        let mut ends: BTreeMap<Symbol, Timestamp> = BTreeMap::new();
+        for row in 0..attempts.len() {
+            if let (Some(executor), Some(end)) = (attempts.executor(row), attempts.time(row, TimePoint::Finish)) {
+                ends.entry(executor).and_modify(|first| *first = end.min(*first)).or_insert(end);
+            }
+        }
+        let is_first = |task: &Execution| {
+            let executor = attempts.executor(task.attempt);
+            let (executor, start) = executor.zip(attempts.time(task.attempt, TimePoint::Start))?;
+            Some(ends.get(&executor).is_none_or(|&end| start < end))
+        };
+        let first: Vec<Option<bool>> = executions.tasks.iter().map(is_first).collect();
+        let medians = [Scale::Duration, Scale::Input].map(|scale| {
+            let of = |wanted: bool| {
+                let places = first.iter().enumerate().filter(|(_, first)| **first == Some(wanted));
+                let times: Vec<f64> = places.filter_map(|(place, _)| comparison.comparable_time(place, scale)).collect();
+                median(&times).filter(|median| times.len() >= 2 && *median > 0.0)
+            };
+            Some((of(true)?, of(false)?))
+        });
+        Self { first: first.into_iter().map(|first| first == Some(true)).collect(), medians }
+    }
+
+    /// Whether a slow task is one of the first, those are slow, and it is not slow among them.
+    #[must_use]
+    pub fn explain(&self, place: usize, comparison: &Comparison, factor: f64) -> Option<Fact> {
+        let scale = comparison.scale(place).filter(|_| self.first.get(place) == Some(&true))?;
+        let (first, later) = (*self.medians.get(scale as usize)?)?;
+        let own = comparison.time(place, scale)?;
+        (first >= factor * later && own < factor * first)
+            .then_some(Fact::FirstOnExecutor { ratio: first / later, limit: factor })
+    }
+}
+
+/// Another attempt at a task, on another node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherAttempt {
+    /// The node.
+    pub node: Symbol,
+    /// How long it took, or had taken when the task was done.
+    pub time: Millis,
+    /// Whether it came to its end.
+    pub succeeded: bool,
+}
+
+/// The attempt that overtook the judged one, or the longest of those that tried to. `attempts_of_task` are the rows of
+/// the task's attempts.
+#[must_use]
+pub fn other_attempt(
+    group: &TaskGroup,
+    execution: &Execution,
+    attempts_of_task: &[usize],
+) -> Option<OtherAttempt> {
+    let attempts = &group.attempts;
+    let elsewhere = |row: usize| {
+        attempts.node(row).filter(|node| attempts.node(execution.attempt).is_some_and(|judged| judged != *node))
+    };
+    if execution.attempt != execution.winner {
+        let node = elsewhere(execution.winner)?;
+        return Some(OtherAttempt { node, time: attempts.run_time(execution.winner)?, succeeded: true });
+    }
+    let start = attempts.time(execution.winner, TimePoint::Start)?;
+    let done = attempts.time(execution.winner, TimePoint::Finish)?;
+    let copies = attempts_of_task.iter().filter(|&&row| row != execution.winner);
+    let copies = copies.filter_map(|&row| {
+        let launched = attempts.time(row, TimePoint::Start).filter(|launched| *launched >= start)?;
+        let end = attempts.time(row, TimePoint::Finish).map_or(done, |end| end.min(done));
+        Some(OtherAttempt { node: elsewhere(row)?, time: Millis::between(launched, end)?, succeeded: false })
+    });
+    copies.max_by_key(|copy| (copy.time, copy.node))
+}
+
+/// Percent of the group's tasks that read their input from their own node; `None` where none tells.
+#[must_use]
+pub fn local_share(group: &TaskGroup, executions: &Executions) -> Option<f64> {
+    let told = executions.tasks.iter().filter_map(|task| group.attempts.locality(task.attempt));
+    let (local, all) = told.fold((0u64, 0u64), |(local, all), locality| {
+        let own = matches!(locality, Locality::NodeLocal | Locality::ProcessLocal);
+        (local + u64::from(own), all + 1)
+    });
+    (all > 0).then(|| 100.0 * local as f64 / all as f64)
+}
+
+/// A task that read from elsewhere while most read from their own node.
+#[must_use]
+pub fn remote_input(group: &TaskGroup, execution: &Execution, local_share: Option<f64>) -> Option<Fact> {
+    let locality = group.attempts.locality(execution.attempt)?;
+    let remote = matches!(locality, Locality::RackLocal | Locality::OffSwitch);
+    let local_share = local_share.filter(|share| *share > 50.0 && remote)?;
+    Some(Fact::RemoteInput { locality, local_share })
+}
+
+/// Seconds that the first twelfth of an attempt's progress took (`clockSplits` of Hadoop).
+#[must_use]
+pub fn beginning(group: &TaskGroup, row: usize) -> Option<f64> {
+    let splits = group.attempts.progress(row)?;
+    let first = splits.clock_ms.first().copied().filter(|first| *first >= 0)?;
+    Some(f64::from(first) / 1000.0)
+}
+
+/// So many nodes make a coincidence unlikely.
+const MANY_NODES: usize = 3;
+
+/// Of stragglers that lost their time at their beginning, by place with node and launch: those on three nodes or more
+/// that were launched in the same minute, with the number of nodes.
+#[must_use]
+pub fn slow_beginnings(stragglers: &[(usize, Symbol, Timestamp)]) -> BTreeMap<usize, u64> {
+    let minute = |at: Timestamp| at.as_millis().div_euclid(60_000);
+    let mut nodes: BTreeMap<i64, BTreeSet<Symbol>> = BTreeMap::new();
+    for &(_, node, at) in stragglers {
+        nodes.entry(minute(at)).or_default().insert(node);
+    }
+    let count = |at| nodes.get(&minute(at)).map_or(0, BTreeSet::len);
+    let together = stragglers.iter().map(|&(place, _, at)| (place, count(at)));
+    together.filter(|(_, nodes)| *nodes >= MANY_NODES).map(|(place, nodes)| (place, nodes as u64)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginnings_count_by_minute_and_node() {
+        let straggler = |place, node, at| (place, Symbol::from_index(node), Timestamp::from_millis(at));
+        let apart = [straggler(0, 1, 0), straggler(1, 2, 59_999), straggler(2, 3, 60_000)];
+        assert!(slow_beginnings(&apart).is_empty());
+        let same_node = [straggler(0, 1, 0), straggler(1, 1, 1), straggler(2, 2, 2)];
+        assert!(slow_beginnings(&same_node).is_empty());
+        let together = [straggler(4, 1, 0), straggler(5, 2, 1), straggler(6, 3, 2), straggler(7, 3, 70_000)];
+        assert_eq!(slow_beginnings(&together), [(4, 3), (5, 3), (6, 3)].into());
+    }
+}

@@ -1,0 +1,208 @@
+//! Nodes on which stragglers are more frequent than elsewhere, beyond chance.
+//!
+//! Of `n` tasks on a node `s` were stragglers. If it were a node like the others, `s` would be binomial with the share
+//! of the others; the one-sided p-value is `P(X >= s)`. Of many nodes some pass any limit by chance, so those are called
+//! slow whose p-value stands the procedure of Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate",
+//! 1995, over the nodes of the application.
+
+use std::collections::BTreeMap;
+
+use crate::model::Symbol;
+
+/// What ran on a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NodeTasks {
+    /// Tasks that have a label.
+    pub tasks: u64,
+    /// Stragglers among them.
+    pub stragglers: u64,
+}
+
+/// A node on which stragglers are more frequent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlowNode {
+    /// What ran on it.
+    pub own: NodeTasks,
+    /// What ran on all other nodes.
+    pub others: NodeTasks,
+    /// The chance of so many stragglers or more on a node like the others.
+    pub p_value: f64,
+    /// The same, adjusted for the number of nodes: the least false discovery rate at which the node is called slow.
+    pub adjusted: f64,
+}
+
+/// The slow ones of an application's nodes. Nodes with fewer than `min_tasks` tasks are not tested; they still are
+/// others to the rest.
+#[must_use]
+pub fn slow_nodes(
+    nodes: &BTreeMap<Symbol, NodeTasks>,
+    min_tasks: u64,
+    false_discovery_rate: f64,
+) -> BTreeMap<Symbol, SlowNode> {
+    let all = nodes.values().fold(NodeTasks::default(), |sum, node| NodeTasks {
+        tasks: sum.tasks + node.tasks,
+        stragglers: sum.stragglers + node.stragglers,
+    });
+    let tested: Vec<(Symbol, SlowNode)> = nodes
+        .iter()
+        .filter(|(_, own)| own.tasks >= min_tasks.max(1))
+        .filter_map(|(&node, &own)| Some((node, compare(own, all)?)))
+        .collect();
+    let adjusted = benjamini_hochberg(&tested.iter().map(|(_, node)| node.p_value).collect::<Vec<f64>>());
+    let with = tested.into_iter().zip(adjusted).map(|((id, node), adjusted)| (id, SlowNode { adjusted, ..node }));
+    with.filter(|(_, node)| node.adjusted <= false_discovery_rate).collect()
+}
+
+/// `None` where nothing ran elsewhere.
+fn compare(own: NodeTasks, all: NodeTasks) -> Option<SlowNode> {
+    let others =
+        NodeTasks { tasks: all.tasks - own.tasks, stragglers: all.stragglers.checked_sub(own.stragglers)? };
+    if others.tasks == 0 {
+        return None;
+    }
+    // A share of zero would condemn a node for one straggler: half a straggler is added, as in Jeffreys' estimate.
+    let share = (others.stragglers as f64 + 0.5) / (others.tasks as f64 + 1.0);
+    let p_value = binomial_upper_tail(own.tasks, own.stragglers, share);
+    Some(SlowNode { own, others, p_value, adjusted: 1.0 })
+}
+
+/// `P(X >= s)` for `X` binomial with `n` trials of probability `p`.
+///
+/// The tail that does not hold the mean is summed from its largest term on, each term from the one before it:
+/// `P(k + 1) / P(k) = (n − k) / (k + 1) · p / (1 − p)`.
+#[must_use]
+pub fn binomial_upper_tail(n: u64, s: u64, p: f64) -> f64 {
+    if s == 0 || p >= 1.0 {
+        return 1.0;
+    }
+    if s > n || p <= 0.0 {
+        return 0.0;
+    }
+    let odds = p / (1.0 - p);
+    if s as f64 > n as f64 * p {
+        let mut term = binomial_term(n, s, p);
+        let mut sum = 0.0;
+        for k in s..=n {
+            sum += term;
+            term *= (n - k) as f64 / (k + 1) as f64 * odds;
+            if term < sum * f64::EPSILON {
+                break;
+            }
+        }
+        return sum.min(1.0);
+    }
+    let mut term = binomial_term(n, s - 1, p);
+    let mut sum = 0.0;
+    for k in (0..s).rev() {
+        sum += term;
+        term *= k as f64 / ((n - k + 1) as f64 * odds);
+        if term < sum * f64::EPSILON {
+            break;
+        }
+    }
+    (1.0 - sum).clamp(0.0, 1.0)
+}
+
+/// `C(n, k) · p^k · (1 − p)^(n − k)`, with the product taken as a sum of logarithms.
+fn binomial_term(n: u64, k: u64, p: f64) -> f64 {
+    let few = k.min(n - k);
+    let choose: f64 = (1..=few).map(|i| ((n - few + i) as f64 / i as f64).ln()).sum();
+    (choose + k as f64 * p.ln() + (n - k) as f64 * (-p).ln_1p()).exp()
+}
+
+/// P-values adjusted for their number: of sorted values `p_(i)`, `min over j >= i of m / j · p_(j)`, at most 1.
+#[must_use]
+pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
+    let count = p_values.len() as f64;
+    let mut order: Vec<(usize, f64)> = p_values.iter().copied().enumerate().collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    let mut adjusted = vec![1.0; p_values.len()];
+    let mut least = 1.0f64;
+    for (rank, (place, p_value)) in order.into_iter().enumerate().rev() {
+        least = least.min(p_value * count / (rank + 1) as f64);
+        if let Some(slot) = adjusted.get_mut(place) {
+            *slot = least;
+        }
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn close(one: f64, other: f64) -> bool {
+        (one - other).abs() <= 1e-12 * one.abs().max(other.abs()).max(1e-300)
+    }
+
+    #[test]
+    fn tails_of_small_binomials() {
+        assert!(close(binomial_upper_tail(3, 2, 0.5), 0.5));
+        assert!(close(binomial_upper_tail(4, 4, 0.1), 1e-4));
+        assert!(close(binomial_upper_tail(5, 1, 0.2), 1.0 - 0.8f64.powi(5)));
+        assert!(close(binomial_upper_tail(10, 0, 0.3), 1.0));
+        assert!(close(binomial_upper_tail(2, 3, 0.3), 0.0));
+        assert!(close(binomial_upper_tail(2, 1, 0.0), 0.0));
+        // 1 − Φ is far off here; the exact sum of 50 choose 40.. over 2^50.
+        assert!((binomial_upper_tail(50, 40, 0.5) - 1.193_066_582_5e-5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn adjusted_values_of_benjamini_and_hochberg() {
+        // m = 4: 0.01·4/1, 0.02·4/2, 0.03·4/3, 0.5·4/4.
+        let adjusted = benjamini_hochberg(&[0.5, 0.01, 0.03, 0.02]);
+        for (adjusted, expected) in adjusted.iter().zip([0.5, 0.04, 0.04, 0.04]) {
+            assert!(close(*adjusted, expected), "{adjusted} {expected}");
+        }
+        assert_eq!(benjamini_hochberg(&[]), Vec::<f64>::new());
+        assert_eq!(benjamini_hochberg(&[1.0]), [1.0]);
+    }
+
+    fn nodes(counts: &[(u64, u64)]) -> BTreeMap<Symbol, NodeTasks> {
+        let node = |(index, &(tasks, stragglers)): (u32, &(u64, u64))| {
+            (Symbol::from_index(index), NodeTasks { tasks, stragglers })
+        };
+        (0..).zip(counts).map(node).collect()
+    }
+
+    #[test]
+    fn a_node_that_is_slow_stands_out() {
+        let slow = slow_nodes(&nodes(&[(8, 0), (4, 4), (9, 0)]), 3, 0.05);
+        assert_eq!(slow.keys().copied().collect::<Vec<_>>(), [Symbol::from_index(1)]);
+        let node = slow[&Symbol::from_index(1)];
+        assert_eq!((node.others.tasks, node.others.stragglers), (17, 0));
+        assert!(node.p_value < 1e-5 && node.adjusted >= node.p_value);
+    }
+
+    #[test]
+    fn one_straggler_is_chance_and_so_is_a_lonely_node() {
+        assert!(slow_nodes(&nodes(&[(5, 1), (5, 0), (5, 0)]), 3, 0.05).is_empty());
+        assert!(slow_nodes(&nodes(&[(100, 50)]), 3, 0.05).is_empty());
+        assert!(slow_nodes(&nodes(&[(2, 2), (100, 0)]), 3, 0.05).is_empty());
+        assert!(slow_nodes(&BTreeMap::new(), 3, 0.05).is_empty());
+        assert!(slow_nodes(&nodes(&[(0, 0), (0, 0)]), 0, 0.05).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn tails_fall_and_add_up(n in 1u64..300, p in 0.001f64..0.999) {
+            let tails: Vec<f64> = (0..=n + 1).map(|s| binomial_upper_tail(n, s, p)).collect();
+            prop_assert!(tails.windows(2).all(|pair| pair[0] >= pair[1] - 1e-12));
+            // The expectation is the sum of the tails.
+            let mean: f64 = tails[1..].iter().sum();
+            prop_assert!((mean - n as f64 * p).abs() < 1e-8 * n as f64);
+        }
+
+        #[test]
+        fn adjusting_never_lowers_and_keeps_the_order(p_values in prop::collection::vec(0.0f64..=1.0, 0..30)) {
+            let adjusted = benjamini_hochberg(&p_values);
+            for (i, p) in p_values.iter().enumerate() {
+                prop_assert!(adjusted[i] >= *p && adjusted[i] <= 1.0);
+                for (j, other) in p_values.iter().enumerate() {
+                    prop_assert!(p > other || adjusted[i] <= adjusted[j]);
+                }
+            }
+        }
+    }
+}

@@ -4,6 +4,9 @@
 //! never over a mix: [`executions`] says which attempt of a task is judged and how long it took, [`labels`] which
 //! executions are stragglers, [`impact`] what they cost, [`progress`] how far an attempt had come at any moment.
 //!
+//! [`group`] puts labels on a group and parts the stragglers that their input explains from the others,
+//! [`speculation`] tells what copies the cluster ran.
+//!
 //! The definitions are those of three papers, cited as
 //!
 //! - S0: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, "A New Framework for Evaluating Straggler Detection Mechanisms
@@ -14,6 +17,8 @@
 //!   Virtualized Cloud Datacenters", 2019.
 
 pub mod executions;
+pub mod group;
 pub mod impact;
 pub mod labels;
 pub mod progress;
+pub mod speculation;

@@ -1,7 +1,7 @@
 //! The catalogue of rules. A heuristic reads the task table and gives facts; it never formats tables,
 //! never prints and never knows where its thresholds come from.
 //!
-//! A rule is a row of [`ALL`]: its id, its parameters' YAML (`rules/…/<id>.yaml`, the only place where
+//! A rule is a row of [`all`]: its id, its parameters' YAML (`rules/…/<id>.yaml`, the only place where
 //! default numbers stand), its page (`rules/…/<id>.md`, the same text for `rules show`, the docs and every
 //! report), and the type that checks it.
 

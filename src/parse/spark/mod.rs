@@ -1,7 +1,7 @@
 //! Event logs of Spark 1.0 to 4.x: JSON, one event a line (`JsonProtocol`), in one file or several parts.
 //!
-//! Blocks of whole lines are read at the same time on several threads ([`block`]) and taken over in the order of the
-//! log ([`build`]), so the result does not depend on the threads.
+//! Blocks of whole lines are read at the same time on several threads (`block`) and taken over in the order of the
+//! log (`build`), so the result does not depend on the threads.
 
 mod block;
 mod build;

@@ -1,0 +1,269 @@
+//! Reads every history below paths, in parallel, and hands each application to a closure. What comes out stands in the
+//! order of the sources, whatever the number of threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::{Summary, read};
+use crate::input::discover;
+use crate::input::inventory::{Inventory, Source};
+use crate::input::job_id::{job_id_in, master_attempt_in};
+use crate::input::kind::SourceKind;
+use crate::input::part::Part;
+use crate::model::conf::{Conf, ConfKey};
+use crate::model::{Application, Engine, Status};
+use crate::parse::{Level, Parsed, Problem, jobconf};
+
+/// Configurations beyond this many bytes are cut: real ones have some 200 KiB.
+const MAX_CONF_LEN: u64 = 64 << 20;
+
+/// Event logs from so many stored bytes on are worth all threads.
+const LARGE_LOG: u64 = 32 << 20;
+
+/// A problem and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceProblem {
+    /// The file.
+    pub source: String,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What was found below the paths.
+#[derive(Debug, Clone)]
+pub struct Visited<T> {
+    /// Counts of files and applications; findings are not counted here.
+    pub summary: Summary,
+    /// One entry for each application, in the order of the sources.
+    pub applications: Vec<Visit<T>>,
+    /// What went wrong, by source.
+    pub problems: Vec<SourceProblem>,
+    /// Files that are no histories, by reason.
+    pub skipped: Vec<(&'static str, u64)>,
+    /// Whether something that the user named could not be read.
+    pub named_input_failed: bool,
+}
+
+/// What was made of one application.
+#[derive(Debug, Clone)]
+pub struct Visit<T> {
+    /// The application's id.
+    pub id: String,
+    /// The files it was read from, the history first.
+    pub sources: Vec<String>,
+    /// What `look` made of it.
+    pub value: T,
+}
+
+/// Finds the histories below `paths` and shows each application to `look`, with the files it was read from. An
+/// application lives only as long as `look` takes.
+#[must_use]
+pub fn visit<T: Send>(paths: &[PathBuf], look: impl Fn(&Application, &[String]) -> T + Sync) -> Visited<T> {
+    let mut inventory = discover::discover(paths);
+    inventory.look_at_streams();
+    let look_into = |source: &Source| look_into(source, &inventory, &look);
+    // Large event logs are read by all threads, one log at a time: side by side they would only take more memory.
+    let mut outcomes: Vec<Option<SourceOutcome<T>>> = inventory
+        .histories
+        .iter()
+        .map(|source| is_large_event_log(source).then(|| look_into(source)))
+        .collect();
+    let sources = inventory.histories.par_iter();
+    sources.zip(&mut outcomes).for_each(|(source, outcome)| {
+        outcome.get_or_insert_with(|| look_into(source));
+    });
+    assemble(&inventory, outcomes.into_iter().flatten())
+}
+
+fn is_large_event_log(source: &Source) -> bool {
+    let stored: u64 = source.parts.iter().filter_map(Part::stored_len).sum();
+    source.kind == Some(SourceKind::SparkEventLog) && stored >= LARGE_LOG
+}
+
+/// What became of one history.
+struct SourceOutcome<T> {
+    applications: Vec<Visit<T>>,
+    problems: Vec<SourceProblem>,
+    /// Files beyond those of the source that were used.
+    confs: Vec<PathBuf>,
+    failed: bool,
+}
+
+fn look_into<T>(
+    source: &Source,
+    inventory: &Inventory,
+    look: impl Fn(&Application, &[String]) -> T,
+) -> SourceOutcome<T> {
+    let name = source.path.to_string();
+    let mut outcome =
+        SourceOutcome { applications: Vec::new(), problems: Vec::new(), confs: Vec::new(), failed: false };
+    let parsed = match read::read(source) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            outcome.failed = true;
+            outcome.problems.push(error_problem(name, "unreadable", error.to_string()));
+            return outcome;
+        }
+    };
+    let Parsed { applications, confs, problems, part_problems } = parsed;
+    for (part, problems) in part_problems {
+        let keep = |problem| SourceProblem { source: part.clone(), problem };
+        outcome.problems.extend(problems.into_vec().into_iter().map(keep));
+    }
+    let keep = |problem| SourceProblem { source: name.clone(), problem };
+    outcome.problems.extend(problems.into_vec().into_iter().map(keep));
+    let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
+    if applications.is_empty() && !told_why {
+        let message = "the history tells nothing about a job; it was left out".to_owned();
+        outcome.problems.push(error_problem(name.clone(), "no-events", message));
+    }
+    let mut embedded = confs;
+    for mut app in applications {
+        if app.id.is_empty() {
+            app.id = id_from_name(source, app.engine);
+        }
+        let open = matches!(app.status, Status::Running | Status::Unknown);
+        if open
+            && app.engine == Engine::MapReduce
+            && app.groups.is_empty()
+            && app.submitted_at.is_none()
+            && app.name.is_none()
+        {
+            let message = "the history tells nothing about a job; it was left out".to_owned();
+            outcome.problems.push(error_problem(name.clone(), "no-events", message));
+            continue;
+        }
+        let mut sources: Vec<String> = source.parts.iter().map(Part::name).collect();
+        if app.engine == Engine::MapReduce {
+            match embedded.iter().position(|(id, _)| *id == app.id) {
+                Some(at) => app.conf = embedded.swap_remove(at).1,
+                None => attach_conf(&mut app, source, inventory, &mut sources, &mut outcome),
+            }
+            complete_from_conf(&mut app);
+        }
+        let value = look(&app, &sources);
+        outcome.applications.push(Visit { id: app.id, sources, value });
+    }
+    outcome.failed = outcome.applications.is_empty();
+    outcome
+}
+
+/// What the file's name tells where the history does not tell its own id: a job's id, or the whole name.
+fn id_from_name(source: &Source, engine: Engine) -> String {
+    let Some(name) = source.path.as_path().file_name() else { return String::new() };
+    match engine {
+        Engine::MapReduce => job_id_in(name).unwrap_or_default(),
+        Engine::Spark => name.to_string_lossy().into_owned(),
+    }
+}
+
+/// Reads the configuration file of the job, if there is one.
+fn attach_conf<T>(
+    app: &mut Application,
+    source: &Source,
+    inventory: &Inventory,
+    sources: &mut Vec<String>,
+    outcome: &mut SourceOutcome<T>,
+) {
+    let Some(file) = inventory.conf_for(source.path.as_path(), &app.id) else { return };
+    let shown = file.path.display().to_string();
+    match read_conf(&file.part) {
+        Ok((conf, problems)) => {
+            app.conf = conf;
+            let keep = |problem| SourceProblem { source: shown.clone(), problem };
+            outcome.problems.extend(problems.into_iter().map(keep));
+            sources.push(shown);
+            outcome.confs.push(file.part.file().to_path_buf());
+        }
+        Err(message) => outcome.problems.push(error_problem(shown, "unreadable", message)),
+    }
+}
+
+fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
+    use std::io::Read;
+    let stream = part.open().map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    // What comes before a read error is parsed; the parser says that the end is missing.
+    if let Err(error) = stream.take(MAX_CONF_LEN).read_to_end(&mut bytes)
+        && bytes.is_empty()
+    {
+        return Err(error.to_string());
+    }
+    let (conf, problems) = jobconf::parse(&bytes);
+    Ok((conf, problems.into_vec()))
+}
+
+fn complete_from_conf(app: &mut Application) {
+    app.name = app.name.take().or_else(|| app.conf.text(ConfKey::JobName));
+    app.user = app.user.take().or_else(|| app.conf.text(ConfKey::User));
+    app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::Queue));
+}
+
+fn assemble<T>(inventory: &Inventory, outcomes: impl Iterator<Item = SourceOutcome<T>>) -> Visited<T> {
+    let mut visited = Visited {
+        summary: Summary { files_found: inventory.found, ..Summary::default() },
+        applications: Vec::new(),
+        problems: Vec::new(),
+        skipped: inventory.skipped.iter().map(|skipped| (skipped.reason.text(), skipped.count)).collect(),
+        named_input_failed: false,
+    };
+    // An archive with several logs is one file, and so is one of which a part could not be read.
+    let (mut analysed, mut failed) = (BTreeSet::new(), BTreeSet::new());
+    for failure in &inventory.failures {
+        visited.named_input_failed |= failure.named_by_user;
+        failed.insert(failure.file.clone());
+        let source = failure.error.path().display().to_string();
+        visited.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
+    }
+    for (source, outcome) in inventory.histories.iter().zip(outcomes) {
+        visited.named_input_failed |= outcome.failed && source.named_by_user;
+        let files = if outcome.failed { &mut failed } else { &mut analysed };
+        files.extend(source.files().map(Path::to_path_buf));
+        visited.applications.extend(outcome.applications);
+        visited.problems.extend(outcome.problems);
+        analysed.extend(outcome.confs);
+    }
+    let summary = &mut visited.summary;
+    summary.files_analysed = analysed.len() as u64;
+    summary.files_failed = failed.difference(&analysed).count() as u64;
+    summary.files_skipped = inventory.found.saturating_sub(summary.files_analysed + summary.files_failed);
+    supersede(&mut visited);
+    visited.summary.applications = visited.applications.len() as u64;
+    visited
+}
+
+/// Each attempt of a job's master leaves a history of its own in the staging folder, and the later one
+/// repeats what it recovered of the earlier: only the last one tells how the job went on.
+fn supersede<T>(visited: &mut Visited<T>) {
+    let attempt = |app: &Visit<T>| -> Option<(PathBuf, String, u32)> {
+        let path = Path::new(app.sources.first()?);
+        let number = master_attempt_in(path.file_name()?)?;
+        Some((path.parent()?.to_owned(), app.id.clone(), number))
+    };
+    let mut last: BTreeMap<(PathBuf, String), u32> = BTreeMap::new();
+    for (folder, id, number) in visited.applications.iter().filter_map(attempt) {
+        let latest = last.entry((folder, id)).or_default();
+        *latest = number.max(*latest);
+    }
+    let mut superseded = Vec::new();
+    visited.applications.retain(|app| {
+        let Some((folder, id, number)) = attempt(app) else { return true };
+        let latest = last.get(&(folder, id)).copied().unwrap_or_default();
+        if number < latest {
+            superseded.push((app.sources.first().cloned().unwrap_or_default(), latest));
+        }
+        number >= latest
+    });
+    for (source, latest) in superseded {
+        let message = format!("attempt {latest} of the job's master tells more; this history was left out");
+        let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
+        visited.problems.push(SourceProblem { source, problem });
+    }
+}
+
+fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
+    let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
+    SourceProblem { source, problem }
+}

@@ -210,9 +210,10 @@ fn oracle_hierarchical() {
             .zip(list(&case.input["flags"]))
             .map(|(task, flag)| flag.as_bool().unwrap() && performance.is_slow(node(task), fraction))
             .collect();
-        let named = performance.nodes.iter().map(|&(node, speed)| {
-            (names[usize::try_from(node).unwrap()].to_owned(), json!(speed))
-        });
+        let named = performance
+            .nodes
+            .iter()
+            .map(|&(node, speed)| (names[usize::try_from(node).unwrap()].to_owned(), json!(speed)));
         let perf: serde_json::Map<String, Value> = named.collect();
         check(&case, &json!({ "perf": perf, "cluster": performance.cluster, "flags": flags }));
     }
@@ -236,7 +237,8 @@ fn oracle_mr2_legacy() {
                 #[allow(clippy::cast_possible_truncation)] // as Hadoop does
                 let new_attempt = mean as i64;
                 let start = whole(&attempt["start"]);
-                let estimate = legacy_estimate(start, whole(&attempt["update"]), number(&attempt["progress"]));
+                let estimate =
+                    legacy_estimate(start, whole(&attempt["update"]), number(&attempt["progress"]));
                 Worth::of(start, estimate, new_attempt, now, count(&attempt["copies"]))
             })
             .collect();
@@ -321,7 +323,8 @@ fn oracle_offline_combined() {
         let elapsed = numbers(&case.input["elapsed"]);
         let least: Vec<f64> =
             elapsed.iter().map(|&elapsed| least_progress(|t| model.at(t), elapsed, diff)).collect();
-        let offline: Vec<bool> = progress.iter().zip(&least).map(|(progress, least)| progress < least).collect();
+        let offline: Vec<bool> =
+            progress.iter().zip(&least).map(|(progress, least)| progress < least).collect();
         let online: Vec<bool> = match case.input["variant"].as_str().unwrap() {
             "median_half" => {
                 let median = median(&progress).unwrap();
@@ -337,7 +340,8 @@ fn oracle_offline_combined() {
             }
             other => panic!("{}: {other}", case.id),
         };
-        let combined: Vec<bool> = offline.iter().zip(&online).map(|(offline, online)| *offline && *online).collect();
+        let combined: Vec<bool> =
+            offline.iter().zip(&online).map(|(offline, online)| *offline && *online).collect();
         check(&case, &json!({ "S": least, "offline": offline, "online": online, "combined": combined }));
     }
 }

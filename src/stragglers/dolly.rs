@@ -10,7 +10,11 @@
 pub fn clones(tasks: u64, probability: f64, tolerance: f64) -> Option<u64> {
     /// A whole number of clones may come out as slightly more by rounding.
     const ROUNDING: f64 = 1e-9;
-    if tasks == 0 || !(0.0..1.0).contains(&probability) || !(0.0..1.0).contains(&tolerance) || tolerance == 0.0 {
+    if tasks == 0
+        || !(0.0..1.0).contains(&probability)
+        || !(0.0..1.0).contains(&tolerance)
+        || tolerance == 0.0
+    {
         return None;
     }
     if probability == 0.0 {

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::detect::{Detector, Parameter};
-use super::executions::{Certainty, Executions, attempts_of_tasks};
-use super::labels::{Edge, Labels, MIN_TASKS, Run, UsualRule, UsualSource, label_by_usual};
+use super::executions::{AttemptsByTask, Certainty, Execution, Executions};
+use super::labels::{Edge, Labels, MIN_TASKS, TaskTime, UsualRule, UsualSource, label_by_usual};
 use super::quality::{Judged, Quality};
 use super::replay::{Options, Replay, Sources, Timeline, replay};
 use crate::model::Engine;
@@ -22,7 +22,7 @@ pub const BETA: f64 = 0.5;
 
 /// What the tasks of a group are judged by, in the order of its executions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reference {
+pub struct GroundTruth {
     /// How long each usually takes, in seconds.
     pub usual: Vec<Option<f64>>,
     /// Whether each was a straggler; `None` where it cannot be told.
@@ -31,18 +31,22 @@ pub struct Reference {
     pub source: Option<UsualSource>,
 }
 
-impl Reference {
+impl GroundTruth {
     /// More than 1.2 times the usual time (S0 section 6.1), with other runs of the same group where there are some.
     #[must_use]
-    pub fn usual(executions: &Executions, rule: &UsualRule, others: &[&Run]) -> Self {
-        let run: Run = executions.tasks.iter().map(|task| (task.duration, task.input)).collect();
+    pub fn usual(executions: &Executions, rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
+        let time = |task: &Execution| TaskTime { duration: task.duration, input: task.input };
+        let run: Vec<TaskTime> = executions.tasks.iter().map(time).collect();
         let (usual, source) = rule.usual(&run, others);
         let enough = run.len() >= MIN_TASKS;
         let label = |(place, usual): (usize, &Option<f64>)| {
             let task = executions.tasks.get(place)?;
-            let straggler = label_by_usual(task.duration, usual.filter(|&usual| usual > 0.0), rule.factor, Edge::Above);
+            let straggler =
+                label_by_usual(task.duration, usual.filter(|&usual| usual > 0.0), rule.factor, Edge::Above);
             // A lower bound below the limit tells nothing.
-            straggler.map(|straggler| straggler && enough).filter(|&it| it || task.certainty != Certainty::AtLeast)
+            straggler
+                .map(|straggler| straggler && enough)
+                .filter(|&it| it || task.certainty != Certainty::AtLeast)
         };
         let stragglers = usual.iter().enumerate().map(label).collect();
         Self { usual, stragglers, source: Some(source) }
@@ -94,7 +98,7 @@ impl GroupEvaluation {
     pub fn of(
         group: &TaskGroup,
         executions: &Executions,
-        reference: &Reference,
+        truth: &GroundTruth,
         detectors: &[Box<dyn Detector>],
         options: &Options,
     ) -> Self {
@@ -121,12 +125,12 @@ impl GroupEvaluation {
         });
         let mut evaluated: Vec<Evaluated> = std::iter::once(actual).chain(replayed).collect();
         for detector in &mut evaluated {
-            detector.quality = quality(executions, reference, &detector.detections);
+            detector.quality = quality(executions, truth, &detector.detections);
         }
         Self {
             detectors: evaluated,
-            undetermined: reference.stragglers.iter().filter(|label| label.is_none()).count() as u64,
-            usual_source: reference.source,
+            undetermined: truth.stragglers.iter().filter(|label| label.is_none()).count() as u64,
+            usual_source: truth.source,
             optimistic,
             sources: replay.sources,
             steps: (replay.step, replay.last_step),
@@ -134,8 +138,8 @@ impl GroupEvaluation {
     }
 }
 
-fn quality(executions: &Executions, reference: &Reference, detections: &[Option<Millis>]) -> Quality {
-    let columns = reference.usual.iter().zip(&reference.stragglers).zip(detections);
+fn quality(executions: &Executions, truth: &GroundTruth, detections: &[Option<Millis>]) -> Quality {
+    let columns = truth.usual.iter().zip(&truth.stragglers).zip(detections);
     let tasks = executions.tasks.iter().zip(columns).filter_map(|(task, ((usual, straggler), detected))| {
         Some(Judged {
             duration: task.duration,
@@ -151,12 +155,13 @@ fn quality(executions: &Executions, reference: &Reference, detections: &[Option<
 /// first copy. The copy had to wait for its place, so the task was flagged at that moment at the latest.
 #[must_use]
 pub fn actual(group: &TaskGroup, executions: &Executions) -> Vec<Option<Millis>> {
-    let rows_of_tasks = attempts_of_tasks(group);
+    let by_task = AttemptsByTask::of(group);
     let start = |row: usize| group.attempts.time(row, TimePoint::Start);
-    let of_task = |task: &super::executions::Execution| {
+    let of_task = |task: &Execution| {
         let launched = start(task.attempt)?;
-        let rows = rows_of_tasks.get(task.task)?.iter().copied();
-        let copies = rows.filter(|&row| row != task.attempt && group.attempts.is_speculative(row) == Some(true));
+        let rows = by_task.of_task(task.task).iter().copied();
+        let copies =
+            rows.filter(|&row| row != task.attempt && group.attempts.is_speculative(row) == Some(true));
         copies.filter_map(|row| Millis::between(launched, start(row)?)).min()
     };
     executions.tasks.iter().map(of_task).collect()
@@ -317,7 +322,9 @@ impl fmt::Display for Best {
             Self::TooFew { stragglers } => {
                 write!(f, "{stragglers} stragglers are too few to tell detectors apart")
             }
-            Self::None => write!(f, "no detector would have made tasks shorter than leaving stragglers alone"),
+            Self::None => {
+                write!(f, "no detector would have made tasks shorter than leaving stragglers alone")
+            }
             Self::Detector { id, .. } => write!(f, "{id} would have served best"),
         }
     }
@@ -326,7 +333,6 @@ impl fmt::Display for Best {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stragglers::executions::Execution;
 
     fn quality_of(tasks: &[(f64, Option<f64>)]) -> Quality {
         let judged = |&(duration, detected): &(f64, Option<f64>)| Judged {
@@ -399,9 +405,9 @@ mod tests {
         executions.tasks.extend(std::iter::repeat_n(task(10.0, Certainty::Measured), 5));
         executions.tasks.push(task(11.0, Certainty::AtLeast));
         executions.tasks.push(task(13.0, Certainty::AtLeast));
-        let reference = Reference::usual(&executions, &UsualRule::default(), &[]);
-        assert_eq!(reference.stragglers[4..], [Some(false), None, Some(true)]);
+        let truth = GroundTruth::usual(&executions, &UsualRule::default(), &[]);
+        assert_eq!(truth.stragglers[4..], [Some(false), None, Some(true)]);
         let alone = Executions { tasks: vec![task(10.0, Certainty::Measured)], ..Executions::default() };
-        assert_eq!(Reference::usual(&alone, &UsualRule::default(), &[]).stragglers, [Some(false)]);
+        assert_eq!(GroundTruth::usual(&alone, &UsualRule::default(), &[]).stragglers, [Some(false)]);
     }
 }

@@ -25,7 +25,8 @@ impl Power {
             return Some(0.0);
         }
         let active = tasks.min(cores) as f64;
-        (tasks <= cores.saturating_mul(threads)).then(|| active.mul_add(self.dynamic_watts, self.static_watts))
+        (tasks <= cores.saturating_mul(threads))
+            .then(|| active.mul_add(self.dynamic_watts, self.static_watts))
     }
 
     /// The power of one more task on a machine with `tasks` running: all of it on one that was off (class A), a core's
@@ -122,11 +123,7 @@ impl FirstOrder {
             detected_stragglers: Part::new(detected, plus(1.0), plus(2.0)),
             undetected_stragglers: Part::new(undetected, undetected_time, undetected_time),
             false_positives: Part::new(false_positives, Some(1.0), Some(1.5)),
-            true_negatives: Part::new(
-                1.0 - input.straggler_share - false_positives,
-                Some(1.0),
-                Some(1.0),
-            ),
+            true_negatives: Part::new(1.0 - input.straggler_share - false_positives, Some(1.0), Some(1.0)),
         }
     }
 
@@ -209,7 +206,10 @@ mod tests {
     #[test]
     fn machines_draw_power_by_core() {
         let one_more = |tasks| Power::S0.of_one_more(tasks, 4, 2);
-        assert_eq!((one_more(0), one_more(3), one_more(4), one_more(8)), (Some(82.0), Some(17.0), Some(0.0), None));
+        assert_eq!(
+            (one_more(0), one_more(3), one_more(4), one_more(8)),
+            (Some(82.0), Some(17.0), Some(0.0), None)
+        );
         assert_eq!(Power::S0.of_machine(9, 4, 2), None);
     }
 

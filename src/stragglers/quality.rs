@@ -203,11 +203,13 @@ mod tests {
     }
 
     fn any_task() -> impl Strategy<Value = Judged> {
-        (0.1f64..100.0, 0.1f64..50.0, prop::option::of(0.0f64..1.0)).prop_map(|(duration, usual, share)| Judged {
-            duration,
-            usual,
-            straggler: duration > 1.2 * usual,
-            detected: share.map(|share| share * duration),
+        (0.1f64..100.0, 0.1f64..50.0, prop::option::of(0.0f64..1.0)).prop_map(|(duration, usual, share)| {
+            Judged {
+                duration,
+                usual,
+                straggler: duration > 1.2 * usual,
+                detected: share.map(|share| share * duration),
+            }
         })
     }
 

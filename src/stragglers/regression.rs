@@ -73,9 +73,9 @@ impl Formula {
             }
             Self::Power(a, b) => a * t.max(0.0).powf(*b),
             Self::Logarithmic(a, b) => b.mul_add(t.max(f64::MIN_POSITIVE).ln(), *a),
-            Self::Pieces(a, b, bends) => {
-                bends.iter().fold(b.mul_add(t, *a), |sum, (bend, change)| change.mul_add((t - bend).max(0.0), sum))
-            }
+            Self::Pieces(a, b, bends) => bends
+                .iter()
+                .fold(b.mul_add(t, *a), |sum, (bend, change)| change.mul_add((t - bend).max(0.0), sum)),
         }
     }
 
@@ -196,9 +196,7 @@ fn candidates(points: &[(f64, f64)]) -> Vec<(Family, Formula)> {
     let positive: Vec<(f64, f64)> = points.iter().copied().filter(|point| point.0 > 0.0).collect();
     if positive.len() >= MIN_POINTS {
         let logarithms: Vec<(f64, f64)> = positive.iter().map(|point| (point.0.ln(), point.1)).collect();
-        found.extend(
-            line(&logarithms).map(|(a, b)| (Family::Logarithmic, Formula::Logarithmic(a, b))),
-        );
+        found.extend(line(&logarithms).map(|(a, b)| (Family::Logarithmic, Formula::Logarithmic(a, b))));
         let both: Vec<(f64, f64)> =
             logarithms.iter().filter(|point| point.1 > 0.0).map(|point| (point.0, point.1.ln())).collect();
         if both.len() >= MIN_POINTS {

@@ -152,11 +152,7 @@ impl State {
     }
 
     pub(crate) fn past(&self) -> Past<'_> {
-        Past {
-            flagged: &self.flagged,
-            still_running: self.still_running,
-            last_flag_ms: self.last_flag_ms,
-        }
+        Past { flagged: &self.flagged, still_running: self.still_running, last_flag_ms: self.last_flag_ms }
     }
 
     /// For each attempt the time from its launch to its first flag.

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn flags_on_nodes_of_the_usual_speed_are_dropped() {
-        let attempts = [on(0, 30.0, 0.9), on(0, 30.0, 0.3), on(1, 30.0, 0.2), on(1, 30.0, 0.3), on(2, 30.0, 0.9)];
+        let attempts =
+            [on(0, 30.0, 0.9), on(0, 30.0, 0.3), on(1, 30.0, 0.2), on(1, 30.0, 0.3), on(2, 30.0, 0.9)];
         assert_eq!(group(30.0, &attempts).flags(&AverageGap::DEFAULT), [1, 2, 3]);
         assert_eq!(group(30.0, &attempts).flags(&Hierarchical::DEFAULT), [2, 3]);
     }

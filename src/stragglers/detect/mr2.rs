@@ -103,7 +103,9 @@ impl Caps {
 pub fn choose(worths: &[Worth], already: usize, allowed: usize) -> Option<usize> {
     let saving = |worth: &Worth| if let Worth::Saves(saving) = *worth { Some(saving) } else { None };
     let mut best: Option<(usize, i64)> = None;
-    for (place, saving) in worths.iter().enumerate().filter_map(|(place, worth)| Some((place, saving(worth)?))) {
+    for (place, saving) in
+        worths.iter().enumerate().filter_map(|(place, worth)| Some((place, saving(worth)?)))
+    {
         if best.is_none_or(|(_, greatest)| saving > greatest) {
             best = Some((place, saving));
         }

@@ -52,7 +52,8 @@ pub fn fates(timeline: &Timeline, speculator: &Mr2, options: &Options) -> Vec<Fa
         let past = state.past();
         let open = gate_is_open(snapshot.completed.count(), snapshot.total);
         let worths = if open { speculator.worths(&snapshot, &past) } else { Vec::new() };
-        for (place, attempt) in snapshot.running.iter().enumerate().filter(|(_, it)| it.reported_ms.is_some()) {
+        for (place, attempt) in snapshot.running.iter().enumerate().filter(|(_, it)| it.reported_ms.is_some())
+        {
             let now = match worths.get(place) {
                 None => Fate::TooFewDone,
                 Some(Worth::Saves(_)) if snapshot.pending > 0 => Fate::ContainersWaited,
@@ -119,8 +120,10 @@ mod tests {
 
     #[test]
     fn what_holds_a_copy_back() {
-        let slow = [(0, 30_000), (0, 300_000), (0, 2000)];
-        assert_eq!(fates_of(&slow, 0, Mr2::LEGACY), ["never-worth", "speculated", "unseen"]);
+        assert_eq!(fates_of(&[(0, 2000), (0, 2000)], 0, Mr2::LEGACY), ["unseen"; 2]);
+        let slow = [(0, 30_000), (0, 300_000), (0, 29_000)];
+        let expected = ["never-worth", "speculated", "too-few-done"];
+        assert_eq!(fates_of(&slow, 0, Mr2::LEGACY), expected);
         assert_eq!(fates_of(&slow, 1, Mr2::LEGACY)[1], "containers-waited");
         assert_eq!(fates_of(&[(0, 30_000), (0, 30_000)], 0, Mr2::LEGACY), ["too-few-done"; 2]);
         // Two are as slow; the second would have to wait longer than it runs.

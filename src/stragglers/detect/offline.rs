@@ -137,11 +137,8 @@ pub struct Combined {
 
 impl Combined {
     /// With half the median of all launched tasks.
-    pub const DEFAULT: Self = Self {
-        id: "combined",
-        offline: Offline::DEFAULT,
-        second: Second::MedianHalf(Pool::Launched),
-    };
+    pub const DEFAULT: Self =
+        Self { id: "combined", offline: Offline::DEFAULT, second: Second::MedianHalf(Pool::Launched) };
     /// With the online detector.
     pub const AVERAGE_GAP: Self = Self {
         id: "combined-average-gap",

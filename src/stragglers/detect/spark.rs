@@ -54,7 +54,13 @@ impl Efficiency {
     /// Whether a task may be speculated. Where no records were read at all Spark takes every task as inefficient, and
     /// so it does with one that has not reported yet.
     #[must_use]
-    pub fn is_inefficient(&self, runtime: f64, threshold: f64, rate: Option<f64>, mean_rate: Option<f64>) -> bool {
+    pub fn is_inefficient(
+        &self,
+        runtime: f64,
+        threshold: f64,
+        rate: Option<f64>,
+        mean_rate: Option<f64>,
+    ) -> bool {
         let is_slow = match (rate, mean_rate) {
             (Some(rate), Some(mean)) => rate < self.rate_multiplier * mean,
             _ => true,

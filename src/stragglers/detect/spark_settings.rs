@@ -84,7 +84,8 @@ impl Medians {
     ) -> Option<Millis> {
         self.stretches(attempt, quantile).find_map(|(from, to, median)| {
             let threshold = Millis::from_f64((multiplier * median).max(min_runtime.as_f64()))?;
-            let late = i64::try_from(threshold.get()).ok()?.saturating_add(1).saturating_add(attempt.start_ms);
+            let late =
+                i64::try_from(threshold.get()).ok()?.saturating_add(1).saturating_add(attempt.start_ms);
             let at = from.max(late);
             (at < to).then(|| Millis::from_f64(at.saturating_sub(attempt.start_ms) as f64))?
         })

@@ -45,7 +45,8 @@ impl UsualProgress {
         if told.len() < MIN_TASKS {
             return;
         }
-        let end = told.iter().map(|attempt| attempt.finish_ms - attempt.start_ms).max().unwrap_or(0) as f64 / 1000.0;
+        let end = told.iter().map(|attempt| attempt.finish_ms - attempt.start_ms).max().unwrap_or(0) as f64
+            / 1000.0;
         let curves: Vec<_> = told
             .iter()
             .map(|attempt| {

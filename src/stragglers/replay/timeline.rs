@@ -137,7 +137,8 @@ impl Timeline {
         let mut first_launch: Vec<Option<i64>> = vec![None; group.tasks.len()];
         let mut attempts = Vec::new();
         for row in rows {
-            let (Some(task), Some(start_ms)) = (group.attempts.task(row), since(row, TimePoint::Start)) else {
+            let (Some(task), Some(start_ms)) = (group.attempts.task(row), since(row, TimePoint::Start))
+            else {
                 continue;
             };
             if let Some(first) = first_launch.get_mut(task) {
@@ -147,7 +148,8 @@ impl Timeline {
                 continue;
             }
             let execution = by_task.get(&task).copied();
-            let won = execution.filter(|execution| execution.attempt == row).map(|execution| execution.winner);
+            let won =
+                execution.filter(|execution| execution.attempt == row).map(|execution| execution.winner);
             let end = since(row, TimePoint::Finish);
             // What ran on after its copy had won is of no interest any more.
             let taken_over = won.and_then(|winner| since(winner, TimePoint::Finish));

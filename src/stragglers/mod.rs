@@ -16,9 +16,16 @@
 //! - S2: P. Garraghan, X. Ouyang, R. Yang et al., "Straggler Root-Cause and Impact Analysis for Massive-scale
 //!   Virtualized Cloud Datacenters", 2019.
 
+pub mod detect;
+pub mod dolly;
+pub mod evaluation;
 pub mod executions;
+pub mod first_order;
 pub mod group;
 pub mod impact;
 pub mod labels;
 pub mod progress;
+pub mod quality;
+pub mod regression;
+pub mod replay;
 pub mod speculation;

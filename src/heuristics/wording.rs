@@ -44,3 +44,21 @@ pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Displa
         None => format!("{} → {new}", key.name()),
     }
 }
+
+/// A share as people read it: "12.5 %".
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", crate::units::three_digits(100.0 * share))
+}
+
+/// A setting to paste, with what it was: `--conf spark.executor.memory=6g (now 4g)`.
+pub(super) fn conf_line(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
+    match app.conf.find(key) {
+        Some((name, old)) => format!("--conf {name}={new} (now {old})"),
+        None => format!("--conf {}={new}", key.name()),
+    }
+}
+
+/// "1 task", "2 tasks".
+pub(super) fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

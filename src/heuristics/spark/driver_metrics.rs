@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::sizing::{self, Setting};
-use super::stage_text::plural;
 use super::{conf_line, containers, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;

@@ -2,9 +2,9 @@
 
 use super::failures::{self, Ends};
 use super::lost_time::reason_of_job;
-use super::stage_text::plural;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Facet, Job, JobResult, Spark};

@@ -2,10 +2,10 @@
 //! `JobRuntimeHeuristic`).
 
 use super::lost_time::{Failures, in_brackets, of_all, reason_of_job};
-use super::stage_text::plural;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
+use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Facet, Job, JobResult, Spark};

@@ -30,7 +30,7 @@ mod stage_text;
 mod stages_with_failed_tasks;
 
 use super::Rule;
-use crate::model::conf::ConfKey;
+use super::wording::{conf_line, percent};
 use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 
@@ -64,17 +64,4 @@ use rule;
 /// What only Spark applications have; `None` for another engine.
 fn spark(app: &Application) -> Option<&Spark> {
     app.spark.as_deref().filter(|_| app.engine == Engine::Spark)
-}
-
-/// A share as people read it: "12.5 %".
-fn percent(share: f64) -> String {
-    format!("{} %", crate::units::three_digits(100.0 * share))
-}
-
-/// A setting to paste, with what it was: `--conf spark.executor.memory=6g (now 4g)`.
-fn conf_line(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
-    match app.conf.find(key) {
-        Some((name, old)) => format!("--conf {name}={new} (now {old})"),
-        None => format!("--conf {}={new}", key.name()),
-    }
 }

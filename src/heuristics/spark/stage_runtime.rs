@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 
 use super::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
 use super::stage_text::label;
-use super::stage_text::plural;
 use super::{conf_line, containers, memory, percent, rule, sizing, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
+use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;

@@ -29,11 +29,6 @@ pub(super) fn first_line(text: &str) -> String {
     cut(words.join(" ").trim_end_matches(['.', ':']), MESSAGE)
 }
 
-/// "1 task", "2 tasks".
-pub(super) fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// What a failure goes back to, in one line: Spark wraps the message of the attempt that failed last in sentences
 /// about tasks and stages, and the exception that says something stands behind the last "Caused by".
 pub(super) fn cause(text: &str) -> String {

@@ -8,10 +8,11 @@ use std::cmp::Reverse;
 
 use super::containers::life;
 use super::losses::{Loss, lost_executors};
-use super::stage_text::{first_line, label, plural};
+use super::stage_text::{first_line, label};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
+use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Executor, Facet, Spark, Stage, StageStatus};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Measure;
 use crate::heuristics::spark::losses::lost_executors;
-use crate::heuristics::spark::stage_text::{cause, plural};
+use crate::heuristics::spark::stage_text::cause;
+use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::spark::{Executor, Spark};
 use crate::model::table::{EndReason, Outcome, TaskGroup};

@@ -1,0 +1,139 @@
+//! `default`: progress behind the average by a fixed gap (S0 eq 5 and 6; Hadoop up to 0.20).
+
+use super::snapshot::{Past, Snapshot};
+use super::timing::{LagScope, Timing};
+use super::{Detector, Parameter, Value};
+
+/// Which tasks the average is taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pool {
+    /// All tasks: a finished one counts 1, a waiting one 0 (the N of S0 eq 5; Hadoop up to 0.20).
+    All,
+    /// All tasks that were launched: a finished one counts 1.
+    Launched,
+    /// The running ones.
+    Running,
+}
+
+impl Pool {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Launched => "launched",
+            Self::Running => "running",
+        }
+    }
+
+    /// The average progress score; `None` where the pool is empty.
+    pub fn average(self, finished: usize, pending: usize, running: impl Iterator<Item = f64>) -> Option<f64> {
+        let (count, sum) = running.fold((0, 0.0), |(count, sum), progress| (count + 1, sum + progress));
+        let (sum, count) = match self {
+            Self::All => (sum + finished as f64, count + finished + pending),
+            Self::Launched => (sum + finished as f64, count + finished),
+            Self::Running => (sum, count),
+        };
+        (count > 0).then(|| sum / count as f64)
+    }
+}
+
+/// Whether a progress score is more than `gap` below the average (S0 eq 6).
+#[must_use]
+pub fn is_behind(progress: f64, average: f64, gap: f64) -> bool {
+    progress < average - gap
+}
+
+/// The average of a snapshot's progress scores.
+pub(super) fn average_of(pool: Pool, snapshot: &Snapshot<'_>) -> Option<f64> {
+    pool.average(snapshot.completed.count(), snapshot.pending, snapshot.progress())
+}
+
+/// Flags attempts whose progress is more than `gap` below the average.
+#[derive(Debug, Clone, Copy)]
+pub struct AverageGap {
+    /// The name in reports.
+    pub id: &'static str,
+    /// The gap.
+    pub gap: f64,
+    /// What the average is taken over.
+    pub pool: Pool,
+    /// When it may speak.
+    pub timing: Timing,
+}
+
+impl AverageGap {
+    /// S0's Default.
+    pub const DEFAULT: Self = Self { id: "default", gap: 0.2, pool: Pool::Launched, timing: Timing::S0 };
+
+    /// Hadoop 0.20 (`JobInProgress`, `TaskInProgress.hasSpeculativeTask`): the average is the job's, the lag of a
+    /// minute each task's, and nothing may wait.
+    pub const HADOOP_0_20: Self = Self {
+        id: "default-hadoop-0.20",
+        gap: 0.2,
+        pool: Pool::All,
+        timing: Timing { lag: 60.0, lag_scope: LagScope::Task, min_age: 0.0, require_no_pending: true },
+    };
+}
+
+impl Detector for AverageGap {
+    fn id(&self) -> &'static str {
+        self.id
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let mut parameters = vec![
+            Parameter::new("gap", Value::Number(self.gap)),
+            Parameter::new("pool", Value::Word(self.pool.name())),
+        ];
+        parameters.extend(self.timing.parameters());
+        parameters
+    }
+
+    fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {
+        if !self.timing.is_open(snapshot) {
+            return;
+        }
+        let Some(average) = average_of(self.pool, snapshot) else { return };
+        let attempts = snapshot.running.iter().enumerate();
+        let behind = attempts.filter(|(_, attempt)| {
+            attempt.progress.is_some_and(|progress| is_behind(progress, average, self.gap))
+                && self.timing.is_ripe(attempt)
+        });
+        flags.extend(behind.map(|(place, _)| place));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOTHING, group, running};
+    use super::*;
+
+    #[test]
+    fn an_empty_pool_has_no_average() {
+        assert_eq!(Pool::Running.average(3, 2, [].into_iter()), None);
+        assert_eq!(Pool::All.average(0, 0, [].into_iter()), None);
+        assert_eq!(Pool::All.average(0, 2, [].into_iter()), Some(0.0));
+    }
+
+    #[test]
+    fn the_lag_counts_the_job_or_the_task() {
+        let attempts = [running(30.0, 0.9), running(10.0, 0.1)];
+        let seen = |detector: AverageGap, at: f64| group(at, &attempts).flags(&detector);
+        let job = AverageGap { pool: Pool::Running, ..AverageGap::DEFAULT };
+        assert_eq!(seen(job, 19.0), []);
+        assert_eq!(seen(job, 20.0), [1]);
+        let task = Timing { lag_scope: LagScope::Task, ..Timing::S0 };
+        assert_eq!(seen(AverageGap { timing: task, ..job }, 60.0), []);
+    }
+
+    #[test]
+    fn a_queue_may_close_it() {
+        let attempts = [running(30.0, 0.9), running(30.0, 0.1)];
+        let mut group = group(60.0, &attempts);
+        group.pending = 1;
+        let timing = Timing { require_no_pending: true, ..Timing::S0 };
+        let strict = AverageGap { timing, pool: Pool::Running, ..AverageGap::DEFAULT };
+        assert_eq!(group.flags(&strict), NOTHING);
+        group.pending = 0;
+        assert_eq!(group.flags(&strict), [1]);
+    }
+}

@@ -1,0 +1,95 @@
+//! `flink`: Flink's slow task detector, which weighs time by input (`ExecutionTimeBasedSlowTaskDetector`).
+
+use super::snapshot::{Past, Running, Snapshot};
+use super::{Detector, Parameter, Value};
+
+/// Flags attempts that take a multiple of the median time per input of the first tasks that finished.
+#[derive(Debug, Clone, Copy)]
+pub struct Flink {
+    /// `slow-task-detector.execution-time.baseline-ratio`: the share of tasks that must have finished, and of which the
+    /// fastest make the baseline.
+    pub ratio: f64,
+    /// `slow-task-detector.execution-time.baseline-multiplier`.
+    pub multiplier: f64,
+    /// `slow-task-detector.execution-time.baseline-lower-bound`, in seconds: younger ones are never slow.
+    pub lower_bound: f64,
+}
+
+impl Flink {
+    /// Flink's defaults.
+    pub const DEFAULT: Self = Self { ratio: 0.75, multiplier: 1.5, lower_bound: 60.0 };
+
+    /// Whether times are weighted, and the limit: seconds, or seconds per unit of input where all inputs are known.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
+    fn baseline(&self, snapshot: &Snapshot<'_>) -> Option<(bool, f64)> {
+        let completed = snapshot.completed;
+        if (completed.count() as f64) < self.ratio * snapshot.total as f64 {
+            return None;
+        }
+        let first = (self.ratio * snapshot.total as f64).round() as usize;
+        let rank = first / 2;
+        let all_told = snapshot.running.iter().all(|attempt| attempt.input.is_some());
+        if let Some(weighted) = completed.weighted(rank).filter(|_| all_told) {
+            return Some((true, weighted * self.multiplier));
+        }
+        completed.duration_ms(rank).map(|median| (false, median as f64 / 1000.0 * self.multiplier))
+    }
+}
+
+impl Detector for Flink {
+    fn id(&self) -> &'static str {
+        "flink"
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![
+            Parameter::new("baseline_ratio", Value::Number(self.ratio)),
+            Parameter::new("baseline_multiplier", Value::Number(self.multiplier)),
+            Parameter::new("baseline_lower_bound_s", Value::Number(self.lower_bound)),
+        ]
+    }
+
+    fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {
+        let Some((weighted, limit)) = self.baseline(snapshot) else { return };
+        let is_slow = |attempt: &Running| {
+            let time = match attempt.input.filter(|_| weighted) {
+                Some(input) => attempt.elapsed / input.max(f64::MIN_POSITIVE),
+                None => attempt.elapsed,
+            };
+            attempt.elapsed >= self.lower_bound && time >= limit
+        };
+        let attempts = snapshot.running.iter().enumerate();
+        flags.extend(attempts.filter(|(_, attempt)| is_slow(attempt)).map(|(place, _)| place));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::snapshot::Completion;
+    use super::super::testing::{group, running};
+    use super::*;
+
+    #[test]
+    fn large_inputs_are_given_their_time() {
+        let with = |elapsed, input| Running { input: Some(input), ..running(elapsed, 0.5) };
+        let attempts = [with(90.0, 1.0), with(90.0, 3.0)];
+        let mut done = group(200.0, &attempts);
+        let task = Completion { at_ms: 0, duration_ms: 40_000, input: Some(1.0), records: None };
+        (0..6).for_each(|_| done.completed.add(&task));
+        done.total = 8;
+        assert_eq!(done.flags(&Flink::DEFAULT), [0]);
+        // One unknown input, and times are compared as they are.
+        done.completed.add(&Completion { input: None, ..task });
+        assert_eq!(done.flags(&Flink::DEFAULT), [0, 1]);
+    }
+
+    #[test]
+    fn a_minute_is_nothing_to_worry_about() {
+        let attempts = [running(59.0, 0.5), running(60.0, 0.5)];
+        let mut done = group(200.0, &attempts);
+        done.finish(10.0, 6);
+        assert_eq!(done.flags(&Flink::DEFAULT), [1]);
+        done.total = 9;
+        assert_eq!(done.flags(&Flink::DEFAULT), []);
+    }
+}

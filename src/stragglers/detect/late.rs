@@ -1,0 +1,238 @@
+//! `late`: progress rate below a threshold (S0 eq 7 to 10; Zaharia et al., LATE), in five readings of the threshold.
+
+use super::snapshot::{Past, Snapshot};
+use super::timing::Timing;
+use super::{Detector, Parameter, Value};
+use crate::stats::descriptive::quantile_of_sorted;
+
+/// How far below its threshold a rate must lie, as a share: equal rates differ by rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// How the threshold follows from the mean and the population standard deviation SD of the running rates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// `mean - alpha * SD`: Hadoop 0.21 (`canBeSpeculated`) and the text of `mapred-default.xml`.
+    MeanMinusSd,
+    /// `mean * (1 - alpha * SD)`, S0 eq 10 as printed: SD has a unit, so the answer depends on the unit of time.
+    Printed,
+    /// `mean * (1 - alpha * SD / mean)`: equal to [`Self::MeanMinusSd`], what eq 10 may have meant.
+    RelativeCv,
+    /// The 25th percentile: the SlowTaskThreshold of the original LATE.
+    P25,
+    /// `mean - alpha * min(SD, mean / 3)`, as MAPREDUCE-2162 proposed: the threshold stays above 0.
+    MeanMinusCappedSd,
+}
+
+impl Variant {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::MeanMinusSd => "mean-minus-sd",
+            Self::Printed => "printed",
+            Self::RelativeCv => "relative-cv",
+            Self::P25 => "p25",
+            Self::MeanMinusCappedSd => "mean-minus-capped-sd",
+        }
+    }
+
+    /// The threshold for rates in any unit; `None` for no rates.
+    #[must_use]
+    pub fn threshold(self, rates: &[f64], alpha: f64) -> Option<f64> {
+        if self == Self::P25 {
+            let mut sorted = rates.to_vec();
+            // Only the ranks around the quartile have to be in order.
+            let upper = (sorted.len() / 4 + 1).min(sorted.len().checked_sub(1)?);
+            sorted.select_nth_unstable_by(upper, f64::total_cmp);
+            if let Some(low) = sorted.get_mut(..upper) {
+                low.sort_unstable_by(f64::total_cmp);
+            }
+            return quantile_of_sorted(&sorted, 0.25);
+        }
+        let (mean, sd) = mean_and_sd(rates)?;
+        Some(match self {
+            Self::Printed => mean * alpha.mul_add(-sd, 1.0),
+            Self::RelativeCv if mean > 0.0 => mean * (1.0 - alpha * (sd / mean)),
+            Self::MeanMinusCappedSd => alpha.mul_add(-sd.min(mean / 3.0), mean),
+            _ => alpha.mul_add(-sd, mean),
+        })
+    }
+}
+
+/// Mean and population standard deviation (S0 eq 8 and 9); `None` for no rates.
+#[must_use]
+pub fn mean_and_sd(rates: &[f64]) -> Option<(f64, f64)> {
+    let count = rates.len() as f64;
+    if rates.is_empty() {
+        return None;
+    }
+    let mean = rates.iter().sum::<f64>() / count;
+    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+    Some((mean, (squares / count).sqrt()))
+}
+
+/// Whether a rate is below the threshold, by more than rounding.
+#[must_use]
+pub fn is_slow(rate: f64, threshold: f64) -> bool {
+    rate < threshold - threshold.abs() * ROUNDING
+}
+
+/// A unit for rates; only [`Variant::Printed`] answers differently in another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateUnit {
+    /// 1/s.
+    PerSecond,
+    /// 1/min.
+    PerMinute,
+    /// 1/ms.
+    PerMillisecond,
+}
+
+impl RateUnit {
+    const fn seconds(self) -> f64 {
+        match self {
+            Self::PerSecond => 1.0,
+            Self::PerMinute => 60.0,
+            Self::PerMillisecond => 1e-3,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::PerSecond => "1/s",
+            Self::PerMinute => "1/min",
+            Self::PerMillisecond => "1/ms",
+        }
+    }
+}
+
+/// Flags attempts whose progress rate is below the threshold.
+#[derive(Debug, Clone, Copy)]
+pub struct Late {
+    /// The name in reports.
+    pub id: &'static str,
+    /// How the threshold is computed.
+    pub variant: Variant,
+    /// The slow task threshold.
+    pub alpha: f64,
+    /// The unit of the rates.
+    pub unit: RateUnit,
+    /// At most this share of the running attempts carries a flag at once (the SpeculativeCap of LATE), those with the
+    /// most time left first; `None` flags them all.
+    pub cap: Option<f64>,
+    /// When it may speak.
+    pub timing: Timing,
+}
+
+impl Late {
+    /// One of the variants with alpha 1, without a cap.
+    #[must_use]
+    pub const fn of(id: &'static str, variant: Variant) -> Self {
+        Self { id, variant, alpha: 1.0, unit: RateUnit::PerSecond, cap: None, timing: Timing::S0 }
+    }
+}
+
+impl Detector for Late {
+    fn id(&self) -> &'static str {
+        self.id
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let mut parameters = vec![Parameter::new("variant", Value::Word(self.variant.name()))];
+        if self.variant != Variant::P25 {
+            parameters.push(Parameter::new("alpha", Value::Number(self.alpha)));
+        }
+        if self.variant == Variant::Printed {
+            parameters.push(Parameter::new("unit", Value::Word(self.unit.name())));
+        }
+        parameters.extend(self.cap.map(|cap| Parameter::new("cap", Value::Number(cap))));
+        parameters.extend(self.timing.parameters());
+        parameters
+    }
+
+    fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>) {
+        if !self.timing.is_open(snapshot) {
+            return;
+        }
+        let scale = self.unit.seconds();
+        let rate = |place: usize| Some(snapshot.running.get(place)?.progress_rate()? * scale);
+        let rates: Vec<f64> = (0..snapshot.running.len()).filter_map(rate).collect();
+        let Some(threshold) = self.variant.threshold(&rates, self.alpha) else { return };
+        let attempts = snapshot.running.iter().enumerate();
+        let slow = attempts.filter(|(_, attempt)| {
+            attempt.progress_rate().is_some_and(|rate| is_slow(rate * scale, threshold))
+                && self.timing.is_ripe(attempt)
+        });
+        match self.cap {
+            None => flags.extend(slow.map(|(place, _)| place)),
+            Some(cap) => {
+                let fresh = slow.filter(|(_, attempt)| !past.has_flagged(attempt));
+                let mut fresh: Vec<(f64, usize)> =
+                    fresh.filter_map(|(place, attempt)| Some((attempt.time_left()?, place))).collect();
+                fresh.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                let slots = cap * snapshot.running.len() as f64;
+                let free = (0..fresh.len()).take_while(|&n| ((past.still_running + n) as f64) < slots);
+                let free = free.count();
+                flags.extend(fresh.into_iter().take(free).map(|(_, place)| place));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{group, running};
+    use super::*;
+    use proptest::prelude::*;
+
+    const VARIANTS: [Variant; 5] = [
+        Variant::MeanMinusSd,
+        Variant::Printed,
+        Variant::RelativeCv,
+        Variant::P25,
+        Variant::MeanMinusCappedSd,
+    ];
+
+    #[test]
+    fn no_rates_have_no_threshold() {
+        for variant in VARIANTS {
+            assert_eq!(variant.threshold(&[], 1.0), None);
+        }
+    }
+
+    #[test]
+    fn the_cap_takes_those_with_the_most_time_left() {
+        let attempts = [running(50.0, 0.8), running(50.0, 0.8), running(50.0, 0.2), running(50.0, 0.1)];
+        let all = Late { alpha: 0.5, ..Late::of("late", Variant::MeanMinusSd) };
+        assert_eq!(group(60.0, &attempts).flags(&all), [2, 3]);
+        assert_eq!(group(60.0, &attempts).flags(&Late { cap: Some(0.25), ..all }), [3]);
+        assert_eq!(group(60.0, &attempts).flags(&Late { cap: Some(0.0), ..all }), []);
+    }
+
+    proptest! {
+        #[test]
+        fn equal_rates_flag_nothing(rate in 1e-6f64..1.0, count in 1usize..40) {
+            let rates = vec![rate; count];
+            for variant in VARIANTS {
+                let threshold = variant.threshold(&rates, 1.0).unwrap();
+                prop_assert!(!is_slow(rate, threshold));
+            }
+        }
+
+        #[test]
+        fn the_quartile_is_that_of_sorted_rates(rates in prop::collection::vec(0.0f64..1.0, 1..60)) {
+            let quartile = crate::stats::descriptive::quantile(&rates, 0.25);
+            prop_assert_eq!(Variant::P25.threshold(&rates, 1.0), quartile);
+        }
+
+        #[test]
+        fn only_the_printed_rule_depends_on_the_unit(
+            rates in prop::collection::vec(1e-4f64..1.0, 1..40),
+            scale in 0.001f64..1000.0,
+        ) {
+            let scaled: Vec<f64> = rates.iter().map(|rate| rate * scale).collect();
+            for variant in VARIANTS.into_iter().filter(|&variant| variant != Variant::Printed) {
+                let (one, other) = (variant.threshold(&rates, 1.0).unwrap(), variant.threshold(&scaled, 1.0).unwrap());
+                prop_assert!((one * scale - other).abs() <= 1e-9 * scale);
+            }
+        }
+    }
+}

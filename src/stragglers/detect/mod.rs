@@ -1,0 +1,123 @@
+//! Detectors of stragglers: each a pure function of what a cluster's master sees at one moment.
+//!
+//! A detector gets a [`Snapshot`] and its own [`Past`] and names the running attempts that it takes for stragglers. It
+//! keeps no state and sees nothing of what comes later, so the same snapshot always gets the same answer;
+//! [`replay`](super::replay) takes it through a finished job. A new detector is one file and one line in [`all`].
+
+pub mod average_gap;
+pub mod dos_index;
+pub mod exponential;
+pub mod flink;
+pub mod hierarchical;
+pub mod late;
+pub mod mantri;
+pub mod mr2;
+pub mod mr2_speculation;
+pub mod offline;
+mod ordered;
+mod snapshot;
+pub mod spark;
+pub mod spark_settings;
+#[cfg(test)]
+mod testing;
+mod timing;
+
+pub use snapshot::{Completed, Completion, Past, Running, Snapshot, Totals};
+pub use timing::{LagScope, Timing};
+
+use late::{Late, Variant};
+
+use crate::model::Engine;
+
+/// Tells stragglers among running attempts.
+pub trait Detector: Send + Sync {
+    /// The name in reports, kebab-case.
+    fn id(&self) -> &'static str;
+
+    /// What it is set to, for reports.
+    fn parameters(&self) -> Vec<Parameter>;
+
+    /// The engine that offers it; `None` for those of papers and other systems.
+    fn engine(&self) -> Option<Engine> {
+        None
+    }
+
+    /// Adds the places in [`Snapshot::running`] of the attempts that it takes for stragglers, in ascending order. They
+    /// may be ones it has flagged before.
+    fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>);
+}
+
+/// One setting of a detector.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameter {
+    /// Its name, with the unit as its ending.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Value,
+}
+
+impl Parameter {
+    /// A setting and its value.
+    #[must_use]
+    pub const fn new(name: &'static str, value: Value) -> Self {
+        Self { name, value }
+    }
+}
+
+/// The value of a setting.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A choice.
+    Word(&'static str),
+    /// On or off.
+    Flag(bool),
+}
+
+/// Every detector with the settings of its source, in the order of reports.
+#[must_use]
+pub fn all() -> Vec<Box<dyn Detector>> {
+    vec![
+        Box::new(average_gap::AverageGap::DEFAULT),
+        Box::new(average_gap::AverageGap::HADOOP_0_20),
+        Box::new(Late::of("late", Variant::MeanMinusSd)),
+        Box::new(Late::of("late-printed", Variant::Printed)),
+        Box::new(Late::of("late-relative-cv", Variant::RelativeCv)),
+        Box::new(Late { cap: Some(0.1), ..Late::of("late-p25", Variant::P25) }),
+        Box::new(Late::of("late-mean-minus-capped-sd", Variant::MeanMinusCappedSd)),
+        Box::new(hierarchical::Hierarchical::DEFAULT),
+        Box::new(dos_index::DosIndex::DEFAULT),
+        Box::new(offline::Offline::DEFAULT),
+        Box::new(offline::Online::DEFAULT),
+        Box::new(offline::Combined::DEFAULT),
+        Box::new(offline::Combined::AVERAGE_GAP),
+        Box::new(mr2::Mr2::LEGACY),
+        Box::new(mr2::Mr2::EXPONENTIAL),
+        Box::new(spark::SparkSpeculation::V3),
+        Box::new(spark::SparkSpeculation::V3_4),
+        Box::new(spark::SparkSpeculation::V4),
+        Box::new(flink::Flink::DEFAULT),
+        Box::new(mantri::Mantri::DEFAULT),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detectors_have_names_of_their_own() {
+        let mut ids: Vec<&str> = all().iter().map(|detector| detector.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all().len());
+    }
+
+    #[test]
+    fn an_empty_group_has_no_stragglers() {
+        for detector in all() {
+            assert_eq!(testing::group(100.0, &[]).flags(detector.as_ref()), [], "{}", detector.id());
+        }
+    }
+}

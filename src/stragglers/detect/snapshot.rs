@@ -1,0 +1,216 @@
+//! What a detector may see at one moment, and nothing else.
+
+use super::exponential::Smoothing;
+use super::ordered::Ordered;
+use crate::stragglers::regression::ProgressModel;
+
+/// The state of a group of tasks at one moment as the cluster's master sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Snapshot<'a> {
+    /// Milliseconds since the group's first launch.
+    pub now_ms: i64,
+    /// Tasks of the group.
+    pub total: usize,
+    /// Tasks that have not been launched yet.
+    pub pending: usize,
+    /// The tasks that succeeded so far.
+    pub completed: &'a Completed,
+    /// The original attempts that run at the moment, in the order of their launch.
+    pub running: &'a [Running],
+    /// How a task of this kind usually progresses, learnt from what ended before this moment.
+    pub usual_progress: Option<&'a ProgressModel>,
+}
+
+impl Snapshot<'_> {
+    /// Seconds since the group's first launch.
+    #[must_use]
+    pub fn now(&self) -> f64 {
+        self.now_ms as f64 / 1000.0
+    }
+
+    /// The running attempts' progress as last reported, of those whose progress the history tells.
+    pub fn progress(&self) -> impl Iterator<Item = f64> + '_ {
+        self.running.iter().filter_map(|attempt| attempt.progress)
+    }
+}
+
+/// An original attempt that runs at the moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Running {
+    /// Which attempt it is, a number of the replay.
+    pub attempt: usize,
+    /// Its launch in milliseconds since the group's first launch.
+    pub start_ms: i64,
+    /// Seconds since its launch.
+    pub elapsed: f64,
+    /// The progress it last reported, 0 before its first report; `None` where the history does not tell it.
+    pub progress: Option<f64>,
+    /// When it last reported, in milliseconds since the group's first launch.
+    pub reported_ms: Option<i64>,
+    /// Its node.
+    pub node: Option<u32>,
+    /// The amount of its input, in the group's unit.
+    pub input: Option<f64>,
+    /// The records of its input.
+    pub records: Option<f64>,
+    /// The smoothed rate of its reports so far.
+    pub smoothing: Option<Smoothing>,
+}
+
+impl Running {
+    /// The progress rate `PS / (t - t_start)` in 1/s (S0 eq 7); `None` for an attempt that starts this very
+    /// moment or whose progress is unknown.
+    #[must_use]
+    pub fn progress_rate(&self) -> Option<f64> {
+        self.progress.filter(|_| self.elapsed > 0.0).map(|progress| progress / self.elapsed)
+    }
+
+    /// The seconds left at that rate, `(1 - PS) / PR` (LATE); infinite where there is no progress.
+    #[must_use]
+    pub fn time_left(&self) -> Option<f64> {
+        let rate = self.progress_rate()?;
+        Some(if rate > 0.0 { (1.0 - self.progress?) / rate } else { f64::INFINITY })
+    }
+}
+
+/// A task that succeeded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Completion {
+    /// When, in milliseconds since the group's first launch.
+    pub at_ms: i64,
+    /// How long the successful attempt ran.
+    pub duration_ms: u64,
+    /// The amount of its input, in the group's unit.
+    pub input: Option<f64>,
+    /// The records of its input.
+    pub records: Option<f64>,
+}
+
+/// The tasks that succeeded so far, as sums and ranks.
+#[derive(Debug, Clone, Default)]
+pub struct Completed {
+    durations_ms: Ordered,
+    /// Seconds per unit of input; the bits of positive doubles are ordered as the doubles are.
+    weighted: Ordered,
+    sum: f64,
+    sum_of_squares: f64,
+    with_input: Totals,
+    with_records: Totals,
+}
+
+/// What tasks worked through, and how long it took them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Totals {
+    /// Input or records.
+    pub amount: f64,
+    /// Seconds.
+    pub time: f64,
+}
+
+impl Completed {
+    /// Takes a task in.
+    pub fn add(&mut self, task: &Completion) {
+        let seconds = task.duration_ms as f64 / 1000.0;
+        self.durations_ms.insert(task.duration_ms);
+        self.sum += seconds;
+        self.sum_of_squares += seconds * seconds;
+        if let Some(input) = task.input {
+            self.with_input.amount += input;
+            self.with_input.time += seconds;
+            self.weighted.insert((seconds / input.max(f64::MIN_POSITIVE)).to_bits());
+        }
+        if let Some(records) = task.records {
+            self.with_records.amount += records;
+            self.with_records.time += seconds;
+        }
+    }
+
+    /// How many tasks succeeded.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.durations_ms.len()
+    }
+
+    /// The mean duration in seconds.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum / self.count() as f64)
+    }
+
+    /// The population standard deviation of the durations in seconds.
+    #[must_use]
+    pub fn standard_deviation(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        Some(mean.mul_add(-mean, self.sum_of_squares / self.count() as f64).max(0.0).sqrt())
+    }
+
+    /// The duration in milliseconds with `rank` shorter ones before it.
+    #[must_use]
+    pub fn duration_ms(&self, rank: usize) -> Option<u64> {
+        self.durations_ms.at(rank)
+    }
+
+    /// The seconds per unit of input with `rank` smaller ones before it; `None` where a task's input is unknown.
+    #[must_use]
+    pub fn weighted(&self, rank: usize) -> Option<f64> {
+        (self.weighted.len() == self.count()).then(|| self.weighted.at(rank).map(f64::from_bits))?
+    }
+
+    /// Input and time of the tasks whose input is known.
+    #[must_use]
+    pub const fn with_input(&self) -> Totals {
+        self.with_input
+    }
+
+    /// Records and time of the tasks whose records are known.
+    #[must_use]
+    pub const fn with_records(&self) -> Totals {
+        self.with_records
+    }
+}
+
+/// What a detector did before: its own flags, never the cluster's.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Past<'a> {
+    /// For each attempt of the replay whether the detector has flagged it.
+    pub flagged: &'a [bool],
+    /// How many of the flagged attempts still run.
+    pub still_running: usize,
+    /// When it last flagged one for the first time, in milliseconds since the group's first launch.
+    pub last_flag_ms: Option<i64>,
+}
+
+impl Past<'_> {
+    /// Whether the detector has flagged the attempt before.
+    #[must_use]
+    pub fn has_flagged(&self, attempt: &Running) -> bool {
+        self.flagged.get(attempt.attempt).copied().unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_completed_has_no_statistics() {
+        let completed = Completed::default();
+        assert_eq!(completed.count(), 0);
+        assert_eq!(completed.mean(), None);
+        assert_eq!(completed.standard_deviation(), None);
+        assert_eq!(completed.duration_ms(0), None);
+    }
+
+    #[test]
+    fn weights_need_every_input() {
+        let mut completed = Completed::default();
+        let task = Completion { at_ms: 0, duration_ms: 2000, input: Some(4.0), records: None };
+        completed.add(&task);
+        assert_eq!(completed.weighted(0), Some(0.5));
+        assert_eq!(completed.with_records(), Totals::default());
+        completed.add(&Completion { input: None, ..task });
+        assert_eq!(completed.weighted(0), None);
+        assert_eq!(completed.with_input(), Totals { amount: 4.0, time: 2.0 });
+        assert_eq!(completed.standard_deviation(), Some(0.0));
+    }
+}

@@ -1,0 +1,66 @@
+//! When a detector may speak at all: the speculative lag of S0 (Table 1), a smallest age, an empty queue.
+
+use super::snapshot::{Running, Snapshot};
+use super::{Parameter, Value};
+
+/// Whose run time the speculative lag counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LagScope {
+    /// The job's (S0 Table 1).
+    Job,
+    /// The task's (Hadoop 0.20).
+    Task,
+}
+
+/// When a detector may speak.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// The speculative lag in seconds.
+    pub lag: f64,
+    /// Whose run time it counts.
+    pub lag_scope: LagScope,
+    /// Seconds that an attempt must have run: before, its rate is hardly measured.
+    pub min_age: f64,
+    /// Whether no task of the group may wait for its launch (S0 Table 1).
+    pub require_no_pending: bool,
+}
+
+impl Timing {
+    /// A lag of 20 s of the job (S0 section 6.2) and attempts of at least 9 s, which are three reports of Hadoop.
+    /// Tasks may wait: a detector's eye is judged here, not the scheduler's queue.
+    pub const S0: Self =
+        Self { lag: 20.0, lag_scope: LagScope::Job, min_age: 9.0, require_no_pending: false };
+
+    /// At any time, for attempts of at least `min_age` seconds.
+    #[must_use]
+    pub const fn from_age(min_age: f64) -> Self {
+        Self { lag: 0.0, lag_scope: LagScope::Job, min_age, require_no_pending: false }
+    }
+
+    /// Whether anything may be flagged at the moment.
+    #[must_use]
+    pub fn is_open(&self, snapshot: &Snapshot<'_>) -> bool {
+        let late_enough = self.lag_scope == LagScope::Task || snapshot.now() >= self.lag;
+        late_enough && !(self.require_no_pending && snapshot.pending > 0)
+    }
+
+    /// Whether this attempt may be flagged.
+    #[must_use]
+    pub fn is_ripe(&self, attempt: &Running) -> bool {
+        let lag = if self.lag_scope == LagScope::Task { self.lag } else { 0.0 };
+        attempt.elapsed >= self.min_age.max(lag)
+    }
+
+    pub(super) fn parameters(&self) -> Vec<Parameter> {
+        let scope = match self.lag_scope {
+            LagScope::Job => "job",
+            LagScope::Task => "task",
+        };
+        vec![
+            Parameter::new("lag_s", Value::Number(self.lag)),
+            Parameter::new("lag_scope", Value::Word(scope)),
+            Parameter::new("min_age_s", Value::Number(self.min_age)),
+            Parameter::new("require_no_pending", Value::Flag(self.require_no_pending)),
+        ]
+    }
+}

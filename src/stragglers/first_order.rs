@@ -1,0 +1,253 @@
+//! What a detector's quality means for time and energy, by the first-order approximation of S0 (section 4), and what
+//! error in the usual time the label of 1.2 allows (S0 eq 11 and 12).
+//!
+//! The time is a mean per task, not the time of a job, and tasks never wait for each other: with the numbers of S0's own
+//! table 7 (Shared) it ranks Default ahead of Hierarchical, against what S0 measured.
+
+/// What a machine draws (S0 section 4.1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Power {
+    /// Watts of a machine that is on.
+    pub static_watts: f64,
+    /// Watts of each active core.
+    pub dynamic_watts: f64,
+}
+
+impl Power {
+    /// As measured in S0.
+    pub const S0: Self = Self { static_watts: 65.0, dynamic_watts: 17.0 };
+
+    /// The power of a machine with `tasks` running, `cores` cores and `threads` tasks per core at most: 0 when off,
+    /// static power, and a core's worth for each task up to the cores. `None` for more tasks than it can run.
+    #[must_use]
+    pub fn of_machine(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
+        if tasks == 0 {
+            return Some(0.0);
+        }
+        let active = tasks.min(cores) as f64;
+        (tasks <= cores.saturating_mul(threads))
+            .then(|| active.mul_add(self.dynamic_watts, self.static_watts))
+    }
+
+    /// The power of one more task on a machine with `tasks` running: all of it on one that was off (class A), a core's
+    /// worth while cores are idle (B), nothing on a core that is shared (C). `None` on a machine that is full.
+    #[must_use]
+    pub fn of_one_more(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
+        let after = self.of_machine(tasks.saturating_add(1), cores, threads)?;
+        Some(after - self.of_machine(tasks, cores, threads)?)
+    }
+
+    /// The power of one task on a machine of its own.
+    #[must_use]
+    pub const fn of_one_task(&self) -> f64 {
+        self.static_watts + self.dynamic_watts
+    }
+}
+
+/// What the model is fed with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Input {
+    /// Share of tasks that are stragglers.
+    pub straggler_share: f64,
+    /// Precision, fakes counted as false positives.
+    pub precision: Option<f64>,
+    /// Recall.
+    pub recall: Option<f64>,
+    /// Mean time to detection over usual time, of stragglers that were detected.
+    pub detection_latency: Option<f64>,
+    /// Mean time over usual time, of stragglers that were not.
+    pub undetected_time: Option<f64>,
+}
+
+/// One of the four kinds of tasks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// Its probability.
+    pub probability: f64,
+    /// Its time over the usual time; `None` where no task is of the kind.
+    pub time: Option<f64>,
+    /// Its energy in units of usual time × (static + dynamic power).
+    pub energy: Option<f64>,
+}
+
+impl Part {
+    fn new(probability: f64, time: Option<f64>, energy: Option<f64>) -> Self {
+        Self { probability, time, energy }
+    }
+
+    /// What the kind adds to the mean: nothing where there is none of it, whatever one would take.
+    fn contribution(self, value: Option<f64>) -> Option<f64> {
+        if self.probability == 0.0 { Some(0.0) } else { value.map(|value| self.probability * value) }
+    }
+}
+
+/// The model's answer for a mean task.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FirstOrder {
+    /// Stragglers that were detected.
+    pub detected_stragglers: Part,
+    /// Stragglers that were not.
+    pub undetected_stragglers: Part,
+    /// Others that were detected.
+    pub false_positives: Part,
+    /// Others that were not.
+    pub true_negatives: Part,
+}
+
+impl FirstOrder {
+    /// Applies the model; `None` where the recall is unknown although there are stragglers, or the precision is 0 (the
+    /// share of false positives does not follow from it).
+    #[must_use]
+    pub fn of(input: &Input) -> Option<Self> {
+        let alpha = input.straggler_share;
+        let detected = match input.recall {
+            Some(recall) => recall * alpha,
+            None if alpha == 0.0 => 0.0,
+            None => return None,
+        };
+        let false_positives = match input.precision {
+            Some(precision) if precision > 0.0 => detected * (1.0 - precision) / precision,
+            Some(_) => return None,
+            None => 0.0,
+        };
+        Some(Self::with_false_positives(input, detected, false_positives))
+    }
+
+    /// The same with the share of false positives counted, which is known at any precision.
+    #[must_use]
+    pub fn with_false_positives(input: &Input, detected: f64, false_positives: f64) -> Self {
+        let undetected = input.straggler_share - detected;
+        let (latency, undetected_time) = (input.detection_latency, input.undetected_time);
+        let plus = |more: f64| latency.map(|latency| latency + more);
+        Self {
+            detected_stragglers: Part::new(detected, plus(1.0), plus(2.0)),
+            undetected_stragglers: Part::new(undetected, undetected_time, undetected_time),
+            false_positives: Part::new(false_positives, Some(1.0), Some(1.5)),
+            true_negatives: Part::new(1.0 - input.straggler_share - false_positives, Some(1.0), Some(1.0)),
+        }
+    }
+
+    /// The four kinds.
+    #[must_use]
+    pub const fn parts(&self) -> [Part; 4] {
+        [self.detected_stragglers, self.undetected_stragglers, self.false_positives, self.true_negatives]
+    }
+
+    /// Whether the probabilities are ones: with many false positives that of a true negative would be negative, and
+    /// nothing of the answer may be shown.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        /// A probability of nothing may come out below by rounding.
+        const ROUNDING: f64 = 1e-12;
+        self.parts().iter().all(|part| part.probability >= -ROUNDING)
+    }
+
+    /// The expected time of a task over its usual time.
+    #[must_use]
+    pub fn expected_time(&self) -> Option<f64> {
+        self.parts().iter().map(|part| part.contribution(part.time)).sum()
+    }
+
+    /// The expected energy of a task in units of usual time × (static + dynamic power).
+    #[must_use]
+    pub fn expected_energy(&self) -> Option<f64> {
+        self.parts().iter().map(|part| part.contribution(part.energy)).sum()
+    }
+
+    /// The same times that power: watts over the usual time.
+    #[must_use]
+    pub fn expected_watts(&self, power: &Power) -> Option<f64> {
+        self.expected_energy().map(|energy| energy * power.of_one_task())
+    }
+}
+
+/// How wrong the guess of a usual time may be so that the label of 1.2 still holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GuessError {
+    /// Whether any error is allowed by S0's condition `e_setting <= (s_min - 1)/(s_min + 1)`.
+    pub exists: bool,
+    /// Every straggler is one (eq 11).
+    pub from_stragglers: f64,
+    /// No other task is one (eq 12).
+    pub from_others: f64,
+}
+
+impl GuessError {
+    /// For stragglers that are at least `least_slowdown` times slower, and a setting that makes times vary by
+    /// `setting_error`. S0's last formula prints the guess error on its right-hand side, where the setting's is meant.
+    #[must_use]
+    pub fn of(least_slowdown: f64, setting_error: f64) -> Self {
+        const FACTOR: f64 = 1.2;
+        Self {
+            exists: setting_error <= (least_slowdown - 1.0) / (least_slowdown + 1.0),
+            from_stragglers: least_slowdown * (1.0 - setting_error) / FACTOR - 1.0,
+            from_others: (FACTOR - 1.0 - setting_error) / FACTOR,
+        }
+    }
+
+    /// The greatest error that is allowed, as a share of the usual time; negative where none is.
+    #[must_use]
+    pub const fn greatest(&self) -> f64 {
+        self.from_stragglers.min(self.from_others)
+    }
+
+    /// Whether any guess, even the right one, is good enough.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.exists && self.greatest() >= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn machines_draw_power_by_core() {
+        let one_more = |tasks| Power::S0.of_one_more(tasks, 4, 2);
+        assert_eq!(
+            (one_more(0), one_more(3), one_more(4), one_more(8)),
+            (Some(82.0), Some(17.0), Some(0.0), None)
+        );
+        assert_eq!(Power::S0.of_machine(9, 4, 2), None);
+    }
+
+    #[test]
+    fn what_is_unknown_matters_only_where_there_is_something() {
+        let input = Input {
+            straggler_share: 0.1,
+            precision: None,
+            recall: Some(0.0),
+            detection_latency: None,
+            undetected_time: Some(2.0),
+        };
+        let model = FirstOrder::of(&input).unwrap();
+        assert!((model.expected_time().unwrap() - 1.1).abs() < 1e-12);
+        let unknown = Input { undetected_time: None, ..input };
+        assert_eq!(FirstOrder::of(&unknown).unwrap().expected_time(), None);
+        assert_eq!(FirstOrder::of(&Input { recall: None, ..input }), None);
+        assert_eq!(FirstOrder::of(&Input { precision: Some(0.0), ..input }), None);
+    }
+
+    proptest! {
+        #[test]
+        fn probabilities_add_up(
+            alpha in 0.0f64..1.0,
+            precision in 0.01f64..=1.0,
+            recall in 0.0f64..=1.0,
+        ) {
+            let input = Input {
+                straggler_share: alpha,
+                precision: Some(precision),
+                recall: Some(recall),
+                detection_latency: Some(0.5),
+                undetected_time: Some(2.0),
+            };
+            let model = FirstOrder::of(&input).unwrap();
+            let sum: f64 = model.parts().iter().map(|part| part.probability).sum();
+            prop_assert!((sum - 1.0).abs() < 1e-9);
+            prop_assert_eq!(model.is_valid(), model.true_negatives.probability >= -1e-12);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! One group of an application with its stragglers, and the ones among them that their input does not explain.
+
+use crate::model::Application;
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::stats::descriptive::median;
+use crate::stragglers::executions::{Basis, Execution, Executions};
+use crate::stragglers::labels::{Labelling, Labels};
+use crate::units::Millis;
+
+/// A group with its executions and labels.
+#[derive(Debug, Clone)]
+pub struct GroupStragglers<'a> {
+    /// The tasks.
+    pub group: &'a TaskGroup,
+    /// How long each took.
+    pub executions: Executions,
+    /// Which of them are stragglers.
+    pub labels: Labels,
+    /// Whether the input of each execution explains its time: a straggler by time and not by time per input, with
+    /// an input as far above the median (S2 §5 calls this data skew).
+    explained: Vec<bool>,
+}
+
+impl<'a> GroupStragglers<'a> {
+    /// The groups of an application whose tasks did work, in the order of the application.
+    #[must_use]
+    pub fn of_application(app: &'a Application, labelling: Labelling) -> Vec<Self> {
+        let working = |group: &&TaskGroup| !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup);
+        app.groups.iter().filter(working).map(|group| Self::of(group, labelling)).collect()
+    }
+
+    /// One group.
+    #[must_use]
+    pub fn of(group: &'a TaskGroup, labelling: Labelling) -> Self {
+        let executions = Executions::of(group, Basis::Wall);
+        let labels = labelling.of(&executions);
+        let explained = explained_by_input(&executions, &labels, labelling.factor);
+        Self { group, executions, labels, explained }
+    }
+
+    /// The stragglers.
+    pub fn stragglers(&self) -> impl Iterator<Item = &Execution> {
+        self.labels.places().filter_map(|place| self.executions.tasks.get(place))
+    }
+
+    /// The stragglers that took longer than others for the same input.
+    pub fn unexplained(&self) -> impl Iterator<Item = &Execution> {
+        let places = self.labels.places().filter(|&place| !self.is_explained(place));
+        places.filter_map(|place| self.executions.tasks.get(place))
+    }
+
+    /// Whether the input of the execution at `place` explains that it is a straggler.
+    #[must_use]
+    pub fn is_explained(&self, place: usize) -> bool {
+        self.explained.get(place).copied().unwrap_or_default()
+    }
+
+    /// How long the group waited for a task: until an attempt succeeded, since the judged attempt's launch. Where a
+    /// copy won, this is less than the original would have taken.
+    #[must_use]
+    pub fn waited_for(&self, execution: &Execution) -> Option<Millis> {
+        let attempts = &self.group.attempts;
+        let launched = attempts.time(execution.attempt, TimePoint::Start)?;
+        Millis::between(launched, attempts.time(execution.winner, TimePoint::Finish)?)
+    }
+
+    /// How much longer the group waited for its slowest unexplained straggler than for its slowest other task.
+    #[must_use]
+    pub fn delay(&self) -> Option<Millis> {
+        let longest = |unexplained: bool| {
+            let tasks = self.executions.tasks.iter().enumerate().filter(move |&(place, _)| {
+                let straggler = self.labels.stragglers.get(place) == Some(&Some(true));
+                (straggler && !self.is_explained(place)) == unexplained
+            });
+            tasks.filter_map(|(_, task)| self.waited_for(task)).max()
+        };
+        let (straggler, other) = (longest(true)?, longest(false)?);
+        Some(Millis::new(straggler.get().saturating_sub(other.get())))
+    }
+}
+
+fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> Vec<bool> {
+    if labels.count() == 0 {
+        return Vec::new();
+    }
+    let told = executions.tasks.iter().filter_map(|task| {
+        let input = task.input? as f64;
+        (input > 0.0).then(|| (task.duration / input, input))
+    });
+    let (rates, inputs): (Vec<f64>, Vec<f64>) = told.unzip();
+    let (Some(rate), Some(input)) = (median(&rates), median(&inputs)) else { return Vec::new() };
+    let explained = |(task, label): (&Execution, &Option<bool>)| {
+        let told = task.input.map(|input| input as f64);
+        let by_input =
+            told.is_some_and(|told| told >= factor * input && task.duration / told < factor * rate);
+        *label == Some(true) && by_input
+    };
+    executions.tasks.iter().zip(&labels.stragglers).map(explained).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::counters::Counter;
+    use crate::model::table::Outcome;
+    use crate::units::Timestamp;
+
+    /// Maps with seconds and MiB.
+    fn maps(tasks: &[(i64, i64)]) -> TaskGroup {
+        let mut group = TaskGroup::new(TaskKind::Map);
+        for (number, &(seconds, mib)) in (0..).zip(tasks) {
+            let task = group.tasks.push(number);
+            let row = group.attempts.push(number, 0);
+            group.attempts.set_outcome(row, Outcome::Succeeded);
+            group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
+            group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(1000 * seconds)));
+            group.attempts.set_counter(row, Counter::HdfsBytesRead, Some(mib << 20));
+            group.tasks.set_outcome(task, Outcome::Succeeded);
+            group.tasks.set_representative(task, Some(row));
+        }
+        group
+    }
+
+    #[test]
+    fn much_input_explains_much_time() {
+        let group = maps(&[(10, 64), (10, 64), (10, 64), (40, 256), (30, 64)]);
+        let view = GroupStragglers::of(&group, Labelling::MEDIAN);
+        let durations = |tasks: Vec<&Execution>| tasks.iter().map(|task| task.duration).collect::<Vec<_>>();
+        assert_eq!(durations(view.stragglers().collect()), [40.0, 30.0]);
+        assert_eq!(durations(view.unexplained().collect()), [30.0]);
+        // The large task takes longer yet.
+        assert_eq!(view.delay(), Some(Millis::ZERO));
+        let group = maps(&[(10, 64), (10, 64), (10, 64), (50, 64)]);
+        assert_eq!(GroupStragglers::of(&group, Labelling::MEDIAN).delay(), Some(Millis::from_secs(40)));
+    }
+
+    #[test]
+    fn groups_without_stragglers_have_no_delay() {
+        for tasks in [&[][..], &[(5, 1)], &[(5, 1), (5, 1)]] {
+            let group = maps(tasks);
+            let view = GroupStragglers::of(&group, Labelling::MEDIAN);
+            assert_eq!((view.stragglers().count(), view.delay()), (0, None));
+        }
+    }
+}

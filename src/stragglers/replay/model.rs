@@ -1,0 +1,64 @@
+//! How tasks of the group usually progress, learnt from those that succeeded so far.
+
+use super::timeline::Timeline;
+use crate::stragglers::regression::ProgressModel;
+
+/// Fewer tasks say nothing about what is usual.
+const MIN_TASKS: usize = 5;
+/// Of more tasks some are taken, evenly.
+const MAX_TASKS: usize = 256;
+/// Moments at which medians are taken.
+const GRID: u32 = 20;
+
+/// The model, fitted anew each time the number of tasks it rests on has doubled.
+#[derive(Debug)]
+pub(super) struct UsualProgress {
+    model: Option<ProgressModel>,
+    /// Whether it came from earlier runs and is not touched.
+    given: bool,
+    next: usize,
+}
+
+impl UsualProgress {
+    pub(super) fn new(given: Option<ProgressModel>) -> Self {
+        Self { given: given.is_some(), model: given, next: MIN_TASKS }
+    }
+
+    pub(super) fn model(&self) -> Option<&ProgressModel> {
+        self.model.as_ref()
+    }
+
+    pub(super) fn into_model(self) -> Option<ProgressModel> {
+        self.model
+    }
+
+    /// Learns from the first `done` tasks, if they are enough more than the last time.
+    pub(super) fn learn(&mut self, timeline: &Timeline, done: usize) {
+        if self.given || done < self.next {
+            return;
+        }
+        self.next = done * 2;
+        let told: Vec<_> = timeline.done.iter().take(done).filter_map(|done| done.attempt).collect();
+        let stride = told.len().div_ceil(MAX_TASKS).max(1);
+        let attempts = told.iter().step_by(stride).filter_map(|&place| timeline.attempts.get(place));
+        let told: Vec<_> = attempts.filter(|attempt| attempt.curve.is_some()).collect();
+        if told.len() < MIN_TASKS {
+            return;
+        }
+        let end = told.iter().map(|attempt| attempt.finish_ms - attempt.start_ms).max().unwrap_or(0) as f64
+            / 1000.0;
+        let curves: Vec<_> = told
+            .iter()
+            .map(|attempt| {
+                let whole = (attempt.finish_ms - attempt.start_ms) as f64;
+                move |seconds: f64| {
+                    let elapsed = seconds * 1000.0;
+                    if elapsed >= whole { 1.0 } else { attempt.progress(elapsed, 0.0).unwrap_or(0.0) }
+                }
+            })
+            .collect();
+        if let Some(model) = ProgressModel::of_curves(&curves, end, GRID) {
+            self.model = Some(model);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What a replay needs of a group: when its original attempts ran, how they progressed, when tasks were done.
+
+use rustc_hash::FxHashMap;
+
+use crate::model::counters::Counter;
+use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::stragglers::detect::Completion;
+use crate::stragglers::executions::{Execution, Executions};
+use crate::stragglers::progress::{ProgressCurve, ProgressSource};
+
+/// The history of a group in milliseconds since its first launch.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Timeline {
+    /// Tasks of the group, whether they were ever launched or not.
+    pub total: usize,
+    /// When each task was first launched, ascending.
+    pub launches: Vec<i64>,
+    /// The original attempts by launch; copies are none.
+    pub attempts: Vec<Attempt>,
+    /// The tasks that succeeded, by their end.
+    pub done: Vec<Done>,
+}
+
+/// An original attempt, the first of its task or one after a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// Its row in the group.
+    pub row: usize,
+    /// Its launch.
+    pub start_ms: i64,
+    /// Its end, or that of the copy that overtook it.
+    pub finish_ms: i64,
+    /// Its node.
+    pub node: Option<u32>,
+    /// The amount of its input, in the group's unit.
+    pub input: Option<f64>,
+    /// The records of its input.
+    pub records: Option<f64>,
+    /// Its progress over milliseconds since launch; `None` where the history does not tell it.
+    pub curve: Option<ProgressCurve>,
+}
+
+/// A task that succeeded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Done {
+    /// When, how long it took, how much it worked through.
+    pub completion: Completion,
+    /// The place in [`Timeline::attempts`] of the attempt that succeeded; `None` for a copy.
+    pub attempt: Option<usize>,
+}
+
+impl Attempt {
+    /// The progress after `elapsed` ms. A straight line begins after `startup` ms; what was killed goes on from its last
+    /// report at its mean rate, which knows nothing of the future either.
+    #[must_use]
+    pub fn progress(&self, elapsed: f64, startup: f64) -> Option<f64> {
+        let curve = self.curve.as_ref()?;
+        if curve.source == ProgressSource::Linear && startup > 0.0 {
+            let whole = (self.finish_ms - self.start_ms) as f64;
+            let begun = elapsed > startup && whole > startup;
+            return Some(if begun { ((elapsed - startup) / (whole - startup)).min(1.0) } else { 0.0 });
+        }
+        match curve.last_known() {
+            Some((time, progress)) if elapsed > time && progress < 1.0 && time > 0.0 => {
+                Some((progress * elapsed / time).min(1.0))
+            }
+            _ => Some(curve.at(elapsed)),
+        }
+    }
+}
+
+/// How many attempts have which kind of progress curve.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// By [`ProgressSource`].
+    counts: [u64; ProgressSource::ALL.len()],
+    /// Curves with so few reports that most of them is interpolated.
+    pub coarse: u64,
+    /// Attempts whose progress the history does not tell.
+    pub unknown: u64,
+}
+
+impl Sources {
+    /// How many attempts have a curve from that source.
+    #[must_use]
+    pub const fn of(&self, source: ProgressSource) -> u64 {
+        let [splits, phases, linear] = self.counts;
+        match source {
+            ProgressSource::Splits => splits,
+            ProgressSource::Phases => phases,
+            ProgressSource::Linear => linear,
+        }
+    }
+
+    /// How many attempts have a curve at all.
+    #[must_use]
+    pub const fn known(&self) -> u64 {
+        let [splits, phases, linear] = self.counts;
+        splits + phases + linear
+    }
+
+    /// The share of attempts with a curve from that source, among all; `None` for no attempts.
+    #[must_use]
+    pub fn share(&self, source: ProgressSource) -> Option<f64> {
+        let all = self.known() + self.unknown;
+        (all > 0).then(|| self.of(source) as f64 / all as f64)
+    }
+
+    fn add(&mut self, attempt: &Attempt) {
+        let Some(curve) = &attempt.curve else {
+            self.unknown += 1;
+            return;
+        };
+        let [splits, phases, linear] = &mut self.counts;
+        *match curve.source {
+            ProgressSource::Splits => splits,
+            ProgressSource::Phases => phases,
+            ProgressSource::Linear => linear,
+        } += 1;
+        self.coarse += u64::from(curve.coarse && curve.source != ProgressSource::Linear);
+    }
+}
+
+impl Timeline {
+    /// The timeline of a group. An attempt whose end the history does not tell is left out, unless a copy overtook it.
+    #[must_use]
+    pub fn of(group: &TaskGroup, executions: &Executions) -> Self {
+        let at = |row: usize, point| group.attempts.time(row, point).map(crate::units::Timestamp::as_millis);
+        let rows = 0..group.attempts.len();
+        let Some(origin) = rows.clone().filter_map(|row| at(row, TimePoint::Start)).min() else {
+            return Self { total: group.tasks.len(), ..Self::default() };
+        };
+        let since = |row: usize, point| Some(at(row, point)?.saturating_sub(origin));
+        let by_task: FxHashMap<usize, &Execution> =
+            executions.tasks.iter().map(|execution| (execution.task, execution)).collect();
+
+        let mut first_launch: Vec<Option<i64>> = vec![None; group.tasks.len()];
+        let mut attempts = Vec::new();
+        for row in rows {
+            let (Some(task), Some(start_ms)) = (group.attempts.task(row), since(row, TimePoint::Start))
+            else {
+                continue;
+            };
+            if let Some(first) = first_launch.get_mut(task) {
+                *first = Some(first.map_or(start_ms, |first| first.min(start_ms)));
+            }
+            if group.attempts.is_speculative(row) == Some(true) {
+                continue;
+            }
+            let execution = by_task.get(&task).copied();
+            let won =
+                execution.filter(|execution| execution.attempt == row).map(|execution| execution.winner);
+            let end = since(row, TimePoint::Finish);
+            // What ran on after its copy had won is of no interest any more.
+            let taken_over = won.and_then(|winner| since(winner, TimePoint::Finish));
+            let Some(finish_ms) = [end, taken_over].into_iter().flatten().min() else { continue };
+            attempts.push(Attempt {
+                row,
+                start_ms,
+                finish_ms,
+                node: group.attempts.node(row).map(crate::model::Symbol::index),
+                input: execution.and_then(|execution| execution.input).map(|input| input as f64),
+                records: execution.and_then(|execution| records(group, execution.winner)),
+                curve: ProgressCurve::of_attempt(group, row),
+            });
+        }
+        attempts.sort_by_key(|attempt| (attempt.start_ms, attempt.row));
+
+        let places: FxHashMap<usize, usize> =
+            attempts.iter().enumerate().map(|(place, attempt)| (attempt.row, place)).collect();
+        let mut done: Vec<Done> = executions
+            .tasks
+            .iter()
+            .filter(|execution| group.attempts.outcome(execution.winner) == Outcome::Succeeded)
+            .filter_map(|execution| {
+                let completion = Completion {
+                    at_ms: since(execution.winner, TimePoint::Finish)?,
+                    duration_ms: group.attempts.run_time(execution.winner)?.get(),
+                    input: execution.input.map(|input| input as f64),
+                    records: records(group, execution.winner),
+                };
+                Some(Done { completion, attempt: places.get(&execution.winner).copied() })
+            })
+            .collect();
+        done.sort_by_key(|done| done.completion.at_ms);
+
+        let mut launches: Vec<i64> = first_launch.into_iter().flatten().collect();
+        launches.sort_unstable();
+        Self { total: group.tasks.len(), launches, attempts, done }
+    }
+
+    /// What the progress curves were drawn from.
+    #[must_use]
+    pub fn sources(&self) -> Sources {
+        let mut sources = Sources::default();
+        self.attempts.iter().for_each(|attempt| sources.add(attempt));
+        sources
+    }
+
+    /// The place of each attempt by its row in the group.
+    #[must_use]
+    pub fn places(&self) -> FxHashMap<usize, usize> {
+        self.attempts.iter().enumerate().map(|(place, attempt)| (attempt.row, place)).collect()
+    }
+}
+
+/// The records that an attempt read.
+fn records(group: &TaskGroup, row: usize) -> Option<f64> {
+    let counters: &[Counter] = match group.kind {
+        TaskKind::Map => &[Counter::MapInputRecords],
+        TaskKind::Reduce => &[Counter::ReduceInputRecords],
+        TaskKind::Stage(_) => &[Counter::InputRecords, Counter::ShuffleRecordsRead],
+        TaskKind::Setup | TaskKind::Cleanup => &[],
+    };
+    let told = counters.iter().filter_map(|&counter| group.attempts.count(row, counter));
+    told.reduce(u64::saturating_add).map(|records| records as f64)
+}

@@ -9,9 +9,9 @@ use std::path::Path;
 use elephant_rs::engine::visit;
 use elephant_rs::model::Application;
 use elephant_rs::model::table::TaskKind;
-use elephant_rs::stragglers::cause::{Cause, LabelledGroup, Params, StragglerCause, attribute};
-use elephant_rs::stragglers::executions::{Basis, Executions};
-use elephant_rs::stragglers::labels::{Labelling, Labels};
+use elephant_rs::stragglers::cause::{Cause, Params, StragglerCause, attribute};
+use elephant_rs::stragglers::group::GroupStragglers;
+use elephant_rs::stragglers::labels::Labelling;
 
 /// A straggler with the names of what it ran in and on.
 #[derive(Debug, Clone)]
@@ -23,30 +23,11 @@ struct Told {
 }
 
 fn causes_of(app: &Application) -> Vec<Told> {
-    let judged: Vec<(Executions, Labels)> = app
-        .groups
-        .iter()
-        .map(|group| {
-            let executions = Executions::of(group, Basis::Wall);
-            let labels = Labelling::MEDIAN.of(&executions);
-            (executions, labels)
-        })
-        .collect();
-    let groups: Vec<LabelledGroup<'_>> = app
-        .groups
-        .iter()
-        .zip(&judged)
-        .map(|(group, (executions, labels))| LabelledGroup {
-            group,
-            executions,
-            basis: Basis::Wall,
-            stragglers: &labels.stragglers,
-        })
-        .collect();
+    let groups = GroupStragglers::of_application(app, Labelling::MEDIAN);
     let causes = attribute(app, &groups, None, &Params::default());
     assert_eq!(causes.len(), groups.len());
     let mut told = Vec::new();
-    for ((group, causes), (_, labels)) in app.groups.iter().zip(causes).zip(&judged) {
+    for (GroupStragglers { group, labels, .. }, causes) in groups.iter().zip(causes) {
         assert_eq!(causes.len() as u64, labels.count(), "each straggler has a cause");
         let name = match group.kind {
             TaskKind::Stage(stage) => format!("stage {stage}"),
@@ -55,7 +36,8 @@ fn causes_of(app: &Application) -> Vec<Told> {
         told.extend(causes.into_iter().map(|cause| Told {
             group: name.clone(),
             task: group.tasks.number(cause.task),
-            node: group.attempts.node(cause.attempt).and_then(|node| app.strings.get(node)).map(str::to_owned),
+            node:
+                group.attempts.node(cause.attempt).and_then(|node| app.strings.get(node)).map(str::to_owned),
             cause,
         }));
     }
@@ -83,7 +65,11 @@ fn print_all() {
             let cause = &straggler.cause;
             println!(
                 "{} {:?} on {:?}: {} {:?}",
-                straggler.group, straggler.task, straggler.node, cause.primary.name(), cause.confidence
+                straggler.group,
+                straggler.task,
+                straggler.node,
+                cause.primary.name(),
+                cause.confidence
             );
             for evidence in &cause.evidence {
                 println!("      {} {}: {}", evidence.cause.name(), evidence.confidence.name(), evidence.fact);

@@ -191,6 +191,14 @@ impl NodeMetrics {
         self.hosts.names()
     }
 
+    /// The metrics of one file's content.
+    #[cfg(test)]
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        let mut recorder = Recorder::default();
+        read_bytes(Path::new("node"), text.as_bytes(), Options::default(), &mut recorder).ok()?;
+        Some(recorder.finish())
+    }
+
     /// Whether there is no value at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {

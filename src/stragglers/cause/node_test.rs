@@ -49,7 +49,8 @@ pub fn slow_nodes(
         .filter_map(|(&node, &own)| Some((node, compare(own, all)?)))
         .collect();
     let adjusted = benjamini_hochberg(&tested.iter().map(|(_, node)| node.p_value).collect::<Vec<f64>>());
-    let with = tested.into_iter().zip(adjusted).map(|((id, node), adjusted)| (id, SlowNode { adjusted, ..node }));
+    let with =
+        tested.into_iter().zip(adjusted).map(|((id, node), adjusted)| (id, SlowNode { adjusted, ..node }));
     with.filter(|(_, node)| node.adjusted <= false_discovery_rate).collect()
 }
 
@@ -119,7 +120,7 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p_values.len()];
     let mut least = 1.0f64;
     for (rank, (place, p_value)) in order.into_iter().enumerate().rev() {
-        least = least.min(p_value * count / (rank + 1) as f64);
+        least = least.min(p_value * (count / (rank + 1) as f64));
         if let Some(slot) = adjusted.get_mut(place) {
             *slot = least;
         }

@@ -1,1 +1,398 @@
-//! tests
+//! Each rule on a group of its own, and their order.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::counters::Counter;
+use crate::model::spark::StageAttempt;
+use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Engine, ProgressSplits};
+use crate::node_metrics::NodeMetrics;
+use crate::stragglers::group::GroupStragglers;
+use crate::stragglers::labels::Labelling;
+use crate::units::Timestamp;
+
+/// 2026-11-21T10:00:00Z.
+const TEN: i64 = 1_795_255_200_000;
+
+/// A task that succeeded.
+#[derive(Debug, Clone)]
+struct Task {
+    node: &'static str,
+    executor: Option<&'static str>,
+    start: i64,
+    secs: i64,
+    counters: Vec<(Counter, i64)>,
+}
+
+impl Task {
+    fn with(mut self, counter: Counter, value: i64) -> Self {
+        self.counters.retain(|(known, _)| *known != counter);
+        self.counters.push((counter, value));
+        self
+    }
+
+    fn on(self, node: &'static str) -> Self {
+        Self { node, ..self }
+    }
+}
+
+fn task(secs: i64) -> Task {
+    Task { node: "n1", executor: None, start: 0, secs, counters: Vec::new() }
+}
+
+/// A task with 100 bytes of input, half a second of garbage collection and 5 seconds of CPU time.
+fn usual(secs: i64) -> Task {
+    task(secs)
+        .with(Counter::HdfsBytesRead, 100)
+        .with(Counter::InputBytes, 100)
+        .with(Counter::GcTimeMillis, 500)
+        .with(Counter::CpuMilliseconds, 5000)
+}
+
+fn app(kind: TaskKind, tasks: &[Task]) -> Application {
+    let spark = matches!(kind, TaskKind::Stage(_));
+    let mut app = Application::new(if spark { Engine::Spark } else { Engine::MapReduce });
+    let mut group = TaskGroup::new(kind);
+    for (number, told) in (0..).zip(tasks) {
+        let task = group.tasks.push(number);
+        let row = group.attempts.push(number, 0);
+        group.attempts.set_node(row, app.strings.intern(told.node));
+        group.attempts.set_executor(row, told.executor.and_then(|id| app.strings.intern(id)));
+        let at = |secs: i64| Some(Timestamp::from_millis(TEN + 1000 * secs));
+        group.attempts.set_time(row, TimePoint::Start, at(told.start));
+        group.attempts.set_time(row, TimePoint::Finish, at(told.start + told.secs));
+        group.attempts.set_outcome(row, Outcome::Succeeded);
+        for &(counter, value) in &told.counters {
+            group.attempts.set_counter(row, counter, Some(value));
+        }
+        group.tasks.set_outcome(task, Outcome::Succeeded);
+        group.tasks.set_representative(task, Some(row));
+    }
+    app.groups.push(group);
+    app
+}
+
+fn maps(tasks: &[Task]) -> Application {
+    app(TaskKind::Map, tasks)
+}
+
+fn stage(tasks: &[Task]) -> Application {
+    app(TaskKind::Stage(StageAttempt { stage: 0, attempt: 0 }), tasks)
+}
+
+fn causes(app: &Application, metrics: Option<&NodeMetrics>) -> Vec<StragglerCause> {
+    let groups = GroupStragglers::of_application(app, Labelling::MEDIAN);
+    attribute(app, &groups, metrics, &Params::default()).concat()
+}
+
+fn only(app: &Application, metrics: Option<&NodeMetrics>) -> StragglerCause {
+    let mut causes = causes(app, metrics);
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    causes.remove(0)
+}
+
+fn verdict(app: &Application) -> (Cause, Option<Confidence>) {
+    let cause = only(app, None);
+    (cause.primary, cause.confidence)
+}
+
+fn beside(straggler: Task) -> Vec<Task> {
+    let mut tasks = vec![usual(10); 6];
+    tasks.push(straggler);
+    tasks
+}
+
+#[test]
+fn garbage_collection_is_measured() {
+    let app = maps(&beside(usual(40).with(Counter::GcTimeMillis, 28_000)));
+    let cause = only(&app, None);
+    assert_eq!((cause.task, cause.primary, cause.confidence), (6, Cause::Gc, Some(Confidence::Measured)));
+    let fact = &cause.evidence[0].fact;
+    assert_eq!(fact.to_string(), "garbage collection took 28 s of 40 s (12 s without it, slow from 14.2 s)");
+    assert_eq!((fact.name(), fact.value().unwrap().unit()), ("gc-time", "ms"));
+    assert_eq!(fact.limit().unwrap().value(), 14_250.0);
+}
+
+#[test]
+fn much_input_is_data_skew_only_if_the_task_is_fast_for_it() {
+    let skewed = usual(40).with(Counter::HdfsBytesRead, 400);
+    assert_eq!(verdict(&maps(&beside(skewed.clone()))), (Cause::DataSkew, Some(Confidence::Measured)));
+    let slow = maps(&beside(skewed.with(Counter::HdfsBytesRead, 200).with(Counter::GcTimeMillis, 28_000)));
+    let cause = only(&slow, None);
+    assert_eq!(cause.primary, Cause::Gc);
+    assert!(cause.evidence.iter().any(|e| e.cause == Cause::DataSkew && e.confidence == Confidence::Weak));
+}
+
+#[test]
+fn nothing_known_explains_nothing() {
+    assert_eq!(verdict(&maps(&[task(10), task(10), task(10), task(40)])), (Cause::Unexplained, None));
+    assert!(causes(&maps(&[]), None).is_empty());
+    assert!(causes(&maps(&[task(10), task(10)]), None).is_empty());
+    assert!(causes(&Application::new(Engine::Spark), None).is_empty());
+}
+
+#[test]
+fn cpu_time_tells_more_work_from_contention() {
+    let more = usual(40).with(Counter::CpuMilliseconds, 34_000);
+    assert_eq!(verdict(&maps(&beside(more))), (Cause::MoreWork, Some(Confidence::Inferred)));
+    assert_eq!(verdict(&maps(&beside(usual(40)))), (Cause::Contention, Some(Confidence::Inferred)));
+    // Three times as much CPU time, and yet not what took 30 s longer.
+    let little = usual(40).with(Counter::CpuMilliseconds, 9000);
+    assert_eq!(verdict(&maps(&beside(little))), (Cause::Contention, Some(Confidence::Weak)));
+    let some = usual(40).with(Counter::CpuMilliseconds, 16_000);
+    assert_eq!(verdict(&maps(&beside(some))).0, Cause::Unexplained);
+}
+
+fn fail(app: &mut Application, node: &str, secs: i64, message: &str) {
+    let (node, message) = (app.strings.intern(node), app.strings.intern(message).unwrap());
+    let group = &mut app.groups[0];
+    let row = group.attempts.push(0, 1);
+    group.attempts.set_node(row, node);
+    group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(TEN)));
+    group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(TEN + 1000 * secs)));
+    group.attempts.set_outcome(row, Outcome::Failed);
+    group.attempts.set_diagnostics(row, message);
+}
+
+#[test]
+fn an_error_of_the_node_goes_before_what_was_measured() {
+    let timeout = "AttemptID:attempt_1_0001_m_000000_1 Timed out after 20 secs";
+    let straggler = usual(40).with(Counter::GcTimeMillis, 28_000).on("n2");
+    for (node, secs, message, expected) in [
+        ("n2", 20, timeout, Cause::Hardware),
+        ("n1", 20, timeout, Cause::Gc),
+        ("n2", 41, timeout, Cause::Gc),
+        ("n2", 20, "Error: java.io.IOException: bad record", Cause::Gc),
+        ("n1", 20, "Too many fetch failures from n2:13562", Cause::Hardware),
+    ] {
+        let mut app = maps(&beside(straggler.clone()));
+        fail(&mut app, node, secs, message);
+        let cause = only(&app, None);
+        assert_eq!(cause.primary, expected, "{node} {secs} {message}");
+        assert!(cause.evidence.iter().any(|evidence| evidence.cause == Cause::Gc));
+    }
+}
+
+#[test]
+fn a_slow_node_is_suspected() {
+    let mut tasks = vec![usual(10); 9];
+    tasks.extend(vec![usual(10).on("n2"); 9]);
+    tasks.extend(vec![usual(40).on("n3"); 4]);
+    let causes = causes(&maps(&tasks), None);
+    assert_eq!(causes.len(), 4);
+    for cause in &causes {
+        assert_eq!((cause.primary, cause.confidence), (Cause::Hardware, Some(Confidence::Inferred)));
+        let told = cause.evidence[0].fact.to_string();
+        assert!(told.starts_with("on n3 4 of 4 tasks were stragglers, on the other nodes 0 of 18"), "{told}");
+    }
+}
+
+#[test]
+fn the_load_farthest_above_its_limit_counts() {
+    let metrics = |rows: &str| {
+        NodeMetrics::of_text(&format!("ts_ms,node,cpu_util,disk_util,dfs_latency_ms,net_retrans_pct\n{rows}"))
+            .unwrap()
+    };
+    let straggler = maps(&beside(usual(40).on("n2.example.com")));
+    let end = TEN + 40_000;
+    let primary = |values: &str| only(&straggler, Some(&metrics(&format!("{end},n2,{values}\n")))).primary;
+    assert_eq!(primary("85,99,0,0"), Cause::Disk);
+    assert_eq!(primary("99,85,0,0"), Cause::Cpu);
+    assert_eq!(primary("80,80,401,0.5"), Cause::SlowFileSystem);
+    assert_eq!(primary("80,80,0,0"), Cause::Cpu);
+    assert_eq!(primary("99,99,400,3"), Cause::Network);
+    assert_eq!(primary("79,79,400,0.9"), Cause::Contention);
+    // Too early to say anything of the task.
+    let before = format!("{},n2,99,99,999,99\n", TEN);
+    assert_eq!(only(&straggler, Some(&metrics(&before))).primary, Cause::Contention);
+}
+
+#[test]
+fn first_tasks_of_executors_are_slow_together() {
+    let on = |executor, start, secs| Task { executor: Some(executor), start, ..task(secs) };
+    let tasks =
+        [on("1", 0, 10), on("2", 0, 11), on("1", 10, 2), on("2", 11, 2), on("1", 12, 2), on("2", 13, 2)];
+    let causes = causes(&stage(&tasks), None);
+    let primary: Vec<_> = causes.iter().map(|cause| (cause.task, cause.primary)).collect();
+    assert_eq!(primary, [(0, Cause::ColdStart), (1, Cause::ColdStart)]);
+    // Of maps each has a process of its own.
+    assert!(
+        super::tests::causes(&maps(&tasks.map(|task| Task { executor: None, ..task })), None)
+            .iter()
+            .all(|cause| cause.primary == Cause::Unexplained)
+    );
+}
+
+/// Adds a copy of the last task, launched `start` seconds after it.
+fn copy(app: &mut Application, node: &str, start: i64, secs: i64, wins: bool) {
+    let node = app.strings.intern(node);
+    let group = &mut app.groups[0];
+    let task = group.tasks.len() - 1;
+    let original = group.tasks.representative(task).unwrap();
+    let row = group.attempts.push(u32::try_from(task).unwrap(), 1);
+    let at = |secs: i64| Some(Timestamp::from_millis(TEN + 1000 * secs));
+    group.attempts.set_node(row, node);
+    group.attempts.set_speculative(row, Some(true));
+    group.attempts.set_time(row, TimePoint::Start, at(start));
+    group.attempts.set_time(row, TimePoint::Finish, at(start + secs));
+    let (winner, loser) = if wins { (row, original) } else { (original, row) };
+    group.attempts.set_outcome(winner, Outcome::Succeeded);
+    group.attempts.set_outcome(loser, Outcome::Killed);
+    group.tasks.set_representative(task, Some(winner));
+}
+
+#[test]
+fn another_attempt_tells_the_node_from_the_task() {
+    let tasks = [task(10), task(10), task(10), task(40)];
+    let mut app = maps(&tasks);
+    copy(&mut app, "n2", 31, 9, true);
+    let cause = only(&app, None);
+    assert_eq!((cause.primary, cause.attempt), (Cause::Contention, 3));
+    assert_eq!(cause.evidence[0].fact.to_string(), "another attempt at it took 9 s on n2 (slow from 15 s)");
+    let mut app = maps(&tasks);
+    copy(&mut app, "n2", 15, 25, false);
+    assert_eq!(verdict(&app), (Cause::MoreWork, Some(Confidence::Weak)));
+    // On the same node, or killed too early, it says nothing.
+    let mut app = maps(&tasks);
+    copy(&mut app, "n1", 15, 25, false);
+    assert_eq!(verdict(&app).0, Cause::Unexplained);
+    let mut app = maps(&tasks);
+    copy(&mut app, "n2", 30, 10, false);
+    assert_eq!(verdict(&app).0, Cause::Unexplained);
+}
+
+#[test]
+fn what_spark_counts_of_its_tasks_explains_them() {
+    for (counter, expected) in [
+        (Counter::ShuffleFetchWaitTime, Cause::Network),
+        (Counter::ShuffleWriteTime, Cause::Disk),
+        (Counter::ExecutorDeserializeTime, Cause::ColdStart),
+    ] {
+        let quiet = |secs| usual(secs).with(counter, 100);
+        let mut tasks = vec![quiet(10); 6];
+        tasks.push(quiet(40).with(counter, 29_000));
+        assert_eq!(verdict(&stage(&tasks)), (expected, Some(Confidence::Measured)), "{counter:?}");
+    }
+}
+
+#[test]
+fn of_several_components_the_largest_excess_counts() {
+    let mut straggler =
+        usual(60).with(Counter::GcTimeMillis, 46_000).with(Counter::ShuffleFetchWaitTime, 49_000);
+    let mut tasks = vec![usual(10).with(Counter::ShuffleFetchWaitTime, 0); 6];
+    tasks.push(straggler.clone());
+    let cause = only(&stage(&tasks), None);
+    assert_eq!(cause.primary, Cause::Network);
+    assert_eq!(cause.evidence[1].cause, Cause::Gc);
+    straggler = straggler.with(Counter::GcTimeMillis, 51_000);
+    tasks.truncate(6);
+    tasks.push(straggler);
+    assert_eq!(verdict(&stage(&tasks)).0, Cause::Gc);
+}
+
+#[test]
+fn spills_and_failed_fetches_are_inferred() {
+    let spilling = |secs, records| {
+        task(secs).with(Counter::SpilledRecords, records).with(Counter::MapOutputRecords, 100)
+    };
+    let app = maps(&[spilling(10, 100), spilling(10, 100), spilling(10, 100), spilling(40, 300)]);
+    let cause = only(&app, None);
+    assert_eq!((cause.primary, cause.confidence), (Cause::Disk, Some(Confidence::Inferred)));
+    let told = cause.evidence[0].fact.to_string();
+    assert_eq!(told, "spilled 3.0 times the median for its input (much from 1.5)");
+    let none = maps(&[spilling(10, 0), spilling(10, 0), spilling(10, 0), spilling(40, 300)]);
+    assert_eq!(verdict(&none), (Cause::Disk, Some(Confidence::Inferred)));
+    let same = maps(&[spilling(10, 100), spilling(10, 100), spilling(10, 100), spilling(40, 100)]);
+    assert_eq!(verdict(&same).0, Cause::Unexplained);
+    let failed = app_of_reduces(&[task(10), task(10), task(10), task(40).with(Counter::FailedShuffle, 3)]);
+    assert_eq!(verdict(&failed), (Cause::Network, Some(Confidence::Inferred)));
+}
+
+fn app_of_reduces(tasks: &[Task]) -> Application {
+    app(TaskKind::Reduce, tasks)
+}
+
+#[test]
+fn beginnings_that_are_slow_on_many_nodes_are_a_hint_only() {
+    let mut tasks = vec![task(12); 8];
+    tasks.extend([task(40).on("n2"), task(40).on("n3"), task(40).on("n4")]);
+    let mut app = maps(&tasks);
+    for row in 0..tasks.len() {
+        let first = if row < 8 { 1000 } else { 29_000 };
+        let clock_ms = std::iter::once(first).chain([1000; 11]).collect();
+        app.groups[0].attempts.set_progress(row, &ProgressSplits { clock_ms, ..ProgressSplits::default() });
+    }
+    let causes = causes(&app, None);
+    assert_eq!(causes.len(), 3);
+    for cause in causes {
+        assert_eq!(cause.primary, Cause::Unexplained);
+        let evidence = &cause.evidence[0];
+        assert_eq!((evidence.cause, evidence.confidence), (Cause::SlowFileSystem, Confidence::Weak));
+    }
+}
+
+#[test]
+fn names_are_all_different() {
+    let names: std::collections::BTreeSet<_> = Cause::ALL.iter().map(|cause| cause.name()).collect();
+    assert_eq!(names.len(), Cause::ALL.len());
+    let components: std::collections::BTreeSet<_> =
+        components::Component::ALL.iter().map(|component| component.name()).collect();
+    assert_eq!(components.len(), components::Component::ALL.len());
+}
+
+fn any_task() -> impl Strategy<Value = Task> {
+    const COUNTERS: [Counter; 8] = [
+        Counter::InputBytes,
+        Counter::GcTimeMillis,
+        Counter::CpuMilliseconds,
+        Counter::ShuffleFetchWaitTime,
+        Counter::ShuffleWriteTime,
+        Counter::ExecutorRunTime,
+        Counter::ExecutorDeserializeTime,
+        Counter::DiskBytesSpilled,
+    ];
+    let counters = prop::collection::vec((prop::sample::select(COUNTERS.to_vec()), -1i64..60_000), 0..8);
+    let nodes = prop::sample::select(vec!["n1", "n2", "n3"]);
+    (nodes, prop::option::of(prop::sample::select(vec!["1", "2"])), 0i64..50, -1i64..60, counters)
+        .prop_map(|(node, executor, start, secs, counters)| Task { node, executor, start, secs, counters })
+}
+
+proptest! {
+    #[test]
+    fn every_straggler_has_one_cause_and_its_evidence_goes_first(
+        tasks in prop::collection::vec(any_task(), 0..25),
+    ) {
+        let app = stage(&tasks);
+        let stragglers: u64 = GroupStragglers::of_application(&app, Labelling::MEDIAN)
+            .iter()
+            .map(|group| group.labels.count())
+            .sum();
+        let causes = causes(&app, None);
+        prop_assert_eq!(causes.len() as u64, stragglers);
+        for cause in &causes {
+            prop_assert_eq!(cause.confidence.is_none(), cause.primary == Cause::Unexplained);
+            if let Some(confidence) = cause.confidence {
+                let first = &cause.evidence[0];
+                prop_assert_eq!((first.cause, first.confidence), (cause.primary, confidence));
+            }
+            for evidence in &cause.evidence {
+                let finite = |measure: evidence::Measure| measure.value().is_finite();
+                prop_assert!(evidence.fact.value().is_none_or(finite));
+                prop_assert!(evidence.fact.limit().is_none_or(finite));
+                prop_assert!(!evidence.fact.to_string().contains("NaN"));
+            }
+        }
+        let mut counts = CauseCounts::default();
+        counts.add(&causes);
+        prop_assert_eq!(counts.stragglers(), stragglers);
+    }
+
+    #[test]
+    fn what_is_unknown_never_explains(tasks in prop::collection::vec((1i64..60, 0i64..50), 2..20)) {
+        let told: Vec<Task> = tasks.iter().map(|&(secs, start)| Task { start, ..task(secs) }).collect();
+        for cause in causes(&maps(&told), None) {
+            prop_assert_eq!(cause.primary, Cause::Unexplained);
+        }
+    }
+}

@@ -55,7 +55,8 @@ fn causes_of(app: &Application) -> Vec<Told> {
         told.extend(causes.into_iter().map(|cause| Told {
             group: name.clone(),
             task: group.tasks.number(cause.task),
-            node: group.attempts.node(cause.attempt).and_then(|node| app.strings.get(node)).map(str::to_owned),
+            node:
+                group.attempts.node(cause.attempt).and_then(|node| app.strings.get(node)).map(str::to_owned),
             cause,
         }));
     }
@@ -83,7 +84,11 @@ fn print_all() {
             let cause = &straggler.cause;
             println!(
                 "{} {:?} on {:?}: {} {:?}",
-                straggler.group, straggler.task, straggler.node, cause.primary.name(), cause.confidence
+                straggler.group,
+                straggler.task,
+                straggler.node,
+                cause.primary.name(),
+                cause.confidence
             );
             for evidence in &cause.evidence {
                 println!("      {} {}: {}", evidence.cause.name(), evidence.confidence.name(), evidence.fact);

@@ -36,7 +36,8 @@ fn oracle_attribution() {
         assert_eq!(Some(verdict.slow_for_input), expected["rate_straggler"].as_bool(), "{id}");
         assert_eq!(Some(verdict.explained_by_input()), expected["explained_by_input"].as_bool(), "{id}");
 
-        let names = tasks[last].as_object().unwrap().keys().filter(|name| !matches!(name.as_str(), "dur" | "input"));
+        let names =
+            tasks[last].as_object().unwrap().keys().filter(|name| !matches!(name.as_str(), "dur" | "input"));
         let explains = |name: &&String| {
             let times: Vec<Option<f64>> = tasks.iter().map(|task| task[name.as_str()].as_f64()).collect();
             let component = comparison.component(&times);

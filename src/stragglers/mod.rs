@@ -16,6 +16,7 @@
 //! - S2: P. Garraghan, X. Ouyang, R. Yang et al., "Straggler Root-Cause and Impact Analysis for Massive-scale
 //!   Virtualized Cloud Datacenters", 2019.
 
+pub mod cause;
 pub mod detect;
 pub mod dolly;
 pub mod evaluation;

@@ -228,7 +228,8 @@ impl Context<'_> {
     }
 
     fn node_load(&self, group: &Group<'_>, execution: &Execution, found: &mut Found) {
-        let Some((metrics, (_, name, start, finish))) = self.metrics.zip(self.window(group, execution)) else {
+        let Some((metrics, (_, name, start, finish))) = self.metrics.zip(self.window(group, execution))
+        else {
             return;
         };
         let loaded = |metric| {
@@ -262,7 +263,8 @@ impl Context<'_> {
     fn spills_and_fetches(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
         if let Some(scale) = group.comparison.scale(place) {
             // Spilled records are counted for each record already.
-            let scale = if matches!(group.labelled.group.kind, TaskKind::Stage(_)) { scale } else { Scale::Duration };
+            let scale =
+                if matches!(group.labelled.group.kind, TaskKind::Stage(_)) { scale } else { Scale::Duration };
             let own = group.spill.get(place).copied().flatten().filter(|spilled| *spilled > 0.0);
             let excess = group.comparison.excess(place, &group.spill, scale);
             let ratio = group.comparison.ratio(place, &group.spill, scale);
@@ -278,7 +280,13 @@ impl Context<'_> {
     }
 
     /// More work, or contention: the same task elsewhere, and CPU time for the input.
-    fn cpu_and_other_attempts(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
+    fn cpu_and_other_attempts(
+        &self,
+        group: &Group<'_>,
+        place: usize,
+        execution: &Execution,
+        found: &mut Found,
+    ) {
         let alone = found.evidence.is_empty();
         let other = self.other_attempt(group, execution);
         let slow_elsewhere = other.as_ref().is_some_and(|(_, slow)| *slow);
@@ -291,7 +299,8 @@ impl Context<'_> {
             }
         }
         let Some(cpu) = group.cpu_time(place) else { return };
-        let fact = |limit| Fact::CpuTime { ratio: cpu.ratio, limit, share_of_delay: 100.0 * cpu.share_of_delay };
+        let fact =
+            |limit| Fact::CpuTime { ratio: cpu.ratio, limit, share_of_delay: 100.0 * cpu.share_of_delay };
         if cpu.ratio >= self.params.more_cpu_factor && cpu.share_of_delay >= HALF {
             found.add(Cause::MoreWork, Confidence::Inferred, fact(self.params.more_cpu_factor));
         } else if alone && !slow_elsewhere && cpu.share_of_delay < HALF && group.io_share(place) < HALF {
@@ -315,7 +324,11 @@ impl Context<'_> {
     }
 
     /// Where and when the judged attempt ran.
-    fn window(&self, group: &Group<'_>, execution: &Execution) -> Option<(Symbol, &str, Timestamp, Timestamp)> {
+    fn window(
+        &self,
+        group: &Group<'_>,
+        execution: &Execution,
+    ) -> Option<(Symbol, &str, Timestamp, Timestamp)> {
         let attempts = &group.labelled.group.attempts;
         let node = attempts.node(execution.attempt)?;
         let start = attempts.time(execution.attempt, TimePoint::Start)?;

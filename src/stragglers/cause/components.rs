@@ -251,7 +251,8 @@ mod tests {
     #[test]
     fn a_reduce_waits_for_maps_and_then_copies() {
         let group = reduce();
-        let clocks = |last_map| Clocks { group: &group, engine: Engine::MapReduce, basis: Basis::Wall, last_map };
+        let clocks =
+            |last_map| Clocks { group: &group, engine: Engine::MapReduce, basis: Basis::Wall, last_map };
         let both = |last_map| {
             let clocks = clocks(last_map);
             (clocks.seconds(Component::MapWait, 0), clocks.seconds(Component::ShuffleCopy, 0))
@@ -276,7 +277,8 @@ mod tests {
         group.attempts.set_counter(row, Counter::ExecutorRunTime, Some(600));
         group.attempts.set_counter(row, Counter::ExecutorDeserializeTime, Some(100));
         let delay = |group: &TaskGroup, basis| {
-            Clocks { group, engine: Engine::Spark, basis, last_map: None }.seconds(Component::SchedulerDelay, 0)
+            Clocks { group, engine: Engine::Spark, basis, last_map: None }
+                .seconds(Component::SchedulerDelay, 0)
         };
         assert_eq!(delay(&group, Basis::Wall), None);
         group.attempts.set_counter(row, Counter::ResultSerializationTime, Some(0));

@@ -99,7 +99,8 @@ impl Comparison {
     #[must_use]
     pub fn new(tasks: Vec<ComparedTask>, factor: f64) -> Self {
         let compared = || tasks.iter().filter(|task| task.comparable);
-        let of = |value: fn(&ComparedTask) -> Option<f64>| -> Vec<f64> { compared().filter_map(value).collect() };
+        let of =
+            |value: fn(&ComparedTask) -> Option<f64>| -> Vec<f64> { compared().filter_map(value).collect() };
         let durations = of(|task| Some(task.duration));
         let rates = of(|task| Some(task.duration / positive(task.input)?));
         // A rate of few tasks does not speak for the group.
@@ -188,7 +189,9 @@ impl Comparison {
     /// Prepares a component, in seconds; it counts up to the task's duration.
     #[must_use]
     pub fn component(&self, times: &[Option<f64>]) -> ComponentTimes {
-        let within = |(task, time): (&ComparedTask, &Option<f64>)| time.map(|time| time.clamp(0.0, task.duration.max(0.0)));
+        let within = |(task, time): (&ComparedTask, &Option<f64>)| {
+            time.map(|time| time.clamp(0.0, task.duration.max(0.0)))
+        };
         let times: Vec<Option<f64>> = self.tasks.iter().zip(times).map(within).collect();
         let rest: Vec<Option<f64>> =
             self.tasks.iter().zip(&times).map(|(task, time)| Some(task.duration - (*time)?)).collect();
@@ -237,7 +240,8 @@ impl Comparison {
     }
 
     fn median_of(&self, values: &[Option<f64>], scale: Scale) -> Option<f64> {
-        let scaled = (0..self.tasks.len()).filter(|&place| self.tasks.get(place).is_some_and(|task| task.comparable));
+        let scaled =
+            (0..self.tasks.len()).filter(|&place| self.tasks.get(place).is_some_and(|task| task.comparable));
         let scaled: Vec<f64> = scaled
             .filter_map(|place| Some(values.get(place).copied().flatten()? / self.unit(place, scale)?))
             .collect();
@@ -256,7 +260,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn compare(tasks: &[(f64, Option<f64>)]) -> Comparison {
-        let task = |&(duration, input): &(f64, Option<f64>)| ComparedTask { duration, input, comparable: true };
+        let task =
+            |&(duration, input): &(f64, Option<f64>)| ComparedTask { duration, input, comparable: true };
         Comparison::new(tasks.iter().map(task).collect(), 1.5)
     }
 

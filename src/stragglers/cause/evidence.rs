@@ -216,9 +216,9 @@ impl Fact {
                 Measure::Ratio(*ratio)
             }
             Self::Spill { ratio, .. } => Measure::Ratio((*ratio)?),
-            Self::Component { time, .. } | Self::OtherAttempt { time, .. } | Self::SlowBeginnings { time, .. } => {
-                Measure::Time(*time)
-            }
+            Self::Component { time, .. }
+            | Self::OtherAttempt { time, .. }
+            | Self::SlowBeginnings { time, .. } => Measure::Time(*time),
             Self::Fault { count, .. } | Self::FailedFetches { count } => Measure::Count(*count),
             Self::NodeLoad { metric, value, .. } => load(*metric, *value)?,
             Self::SlowNode { test, .. } => Measure::Probability(test.adjusted),
@@ -267,7 +267,8 @@ impl fmt::Display for Fact {
                     InputUnit::Records => write!(f, "read {input} records")?,
                 }
                 write!(f, ", {ratio:.1} times the median (much from {limit:.1})")?;
-                rate_ratio.map_or(Ok(()), |rate| write!(f, ", and took {rate:.1} times the median time for it"))
+                rate_ratio
+                    .map_or(Ok(()), |rate| write!(f, ", and took {rate:.1} times the median time for it"))
             }
             Self::Component { component, time, duration, rest, limit, .. } => {
                 let what = component.display_name();
@@ -281,8 +282,12 @@ impl fmt::Display for Fact {
                 message.as_ref().map_or(Ok(()), |message| write!(f, ": {message}"))
             }
             Self::NodeLoad { metric, value, limit } => {
-                let (name, unit) = (metric.display_name(), if *metric == NodeMetric::DfsLatency { "ms" } else { "%" });
-                write!(f, "{name} of the node was {value:.1} {unit} while it ran (high from {limit:.1} {unit})")
+                let (name, unit) =
+                    (metric.display_name(), if *metric == NodeMetric::DfsLatency { "ms" } else { "%" });
+                write!(
+                    f,
+                    "{name} of the node was {value:.1} {unit} while it ran (high from {limit:.1} {unit})"
+                )
             }
             Self::SlowNode { node, test, .. } => write!(
                 f,
@@ -290,7 +295,10 @@ impl fmt::Display for Fact {
                 test.own.stragglers, test.own.tasks, test.others.stragglers, test.others.tasks, test.adjusted
             ),
             Self::CpuTime { ratio, share_of_delay, .. } => {
-                write!(f, "CPU time for its input was {ratio:.1} times the median, {share_of_delay:.0} % of the delay")
+                write!(
+                    f,
+                    "CPU time for its input was {ratio:.1} times the median, {share_of_delay:.0} % of the delay"
+                )
             }
             Self::Spill { ratio: Some(ratio), limit } => {
                 write!(f, "spilled {ratio:.1} times the median for its input (much from {limit:.1})")

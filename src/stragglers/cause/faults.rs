@@ -50,23 +50,29 @@ impl FaultKind {
     /// What the words of a history mean; `None` for what has other reasons than the node.
     fn of(text: &str) -> Option<Self> {
         const WORDS: [(FaultKind, &[&str]); 4] = [
-            (FaultKind::NodeLost, &[
-                "node lost",
-                "lost node",
-                "*lost* node",
-                "unusable node",
-                "host is lost",
-                "worker lost",
-                "node unhealthy",
-                "slave lost",
-            ]),
-            (FaultKind::DiskError, &[
-                "no space left on device",
-                "input/output error",
-                "read-only file system",
-                "diskerrorexception",
-                "could not find any valid local directory",
-            ]),
+            (
+                FaultKind::NodeLost,
+                &[
+                    "node lost",
+                    "lost node",
+                    "*lost* node",
+                    "unusable node",
+                    "host is lost",
+                    "worker lost",
+                    "node unhealthy",
+                    "slave lost",
+                ],
+            ),
+            (
+                FaultKind::DiskError,
+                &[
+                    "no space left on device",
+                    "input/output error",
+                    "read-only file system",
+                    "diskerrorexception",
+                    "could not find any valid local directory",
+                ],
+            ),
             (FaultKind::FetchFailure, &["too many fetch", "fetchfailed", "failed to connect to"]),
             (FaultKind::TimedOut, &["timed out after", "heartbeat timed out", "failed to report status"]),
         ];
@@ -106,7 +112,9 @@ impl Faults {
                 }
             }
         }
-        for executor in app.spark.iter().flat_map(|spark| &spark.executors).filter(|executor| executor.was_lost()) {
+        for executor in
+            app.spark.iter().flat_map(|spark| &spark.executors).filter(|executor| executor.was_lost())
+        {
             let reason = executor.removed_reason.as_deref();
             let kind = reason.and_then(|reason| FaultKind::of(reason).or_else(|| loss(reason)));
             if let (Some(node), Some(at), Some(kind)) = (executor.host, executor.removed_at, kind) {
@@ -127,9 +135,10 @@ impl Faults {
 
 /// Every node that ran an attempt, by name.
 fn hosts(app: &Application) -> BTreeMap<String, Symbol> {
-    let nodes = app.groups.iter().flat_map(|group| {
-        (0..group.attempts.len()).filter_map(|row| group.attempts.node(row))
-    });
+    let nodes = app
+        .groups
+        .iter()
+        .flat_map(|group| (0..group.attempts.len()).filter_map(|row| group.attempts.node(row)));
     let nodes: BTreeSet<Symbol> = nodes.collect();
     nodes.into_iter().filter_map(|node| Some((app.strings.get(node)?.to_ascii_lowercase(), node))).collect()
 }
@@ -182,7 +191,8 @@ fn loss(reason: &str) -> Option<FaultKind> {
 
 fn named_host(hosts: &BTreeMap<String, Symbol>, text: &str) -> Option<Symbol> {
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let words = text.split(move |c: char| !word(c)).map(|word| word.trim_end_matches('.').to_ascii_lowercase());
+    let words =
+        text.split(move |c: char| !word(c)).map(|word| word.trim_end_matches('.').to_ascii_lowercase());
     words.filter(|word| !word.is_empty()).find_map(|word| hosts.get(&word).copied())
 }
 
@@ -193,10 +203,7 @@ mod tests {
     #[test]
     fn messages_as_histories_have_them() {
         for (text, kind) in [
-            (
-                "AttemptID:attempt_1_0001_m_000001_0 Timed out after 600 secs",
-                Some(FaultKind::TimedOut),
-            ),
+            ("AttemptID:attempt_1_0001_m_000001_0 Timed out after 600 secs", Some(FaultKind::TimedOut)),
             ("Task attempt failed to report status for 601 seconds. Killing!", Some(FaultKind::TimedOut)),
             ("TaskAttempt killed because it ran on unusable node n1:8041", Some(FaultKind::NodeLost)),
             ("Container released on a *lost* node", Some(FaultKind::NodeLost)),

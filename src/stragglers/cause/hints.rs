@@ -26,7 +26,9 @@ impl FirstTasks {
         let attempts = &group.attempts;
         let mut ends: BTreeMap<Symbol, Timestamp> = BTreeMap::new();
         for row in 0..attempts.len() {
-            if let (Some(executor), Some(end)) = (attempts.executor(row), attempts.time(row, TimePoint::Finish)) {
+            if let (Some(executor), Some(end)) =
+                (attempts.executor(row), attempts.time(row, TimePoint::Finish))
+            {
                 ends.entry(executor).and_modify(|first| *first = end.min(*first)).or_insert(end);
             }
         }
@@ -39,7 +41,8 @@ impl FirstTasks {
         let medians = [Scale::Duration, Scale::Input].map(|scale| {
             let of = |wanted: bool| {
                 let places = first.iter().enumerate().filter(|(_, first)| **first == Some(wanted));
-                let times: Vec<f64> = places.filter_map(|(place, _)| comparison.comparable_time(place, scale)).collect();
+                let times: Vec<f64> =
+                    places.filter_map(|(place, _)| comparison.comparable_time(place, scale)).collect();
                 median(&times).filter(|median| times.len() >= 2 && *median > 0.0)
             };
             Some((of(true)?, of(false)?))
@@ -79,7 +82,9 @@ pub fn other_attempt(
 ) -> Option<OtherAttempt> {
     let attempts = &group.attempts;
     let elsewhere = |row: usize| {
-        attempts.node(row).filter(|node| attempts.node(execution.attempt).is_some_and(|judged| judged != *node))
+        attempts
+            .node(row)
+            .filter(|node| attempts.node(execution.attempt).is_some_and(|judged| judged != *node))
     };
     if execution.attempt != execution.winner {
         let node = elsewhere(execution.winner)?;

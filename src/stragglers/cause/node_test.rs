@@ -49,7 +49,8 @@ pub fn slow_nodes(
         .filter_map(|(&node, &own)| Some((node, compare(own, all)?)))
         .collect();
     let adjusted = benjamini_hochberg(&tested.iter().map(|(_, node)| node.p_value).collect::<Vec<f64>>());
-    let with = tested.into_iter().zip(adjusted).map(|((id, node), adjusted)| (id, SlowNode { adjusted, ..node }));
+    let with =
+        tested.into_iter().zip(adjusted).map(|((id, node), adjusted)| (id, SlowNode { adjusted, ..node }));
     with.filter(|(_, node)| node.adjusted <= false_discovery_rate).collect()
 }
 

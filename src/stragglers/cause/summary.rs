@@ -16,7 +16,9 @@ impl CauseCounts {
     /// Adds stragglers.
     pub fn add<'a>(&mut self, stragglers: impl IntoIterator<Item = &'a StragglerCause>) {
         for straggler in stragglers {
-            for ((cause, primary), evidence) in Cause::ALL.into_iter().zip(&mut self.primary).zip(&mut self.evidence) {
+            for ((cause, primary), evidence) in
+                Cause::ALL.into_iter().zip(&mut self.primary).zip(&mut self.evidence)
+            {
                 *primary += u64::from(straggler.primary == cause);
                 *evidence += u64::from(straggler.evidence.iter().any(|evidence| evidence.cause == cause));
             }
@@ -41,7 +43,11 @@ impl CauseCounts {
     /// where there are no stragglers.
     pub fn shares(&self) -> impl Iterator<Item = (Cause, u64, Option<f64>)> + '_ {
         let shares = shares_percent(&self.primary);
-        Cause::ALL.into_iter().zip(self.primary).zip(shares).map(|((cause, count), share)| (cause, count, share))
+        Cause::ALL
+            .into_iter()
+            .zip(self.primary)
+            .zip(shares)
+            .map(|((cause, count), share)| (cause, count, share))
     }
 }
 
@@ -63,8 +69,10 @@ mod tests {
 
     #[test]
     fn primary_causes_add_up() {
-        let straggler = |primary| StragglerCause { task: 0, attempt: 0, primary, confidence: None, evidence: Vec::new() };
-        let stragglers = [straggler(Cause::Gc), straggler(Cause::Gc), straggler(Cause::Disk), straggler(Cause::Cpu)];
+        let straggler =
+            |primary| StragglerCause { task: 0, attempt: 0, primary, confidence: None, evidence: Vec::new() };
+        let stragglers =
+            [straggler(Cause::Gc), straggler(Cause::Gc), straggler(Cause::Disk), straggler(Cause::Cpu)];
         let mut counts = CauseCounts::default();
         counts.add(&stragglers);
         let mut twice = counts;

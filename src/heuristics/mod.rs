@@ -5,6 +5,7 @@
 //! default numbers stand), its page (`rules/…/<id>.md`, the same text for `rules show`, the docs and every
 //! report), and the type that checks it.
 
+pub mod any;
 pub mod mapreduce;
 pub mod spark;
 mod split;
@@ -98,5 +99,5 @@ use rule;
 
 /// Every rule, in the order of the documentation.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    mapreduce::RULES.iter().chain(spark::RULES)
+    mapreduce::RULES.iter().chain(spark::RULES).chain(any::RULES)
 }

@@ -175,6 +175,12 @@ conf_keys! {
     TaskMaxFailures = "spark.task.maxFailures";
     /// Spark: whether slow tasks are run a second time.
     Speculation = "spark.speculation";
+    /// Spark: how many times the median a task runs before it is copied.
+    SpeculationMultiplier = "spark.speculation.multiplier";
+    /// Spark: share of a stage's tasks that has to be done before any is copied.
+    SpeculationQuantile = "spark.speculation.quantile";
+    /// Spark: how long a task runs at least before it is copied.
+    SpeculationMinTaskRuntime = "spark.speculation.minTaskRuntime";
     /// Spark: whether event logs are written in parts.
     EventLogRolling = "spark.eventLog.rolling.enabled";
     /// Spark: size of a part.

@@ -5,7 +5,7 @@ use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::stats::descriptive::median;
 use crate::stragglers::executions::{Basis, Execution, Executions};
 use crate::stragglers::labels::{Labelling, Labels};
-use crate::units::Millis;
+use crate::units::{Millis, Timestamp};
 
 /// A group with its executions and labels.
 #[derive(Debug, Clone)]
@@ -55,28 +55,33 @@ impl<'a> GroupStragglers<'a> {
         self.explained.get(place).copied().unwrap_or_default()
     }
 
-    /// How long the group waited for a task: until an attempt succeeded, since the judged attempt's launch. Where a
-    /// copy won, this is less than the original would have taken.
+    /// The time in which nothing but unexplained stragglers was left to wait for: from the end of the last other task to
+    /// the end of the last of them; `None` where others ended later. A copy that won ends its task.
     #[must_use]
-    pub fn waited_for(&self, execution: &Execution) -> Option<Millis> {
-        let attempts = &self.group.attempts;
-        let launched = attempts.time(execution.attempt, TimePoint::Start)?;
-        Millis::between(launched, attempts.time(execution.winner, TimePoint::Finish)?)
-    }
-
-    /// How much longer the group waited for its slowest unexplained straggler than for its slowest other task.
-    #[must_use]
-    pub fn delay(&self) -> Option<Millis> {
-        let longest = |unexplained: bool| {
+    pub fn tail(&self) -> Option<(Timestamp, Timestamp)> {
+        let last = |unexplained: bool| {
             let tasks = self.executions.tasks.iter().enumerate().filter(move |&(place, _)| {
                 let straggler = self.labels.stragglers.get(place) == Some(&Some(true));
                 (straggler && !self.is_explained(place)) == unexplained
             });
-            tasks.filter_map(|(_, task)| self.waited_for(task)).max()
+            tasks.filter_map(|(_, task)| self.group.attempts.time(task.winner, TimePoint::Finish)).max()
         };
-        let (straggler, other) = (longest(true)?, longest(false)?);
-        Some(Millis::new(straggler.get().saturating_sub(other.get())))
+        Some((last(false)?, last(true)?)).filter(|(others, stragglers)| others < stragglers)
     }
+}
+
+/// How much time spans cover together: what lies in several of them counts once.
+#[must_use]
+pub fn covered(mut spans: Vec<(Timestamp, Timestamp)>) -> Millis {
+    spans.sort_unstable();
+    let mut sum = Millis::ZERO;
+    let mut until: Option<Timestamp> = None;
+    for (from, to) in spans {
+        let from = until.map_or(from, |until| until.max(from));
+        sum = sum + Millis::between(from, to).unwrap_or_default();
+        until = Some(until.map_or(to, |until| until.max(to)));
+    }
+    sum
 }
 
 fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> Vec<bool> {
@@ -103,7 +108,6 @@ mod tests {
     use super::*;
     use crate::model::counters::Counter;
     use crate::model::table::Outcome;
-    use crate::units::Timestamp;
 
     /// Maps with seconds and MiB.
     fn maps(tasks: &[(i64, i64)]) -> TaskGroup {
@@ -129,17 +133,25 @@ mod tests {
         assert_eq!(durations(view.stragglers().collect()), [40.0, 30.0]);
         assert_eq!(durations(view.unexplained().collect()), [30.0]);
         // The large task takes longer yet.
-        assert_eq!(view.delay(), Some(Millis::ZERO));
+        assert_eq!(view.tail(), None);
         let group = maps(&[(10, 64), (10, 64), (10, 64), (50, 64)]);
-        assert_eq!(GroupStragglers::of(&group, Labelling::MEDIAN).delay(), Some(Millis::from_secs(40)));
+        let tail = GroupStragglers::of(&group, Labelling::MEDIAN).tail();
+        assert_eq!(tail, Some((Timestamp::from_millis(10_000), Timestamp::from_millis(50_000))));
     }
 
     #[test]
-    fn groups_without_stragglers_have_no_delay() {
+    fn spans_that_overlap_count_once() {
+        let span = |from, to| (Timestamp::from_millis(from), Timestamp::from_millis(to));
+        assert_eq!(covered(Vec::new()), Millis::ZERO);
+        assert_eq!(covered(vec![span(50, 60), span(0, 10), span(5, 20), span(6, 8)]), Millis::new(30));
+    }
+
+    #[test]
+    fn groups_without_stragglers_have_no_tail() {
         for tasks in [&[][..], &[(5, 1)], &[(5, 1), (5, 1)]] {
             let group = maps(tasks);
             let view = GroupStragglers::of(&group, Labelling::MEDIAN);
-            assert_eq!((view.stragglers().count(), view.delay()), (0, None));
+            assert_eq!((view.stragglers().count(), view.tail()), (0, None));
         }
     }
 }

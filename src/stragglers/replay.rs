@@ -57,7 +57,7 @@ impl Options {
             step: Millis::new(step),
             report: Millis::new(report),
             startup: Millis::ZERO,
-            looks_per_step: 4_000_000,
+            looks_per_step: 1_000_000,
             usual_progress: None,
         }
     }

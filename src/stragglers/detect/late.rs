@@ -17,7 +17,7 @@ pub enum Variant {
     Printed,
     /// `mean * (1 - alpha * SD / mean)`: equal to [`Self::MeanMinusSd`], what eq 10 may have meant.
     RelativeCv,
-    /// The 25th percentile: the SlowTaskThreshold of the original LATE.
+    /// The 25th percentile: the slow task threshold of the original LATE.
     P25,
     /// `mean - alpha * min(SD, mean / 3)`, as MAPREDUCE-2162 proposed: the threshold stays above 0.
     MeanMinusCappedSd,
@@ -115,7 +115,7 @@ pub struct Late {
     pub alpha: f64,
     /// The unit of the rates.
     pub unit: RateUnit,
-    /// At most this share of the running attempts carries a flag at once (the SpeculativeCap of LATE), those with the
+    /// At most this share of the running attempts carries a flag at once (the speculative cap of LATE), those with the
     /// most time left first; `None` flags them all.
     pub cap: Option<f64>,
     /// When it may speak.

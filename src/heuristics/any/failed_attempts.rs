@@ -1,0 +1,187 @@
+//! `failed-attempts`: task time that went into attempts that failed.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::{host, rule, tasks};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::{decisive, percent, plural};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::spark::Facet;
+use crate::model::table::{EndReason, Outcome};
+use crate::model::{Application, Engine};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Ratio};
+use crate::severity::Severity;
+use crate::units::Millis;
+
+/// From how many failures on one host a host is a suspect.
+const SUSPICIOUS_FAILURES: u64 = 3;
+
+rule_params! {
+    /// Parameters of `failed-attempts`.
+    pub(super) struct Failures / FailuresLayer {
+        /// Time of failed attempts over the time of all attempts.
+        failed_share: Ascending<Ratio>,
+        /// Time of failed attempts.
+        failed_time: Ascending<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule = rule!("failed-attempts", "Failed Attempts", |layers| load(layers, Failed));
+
+struct Failed(Failures);
+
+/// What attempts that failed took.
+#[derive(Default)]
+struct Cost {
+    attempts: u64,
+    failed: u64,
+    lost_with_executor: u64,
+    untold: u64,
+    failed_time: Millis,
+    all_time: Millis,
+    by_host: BTreeMap<String, u64>,
+    hosts: BTreeMap<String, u64>,
+}
+
+impl Cost {
+    fn of(app: &Application) -> Self {
+        let mut cost = Self::default();
+        for group in &app.groups {
+            let attempts = &group.attempts;
+            for row in 0..attempts.len() {
+                let time = attempts.run_time(row);
+                cost.attempts += 1;
+                cost.all_time = cost.all_time + time.unwrap_or_default();
+                if attempts.outcome(row) != Outcome::Failed {
+                    continue;
+                }
+                cost.failed += 1;
+                cost.untold += u64::from(time.is_none());
+                cost.failed_time = cost.failed_time + time.unwrap_or_default();
+                let lost = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
+                cost.lost_with_executor += u64::from(lost);
+                if let Some(host) = host(app, group, row) {
+                    *cost.by_host.entry(host).or_default() += 1;
+                }
+            }
+        }
+        if cost.failed > 0 {
+            for group in &app.groups {
+                for host in (0..group.attempts.len()).filter_map(|row| host(app, group, row)) {
+                    *cost.hosts.entry(host).or_default() += 1;
+                }
+            }
+        }
+        cost
+    }
+
+    /// The host with most failures, if it has far more than its share of them: over half, of several hosts.
+    fn suspect(&self) -> Option<(&str, u64)> {
+        let (host, &failures) =
+            self.by_host.iter().min_by_key(|&(host, &failures)| (Reverse(failures), host))?;
+        let ran = self.hosts.get(host).copied().unwrap_or_default();
+        let most = 2 * failures > self.failed && failures >= SUSPICIOUS_FAILURES;
+        // Where a host ran most of the attempts, most failures are bound to be there.
+        let more_than_its_share =
+            u128::from(failures) * u128::from(self.attempts) >= 2 * u128::from(ran) * u128::from(self.failed);
+        (most && self.hosts.len() > 1 && more_than_its_share).then_some((host.as_str(), failures))
+    }
+}
+
+impl Check for Failed {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let cost = Cost::of(app);
+        if cost.attempts == 0 {
+            return Verdict::NotApplicable;
+        }
+        if cost.all_time == Millis::ZERO {
+            return Verdict::NotEvaluated("no attempt tells how long it ran".to_owned());
+        }
+        let share = cost.failed_time.as_f64() / cost.all_time.as_f64();
+        let by_share = params.failed_share.severity(share);
+        let by_time = params.failed_time.severity(cost.failed_time.as_f64());
+        let severity = by_share.min(by_time);
+        let level = severity.max(Severity::Low);
+        let limits = [
+            (by_share, params.failed_share.describe_in(level, percent)),
+            (by_time, params.failed_time.describe(level)),
+        ];
+        let mut evidence = vec![
+            ("attempts_count", Measure::Count(cost.attempts)),
+            ("failed_attempts_count", Measure::Count(cost.failed)),
+            ("failed_attempts_untold_count", Measure::Count(cost.untold)),
+            ("failed_time_ms", Measure::Time(cost.failed_time)),
+            ("task_time_ms", Measure::Time(cost.all_time)),
+            ("failed_ratio", Measure::Ratio(Some(share))),
+        ];
+        if let Some((host, failures)) = cost.suspect() {
+            evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
+            evidence.push(("worst_host_failed_count", Measure::Count(failures)));
+        }
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: tasks(app),
+            message: format!(
+                "{} of {} failed and took {}, {} of all task time ({})",
+                cost.failed,
+                plural(cost.attempts, "attempt"),
+                cost.failed_time,
+                percent(share),
+                decisive(severity, &limits),
+            ),
+            evidence,
+            advice: if severity > Severity::None { advice(app, &cost) } else { Vec::new() },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+fn advice(app: &Application, cost: &Cost) -> Vec<String> {
+    let mut advice = Vec::new();
+    if let Some((host, failures)) = cost.suspect() {
+        let exclude = match app.engine {
+            Engine::Spark => {
+                "--conf spark.excludeOnFailure.enabled=true (spark.blacklist.enabled before Spark 3.1)"
+            }
+            Engine::MapReduce => "mapreduce.job.maxtaskfailures.per.tracker=1",
+        };
+        advice.push(format!(
+            "{failures} of {} failures are of {host}: look at its disks, memory and logs, and keep tasks off it with {exclude}",
+            cost.failed
+        ));
+    }
+    if 2 * cost.lost_with_executor > cost.failed {
+        advice.push(
+            "most of the work was lost with executors: see why they went before their tasks are made smaller or retried \
+             more often"
+                .to_owned(),
+        );
+    }
+    let told_by = match app.engine {
+        Engine::Spark => "spark-stages-with-failed-tasks tells why, and what helps",
+        Engine::MapReduce => "the diagnostics of the attempts tell why",
+    };
+    advice.push(format!(
+        "an attempt that fails late costs most, and each task may fail {}; {told_by}",
+        limit_of_failures(app)
+    ));
+    advice
+}
+
+/// "4 times (spark.task.maxFailures)".
+fn limit_of_failures(app: &Application) -> String {
+    let setting = match app.engine {
+        Engine::Spark => "spark.task.maxFailures",
+        Engine::MapReduce => "mapreduce.map.maxattempts",
+    };
+    let times = app.conf.raw(setting).unwrap_or_else(|| "4".to_owned());
+    format!("{times} times ({setting})")
+}

@@ -1,0 +1,57 @@
+//! The rules of any engine, one file per heuristic; what several share stands here.
+
+mod causes;
+mod failed_attempts;
+mod speculation_settings;
+mod speculation_waste;
+mod straggler_detection;
+mod straggler_dos_index;
+mod straggler_impact;
+
+use super::Rule;
+use crate::finding::Subject;
+use crate::model::Application;
+use crate::model::table::{TaskGroup, TaskKind};
+
+/// Every rule of any engine, in the order of the documentation.
+pub(super) const RULES: &[Rule] = &[
+    straggler_dos_index::RULE,
+    straggler_impact::RULE,
+    straggler_detection::RULE,
+    speculation_waste::RULE,
+    failed_attempts::RULE,
+];
+
+macro_rules! rule {
+    ($id:literal, $title:literal, $load:expr) => {
+        $crate::heuristics::rule!("any", $id, $title, $load)
+    };
+}
+use rule;
+
+/// The subject of findings about a group.
+const fn subject(kind: TaskKind) -> Subject {
+    match kind {
+        TaskKind::Stage(stage) => Subject::Stage(stage),
+        TaskKind::Map | TaskKind::Reduce | TaskKind::Setup | TaskKind::Cleanup => Subject::Tasks(kind.name()),
+    }
+}
+
+/// "map 7", "task 7 of stage 3.0".
+fn task_name(group: &TaskGroup, task: usize) -> String {
+    let number = group.tasks.number(task).map_or_else(|| "?".to_owned(), |number| number.to_string());
+    match group.kind {
+        TaskKind::Stage(stage) => format!("task {number} of stage {stage}"),
+        kind => format!("{} {number}", kind.name()),
+    }
+}
+
+/// The host of an attempt.
+fn host(app: &Application, group: &TaskGroup, row: usize) -> Option<String> {
+    group.attempts.node(row).and_then(|node| app.strings.get(node)).map(str::to_owned)
+}
+
+/// Tasks of all groups.
+fn tasks(app: &Application) -> u64 {
+    app.groups.iter().map(|group| group.tasks.len() as u64).sum()
+}

@@ -1,0 +1,255 @@
+//! The settings of speculation under which stragglers would have been copied in time.
+
+use crate::heuristics::wording::{change, conf_line, plural};
+use crate::model::conf::ConfKey;
+use crate::model::spark::ClusterManager;
+use crate::model::table::{TaskGroup, TaskKind};
+use crate::model::{Application, Engine};
+use crate::stragglers::detect::mr2::Mr2;
+use crate::stragglers::detect::mr2_speculation::{Fate, fates};
+use crate::stragglers::detect::spark::SparkSpeculation;
+use crate::stragglers::detect::spark_settings::{MULTIPLIERS, Medians, QUANTILES};
+use crate::stragglers::group::GroupStragglers;
+use crate::stragglers::replay::{Attempt, Options, Timeline};
+use crate::stragglers::speculation::Copies;
+use crate::units::Millis;
+
+/// Whether the cluster copied slow tasks of the group; `None` where the history does not tell.
+pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
+    let (key, default) = match (app.engine, group.kind) {
+        (Engine::Spark, _) => (ConfKey::Speculation, false),
+        (Engine::MapReduce, TaskKind::Reduce) => (ConfKey::ReduceSpeculative, true),
+        (Engine::MapReduce, _) => (ConfKey::MapSpeculative, true),
+    };
+    let set = app.conf.flag(key).or((!app.conf.is_empty()).then_some(default));
+    // Settings of a site may be missing in the history; what happened is not.
+    if set != Some(true) && Copies::of(group).launched > 0 { Some(true) } else { set }
+}
+
+/// Advice to copy slow tasks where that is off and would have gained something.
+pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>]) -> Vec<String> {
+    let off: Vec<&GroupStragglers<'_>> =
+        views.iter().filter(|view| is_on(app, view.group) == Some(false)).collect();
+    match app.engine {
+        Engine::Spark if ClusterManager::of_application(app) == Some(ClusterManager::Local) => Vec::new(),
+        Engine::Spark => {
+            let stragglers = SparkStragglers::of(app, &off);
+            let (best, caught) = stragglers.best();
+            if caught == 0 {
+                return Vec::new();
+            }
+            let mut lines = vec![conf_line(app, ConfKey::Speculation, true)];
+            lines.extend(stragglers.lines(app, best));
+            vec![format!(
+                "run late tasks a second time; {} would have been copied in time: {}",
+                of_all(caught, stragglers.all()),
+                lines.join(" ")
+            )]
+        }
+        Engine::MapReduce => off.iter().filter_map(|view| switch_on_mapreduce(app, view)).collect(),
+    }
+}
+
+fn switch_on_mapreduce(app: &Application, view: &GroupStragglers<'_>) -> Option<String> {
+    let copied =
+        fates_of_stragglers(view).iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
+    let all = view.unexplained().count() as u64;
+    let key = switch(view.group.kind);
+    (copied > 0).then(|| {
+        format!(
+            "run late {}s a second time; {} would have been copied: {}",
+            view.group.kind.name(),
+            of_all(copied, all),
+            change(app, key, true)
+        )
+    })
+}
+
+const fn switch(kind: TaskKind) -> ConfKey {
+    match kind {
+        TaskKind::Reduce => ConfKey::ReduceSpeculative,
+        _ => ConfKey::MapSpeculative,
+    }
+}
+
+/// Advice for speculation that is on and missed stragglers of these groups.
+pub(super) fn better_settings(app: &Application, views: &[&GroupStragglers<'_>]) -> Vec<String> {
+    match app.engine {
+        Engine::Spark => {
+            let stragglers = SparkStragglers::of(app, views);
+            let (best, caught) = stragglers.best();
+            if caught <= stragglers.caught(stragglers.current) {
+                return vec![
+                    "no multiplier or quantile would have copied more of them in time: too few tasks were done while \
+                     they ran, or they ran not long enough; `elephant-rs stragglers` tells their causes"
+                        .to_owned(),
+                ];
+            }
+            vec![format!(
+                "copy earlier; {} would have been copied in time: {}",
+                of_all(caught, stragglers.all()),
+                stragglers.lines(app, best).join(" ")
+            )]
+        }
+        Engine::MapReduce => {
+            let fates: Vec<Fate> = views.iter().flat_map(|view| fates_of_stragglers(view)).collect();
+            vec![what_held_back(&fates)]
+        }
+    }
+}
+
+/// Spark's settings of speculation: quantile and multiplier.
+type Setting = (f64, f64);
+
+/// Stragglers that a second attempt might have helped, with what is needed to try settings on them.
+struct SparkStragglers {
+    groups: Vec<(Medians, Vec<(Attempt, Millis)>)>,
+    current: Setting,
+    default: Setting,
+    min_runtime: Millis,
+}
+
+impl SparkStragglers {
+    fn of(app: &Application, views: &[&GroupStragglers<'_>]) -> Self {
+        let defaults = defaults(app);
+        let groups = views.iter().filter_map(|view| {
+            let limit = view.labels.limit?;
+            view.unexplained().next()?;
+            let timeline = Timeline::of(view.group, &view.executions);
+            let places = timeline.places();
+            let late = view.unexplained().filter_map(|task| {
+                let attempt = timeline.attempts.get(*places.get(&task.attempt)?)?.clone();
+                // A copy that starts later than this would have come too late.
+                let latest = Millis::from_f64(1000.0 * (task.duration - limit.reference))?;
+                Some((attempt, latest))
+            });
+            let late: Vec<(Attempt, Millis)> = late.collect();
+            Some((Medians::of(&timeline, defaults.median), late))
+        });
+        let default = (defaults.quantile, defaults.multiplier);
+        Self {
+            groups: groups.collect(),
+            current: (
+                app.conf.fraction(ConfKey::SpeculationQuantile).unwrap_or(default.0),
+                app.conf.fraction(ConfKey::SpeculationMultiplier).unwrap_or(default.1),
+            ),
+            default,
+            min_runtime: app
+                .conf
+                .spark_duration(ConfKey::SpeculationMinTaskRuntime)
+                .or(Millis::from_f64(defaults.min_runtime_ms))
+                .unwrap_or_default(),
+        }
+    }
+
+    fn all(&self) -> u64 {
+        self.groups.iter().map(|(_, late)| late.len() as u64).sum()
+    }
+
+    /// How many would have been copied in time.
+    fn caught(&self, (quantile, multiplier): Setting) -> u64 {
+        let in_time = |medians: &Medians, (attempt, latest): &(Attempt, Millis)| {
+            let first = medians.first_flag(attempt, quantile, multiplier, self.min_runtime);
+            first.is_some_and(|first| first <= *latest)
+        };
+        let of_group = |(medians, late): &(Medians, Vec<_>)| {
+            late.iter().filter(|late| in_time(medians, late)).count() as u64
+        };
+        self.groups.iter().map(of_group).sum()
+    }
+
+    /// The most careful setting that catches most, the one in force first.
+    fn best(&self) -> (Setting, u64) {
+        let grid =
+            QUANTILES.into_iter().flat_map(|quantile| MULTIPLIERS.map(|multiplier| (quantile, multiplier)));
+        let mut best = (self.current, self.caught(self.current));
+        for setting in grid {
+            let caught = self.caught(setting);
+            if caught > best.1 {
+                best = (setting, caught);
+            }
+        }
+        best
+    }
+
+    /// The lines that bring a setting about.
+    fn lines(&self, app: &Application, setting: Setting) -> Vec<String> {
+        let keys = [ConfKey::SpeculationQuantile, ConfKey::SpeculationMultiplier];
+        let values =
+            [(setting.0, self.current.0, self.default.0), (setting.1, self.current.1, self.default.1)];
+        let needed =
+            keys.into_iter().zip(values).filter(|(_, (wanted, current, _))| !same(*wanted, *current));
+        let line = |(key, (wanted, _, default)): (ConfKey, (f64, f64, f64))| {
+            let line = conf_line(app, key, wanted);
+            if app.conf.find(key).is_some() { line } else { format!("{line} (default {default})") }
+        };
+        needed.map(line).collect()
+    }
+}
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+/// Spark's defaults in the application's version; the latest where it is unknown.
+fn defaults(app: &Application) -> SparkSpeculation {
+    let mut parts = app
+        .engine_version
+        .as_deref()
+        .unwrap_or_default()
+        .split('.')
+        .map_while(|part| part.parse::<u32>().ok());
+    match (parts.next(), parts.next()) {
+        (Some(..=2), _) | (Some(3), Some(..=3)) => SparkSpeculation::V3,
+        (Some(3), _) => SparkSpeculation::V3_4,
+        _ => SparkSpeculation::V4,
+    }
+}
+
+/// What Hadoop's speculator would have made of each unexplained straggler of a group.
+fn fates_of_stragglers(view: &GroupStragglers<'_>) -> Vec<Fate> {
+    if view.unexplained().next().is_none() {
+        return Vec::new();
+    }
+    let timeline = Timeline::of(view.group, &view.executions);
+    let places = timeline.places();
+    let all = fates(&timeline, &Mr2::LEGACY, &Options::of_engine(Engine::MapReduce));
+    view.unexplained().filter_map(|task| all.get(*places.get(&task.attempt)?).copied()).collect()
+}
+
+/// What held Hadoop's speculator back from most of the stragglers, and what helps.
+fn what_held_back(fates: &[Fate]) -> String {
+    let count = |name: &str| fates.iter().filter(|fate| fate.name() == name).count();
+    let reasons = [
+        (
+            count(Fate::ContainersWaited.name()),
+            "the speculator copies nothing while tasks wait for containers: give the job's queue room, or let fewer tasks wait",
+        ),
+        (
+            count(Fate::Paced.name()),
+            "the speculator copies one task at a time and then rests: mapreduce.job.speculative.retry-after-speculate=1000 (15000 ms unless set)",
+        ),
+        (
+            count(Fate::TooFewDone.name()),
+            "the speculator waits until a twentieth of the tasks is done, and these ran before that: more and smaller tasks let it act earlier",
+        ),
+        (
+            count(Fate::NeverWorth.name()),
+            "by their reported progress a new attempt would not have ended earlier (mapreduce.job.speculative.slowtaskthreshold changes nothing in Hadoop 2 and 3): since Hadoop 3.3 yarn.app.mapreduce.am.job.task.estimator.class=org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator follows changes of speed",
+        ),
+    ];
+    let main = reasons.into_iter().rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0);
+    main.map_or_else(
+        || "copies came late or were slow themselves: `elephant-rs nodes` ranks the nodes, and a copy gains little on a slow one".to_owned(),
+        |(_, advice)| advice.to_owned(),
+    )
+}
+
+/// "2 of 3 stragglers", "the straggler".
+fn of_all(some: u64, all: u64) -> String {
+    if all == 1 && some == 1 {
+        "the straggler".to_owned()
+    } else {
+        format!("{some} of {}", plural(all, "straggler"))
+    }
+}

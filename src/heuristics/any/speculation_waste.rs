@@ -1,0 +1,135 @@
+//! `speculation-waste`: attempts that lost a race against a copy, or as a copy, took time for nothing (S0 tables 2 and 3).
+
+use super::{rule, tasks};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::{conf_line, decisive, percent, plural};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::conf::ConfKey;
+use crate::model::spark::Facet;
+use crate::model::table::TaskKind;
+use crate::model::{Application, Engine};
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Duration, Ratio};
+use crate::severity::Severity;
+use crate::stragglers::speculation::Copies;
+
+rule_params! {
+    /// Parameters of `speculation-waste`.
+    pub(super) struct Waste / WasteLayer {
+        /// Time of attempts that lost their race over the time of all attempts.
+        lost_share: Ascending<Ratio>,
+        /// Time of attempts that lost their race.
+        lost_time: Ascending<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule = rule!("speculation-waste", "Speculation Waste", |layers| load(layers, Lost));
+
+struct Lost(Waste);
+
+impl Check for Lost {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let of_groups: Vec<(TaskKind, Copies)> =
+            app.groups.iter().map(|group| (group.kind, Copies::of(group))).collect();
+        let all = of_groups.iter().fold(Copies::default(), |sum, (_, copies)| sum.and(*copies));
+        if all.launched == 0 {
+            return Verdict::NotApplicable;
+        }
+        let Some(share) = all.lost_share() else {
+            return Verdict::NotEvaluated("no attempt tells how long it ran".to_owned());
+        };
+        let low = Severity::Low;
+        let by_share = params.lost_share.severity(share);
+        let by_time = params.lost_time.severity(all.lost.as_f64());
+        let severity = by_share.min(by_time);
+        let level = severity.max(low);
+        let limits = [
+            (by_share, params.lost_share.describe_in(level, percent)),
+            (by_time, params.lost_time.describe(level)),
+        ];
+        let of_them = if all.launched == 1 { "which" } else { "of which" };
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: tasks(app),
+            message: format!(
+                "{} launched, {of_them} {} won; attempts that lost their race took {}, {} of all task time ({})",
+                plural(all.launched, "copy").replace("copys", "copies"),
+                all.won,
+                all.lost,
+                percent(share),
+                decisive(severity, &limits),
+            ),
+            evidence: vec![
+                ("copies_count", Measure::Count(all.launched)),
+                ("copies_won_count", Measure::Count(all.won)),
+                ("lost_attempts_untold_count", Measure::Count(all.untold)),
+                ("lost_time_ms", Measure::Time(all.lost)),
+                ("lost_by_copies_time_ms", Measure::Time(all.lost_by_copies)),
+                ("task_time_ms", Measure::Time(all.all)),
+                ("lost_ratio", Measure::Ratio(Some(share))),
+            ],
+            advice: if severity > Severity::None { advice(app, &all, &of_groups) } else { Vec::new() },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+/// Copies that win repay what they cost; only those that lose are worth fewer launches.
+fn advice(app: &Application, all: &Copies, groups: &[(TaskKind, Copies)]) -> Vec<String> {
+    if 2 * all.won >= all.launched {
+        return vec![format!(
+            "most copies won ({} of {}), so the time went to originals on slow nodes: \
+             `elephant-rs nodes` ranks them; take the worst out instead of copying their tasks",
+            all.won, all.launched
+        )];
+    }
+    match app.engine {
+        Engine::Spark => {
+            let multiplier = app.conf.fraction(ConfKey::SpeculationMultiplier).unwrap_or(1.5);
+            let quantile = app.conf.fraction(ConfKey::SpeculationQuantile).unwrap_or(0.75);
+            let mut advice = vec![format!(
+                "copy later and fewer tasks: {}",
+                conf_line(app, ConfKey::SpeculationMultiplier, (2.0 * multiplier).max(3.0))
+            )];
+            if quantile < 0.9 {
+                advice.push(format!(
+                    "and only when most tasks are done: {}",
+                    conf_line(app, ConfKey::SpeculationQuantile, 0.9)
+                ));
+            }
+            advice
+        }
+        Engine::MapReduce => {
+            let lost = |kind| {
+                groups
+                    .iter()
+                    .find(|(known, _)| *known == kind)
+                    .map(|(_, copies)| copies.lost)
+                    .unwrap_or_default()
+            };
+            let (maps, reduces) = (lost(TaskKind::Map), lost(TaskKind::Reduce));
+            let (key, which) = if maps >= reduces {
+                (ConfKey::MapSpeculative, "maps")
+            } else {
+                (ConfKey::ReduceSpeculative, "reduces")
+            };
+            vec![
+                format!(
+                    "copy fewer tasks at a time: mapreduce.job.speculative.speculative-cap-running-tasks=0.05, \
+                     mapreduce.job.speculative.minimum-allowed-tasks=2 (Hadoop copies up to a tenth of the running \
+                     tasks, and up to 10 in any case)"
+                ),
+                format!(
+                    "or none of the {which}, which lost the most: {}",
+                    super::super::wording::change(app, key, false)
+                ),
+            ]
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! `straggler-detection`: how well the cluster's own speculation found the stragglers (S0 eq 2 to 4).
+
+use super::speculation_settings::{better_settings, is_on};
+use super::{rule, tasks};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::{decisive, percent, plural};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::spark::{ClusterManager, Facet};
+use crate::rules::cutoffs::{Ascending, Descending};
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
+use crate::severity::Severity;
+use crate::stragglers::evaluation::actual;
+use crate::stragglers::group::GroupStragglers;
+use crate::stragglers::labels::Labelling;
+use crate::units::Millis;
+
+rule_params! {
+    /// Parameters of `straggler-detection`.
+    pub(super) struct Detection / DetectionLayer {
+        /// Stragglers that were copied in time over all stragglers.
+        recall: Descending<Ratio>,
+        /// The most that one missed straggler took beyond the median of its group.
+        missed_time: Ascending<Duration>,
+        /// From how many times the median of its group on a task is a straggler.
+        median_factor: Quantity<Ratio>,
+        /// Groups with fewer tasks are not judged.
+        min_tasks: Quantity<Count>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("straggler-detection", "Straggler Detection", |layers| load(layers, OwnSpeculation));
+
+struct OwnSpeculation(Detection);
+
+/// What speculation did about the stragglers that it could have helped.
+#[derive(Debug, Clone, Copy, Default)]
+struct Caught {
+    stragglers: u64,
+    /// Copied while the original would yet run as long as its group's median.
+    in_time: u64,
+    /// Copied too late to gain anything.
+    late: u64,
+    /// Sum over those that were copied of the time until then, in medians of their group.
+    latency: f64,
+    worst_missed: Millis,
+}
+
+impl Caught {
+    fn add(&mut self, view: &GroupStragglers<'_>) {
+        let Some(limit) = view.labels.limit else { return };
+        let detections = actual(view.group, &view.executions);
+        for (place, task) in view.executions.tasks.iter().enumerate() {
+            let straggler = view.labels.stragglers.get(place) == Some(&Some(true));
+            if !straggler || view.is_explained(place) {
+                continue;
+            }
+            self.stragglers += 1;
+            let detected = detections.get(place).copied().flatten().map(|at| at.as_f64() / 1000.0);
+            if let Some(at) = detected {
+                self.latency += at / limit.reference;
+            }
+            // A copy takes as long as the others did, so that one which comes later than this is a fake (S0 §6.2).
+            let gains = detected.is_some_and(|at| task.duration - at >= limit.reference)
+                || (task.attempt != task.winner && detected.is_some());
+            match (gains, detected) {
+                (true, _) => self.in_time += 1,
+                (false, at) => {
+                    self.late += u64::from(at.is_some());
+                    let beyond = Millis::from_f64(1000.0 * (task.duration - limit.reference));
+                    self.worst_missed = self.worst_missed.max(beyond.unwrap_or_default());
+                }
+            }
+        }
+    }
+}
+
+impl Check for OwnSpeculation {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let local = app.spark.is_some() && ClusterManager::of_application(app) == Some(ClusterManager::Local);
+        if local {
+            return Verdict::NotApplicable;
+        }
+        let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
+        let mut views = GroupStragglers::of_application(app, labelling);
+        views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
+        if views.is_empty() {
+            return Verdict::NotApplicable;
+        }
+        let watched: Vec<&GroupStragglers<'_>> =
+            views.iter().filter(|view| is_on(app, view.group) == Some(true)).collect();
+        if watched.is_empty() {
+            return Verdict::NotEvaluated(match views.iter().find_map(|view| is_on(app, view.group)) {
+                Some(_) => "speculation is off; straggler-impact tells what it could have gained".to_owned(),
+                None => "the history does not tell whether speculation was on".to_owned(),
+            });
+        }
+        let mut caught = Caught::default();
+        for view in &watched {
+            caught.add(view);
+        }
+        if caught.stragglers == 0 {
+            return Verdict::NotApplicable;
+        }
+        let recall = caught.in_time as f64 / caught.stragglers as f64;
+        let by_recall = params.recall.severity(recall);
+        let by_time = params.missed_time.severity(caught.worst_missed.as_f64());
+        let severity = by_recall.min(by_time);
+        let level = severity.max(Severity::Low);
+        let limits = [
+            (by_recall, params.recall.describe_in(level, percent)),
+            (by_time, params.missed_time.describe(level)),
+        ];
+        let copied = caught.in_time + caught.late;
+        let latency = (copied > 0).then(|| caught.latency / copied as f64);
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: tasks(app),
+            message: format!(
+                "speculation copied {} of {} in time, {} ({}); the worst that it missed took {} beyond the median",
+                caught.in_time,
+                plural(caught.stragglers, "straggler"),
+                percent(recall),
+                decisive(severity, &limits),
+                caught.worst_missed,
+            ),
+            evidence: vec![
+                ("stragglers_count", Measure::Count(caught.stragglers)),
+                ("copied_in_time_count", Measure::Count(caught.in_time)),
+                ("copied_late_count", Measure::Count(caught.late)),
+                ("recall_ratio", Measure::Ratio(Some(recall))),
+                ("detection_latency_ratio", Measure::Ratio(latency)),
+                ("worst_missed_ms", Measure::Time(caught.worst_missed)),
+            ],
+            advice: if severity > Severity::None { better_settings(app, &watched) } else { Vec::new() },
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}

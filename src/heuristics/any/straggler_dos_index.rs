@@ -1,0 +1,178 @@
+//! `straggler-dos-index`: tasks that take far longer for their input than the other tasks of their group (S2 eq 1).
+
+use std::cmp::Reverse;
+
+use super::causes::{Causes, remedy};
+use super::{host, rule, subject, task_name};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::{decisive, plural};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::spark::Facet;
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
+use crate::severity::Severity;
+use crate::stragglers::cause::StragglerCause;
+use crate::stragglers::executions::{Execution, InputUnit};
+use crate::stragglers::group::GroupStragglers;
+use crate::stragglers::labels::{Labelling, dos_index, is_dos_straggler};
+use crate::units::{Bytes, Millis, three_digits};
+
+/// How many groups have findings of their own.
+const REPORTED: usize = 3;
+
+rule_params! {
+    /// Parameters of `straggler-dos-index`.
+    pub(super) struct DosIndex / DosIndexLayer {
+        /// Time per input of a task over that of its whole group.
+        dos_index: Ascending<Ratio>,
+        /// What the task took more than its group takes for as much input.
+        lost_time: Ascending<Duration>,
+        /// A task that took less than this many times the median of its group is no straggler, whatever its index.
+        median_factor: Quantity<Ratio>,
+        /// Groups with fewer tasks are not judged.
+        min_tasks: Quantity<Count>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!("straggler-dos-index", "Straggler DoS-Index", |layers| load(layers, SlowForTheirInput));
+
+struct SlowForTheirInput(DosIndex);
+
+/// The worst task of a group.
+struct Worst<'a> {
+    /// The group's place among those that are judged.
+    place: usize,
+    view: &'a GroupStragglers<'a>,
+    task: Execution,
+    index: f64,
+    lost: Millis,
+    severity: Severity,
+    /// Tasks of the group that are as bad as low at least.
+    stragglers: u64,
+}
+
+impl Check for SlowForTheirInput {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
+        let mut views = GroupStragglers::of_application(app, labelling);
+        views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
+        if views.is_empty() {
+            return Verdict::NotApplicable;
+        }
+        if views.iter().all(|view| view.executions.input_unit.is_none()) {
+            return Verdict::NotEvaluated("no task tells its input".to_owned());
+        }
+        let mut worst: Vec<Worst<'_>> =
+            views.iter().enumerate().filter_map(|(place, view)| params.worst(place, view)).collect();
+        worst.sort_by_key(|worst| (Reverse(worst.severity), Reverse(worst.lost), worst.view.group.kind));
+        let bad = worst.iter().filter(|worst| worst.severity > Severity::None).count();
+        let causes = (bad > 0).then(|| Causes::of(app, &views));
+        let mut judgements: Vec<Judgement> = worst
+            .iter()
+            .take(bad.clamp(1, REPORTED))
+            .map(|worst| params.judgement(app, worst, causes.as_ref()))
+            .collect();
+        if let (Some(last), Some(more)) =
+            (judgements.last_mut(), bad.checked_sub(REPORTED).filter(|&more| more > 0))
+        {
+            last.message = format!("{}; {} more are like it", last.message, plural(more as u64, "group"));
+        }
+        if judgements.is_empty() {
+            judgements.push(harmless(app));
+        }
+        Verdict::Several(judgements)
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+impl DosIndex {
+    /// The straggler of a group with the worst severity, of equal ones the one that lost most.
+    fn worst<'a>(&self, place: usize, view: &'a GroupStragglers<'a>) -> Option<Worst<'a>> {
+        let tasks = &view.executions.tasks;
+        let told: Vec<(f64, Option<f64>)> =
+            tasks.iter().map(|task| (task.duration, task.input.map(|input| input as f64))).collect();
+        let indices = dos_index(&told);
+        let late = view.labels.places().filter_map(|place| {
+            let (task, index) = (*tasks.get(place)?, (*indices.get(place)?)?);
+            let lost = Millis::from_f64(1000.0 * task.duration * (1.0 - 1.0 / index))?;
+            let conditions = [self.dos_index.severity(index), self.lost_time.severity(lost.as_f64())];
+            let severity = conditions.into_iter().min()?;
+            // A task without input has an index without end.
+            is_dos_straggler(Some(index), 1.0).then_some((severity, lost, task, index))
+        });
+        let late: Vec<(Severity, Millis, Execution, f64)> = late.collect();
+        let stragglers = late.iter().filter(|(severity, ..)| *severity > Severity::None).count() as u64;
+        let (severity, lost, task, index) =
+            late.into_iter().max_by_key(|&(severity, lost, task, _)| (severity, lost, Reverse(task.task)))?;
+        Some(Worst { place, view, task, index, lost, severity, stragglers })
+    }
+
+    fn judgement(&self, app: &Application, worst: &Worst<'_>, causes: Option<&Causes>) -> Judgement {
+        let (view, severity) = (worst.view, worst.severity);
+        let group = view.group;
+        let tasks = group.tasks.len() as u64;
+        let time = Millis::from_f64(1000.0 * worst.task.duration).unwrap_or_default();
+        let level = severity.max(Severity::Low);
+        let limits = [
+            (self.dos_index.severity(worst.index), self.dos_index.describe(level)),
+            (self.lost_time.severity(worst.lost.as_f64()), self.lost_time.describe(level)),
+        ];
+        let node = host(app, group, worst.task.attempt);
+        let mut evidence = vec![
+            ("tasks_count", Measure::Count(tasks)),
+            ("stragglers_count", Measure::Count(worst.stragglers)),
+            ("task_text", Measure::Text(task_name(group, worst.task.task))),
+            ("dos_index_ratio", Measure::Ratio(Some(worst.index))),
+            ("task_time_ms", Measure::Time(time)),
+            ("lost_time_ms", Measure::Time(worst.lost)),
+        ];
+        evidence.extend(node.clone().map(|node| ("host_text", Measure::Text(node))));
+        evidence.extend(worst.task.input.map(|input| match view.executions.input_unit {
+            Some(InputUnit::Bytes) | None => ("input_bytes", Measure::Size(Bytes::new(input))),
+            Some(InputUnit::Records) => ("input_records_count", Measure::Count(input)),
+        }));
+        let cause = causes.and_then(|causes| causes.of_task(worst.place, worst.task.task));
+        let cause = cause.filter(|_| severity > Severity::None);
+        evidence.extend(cause.map(|cause| ("cause_text", Measure::Text(in_words(cause)))));
+        Judgement {
+            severity,
+            subject: subject(group.kind),
+            tasks,
+            message: format!(
+                "{}{} took {time}, {} times as long for its input as its group ({})",
+                task_name(group, worst.task.task),
+                node.map(|node| format!(" on {node}")).unwrap_or_default(),
+                three_digits(worst.index),
+                decisive(severity, &limits),
+            ),
+            evidence,
+            advice: cause.map(|cause| remedy(app, cause.primary)).into_iter().collect(),
+        }
+    }
+}
+
+/// "garbage collection (measured)".
+fn in_words(cause: &StragglerCause) -> String {
+    match cause.confidence {
+        Some(confidence) => format!("{} ({})", cause.primary.display_name(), confidence.name()),
+        None => cause.primary.display_name().to_owned(),
+    }
+}
+
+fn harmless(app: &Application) -> Judgement {
+    Judgement {
+        severity: Severity::None,
+        subject: Subject::Application,
+        tasks: super::tasks(app),
+        message: "no task takes far longer than the others of its group".to_owned(),
+        evidence: Vec::new(),
+        advice: Vec::new(),
+    }
+}

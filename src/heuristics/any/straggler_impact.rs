@@ -1,0 +1,139 @@
+//! `straggler-impact`: how long an application waited for nothing but stragglers (S2 table 2).
+
+use super::causes::{Causes, remedies};
+use super::speculation_settings::switch_on;
+use super::{rule, tasks};
+use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::wording::{decisive, percent, plural};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::spark::Facet;
+use crate::model::table::TimePoint;
+use crate::rules::cutoffs::Ascending;
+use crate::rules::params::rule_params;
+use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
+use crate::severity::Severity;
+use crate::stragglers::group::{GroupStragglers, covered};
+use crate::stragglers::labels::Labelling;
+use crate::units::{Millis, Timestamp};
+
+rule_params! {
+    /// Parameters of `straggler-impact`.
+    pub(super) struct Impact / ImpactLayer {
+        /// Time in which only stragglers were left, over the time in which tasks ran.
+        delay_share: Ascending<Ratio>,
+        /// Time in which only stragglers were left.
+        delay: Ascending<Duration>,
+        /// From how many times the median of its group on a task is a straggler.
+        median_factor: Quantity<Ratio>,
+        /// Groups with fewer tasks are not judged.
+        min_tasks: Quantity<Count>,
+    }
+}
+
+pub(super) const RULE: Rule = rule!("straggler-impact", "Straggler Impact", |layers| load(layers, HeldUp));
+
+struct HeldUp(Impact);
+
+impl Check for HeldUp {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
+        let mut views = GroupStragglers::of_application(app, labelling);
+        views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
+        if views.is_empty() {
+            return Verdict::NotApplicable;
+        }
+        let Some(span) = span_of_tasks(app).filter(|&span| span > Millis::ZERO) else {
+            return Verdict::NotEvaluated("no attempt tells when it ran".to_owned());
+        };
+        let delay = covered(views.iter().filter_map(GroupStragglers::tail).collect());
+        let share = delay.as_f64() / span.as_f64();
+        let by_share = params.delay_share.severity(share);
+        let by_time = params.delay.severity(delay.as_f64());
+        let severity = by_share.min(by_time);
+        let stragglers: u64 = views.iter().map(|view| view.stragglers().count() as u64).sum();
+        let unexplained: u64 = views.iter().map(|view| view.unexplained().count() as u64).sum();
+        let judged: u64 = views.iter().map(|view| view.executions.tasks.len() as u64).sum();
+        let level = severity.max(Severity::Low);
+        let limits = [
+            (by_share, params.delay_share.describe_in(level, percent)),
+            (by_time, params.delay.describe(level)),
+        ];
+        let mut evidence = vec![
+            ("tasks_count", Measure::Count(judged)),
+            ("stragglers_count", Measure::Count(stragglers)),
+            ("stragglers_by_mean_count", Measure::Count(stragglers_by_mean(&views, labelling))),
+            ("stragglers_by_input_count", Measure::Count(stragglers - unexplained)),
+            ("delay_ms", Measure::Time(delay)),
+            ("delay_ratio", Measure::Ratio(Some(share))),
+        ];
+        evidence
+            .extend(extra_compute(&views).map(|share| ("extra_compute_ratio", Measure::Ratio(Some(share)))));
+        let mut advice = Vec::new();
+        if severity > Severity::None {
+            let causes = Causes::of(app, &views);
+            evidence.push(("causes_text", Measure::Text(causes.in_words())));
+            evidence.extend(longest_tail(&views).map(|name| ("longest_tail_text", Measure::Text(name))));
+            advice = remedies(app, &causes);
+            advice.extend(switch_on(app, &views));
+        }
+        Verdict::Judged(Judgement {
+            severity,
+            subject: Subject::Application,
+            tasks: tasks(app),
+            message: format!(
+                "{} of {} took {} times the median or more without more input; only stragglers were left for {delay}, \
+                 {} of the time that tasks ran ({})",
+                unexplained,
+                plural(judged, "task"),
+                params.median_factor,
+                percent(share),
+                decisive(severity, &limits),
+            ),
+            evidence,
+            advice,
+        })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+/// From the first launch to the last end of any attempt.
+fn span_of_tasks(app: &Application) -> Option<Millis> {
+    let moments = |point: TimePoint| {
+        app.groups.iter().flat_map(move |group| {
+            (0..group.attempts.len()).filter_map(move |row| group.attempts.time(row, point))
+        })
+    };
+    let first: Timestamp = moments(TimePoint::Start).min()?;
+    Millis::between(first, moments(TimePoint::Finish).max()?)
+}
+
+fn stragglers_by_mean(views: &[GroupStragglers<'_>], labelling: Labelling) -> u64 {
+    let by_mean = Labelling { factor: labelling.factor, ..Labelling::MEAN };
+    views.iter().map(|view| by_mean.of(&view.executions).count()).sum()
+}
+
+/// Time of stragglers beyond the median over the time of all tasks (S2 table 2).
+fn extra_compute(views: &[GroupStragglers<'_>]) -> Option<f64> {
+    let all: f64 = views.iter().flat_map(|view| &view.executions.tasks).map(|task| task.duration).sum();
+    let extra: f64 = views
+        .iter()
+        .filter_map(|view| Some((view, view.labels.limit?.reference)))
+        .map(|(view, reference)| view.stragglers().map(|task| task.duration - reference).sum::<f64>())
+        .sum();
+    (all > 0.0).then(|| extra / all)
+}
+
+/// The group that waited longest for stragglers alone.
+fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
+    let told = views.iter().filter_map(|view| {
+        let (from, to) = view.tail()?;
+        Some((Millis::between(from, to)?, view.group.kind))
+    });
+    let (tail, kind) = told.max_by_key(|&(tail, kind)| (tail, std::cmp::Reverse(kind)))?;
+    Some(format!("{}: {tail}", super::subject(kind).name()))
+}

@@ -9,7 +9,7 @@ use std::path::Path;
 use elephant_rs::engine::visit;
 use elephant_rs::model::Application;
 use elephant_rs::model::table::TaskKind;
-use elephant_rs::stragglers::cause::{Cause, Params, StragglerCause, attribute};
+use elephant_rs::stragglers::cause::{Cause, Confidence, Params, StragglerCause, attribute};
 use elephant_rs::stragglers::group::GroupStragglers;
 use elephant_rs::stragglers::labels::Labelling;
 
@@ -56,25 +56,108 @@ fn recorded(folder: &Path) -> BTreeMap<String, Vec<Told>> {
     by_folder
 }
 
-#[test]
-fn print_all() {
-    let Some(runs) = common::shared("runs") else { return };
-    for (folder, told) in recorded(&runs) {
-        println!("== {folder}");
-        for straggler in told {
-            let cause = &straggler.cause;
-            println!(
-                "{} {:?} on {:?}: {} {:?}",
-                straggler.group,
-                straggler.task,
-                straggler.node,
-                cause.primary.name(),
-                cause.confidence
-            );
-            for evidence in &cause.evidence {
-                println!("      {} {}: {}", evidence.cause.name(), evidence.confidence.name(), evidence.fact);
-            }
+fn causes_in<'a>(told: &'a [Told], group: &str) -> Vec<(Option<u32>, Cause, &'a str)> {
+    let of_group = told.iter().filter(|straggler| straggler.group == group);
+    of_group.map(|told| (told.task, told.cause.primary, told.node.as_deref().unwrap_or_default())).collect()
+}
+
+fn print(folder: &str, told: &[Told]) {
+    println!("== {folder}");
+    for Told { group, task, node, cause } in told {
+        let (task, node) = (task.unwrap_or_default(), node.as_deref().unwrap_or("?"));
+        let confidence = cause.confidence.map_or("-", Confidence::name);
+        println!("{group} {task} on {node}: {} ({confidence})", cause.primary.name());
+        for evidence in &cause.evidence {
+            println!("    {} ({}): {}", evidence.cause.name(), evidence.confidence.name(), evidence.fact);
         }
     }
-    let _ = Cause::Gc;
+}
+
+/// Node 2 is four times as slow as the others.
+#[test]
+fn a_slow_node_is_blamed() {
+    let Some(runs) = common::shared("runs") else { return };
+    for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
+        let told = recorded(&runs.join(form)).remove("slownode").unwrap();
+        print(form, &told);
+        let node = "node002.example.com";
+        let expected: Vec<_> = [8, 9, 13, 15].map(|task| (Some(task), Cause::Hardware, node)).into();
+        assert_eq!(causes_in(&told, "map"), expected);
+        assert_eq!(told.len(), 4);
+    }
+}
+
+/// One map and one reduce have twelve times the input.
+#[test]
+fn skewed_input_is_blamed() {
+    let Some(runs) = common::shared("runs") else { return };
+    for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
+        let told = recorded(&runs.join(form)).remove("mapskew").unwrap();
+        print(form, &told);
+        let causes: Vec<_> = told.iter().map(|told| (told.group.as_str(), told.cause.primary)).collect();
+        assert_eq!(causes, [("map", Cause::DataSkew), ("reduce", Cause::DataSkew)]);
+        assert!(told.iter().all(|told| told.cause.confidence == Some(Confidence::Measured)));
+    }
+}
+
+/// One attempt at a map sleeps; its copy on another node does not.
+#[test]
+fn an_original_that_its_copy_overtook_was_held_up_where_it_ran() {
+    let Some(runs) = common::shared("runs") else { return };
+    for (run, group, task) in
+        [("hadoop-2.7.3", "map", 5), ("hadoop-2.7.3-avro-binary", "map", 5), ("spark-3.5.9", "stage 1.0", 9)]
+    {
+        let told = recorded(&runs.join(run)).remove("speculation").unwrap();
+        print(run, &told);
+        let causes = causes_in(&told, group);
+        assert!(causes.iter().any(|told| (told.0, told.1) == (Some(task), Cause::Contention)), "{causes:?}");
+    }
+}
+
+/// A task that sleeps wherever it runs uses no more CPU time than others: that is all the log tells.
+#[test]
+fn a_task_that_sleeps_was_waiting() {
+    let Some(runs) = common::shared("runs") else { return };
+    let told = recorded(&runs.join("spark-3.5.9")).remove("speculation").unwrap();
+    let causes = causes_in(&told, "stage 2.0");
+    assert_eq!(causes.iter().map(|told| told.0).collect::<Vec<_>>(), [Some(2)]);
+    assert!(
+        matches!(causes.first().map(|told| told.1), Some(Cause::Contention | Cause::MoreWork)),
+        "{causes:?}"
+    );
+}
+
+/// In these applications the first tasks of each executor are the stragglers, whatever else was planted.
+#[test]
+fn first_tasks_of_executors_are_cold_starts() {
+    let Some(runs) = common::shared("runs") else { return };
+    let mut recorded = recorded(&runs.join("spark-3.5.9"));
+    for folder in ["skew", "gc", "execkill", "speculation", "cached"] {
+        let told = recorded.remove(folder).unwrap();
+        print(folder, &told);
+        let causes = causes_in(&told, "stage 0.0");
+        assert!(!causes.is_empty(), "{folder}");
+        assert!(causes.iter().all(|told| told.1 == Cause::ColdStart), "{folder}: {causes:?}");
+    }
+}
+
+/// A reduce that was launched early waits for the maps, and that is no fault of its node.
+#[test]
+fn a_reduce_that_started_early_waited_for_maps() {
+    let Some(runs) = common::shared("runs") else { return };
+    let told = recorded(&runs.join("hadoop-2.7.3")).remove("healthy").unwrap();
+    let causes: Vec<_> = causes_in(&told, "reduce").iter().map(|told| (told.0, told.1)).collect();
+    assert_eq!(causes, [(Some(0), Cause::Scheduler)]);
+}
+
+/// Every straggler of every recording has a cause, and failures of users' code are no trouble of the node.
+#[test]
+fn every_recording_is_survived() {
+    let Some(runs) = common::shared("runs") else { return };
+    for (folder, told) in recorded(&runs) {
+        print(&folder, &told);
+        if folder.ends_with("failures") || folder.ends_with("retries") {
+            assert!(told.iter().all(|told| told.cause.primary != Cause::Hardware), "{folder}");
+        }
+    }
 }

@@ -152,15 +152,17 @@ impl Context<'_> {
         let execution = group.labelled.executions.tasks.get(place)?;
         let mut found = Found { evidence: Vec::new(), hints: Vec::new(), estimated: is_estimated(execution) };
         self.input(group, place, &mut found);
+        // What takes longer because there is more input is no cause of its own.
+        let skewed = !found.evidence.is_empty();
         self.node_faults(group, execution, &mut found);
-        self.components(group, place, &mut found);
+        if !skewed {
+            self.components(group, place, &mut found);
+        }
         self.node_load(group, execution, &mut found);
         self.slow_node(group, execution, &mut found);
-        if let Some(fact) = group.first_tasks.explain(place, &group.comparison, self.params.slow_factor) {
-            found.add(Cause::ColdStart, Confidence::Inferred, fact);
+        if !skewed {
+            self.rules_of_thumb(group, place, execution, &mut found);
         }
-        self.spills_and_fetches(group, place, execution, &mut found);
-        self.cpu_and_other_attempts(group, place, execution, &mut found);
         if let Some(fact) = hints::remote_input(group.labelled.group, execution, group.local_share) {
             found.hint(Cause::Network, fact);
         }
@@ -169,6 +171,14 @@ impl Context<'_> {
             found.hint(Cause::SlowFileSystem, Fact::SlowBeginnings { time, nodes });
         }
         Some(found.into_cause(execution))
+    }
+
+    fn rules_of_thumb(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
+        if let Some(fact) = group.first_tasks.explain(place, &group.comparison, self.params.slow_factor) {
+            found.add(Cause::ColdStart, Confidence::Inferred, fact);
+        }
+        self.spills_and_fetches(group, place, execution, found);
+        self.cpu_and_other_attempts(group, place, execution, found);
     }
 
     fn input(&self, group: &Group<'_>, place: usize, found: &mut Found) {
@@ -287,8 +297,9 @@ impl Context<'_> {
             }
         }
         let Some(cpu) = group.cpu_time(place) else { return };
-        let fact =
-            |limit| Fact::CpuTime { ratio: cpu.ratio, limit, share_of_delay: 100.0 * cpu.share_of_delay };
+        let for_input = group.comparison.scale(place) == Some(Scale::Input);
+        let share_of_delay = 100.0 * cpu.share_of_delay;
+        let fact = |limit| Fact::CpuTime { ratio: cpu.ratio, limit, share_of_delay, for_input };
         if cpu.ratio >= self.params.more_cpu_factor && cpu.share_of_delay >= HALF {
             found.add(Cause::MoreWork, Confidence::Inferred, fact(self.params.more_cpu_factor));
         } else if alone && !slow_elsewhere && cpu.share_of_delay < HALF && group.io_share(place) < HALF {

@@ -130,6 +130,8 @@ pub enum Fact {
         limit: f64,
         /// Which part of its delay is CPU time beyond the others', in percent.
         share_of_delay: f64,
+        /// Whether it was compared for its input; else as it is.
+        for_input: bool,
     },
     /// What it spilled.
     Spill {
@@ -294,14 +296,12 @@ impl fmt::Display for Fact {
                 "on {node} {} of {} tasks were stragglers, on the other nodes {} of {} (adjusted p = {:.2e})",
                 test.own.stragglers, test.own.tasks, test.others.stragglers, test.others.tasks, test.adjusted
             ),
-            Self::CpuTime { ratio, share_of_delay, .. } => {
-                write!(
-                    f,
-                    "CPU time for its input was {ratio:.1} times the median, {share_of_delay:.0} % of the delay"
-                )
+            Self::CpuTime { ratio, share_of_delay, for_input, .. } => {
+                let what = if *for_input { "CPU time for its input" } else { "CPU time" };
+                write!(f, "{what} was {ratio:.1} times the median, {share_of_delay:.0} % of the delay")
             }
             Self::Spill { ratio: Some(ratio), limit } => {
-                write!(f, "spilled {ratio:.1} times the median for its input (much from {limit:.1})")
+                write!(f, "spilled {ratio:.1} times the median (much from {limit:.1})")
             }
             Self::Spill { ratio: None, .. } => write!(f, "spilled, and most others did not"),
             Self::FailedFetches { count } => write!(f, "{count} fetches of map outputs failed"),

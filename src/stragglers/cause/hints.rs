@@ -19,23 +19,24 @@ pub struct FirstTasks {
 }
 
 impl FirstTasks {
-    /// A task is among the first where none of its group had ended on its executor before it was launched. They are
-    /// compared where at least two are first and two are not.
+    /// A task is among the first where it was launched in the first half of the time until one of its group ended on its
+    /// executor: drivers launch the next task some time before they note the end of the one before. They are compared
+    /// where at least two are first and two are not.
     #[must_use]
     pub fn of(group: &TaskGroup, executions: &Executions, comparison: &Comparison) -> Self {
         let attempts = &group.attempts;
-        let mut ends: BTreeMap<Symbol, Timestamp> = BTreeMap::new();
+        let mut firsts: BTreeMap<Symbol, (Timestamp, Timestamp)> = BTreeMap::new();
         for row in 0..attempts.len() {
-            if let (Some(executor), Some(end)) =
-                (attempts.executor(row), attempts.time(row, TimePoint::Finish))
-            {
-                ends.entry(executor).and_modify(|first| *first = end.min(*first)).or_insert(end);
+            let times = attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish));
+            if let (Some(executor), Some((start, end))) = (attempts.executor(row), times) {
+                let first = firsts.entry(executor).or_insert((start, end));
+                *first = (first.0.min(start), first.1.min(end));
             }
         }
         let is_first = |task: &Execution| {
-            let executor = attempts.executor(task.attempt);
-            let (executor, start) = executor.zip(attempts.time(task.attempt, TimePoint::Start))?;
-            Some(ends.get(&executor).is_none_or(|&end| start < end))
+            let (launched, ended) = firsts.get(&attempts.executor(task.attempt)?)?;
+            let half = Millis::between(*launched, *ended)?.get() / 2;
+            Some(attempts.time(task.attempt, TimePoint::Start)? <= *launched + Millis::new(half))
         };
         let first: Vec<Option<bool>> = executions.tasks.iter().map(is_first).collect();
         let medians = [Scale::Duration, Scale::Input].map(|scale| {

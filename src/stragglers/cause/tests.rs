@@ -118,6 +118,8 @@ fn garbage_collection_is_measured() {
 fn much_input_is_data_skew_only_if_the_task_is_fast_for_it() {
     let skewed = usual(40).with(Counter::HdfsBytesRead, 400);
     assert_eq!(verdict(&maps(&beside(skewed.clone()))), (Cause::DataSkew, Some(Confidence::Measured)));
+    let told = only(&maps(&beside(skewed.clone().with(Counter::CpuMilliseconds, 20_000))), None);
+    assert_eq!(told.evidence.len(), 1, "more time for more input is no cause of its own: {told:?}");
     let slow = maps(&beside(skewed.with(Counter::HdfsBytesRead, 200).with(Counter::GcTimeMillis, 28_000)));
     let cause = only(&slow, None);
     assert_eq!(cause.primary, Cause::Gc);
@@ -216,6 +218,9 @@ fn first_tasks_of_executors_are_slow_together() {
     let causes = causes(&stage(&tasks), None);
     let primary: Vec<_> = causes.iter().map(|cause| (cause.task, cause.primary)).collect();
     assert_eq!(primary, [(0, Cause::ColdStart), (1, Cause::ColdStart)]);
+    // The next task is launched before the end of the first is noted.
+    let early = tasks.clone().map(|task| Task { start: task.start * 9 / 10, ..task });
+    assert!(super::tests::causes(&stage(&early), None).iter().all(|cause| cause.primary == Cause::ColdStart));
     // Of maps each has a process of its own.
     assert!(
         super::tests::causes(&maps(&tasks.map(|task| Task { executor: None, ..task })), None)
@@ -300,7 +305,7 @@ fn spills_and_failed_fetches_are_inferred() {
     let cause = only(&app, None);
     assert_eq!((cause.primary, cause.confidence), (Cause::Disk, Some(Confidence::Inferred)));
     let told = cause.evidence[0].fact.to_string();
-    assert_eq!(told, "spilled 3.0 times the median for its input (much from 1.5)");
+    assert_eq!(told, "spilled 3.0 times the median (much from 1.5)");
     let none = maps(&[spilling(10, 0), spilling(10, 0), spilling(10, 0), spilling(40, 300)]);
     assert_eq!(verdict(&none), (Cause::Disk, Some(Confidence::Inferred)));
     let same = maps(&[spilling(10, 100), spilling(10, 100), spilling(10, 100), spilling(40, 100)]);

@@ -27,14 +27,19 @@ impl Format {
         if text.trim_start().starts_with('{') {
             return Some(Self::Prometheus);
         }
-        text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).find_map(|line| {
-            let tests: [(Self, fn(&str) -> bool); 4] = [
-                (Self::Sadf, sadf::tells_format),
-                (Self::Sar, sar::tells_format),
-                (Self::Tsar, tsar::tells_format),
-                (Self::Csv, csv::tells_format),
-            ];
-            tests.into_iter().find(|(_, tells)| tells(line)).map(|(format, _)| format)
-        })
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).find_map(Self::told_by)
+    }
+
+    /// The format that a line tells of.
+    fn told_by(line: &str) -> Option<Self> {
+        if sadf::tells_format(line) {
+            Some(Self::Sadf)
+        } else if sar::tells_format(line) {
+            Some(Self::Sar)
+        } else if tsar::tells_format(line) {
+            Some(Self::Tsar)
+        } else {
+            csv::tells_format(line).then_some(Self::Csv)
+        }
     }
 }

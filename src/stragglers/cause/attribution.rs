@@ -319,7 +319,7 @@ impl Context<'_> {
         let limit = group.comparison.slow_from().and_then(millis)?;
         let slow = other.time >= limit;
         let node = self.app.strings.get(other.node)?.to_owned();
-        (slow || other.succeeded).then(|| (Fact::OtherAttempt { node, time: other.time, limit }, slow))
+        (slow || other.succeeded).then_some((Fact::OtherAttempt { node, time: other.time, limit }, slow))
     }
 
     /// Where and when the judged attempt ran.

@@ -229,8 +229,8 @@ mod tests {
     use super::*;
     use crate::model::spark::StageAttempt;
 
-    fn at(ms: i64) -> Option<Timestamp> {
-        Some(Timestamp::from_millis(ms))
+    const fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms)
     }
 
     fn reduce() -> TaskGroup {
@@ -243,7 +243,7 @@ mod tests {
             (TimePoint::SortFinish, 9500),
             (TimePoint::Finish, 20_000),
         ] {
-            group.attempts.set_time(row, point, at(ms));
+            group.attempts.set_time(row, point, Some(at(ms)));
         }
         group
     }
@@ -257,9 +257,9 @@ mod tests {
             let clocks = clocks(last_map);
             (clocks.seconds(Component::MapWait, 0), clocks.seconds(Component::ShuffleCopy, 0))
         };
-        assert_eq!(both(at(6000)), (Some(5.0), Some(3.0)));
-        assert_eq!(both(at(500)), (Some(0.0), Some(8.0)));
-        assert_eq!(both(at(9900)), (Some(8.0), Some(0.0)));
+        assert_eq!(both(Some(at(6000))), (Some(5.0), Some(3.0)));
+        assert_eq!(both(Some(at(500))), (Some(0.0), Some(8.0)));
+        assert_eq!(both(Some(at(9900))), (Some(8.0), Some(0.0)));
         assert_eq!(both(None), (None, None));
         assert_eq!(clocks(None).seconds(Component::Merge, 0), Some(0.5));
         assert_eq!(clocks(None).seconds(Component::Gc, 0), None);
@@ -272,8 +272,8 @@ mod tests {
         group.tasks.push(0);
         let row = group.attempts.push(0, 0);
         group.attempts.set_outcome(row, Outcome::Succeeded);
-        group.attempts.set_time(row, TimePoint::Start, at(0));
-        group.attempts.set_time(row, TimePoint::Finish, at(1000));
+        group.attempts.set_time(row, TimePoint::Start, Some(at(0)));
+        group.attempts.set_time(row, TimePoint::Finish, Some(at(1000)));
         group.attempts.set_counter(row, Counter::ExecutorRunTime, Some(600));
         group.attempts.set_counter(row, Counter::ExecutorDeserializeTime, Some(100));
         let delay = |group: &TaskGroup, basis| {
@@ -284,7 +284,7 @@ mod tests {
         group.attempts.set_counter(row, Counter::ResultSerializationTime, Some(0));
         assert_eq!(delay(&group, Basis::Wall), Some(0.3));
         assert_eq!(delay(&group, Basis::Run), None);
-        group.attempts.set_time(row, TimePoint::GettingResult, at(900));
+        group.attempts.set_time(row, TimePoint::GettingResult, Some(at(900)));
         assert_eq!(delay(&group, Basis::Wall), Some(0.2));
         // What Spark writes for a task that was killed.
         group.attempts.set_outcome(row, Outcome::Killed);

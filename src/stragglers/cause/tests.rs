@@ -10,7 +10,7 @@ use crate::model::{Application, Engine, ProgressSplits};
 use crate::node_metrics::NodeMetrics;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
-use crate::units::Timestamp;
+use crate::units::{Millis, Timestamp};
 
 /// 2026-11-21T10:00:00Z.
 const TEN: i64 = 1_795_255_200_000;
@@ -111,7 +111,7 @@ fn garbage_collection_is_measured() {
     let fact = &cause.evidence[0].fact;
     assert_eq!(fact.to_string(), "garbage collection took 28 s of 40 s (12 s without it, slow from 14.2 s)");
     assert_eq!((fact.name(), fact.value().unwrap().unit()), ("gc-time", "ms"));
-    assert_eq!(fact.limit().unwrap().value(), 14_250.0);
+    assert_eq!(fact.limit(), Some(evidence::Measure::Time(Millis::new(14_250))));
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn the_load_farthest_above_its_limit_counts() {
     assert_eq!(primary("99,99,400,3"), Cause::Network);
     assert_eq!(primary("79,79,400,0.9"), Cause::Contention);
     // Too early to say anything of the task.
-    let before = format!("{},n2,99,99,999,99\n", TEN);
+    let before = format!("{TEN},n2,99,99,999,99\n");
     assert_eq!(only(&straggler, Some(&metrics(&before))).primary, Cause::Contention);
 }
 

@@ -1,0 +1,4 @@
+//! Node ranking.
+
+pub mod fit;
+pub mod levels;

@@ -30,6 +30,7 @@ pub mod heuristics;
 pub mod input;
 pub mod metrics;
 pub mod model;
+pub mod nodes;
 pub mod parse;
 pub mod report;
 pub mod rules;

@@ -32,7 +32,8 @@ pub fn levels(intervals: &[Interval]) -> Vec<u32> {
     let mut level = 0;
     while waiting.peek().is_some() {
         while worst.next_if(|&node| found.get(node).is_some_and(Option::is_some)).is_some() {}
-        let greatest = worst.peek().and_then(|&node| intervals.get(node)).map_or(f64::NEG_INFINITY, |i| i.low);
+        let greatest =
+            worst.peek().and_then(|&node| intervals.get(node)).map_or(f64::NEG_INFINITY, |i| i.low);
         let mut any = false;
         while let Some(node) =
             waiting.next_if(|&node| !intervals.get(node).is_some_and(|interval| interval.high < greatest))
@@ -43,7 +44,10 @@ pub fn levels(intervals: &[Interval]) -> Vec<u32> {
             any = true;
         }
         // An interval whose ends are the wrong way round would wait for itself.
-        if !any && let Some(node) = waiting.next() && let Some(slot) = found.get_mut(node) {
+        if !any
+            && let Some(node) = waiting.next()
+            && let Some(slot) = found.get_mut(node)
+        {
             *slot = Some(level);
         }
         level += 1;

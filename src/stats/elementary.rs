@@ -27,9 +27,9 @@ pub fn ln(x: f64) -> f64 {
     let z = s * s;
     let z2 = z * z;
     let z4 = z2 * z2;
-    let low = (1.0 / 3.0 + z / 5.0) + z2 * (1.0 / 7.0 + z / 9.0);
-    let high = (1.0 / 11.0 + z / 13.0) + z2 * (1.0 / 15.0 + z / 17.0);
-    let top = 1.0 / 19.0 + z / 21.0 + z2 / 23.0;
+    let low = (1.0 / 3.0 + z * (1.0 / 5.0)) + z2 * (1.0 / 7.0 + z * (1.0 / 9.0));
+    let high = (1.0 / 11.0 + z * (1.0 / 13.0)) + z2 * (1.0 / 15.0 + z * (1.0 / 17.0));
+    let top = 1.0 / 19.0 + z * (1.0 / 21.0) + z2 * (1.0 / 23.0);
     let series = low + z4 * (high + z4 * top);
     // 2s = f - s f, which keeps what the division rounds away.
     exponent * LN_2_HIGH + (f - s * (f - 2.0 * z * series) + exponent * LN_2_LOW)
@@ -48,12 +48,12 @@ pub fn exp(x: f64) -> f64 {
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
     let r2 = r * r;
     let r4 = r2 * r2;
-    let a = 0.5 + r / 6.0;
-    let b = 1.0 / 24.0 + r / 120.0;
-    let c = 1.0 / 720.0 + r / 5040.0;
-    let d = 1.0 / 40_320.0 + r / 362_880.0;
-    let e = 1.0 / 3_628_800.0 + r / 39_916_800.0;
-    let f = 1.0 / 479_001_600.0 + r / 6_227_020_800.0;
+    let a = 0.5 + r * (1.0 / 6.0);
+    let b = 1.0 / 24.0 + r * (1.0 / 120.0);
+    let c = 1.0 / 720.0 + r * (1.0 / 5040.0);
+    let d = 1.0 / 40_320.0 + r * (1.0 / 362_880.0);
+    let e = 1.0 / 3_628_800.0 + r * (1.0 / 39_916_800.0);
+    let f = 1.0 / 479_001_600.0 + r * (1.0 / 6_227_020_800.0);
     let tail = (a + r2 * b) + r4 * ((c + r2 * d) + r4 * (e + r2 * f));
     let power = 1.0 + (r + r2 * tail);
     f64::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 52))

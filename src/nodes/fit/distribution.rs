@@ -154,8 +154,7 @@ fn loglogistic_variance(x: f64) -> f64 {
 fn gamma_quantile(shape: f64, gamma: &IncompleteGamma, p: f64) -> Option<f64> {
     let ninth = 1.0 / (9.0 * shape);
     let cube = (1.0 - ninth + normal::quantile(p)? * ninth.sqrt()).powi(3);
-    let mut x =
-        if cube > 0.01 { shape * cube } else { ((p.ln() + ln_gamma(shape + 1.0)?) / shape).exp() };
+    let mut x = if cube > 0.01 { shape * cube } else { ((p.ln() + ln_gamma(shape + 1.0)?) / shape).exp() };
     for _ in 0..200 {
         let ln_density = (shape - 1.0) * x.ln() - x - ln_gamma(shape)?;
         let (ln_p, ln_q) = gamma.ln_tails(x);

@@ -13,11 +13,7 @@ pub(super) fn fit(sorted: &[f64]) -> Option<(Distribution, Status, f64)> {
     let beta = n * (mean - least) / (n - 1.0);
     let theta = least - beta / n;
     let log_likelihood = -n * beta.ln() - n * (mean - theta) / beta;
-    let distribution = Distribution {
-        family: Family::Exponential2,
-        threshold: None,
-        first: theta,
-        second: beta,
-    };
+    let distribution =
+        Distribution { family: Family::Exponential2, threshold: None, first: theta, second: beta };
     (beta > 0.0 && log_likelihood.is_finite()).then_some((distribution, Status::Closed, log_likelihood))
 }

@@ -85,7 +85,10 @@ fn no_threshold_nearby_is_better() {
                 for (threshold, first, second) in moved {
                     let other = Distribution { family, threshold, first, second };
                     let likelihood = numeric_likelihood(&other, &values);
-                    assert!(likelihood < fit.log_likelihood + 1e-3, "{family:?} {seed}: {likelihood} {fit:?}");
+                    assert!(
+                        likelihood < fit.log_likelihood + 1e-3,
+                        "{family:?} {seed}: {likelihood} {fit:?}"
+                    );
                 }
             }
         }
@@ -106,7 +109,10 @@ fn numeric_likelihood(distribution: &Distribution, values: &[f64]) -> f64 {
 fn likelihoods_are_those_of_the_distributions() {
     for seed in 0..27 {
         let values = sample(seed, 30);
-        for fit in fit_all(&values).into_iter().filter(|fit| fit.status == Status::Interior || fit.status == Status::Closed) {
+        for fit in fit_all(&values)
+            .into_iter()
+            .filter(|fit| fit.status == Status::Interior || fit.status == Status::Closed)
+        {
             let numeric = numeric_likelihood(&fit.distribution, &values);
             let error = (numeric - fit.log_likelihood).abs();
             assert!(error < 1e-4 * fit.log_likelihood.abs().max(1.0), "{seed} {fit:?} {numeric}");

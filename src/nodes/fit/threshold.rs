@@ -76,7 +76,11 @@ fn fit_points(points: &Points, condensed: Option<&Points>) -> [Option<ThresholdF
             points,
             range,
             scratch: &mut scratch,
-            known: if condensed.is_some() { vec![None; GRID] } else { rough.iter().map(|v| Some(*v)).collect() },
+            known: if condensed.is_some() {
+                vec![None; GRID]
+            } else {
+                rough.iter().map(|v| Some(*v)).collect()
+            },
             near: None,
         };
         *slot = profile.search(&rough);

@@ -36,4 +36,5 @@ pub mod report;
 pub mod rules;
 pub mod severity;
 pub mod stats;
+pub mod stragglers;
 pub mod units;

@@ -1,0 +1,330 @@
+//! The execution by which a task is judged: which attempt, and how long it took or would have taken.
+
+use crate::model::counters::Counter;
+use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::stragglers::progress::ProgressCurve;
+use crate::units::{Millis, Timestamp};
+
+/// Which clock durations are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Basis {
+    /// From launch to end, delays of the scheduler included.
+    #[default]
+    Wall,
+    /// Spark's "Executor Run Time"; attempts of MapReduce have only the wall clock.
+    Run,
+}
+
+/// What the input of a task is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputUnit {
+    /// Bytes read from sources and shuffles.
+    Bytes,
+    /// Records, where no task of the group tells bytes.
+    Records,
+}
+
+impl InputUnit {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Records => "records",
+        }
+    }
+}
+
+/// How sure a duration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// The attempt came to its end.
+    Measured,
+    /// It was killed when a copy of it won; the duration is drawn from its progress until then.
+    Estimated,
+    /// It was killed when a copy of it won, and its progress is not known: it would have taken longer than this.
+    AtLeast,
+}
+
+/// One task as it is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Execution {
+    /// The task's row in the group.
+    pub task: usize,
+    /// The row of the attempt that is judged: the successful one, or the original that a copy overtook.
+    pub attempt: usize,
+    /// The row of the attempt that succeeded.
+    pub winner: usize,
+    /// How long the judged attempt took or would have taken, in seconds.
+    pub duration: f64,
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// The task's input in the unit of the group.
+    pub input: Option<u64>,
+}
+
+/// All tasks of a group that succeeded, in the order of the tasks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Executions {
+    /// The tasks.
+    pub tasks: Vec<Execution>,
+    /// What inputs are counted in; `None` where no task tells its input.
+    pub input_unit: Option<InputUnit>,
+    /// Tasks that never succeeded, or of which the history lacks launch or end.
+    pub skipped_unfinished: u64,
+}
+
+impl Executions {
+    /// The executions of a group.
+    ///
+    /// Attempts that failed, and copies that lost, are nobody's duration. Where a speculative copy won, the original is
+    /// judged: its estimated finish is what the detector had to foresee (S0, caption of table 7).
+    #[must_use]
+    pub fn of(group: &TaskGroup, basis: Basis) -> Self {
+        let by_task = AttemptsByTask::of(group);
+        let input_unit = input_unit(group);
+        let mut tasks = Vec::with_capacity(group.tasks.len());
+        let mut skipped_unfinished = 0;
+        for (task, rows) in by_task.iter() {
+            let execution = winner(group, task).and_then(|winner| {
+                let input = input_unit.and_then(|unit| input(group, winner, unit));
+                let overtaken = overtaken(group, rows, winner);
+                let (attempt, (duration, certainty)) = match overtaken {
+                    Some(original) => (original, would_have_taken(group, original, winner)?),
+                    None => (winner, (measured(group, winner, basis)?, Certainty::Measured)),
+                };
+                Some(Execution { task, attempt, winner, duration, certainty, input })
+            });
+            skipped_unfinished += u64::from(execution.is_none());
+            tasks.extend(execution);
+        }
+        Self { tasks, input_unit, skipped_unfinished }
+    }
+
+    /// The durations that can be compared with others, in seconds: all but lower bounds.
+    #[must_use]
+    pub fn known_durations(&self) -> Vec<f64> {
+        let known = self.tasks.iter().filter(|task| task.certainty != Certainty::AtLeast);
+        known.map(|task| task.duration).collect()
+    }
+}
+
+/// The rows of each task's attempts, in the order of their launches.
+#[derive(Debug, Clone, Default)]
+pub struct AttemptsByTask {
+    rows: Vec<usize>,
+    /// Where the rows of each task end.
+    ends: Vec<usize>,
+}
+
+impl AttemptsByTask {
+    /// Sorts the attempts of a group by their tasks.
+    #[must_use]
+    pub fn of(group: &TaskGroup) -> Self {
+        let attempts = &group.attempts;
+        let mut rows: Vec<usize> = (0..attempts.len()).filter(|&row| attempts.task(row).is_some()).collect();
+        let key = |&row: &usize| (attempts.task(row), attempts.time(row, TimePoint::Start), row);
+        if !rows.is_sorted_by_key(key) {
+            rows.sort_unstable_by_key(key);
+        }
+        let mut ends = vec![0; group.tasks.len()];
+        let mut end = 0;
+        for (task, slot) in ends.iter_mut().enumerate() {
+            let of_task = |&&row: &&usize| attempts.task(row) == Some(task);
+            end += rows.iter().skip(end).take_while(of_task).count();
+            *slot = end;
+        }
+        Self { rows, ends }
+    }
+
+    /// The rows of one task's attempts.
+    #[must_use]
+    pub fn of_task(&self, task: usize) -> &[usize] {
+        let start = task.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        self.ends.get(task).and_then(|&end| self.rows.get(start..end)).unwrap_or_default()
+    }
+
+    /// All tasks in their order, each with its attempts.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &[usize])> {
+        (0..self.ends.len()).map(|task| (task, self.of_task(task)))
+    }
+}
+
+fn winner(group: &TaskGroup, task: usize) -> Option<usize> {
+    group.tasks.representative(task).filter(|&row| group.attempts.outcome(row) == Outcome::Succeeded)
+}
+
+/// The first attempt that was still running when a copy of it, launched later, won.
+fn overtaken(group: &TaskGroup, rows: &[usize], winner: usize) -> Option<usize> {
+    let attempts = &group.attempts;
+    if attempts.is_speculative(winner) != Some(true) {
+        return None;
+    }
+    let (launched, won) =
+        (attempts.time(winner, TimePoint::Start)?, attempts.time(winner, TimePoint::Finish)?);
+    rows.iter().copied().find(|&row| {
+        let was_running = match attempts.outcome(row) {
+            // Spark 3 leaves out the end of some that lost.
+            Outcome::Unfinished => true,
+            Outcome::Killed => attempts.time(row, TimePoint::Finish).is_none_or(|killed| killed >= won),
+            Outcome::Succeeded => attempts.time(row, TimePoint::Finish).is_some_and(|end| end >= won),
+            Outcome::Failed => false,
+        };
+        row != winner
+            && was_running
+            && attempts.time(row, TimePoint::Start).is_some_and(|original| original <= launched)
+    })
+}
+
+fn measured(group: &TaskGroup, row: usize, basis: Basis) -> Option<f64> {
+    let run = group.attempts.millis(row, Counter::ExecutorRunTime).filter(|_| basis == Basis::Run);
+    run.or_else(|| group.attempts.run_time(row)).map(seconds)
+}
+
+/// What the original would have taken, from its progress up to the last report; at least what it had taken when the
+/// copy won. One that came to its end after the copy did has taken what it took.
+fn would_have_taken(group: &TaskGroup, original: usize, winner: usize) -> Option<(f64, Certainty)> {
+    let attempts = &group.attempts;
+    let start = attempts.time(original, TimePoint::Start)?;
+    let won: Timestamp = attempts.time(winner, TimePoint::Finish)?;
+    let end = attempts.time(original, TimePoint::Finish).unwrap_or(won);
+    let elapsed = seconds(Millis::between(start, end)?);
+    if attempts.outcome(original) == Outcome::Succeeded {
+        return Some((elapsed, Certainty::Measured));
+    }
+    let reported = ProgressCurve::of_attempt(group, original).filter(|curve| !curve.coarse);
+    let whole = reported.and_then(|curve| curve.last_known()).filter(|&(_, progress)| progress > 0.0);
+    let estimate = whole.map(|(time, progress)| time / 1000.0 / progress);
+    Some(match estimate {
+        Some(estimate) => (estimate.max(elapsed), Certainty::Estimated),
+        None => (elapsed, Certainty::AtLeast),
+    })
+}
+
+fn seconds(span: Millis) -> f64 {
+    span.as_f64() / 1000.0
+}
+
+/// Bytes where any winner tells more than none, else records in the same way.
+fn input_unit(group: &TaskGroup) -> Option<InputUnit> {
+    [InputUnit::Bytes, InputUnit::Records]
+        .into_iter()
+        .find(|&unit| group.winners().any(|row| input(group, row, unit).is_some_and(|input| input > 0)))
+}
+
+fn input(group: &TaskGroup, row: usize, unit: InputUnit) -> Option<u64> {
+    let count = |counter| group.attempts.count(row, counter);
+    let sum = |counters: &[Counter]| {
+        counters.iter().filter_map(|&counter| count(counter)).reduce(u64::saturating_add)
+    };
+    match (group.kind, unit) {
+        (TaskKind::Map, InputUnit::Bytes) => count(Counter::InputFormatBytesRead)
+            .filter(|&bytes| bytes > 0)
+            .or_else(|| sum(&Counter::INPUT_BYTES))
+            .or_else(|| count(Counter::MapInputBytes)),
+        (TaskKind::Map, InputUnit::Records) => count(Counter::MapInputRecords),
+        (TaskKind::Reduce, InputUnit::Bytes) => count(Counter::ReduceShuffleBytes),
+        (TaskKind::Reduce, InputUnit::Records) => count(Counter::ReduceInputRecords),
+        (TaskKind::Stage(_), InputUnit::Bytes) => {
+            sum(&[Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead])
+        }
+        (TaskKind::Stage(_), InputUnit::Records) => {
+            sum(&[Counter::InputRecords, Counter::ShuffleRecordsRead])
+        }
+        (TaskKind::Setup | TaskKind::Cleanup, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Row {
+        outcome: Outcome,
+        start: i64,
+        finish: Option<i64>,
+        speculative: bool,
+    }
+
+    fn row(outcome: Outcome, start: i64, finish: i64) -> Row {
+        Row { outcome, start, finish: Some(finish), speculative: false }
+    }
+
+    fn copy(outcome: Outcome, start: i64, finish: i64) -> Row {
+        Row { speculative: true, ..row(outcome, start, finish) }
+    }
+
+    fn group(tasks: &[Vec<Row>]) -> TaskGroup {
+        let mut group = TaskGroup::new(TaskKind::Map);
+        for (number, rows) in (0..).zip(tasks) {
+            let task = group.tasks.push(number);
+            for told in rows {
+                let row = group.attempts.push(number, 0);
+                group.attempts.set_outcome(row, told.outcome);
+                group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(told.start)));
+                let finish = told.finish.map(Timestamp::from_millis);
+                group.attempts.set_time(row, TimePoint::Finish, finish);
+                group.attempts.set_speculative(row, Some(told.speculative));
+                if told.outcome == Outcome::Succeeded {
+                    group.tasks.set_outcome(task, Outcome::Succeeded);
+                    group.tasks.set_representative(task, Some(row));
+                }
+            }
+        }
+        group
+    }
+
+    fn judged(rows: Vec<Row>) -> Option<(usize, f64, Certainty)> {
+        let executions = Executions::of(&group(&[rows]), Basis::Wall);
+        assert_eq!(executions.tasks.len() + usize::try_from(executions.skipped_unfinished).unwrap(), 1);
+        executions.tasks.first().map(|task| (task.attempt, task.duration, task.certainty))
+    }
+
+    #[test]
+    fn the_original_is_judged_where_its_copy_won() {
+        use Outcome::{Failed, Killed, Succeeded, Unfinished};
+        let measured = Certainty::Measured;
+        assert_eq!(judged(vec![row(Succeeded, 0, 4000)]), Some((0, 4.0, measured)));
+        assert_eq!(
+            judged(vec![row(Killed, 0, 9000), copy(Succeeded, 5000, 8900)]),
+            Some((0, 9.0, Certainty::AtLeast))
+        );
+        let endless = Row { finish: None, ..row(Unfinished, 0, 0) };
+        assert_eq!(judged(vec![endless, copy(Succeeded, 5000, 8900)]), Some((0, 8.9, Certainty::AtLeast)));
+        assert_eq!(judged(vec![row(Succeeded, 0, 9000), copy(Killed, 5000, 9010)]), Some((0, 9.0, measured)));
+        assert_eq!(judged(vec![row(Failed, 0, 9000), row(Succeeded, 9500, 9900)]), Some((1, 0.4, measured)));
+        // Killed for another reason before the copy came to its end.
+        assert_eq!(judged(vec![row(Killed, 0, 6000), copy(Succeeded, 5000, 8900)]), Some((1, 3.9, measured)));
+        assert_eq!(judged(vec![row(Failed, 0, 9000)]), None);
+        assert_eq!(judged(Vec::new()), None);
+    }
+
+    #[test]
+    fn progress_until_the_kill_tells_what_the_original_would_have_taken() {
+        use crate::model::ProgressSplits;
+        let mut group = group(&[vec![row(Outcome::Killed, 0, 9000), copy(Outcome::Succeeded, 5000, 8900)]]);
+        let clock_ms = vec![2000, 2100, 2200, 900, 200, 200, 200, 200, 200, 200, 200, 200];
+        group.attempts.set_progress(0, &ProgressSplits { clock_ms, ..ProgressSplits::default() });
+        let executions = Executions::of(&group, Basis::Wall);
+        // Three twelfths after 6.3 s; the rest was drawn when it was killed.
+        let task = executions.tasks[0];
+        assert_eq!(task.certainty, Certainty::Estimated);
+        assert!((task.duration - 6.3 * 4.0).abs() < 1e-9, "{task:?}");
+    }
+
+    #[test]
+    fn records_stand_in_only_where_no_task_tells_bytes() {
+        let mut group = group(&[vec![row(Outcome::Succeeded, 0, 1)], vec![row(Outcome::Succeeded, 0, 2)]]);
+        assert_eq!(Executions::of(&group, Basis::Wall).input_unit, None);
+        group.attempts.set_counter(0, Counter::MapInputRecords, Some(7));
+        group.attempts.set_counter(1, Counter::HdfsBytesRead, Some(0));
+        let executions = Executions::of(&group, Basis::Wall);
+        assert_eq!(executions.input_unit, Some(InputUnit::Records));
+        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(|task| task.input).collect();
+        assert_eq!(inputs, [Some(7), None]);
+        group.attempts.set_counter(1, Counter::HdfsBytesRead, Some(9));
+        let executions = Executions::of(&group, Basis::Wall);
+        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(|task| task.input).collect();
+        assert_eq!((executions.input_unit, inputs), (Some(InputUnit::Bytes), vec![None, Some(9)]));
+    }
+}

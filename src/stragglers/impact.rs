@@ -1,0 +1,243 @@
+//! What stragglers cost over a set of jobs: the statistics of S2's table 2, and those of speculation (S0 tables 2, 3).
+
+use std::collections::BTreeMap;
+
+use crate::stats::descriptive::{median, pearson, skewness};
+use crate::stragglers::labels::Limit;
+
+/// One judged task: how long it took in seconds, whether it is a straggler, and on which server it ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedTask {
+    /// Seconds.
+    pub duration: f64,
+    /// Whether it is a straggler; `None` where that cannot be told, which leaves the task out.
+    pub straggler: Option<bool>,
+    /// The server.
+    pub node: Option<String>,
+}
+
+/// The tasks of one group with the limit they were compared with.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JudgedGroup {
+    /// The limit; `None` where the group has no stragglers by definition.
+    pub limit: Option<Limit>,
+    /// The tasks.
+    pub tasks: Vec<JudgedTask>,
+}
+
+/// What stragglers of one group, or of all groups of a job, cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JobImpact {
+    /// Tasks with a label.
+    pub tasks: u64,
+    /// Stragglers among them.
+    pub stragglers: u64,
+    /// Seconds that each straggler took more than the reference.
+    pub excesses: Vec<f64>,
+    /// How many seconds the slowest straggler ended after the slowest other task, summed over the groups. Where groups
+    /// ran side by side this is more than the job lost.
+    pub delay: Option<f64>,
+    /// Sum of all durations in seconds.
+    pub time: f64,
+    /// Tasks and stragglers by server, where the server is known.
+    pub servers: BTreeMap<String, ServerTasks>,
+}
+
+/// What ran on one server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServerTasks {
+    /// Tasks with a label.
+    pub tasks: u64,
+    /// Stragglers among them.
+    pub stragglers: u64,
+}
+
+impl JobImpact {
+    /// What stragglers cost one job.
+    #[must_use]
+    pub fn of<'a>(groups: impl IntoIterator<Item = &'a JudgedGroup>) -> Self {
+        let mut impact = Self::default();
+        for group in groups {
+            impact.add(group);
+        }
+        impact
+    }
+
+    fn add(&mut self, group: &JudgedGroup) {
+        let labelled = || group.tasks.iter().filter_map(|task| Some((task, task.straggler?)));
+        for (task, straggler) in labelled() {
+            self.tasks += 1;
+            self.time += task.duration;
+            self.stragglers += u64::from(straggler);
+            if let Some(limit) = group.limit.filter(|_| straggler) {
+                self.excesses.push(task.duration - limit.reference);
+            }
+            if let Some(node) = &task.node {
+                if !self.servers.contains_key(node) {
+                    self.servers.insert(node.clone(), ServerTasks::default());
+                }
+                if let Some(server) = self.servers.get_mut(node) {
+                    server.tasks += 1;
+                    server.stragglers += u64::from(straggler);
+                }
+            }
+        }
+        let longest = |among: bool| {
+            let durations = labelled().filter(|&(_, straggler)| straggler == among);
+            durations.map(|(task, _)| task.duration).max_by(f64::total_cmp)
+        };
+        if let (Some(straggler), Some(other)) = (longest(true), longest(false)) {
+            *self.delay.get_or_insert(0.0) += straggler - other;
+        }
+    }
+}
+
+/// The statistics of S2's table 2 over many jobs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Impact {
+    /// Tasks with a label.
+    pub tasks: u64,
+    /// Stragglers among them.
+    pub stragglers: u64,
+    /// Jobs.
+    pub jobs: u64,
+    /// Jobs with a straggler.
+    pub jobs_hit: u64,
+    /// The median over stragglers of the seconds above the reference.
+    pub median_excess: Option<f64>,
+    /// The median over jobs with stragglers of the seconds that the slowest one ended after the slowest other task.
+    pub median_job_delay: Option<f64>,
+    /// Seconds of all stragglers above their reference, over the seconds of all tasks.
+    pub extra_compute: Option<f64>,
+    /// Servers that ran a task.
+    pub servers: u64,
+    /// Servers that ran a straggler.
+    pub servers_hit: u64,
+    /// The skewness of stragglers per server.
+    pub server_skewness: Option<f64>,
+    /// The servers with the most stragglers, at most ten; the first of equals by name.
+    pub worst_servers: Vec<(String, ServerTasks)>,
+}
+
+/// How many servers [`Impact::worst_servers`] names.
+const WORST_SERVERS: usize = 10;
+
+impl Impact {
+    /// Sums up jobs.
+    #[must_use]
+    pub fn of<'a>(jobs: impl IntoIterator<Item = &'a JobImpact>) -> Self {
+        let (mut tasks, mut stragglers, mut count, mut jobs_hit, mut time) = (0, 0, 0, 0, 0.0);
+        let (mut excesses, mut delays) = (Vec::new(), Vec::new());
+        let mut servers: BTreeMap<&str, ServerTasks> = BTreeMap::new();
+        for job in jobs {
+            count += 1;
+            tasks += job.tasks;
+            stragglers += job.stragglers;
+            jobs_hit += u64::from(job.stragglers > 0);
+            time += job.time;
+            excesses.extend_from_slice(&job.excesses);
+            delays.extend(job.delay);
+            for (name, ran) in &job.servers {
+                let server = servers.entry(name).or_default();
+                server.tasks += ran.tasks;
+                server.stragglers += ran.stragglers;
+            }
+        }
+        let per_server: Vec<f64> = servers.values().map(|server| server.stragglers as f64).collect();
+        let mut worst: Vec<(&str, ServerTasks)> = servers
+            .iter()
+            .filter(|(_, server)| server.stragglers > 0)
+            .map(|(&name, &server)| (name, server))
+            .collect();
+        let servers_hit = worst.len() as u64;
+        // Names rise already.
+        worst.sort_by_key(|(_, server)| std::cmp::Reverse(server.stragglers));
+        worst.truncate(WORST_SERVERS);
+        Self {
+            tasks,
+            stragglers,
+            jobs: count,
+            jobs_hit,
+            median_excess: median(&excesses),
+            median_job_delay: median(&delays),
+            extra_compute: (time > 0.0).then(|| excesses.iter().sum::<f64>() / time),
+            servers: servers.len() as u64,
+            servers_hit,
+            server_skewness: skewness(&per_server),
+            worst_servers: worst.into_iter().map(|(name, server)| (name.to_owned(), server)).collect(),
+        }
+    }
+}
+
+/// What speculation did in one job (S0 table 2).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Speculation {
+    /// Copies launched.
+    pub copies: u64,
+    /// Copies that won.
+    pub won: u64,
+    /// Seconds of attempts that lost to another attempt of their task, copies and originals.
+    pub lost_seconds: f64,
+    /// The longest task over the mean, the largest of the job's groups.
+    pub heavy_tail: Option<f64>,
+    /// Tasks.
+    pub tasks: u64,
+}
+
+/// Pearson's correlation, over jobs, of the share of tasks whose copy won with the heaviness of the tail. S0 finds
+/// −0.14 to 0.055: context, no more.
+#[must_use]
+pub fn tail_correlation(jobs: &[Speculation]) -> Option<f64> {
+    let told = jobs.iter().filter_map(|job| {
+        let share = (job.tasks > 0).then(|| job.won as f64 / job.tasks as f64)?;
+        Some((share, job.heavy_tail?))
+    });
+    let (shares, tails): (Vec<f64>, Vec<f64>) = told.unzip();
+    pearson(&shares, &tails)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stragglers::labels::Labelling;
+
+    fn judged(tasks: &[(f64, &str)]) -> JudgedGroup {
+        let durations: Vec<f64> = tasks.iter().map(|task| task.0).collect();
+        let labels = Labelling::MEDIAN.label(&durations);
+        let tasks = tasks.iter().zip(labels).map(|(&(duration, node), straggler)| JudgedTask {
+            duration,
+            straggler: Some(straggler),
+            node: Some(node.to_owned()),
+        });
+        JudgedGroup { limit: Labelling::MEDIAN.limit(&durations), tasks: tasks.collect() }
+    }
+
+    #[test]
+    fn groups_of_a_job_add_up() {
+        let maps = judged(&[(10.0, "a"), (10.0, "b"), (40.0, "b")]);
+        let reduces = judged(&[(5.0, "a"), (5.0, "b"), (9.0, "a")]);
+        let job = JobImpact::of([&maps, &reduces]);
+        assert_eq!((job.tasks, job.stragglers, job.delay), (6, 2, Some(34.0)));
+        assert_eq!(job.excesses, [30.0, 4.0]);
+        let impact = Impact::of([&job, &JobImpact::default()]);
+        assert_eq!((impact.jobs, impact.jobs_hit, impact.servers, impact.servers_hit), (2, 1, 2, 2));
+        assert_eq!(impact.worst_servers[0], ("a".to_owned(), ServerTasks { tasks: 3, stragglers: 1 }));
+        assert_eq!(impact.extra_compute, Some(34.0 / 79.0));
+    }
+
+    #[test]
+    fn nothing_is_known_of_no_jobs() {
+        let impact = Impact::of([]);
+        assert_eq!((impact.tasks, impact.extra_compute, impact.median_excess), (0, None, None));
+        assert_eq!(tail_correlation(&[]), None);
+    }
+
+    #[test]
+    fn a_job_of_stragglers_only_has_no_delay() {
+        let group = JudgedGroup {
+            limit: None,
+            tasks: vec![JudgedTask { duration: 3.0, straggler: Some(true), node: None }],
+        };
+        assert_eq!(JobImpact::of([&group]).delay, None);
+    }
+}

@@ -1,0 +1,380 @@
+//! Which executions are stragglers: by a multiple of the group's mean or median, of what each task usually takes, or by
+//! the DoS-index, which sets time beside input.
+
+use crate::stats::descriptive::{mean, median, quantile};
+use crate::stragglers::executions::{Certainty, Execution, Executions};
+
+/// Groups with fewer tasks have no stragglers.
+pub const MIN_TASKS: usize = 2;
+/// DoS-index from which S2 reports a straggler.
+pub const DOS_REPORT: f64 = 2.5;
+/// DoS-index from which S2 diagnoses a straggler.
+pub const DOS_DIAGNOSE: f64 = 10.0;
+
+/// What durations are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// The mean of the group (S1, S2).
+    Mean,
+    /// The median of the group (S2 argues for it: stragglers do not move it).
+    Median,
+}
+
+impl Reference {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Median => "median",
+        }
+    }
+
+    /// Its value for these durations.
+    #[must_use]
+    pub fn of(self, durations: &[f64]) -> Option<f64> {
+        match self {
+            Self::Mean => mean(durations),
+            Self::Median => median(durations),
+        }
+    }
+}
+
+/// Whether a duration at the limit is one of a straggler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// `>`: only above the limit.
+    Above,
+    /// `>=`: from the limit on.
+    From,
+}
+
+impl Edge {
+    /// Whether `value` has passed `limit`.
+    #[must_use]
+    pub fn passed(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::Above => value > limit,
+            Self::From => value >= limit,
+        }
+    }
+}
+
+/// A rule that makes stragglers of durations: `duration edge factor × reference`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Labelling {
+    /// What is multiplied.
+    pub reference: Reference,
+    /// By what.
+    pub factor: f64,
+    /// What becomes of ties.
+    pub edge: Edge,
+    /// Groups with fewer tasks have none.
+    pub min_tasks: usize,
+}
+
+impl Labelling {
+    /// From 150 % of the median on (S2 §4).
+    pub const MEDIAN: Self =
+        Self { reference: Reference::Median, factor: 1.5, edge: Edge::From, min_tasks: MIN_TASKS };
+    /// From 150 % of the mean on (S2 §4).
+    pub const MEAN: Self = Self { reference: Reference::Mean, ..Self::MEDIAN };
+
+    /// The reference and the limit for these durations; `None` for too few of them, or a reference of zero.
+    #[must_use]
+    pub fn limit(&self, durations: &[f64]) -> Option<Limit> {
+        let enough = durations.len() >= self.min_tasks;
+        let reference = self.reference.of(durations).filter(|&reference| enough && reference > 0.0)?;
+        Some(Limit { reference, at: self.factor * reference })
+    }
+
+    /// The label of each duration.
+    #[must_use]
+    pub fn label(&self, durations: &[f64]) -> Vec<bool> {
+        let limit = self.limit(durations);
+        let is_straggler = |&duration: &f64| limit.is_some_and(|limit| self.edge.passed(duration, limit.at));
+        durations.iter().map(is_straggler).collect()
+    }
+
+    /// The labels of a group. The reference is that of durations that are known; a task of which only a lower bound is
+    /// known is a straggler where the bound has passed the limit, else undetermined.
+    #[must_use]
+    pub fn of(&self, executions: &Executions) -> Labels {
+        let limit = self.limit(&executions.known_durations());
+        let label = |task: &Execution| {
+            let passed = limit.is_some_and(|limit| self.edge.passed(task.duration, limit.at));
+            (passed || task.certainty != Certainty::AtLeast).then_some(passed)
+        };
+        Labels { limit, stragglers: executions.tasks.iter().map(label).collect() }
+    }
+}
+
+/// A reference and the limit made of it, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// The mean or the median.
+    pub reference: f64,
+    /// The duration from which, or above which, a task is a straggler.
+    pub at: f64,
+}
+
+/// The labels of a group's executions, in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labels {
+    /// What they were compared with; `None` where the group has too few tasks or its reference is zero.
+    pub limit: Option<Limit>,
+    /// Whether each is a straggler; `None` where it cannot be told.
+    pub stragglers: Vec<Option<bool>>,
+}
+
+impl Labels {
+    /// The places of the stragglers.
+    pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.stragglers.iter().enumerate().filter(|(_, label)| **label == Some(true)).map(|(place, _)| place)
+    }
+
+    /// How many stragglers there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.places().count() as u64
+    }
+
+    /// How many cannot be told.
+    #[must_use]
+    pub fn undetermined(&self) -> u64 {
+        self.stragglers.iter().filter(|label| label.is_none()).count() as u64
+    }
+}
+
+/// Whether a task took more than 1.2 times what it usually takes (S0 §6.1); `None` where that is not known.
+#[must_use]
+pub fn label_by_usual(duration: f64, usual: Option<f64>, factor: f64, edge: Edge) -> Option<bool> {
+    Some(edge.passed(duration, factor * usual?))
+}
+
+/// The DoS-index of each task: its time per input over that of the whole group (S2 eq 1),
+/// `(d / Inp) / (Σd / ΣInp)`.
+///
+/// Infinite for a task without input that took time; `None` for one of which the input is unknown or that took no time
+/// for no input, and for all where the group has no time or no input.
+#[must_use]
+pub fn dos_index(tasks: &[(f64, Option<f64>)]) -> Vec<Option<f64>> {
+    let told = || tasks.iter().filter_map(|&(duration, input)| Some((duration, input?)));
+    let (duration_sum, input_sum) = told().fold((0.0, 0.0), |sum, task| (sum.0 + task.0, sum.1 + task.1));
+    if duration_sum <= 0.0 || input_sum <= 0.0 {
+        return vec![None; tasks.len()];
+    }
+    let index = |&(duration, input): &(f64, Option<f64>)| {
+        let rate = duration / input?;
+        Some(rate * (input_sum / duration_sum)).filter(|index| !index.is_nan())
+    };
+    tasks.iter().map(index).collect()
+}
+
+/// Whether a DoS-index makes a straggler. A task without input is none: its index is infinite whatever it took.
+#[must_use]
+pub fn is_dos_straggler(index: Option<f64>, level: f64) -> bool {
+    index.is_some_and(|index| index.is_finite() && index >= level)
+}
+
+/// Durations over their mean, where inputs are unknown. This is no DoS-index.
+#[must_use]
+pub fn duration_ratios(durations: &[f64]) -> Option<Vec<f64>> {
+    let mean = mean(durations).filter(|&mean| mean > 0.0)?;
+    Some(durations.iter().map(|duration| duration / mean).collect())
+}
+
+/// Where the usual time of tasks comes from, the best first (S0 §6.1 and what stands in for it after the fact).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UsualSource {
+    /// A quantile over runs of the same job.
+    Runs,
+    /// The task's input times the group's median time per input.
+    InputScaled,
+    /// A quantile over the group.
+    Group,
+}
+
+impl UsualSource {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::InputScaled => "input-scaled",
+            Self::Group => "group",
+        }
+    }
+}
+
+/// How long a task usually takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UsualRule {
+    /// Which quantile over runs or over the group, 0.5 in S0.
+    pub quantile: f64,
+    /// A straggler takes more than this many times the usual, 1.2 in S0.
+    pub factor: f64,
+    /// Fewer runs than this are no history.
+    pub min_runs: usize,
+    /// How far the input of a task may differ from run to run.
+    pub input_tolerance: f64,
+}
+
+impl Default for UsualRule {
+    fn default() -> Self {
+        Self { quantile: 0.5, factor: 1.2, min_runs: 3, input_tolerance: 0.01 }
+    }
+}
+
+/// A task in one run of its job.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TaskTime {
+    /// Seconds.
+    pub duration: f64,
+    /// Input in the unit of the group.
+    pub input: Option<u64>,
+}
+
+impl UsualRule {
+    /// The usual time of each task of `run`, among `others` (runs of the same job) where they are like it, and what it
+    /// rests on. All are `None` for a group without tasks.
+    #[must_use]
+    pub fn usual(&self, run: &[TaskTime], others: &[&[TaskTime]]) -> (Vec<Option<f64>>, UsualSource) {
+        let alike: Vec<&&[TaskTime]> = others.iter().filter(|other| self.is_like(run, other)).collect();
+        if alike.len() + 1 >= self.min_runs {
+            let usual = |(place, task): (usize, &TaskTime)| {
+                let times = alike.iter().filter_map(|other| other.get(place)).map(|other| other.duration);
+                quantile(&times.chain([task.duration]).collect::<Vec<f64>>(), self.quantile)
+            };
+            return (run.iter().enumerate().map(usual).collect(), UsualSource::Runs);
+        }
+        let rates: Option<Vec<f64>> = run
+            .iter()
+            .map(|task| Some(task.duration / task.input.filter(|&input| input > 0)? as f64))
+            .collect();
+        if let Some(rate) = rates.and_then(|rates| median(&rates)) {
+            let scaled = |task: &TaskTime| Some(task.input? as f64 * rate);
+            return (run.iter().map(scaled).collect(), UsualSource::InputScaled);
+        }
+        let durations: Vec<f64> = run.iter().map(|task| task.duration).collect();
+        (vec![quantile(&durations, self.quantile); run.len()], UsualSource::Group)
+    }
+
+    /// Whether another run did the same: as many tasks, each with the same input.
+    fn is_like(&self, run: &[TaskTime], other: &[TaskTime]) -> bool {
+        let same_input = |(one, other): (&TaskTime, &TaskTime)| match (one.input, other.input) {
+            (None, None) => true,
+            (Some(one), Some(other)) => {
+                let (one, other) = (one as f64, other as f64);
+                (one - other).abs() <= self.input_tolerance * one.max(other)
+            }
+            _ => false,
+        };
+        run.len() == other.len() && run.iter().zip(other).all(same_input)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn limits_of_degenerate_groups() {
+        assert_eq!(Labelling::MEDIAN.label(&[]), Vec::<bool>::new());
+        assert_eq!(Labelling::MEDIAN.label(&[42.0]), [false]);
+        assert_eq!(Labelling::MEDIAN.label(&[0.0, 0.0, 5.0]), [false; 3]);
+        assert_eq!(Labelling::MEDIAN.label(&[10.0, 10.0, 15.0]), [false, false, true]);
+        let above = Labelling { edge: Edge::Above, ..Labelling::MEDIAN };
+        assert_eq!(above.label(&[10.0, 10.0, 15.0]), [false; 3]);
+    }
+
+    #[test]
+    fn lower_bounds_are_stragglers_or_undetermined() {
+        let task = |duration, certainty| Execution {
+            task: 0,
+            attempt: 0,
+            winner: 0,
+            duration,
+            certainty,
+            input: None,
+        };
+        let (measured, at_least) = (Certainty::Measured, Certainty::AtLeast);
+        let executions = Executions {
+            tasks: vec![
+                task(10.0, measured),
+                task(10.0, measured),
+                task(40.0, at_least),
+                task(5.0, at_least),
+            ],
+            ..Executions::default()
+        };
+        let labels = Labelling::MEDIAN.of(&executions);
+        assert_eq!(labels.stragglers, [Some(false), Some(false), Some(true), None]);
+        assert_eq!((labels.count(), labels.undetermined()), (1, 1));
+    }
+
+    #[test]
+    fn tasks_without_input_have_no_finite_index() {
+        let index = dos_index(&[(10.0, Some(100.0)), (5.0, Some(0.0)), (0.0, Some(0.0)), (7.0, None)]);
+        assert_eq!(index[1], Some(f64::INFINITY));
+        assert!(!is_dos_straggler(index[1], DOS_REPORT));
+        assert_eq!((index[2], index[3]), (None, None));
+        assert_eq!(dos_index(&[(3.0, Some(9.0))]), [Some(1.0)]);
+        assert_eq!(duration_ratios(&[0.0, 0.0]), None);
+    }
+
+    #[test]
+    fn the_usual_time_comes_from_the_best_source() {
+        let rule = UsualRule::default();
+        let run = |times: &[f64], input| -> Vec<TaskTime> {
+            times.iter().map(|&duration| TaskTime { duration, input }).collect()
+        };
+        let this = run(&[10.0, 20.0], Some(5));
+        let (second, third) = (run(&[12.0, 18.0], Some(5)), run(&[11.0, 100.0], Some(5)));
+        assert_eq!(rule.usual(&this, &[&second, &third]), (vec![Some(11.0), Some(20.0)], UsualSource::Runs));
+        let other_input = run(&[12.0, 18.0], Some(6));
+        assert_eq!(
+            rule.usual(&this, &[&second, &other_input]),
+            (vec![Some(15.0), Some(15.0)], UsualSource::InputScaled)
+        );
+        let unknown = run(&[10.0, 20.0, 60.0], None);
+        assert_eq!(rule.usual(&unknown, &[]), (vec![Some(20.0); 3], UsualSource::Group));
+        assert_eq!(rule.usual(&[], &[]).0, []);
+    }
+
+    proptest! {
+        #[test]
+        fn the_index_has_no_unit_and_a_mean_of_one(
+            tasks in prop::collection::vec((0.1f64..1e4, 1.0f64..1e9), 1..40),
+            time_scale in 1e-3f64..1e3,
+            input_scale in 1e-3f64..1e3,
+        ) {
+            let index = |time: f64, input: f64| -> Vec<f64> {
+                let scaled: Vec<(f64, Option<f64>)> =
+                    tasks.iter().map(|task| (task.0 * time, Some(task.1 * input))).collect();
+                dos_index(&scaled).into_iter().map(Option::unwrap).collect()
+            };
+            let (one, other) = (index(1.0, 1.0), index(time_scale, input_scale));
+            for (one, other) in one.iter().zip(&other) {
+                prop_assert!((one - other).abs() <= 1e-9 * one.abs());
+            }
+            let inputs: f64 = tasks.iter().map(|task| task.1).sum();
+            let weighted: f64 = one.iter().zip(&tasks).map(|(index, task)| index * task.1).sum();
+            prop_assert!((weighted / inputs - 1.0).abs() < 1e-9);
+        }
+
+        #[test]
+        fn with_equal_inputs_the_index_is_the_ratio_to_the_mean(
+            durations in prop::collection::vec(0.1f64..1e4, 1..40),
+        ) {
+            let tasks: Vec<(f64, Option<f64>)> = durations.iter().map(|&d| (d, Some(64.0))).collect();
+            let index = dos_index(&tasks);
+            for (index, ratio) in index.iter().zip(duration_ratios(&durations).unwrap()) {
+                prop_assert!((index.unwrap() - ratio).abs() < 1e-9);
+            }
+            let stragglers = index.iter().filter(|&&index| is_dos_straggler(index, DOS_REPORT)).count();
+            prop_assert!(stragglers as f64 <= durations.len() as f64 / DOS_REPORT);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Straggler analytics: which tasks were stragglers, what they cost, why, and how well they could have been detected.
+//!
+//! Everything here works on one group of like tasks at a time (all maps, all reduces, the tasks of one stage attempt),
+//! never over a mix: [`executions`] says which attempt of a task is judged and how long it took, [`labels`] which
+//! executions are stragglers, [`impact`] what they cost, [`progress`] how far an attempt had come at any moment.
+//!
+//! The definitions are those of three papers, cited as
+//!
+//! - S0: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, "A New Framework for Evaluating Straggler Detection Mechanisms
+//!   in `MapReduce`", 2019,
+//! - S1: X. Ouyang, P. Garraghan, C. Wang et al., "An Approach for Modeling and Ranking Node-level Stragglers in Cloud
+//!   Datacenters", 2016,
+//! - S2: P. Garraghan, X. Ouyang, R. Yang et al., "Straggler Root-Cause and Impact Analysis for Massive-scale
+//!   Virtualized Cloud Datacenters", 2019.
+
+pub mod executions;
+pub mod impact;
+pub mod labels;
+pub mod progress;

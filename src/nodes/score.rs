@@ -8,7 +8,7 @@ use crate::stats::descriptive::{mean, standard_deviation};
 pub fn z_scores(values: &[f64], ddof: usize) -> Option<Vec<f64>> {
     let first = values.first()?;
     // A deviation of equal values may come out as a rounding error above 0.
-    if values.iter().all(|value| value == first) {
+    if values.iter().all(|value| value.to_bits() == first.to_bits()) {
         return None;
     }
     let centre = mean(values)?;

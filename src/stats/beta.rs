@@ -21,6 +21,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> Option<f64> {
     })
 }
 
+#[allow(clippy::many_single_char_names)] // those of the formula
 fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |value: f64| if value.abs() < TINY { TINY } else { value };

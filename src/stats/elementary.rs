@@ -40,6 +40,7 @@ pub fn ln(x: f64) -> f64 {
 /// With `x = n ln 2 + r` and `|r|` at most half of ln 2: `2^n` times the Taylor series of `e^r` to the 13th power.
 #[inline]
 #[must_use]
+#[allow(clippy::many_single_char_names)] // terms of a series
 pub fn exp(x: f64) -> f64 {
     let x = if x < -700.0 { -700.0 } else { x };
     let x = if x > 700.0 { 700.0 } else { x };

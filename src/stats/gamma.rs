@@ -225,6 +225,7 @@ fn series(a: f64, x: f64) -> f64 {
 }
 
 /// `Q(a, x)` over `x^a e^-x / Γ(a)`: the continued fraction DLMF 8.9.2, by Lentz's method.
+#[allow(clippy::many_single_char_names)] // those of the formula
 fn continued_fraction(a: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let mut b = x + 1.0 - a;

@@ -10,6 +10,7 @@ use crate::stats::elementary::{exp, ln};
 ///
 /// With `z = a x - b` the log-likelihood `n ln a + Σ ln(p (1 - p))`, `p = 1 / (1 + e^-z)`, is concave in `a` and `b`:
 /// Newton's method, its steps damped by `1 / (1 + λ)` far from the maximum (Boyd and Vandenberghe, 9.6).
+#[allow(clippy::many_single_char_names)] // those of the formulas
 pub(super) fn fit(
     sample: &[f64],
     weights: &[f64],

@@ -79,7 +79,7 @@ fn vertex(best: Valued, second: Valued, third: Valued) -> Option<f64> {
     let step = numerator / denominator;
     // The second difference tells a maximum from a minimum.
     let curvature = (left - right) / (to_second * to_third * (to_second - to_third));
-    (step.is_finite() && curvature < 0.0).then(|| best.at + step)
+    (step.is_finite() && curvature < 0.0).then_some(best.at + step)
 }
 
 #[cfg(test)]

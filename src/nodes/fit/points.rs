@@ -45,7 +45,9 @@ impl Points {
             points.values.push((value - least).max(0.0));
             points.weights.push(weight);
         };
-        low.iter().for_each(|&value| add(value, 1.0));
+        for &value in low {
+            add(value, 1.0);
+        }
         for block in middle.chunks(middle.len().div_ceil(BLOCKS)) {
             let n = block.len() as f64;
             let mean = block.iter().sum::<f64>() / n;
@@ -53,7 +55,9 @@ impl Points {
             add(mean - spread, n / 2.0);
             add(mean + spread, n / 2.0);
         }
-        high.iter().for_each(|&value| add(value, 1.0));
+        for &value in high {
+            add(value, 1.0);
+        }
         Some(points)
     }
 

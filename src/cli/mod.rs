@@ -1,7 +1,9 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod nodes;
 mod output;
+mod reading;
 mod rules;
 
 use std::path::PathBuf;
@@ -25,6 +27,9 @@ enum Command {
     /// Read every event log and job history below the paths and print ranked findings
     #[command(after_help = analyze::EXAMPLES)]
     Analyze(analyze::Analyze),
+    /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
+    #[command(after_help = nodes::EXAMPLES)]
+    Nodes(nodes::Nodes),
     /// List the rules, show one with its text and thresholds, or check rule files
     #[command(subcommand)]
     Rules(rules::Rules),
@@ -110,6 +115,7 @@ pub fn run() -> ExitCode {
     };
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
+        Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
     };
     match result {

@@ -1,6 +1,7 @@
 //! Renderers: a [`Report`] in, bytes out. They show what is there and compute nothing.
 
 mod json;
+pub mod nodes;
 mod text;
 mod wrap;
 

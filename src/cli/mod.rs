@@ -5,6 +5,7 @@ mod nodes;
 mod output;
 mod reading;
 mod rules;
+mod stragglers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,6 +31,9 @@ enum Command {
     /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
     #[command(after_help = nodes::EXAMPLES)]
     Nodes(nodes::Nodes),
+    /// Tell stragglers task by task, their causes and costs, and how well detectors would have found them
+    #[command(after_help = stragglers::EXAMPLES)]
+    Stragglers(stragglers::Stragglers),
     /// List the rules, show one with its text and thresholds, or check rule files
     #[command(subcommand)]
     Rules(rules::Rules),
@@ -117,6 +121,7 @@ pub fn run() -> ExitCode {
         Command::Analyze(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
+        Command::Stragglers(command) => command.run(),
     };
     match result {
         Ok(exit) => exit.into(),

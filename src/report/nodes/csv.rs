@@ -1,8 +1,8 @@
 //! The table for spreadsheets.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
+use super::super::cells::{number, quoted};
 use super::shown;
 use crate::nodes::NodesReport;
 use crate::nodes::indicators::Node;
@@ -73,34 +73,4 @@ fn row(node: &Node) -> [String; HEADER.len()] {
         trend.sign_changes.to_string(),
         trend.transient.to_string(),
     ]
-}
-
-/// Unknown is an empty cell.
-fn number(value: Option<f64>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// A name as a cell. Spreadsheets take a cell that starts like a formula for one.
-fn quoted(name: &str) -> Cow<'_, str> {
-    let formula = name.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let special = name.contains(['"', ',', '\n', '\r']);
-    if !formula && !special {
-        return Cow::Borrowed(name);
-    }
-    let guard = if formula { "'" } else { "" };
-    Cow::Owned(format!("\"{guard}{}\"", name.replace('"', "\"\"")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_cannot_leave_their_cell() {
-        assert_eq!(quoted("node1"), "node1");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
-        assert_eq!(quoted("=1+1"), "\"'=1+1\"");
-        assert_eq!(number(None), "");
-    }
 }

@@ -31,6 +31,7 @@ pub mod input;
 pub mod metrics;
 pub mod model;
 pub mod node_metrics;
+pub mod nodes;
 pub mod parse;
 pub mod report;
 pub mod rules;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::output::{self, Output};
+use super::output::Output;
+use super::reading::warn;
 use super::{Color, Exit, Level, RuleArgs};
 use crate::engine::{self, Options, Report};
 use crate::parse::Level as ProblemLevel;
@@ -84,7 +85,7 @@ impl Analyze {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let report = pool.install(|| engine::analyze(&self.paths, &rules, options));
         if !self.quiet {
-            warn(&report);
+            warn(&report.problems);
         }
         let text = TextOptions { color: output.wants_color(self.color), ..TextOptions::default() };
         output.write(|out| match self.format {
@@ -104,20 +105,5 @@ impl Analyze {
         let reached = Severity::ALL.into_iter().zip(report.summary.findings);
         let failed = reached.into_iter().any(|(level, count)| level >= limit && count > 0);
         if failed { Exit::Findings } else { Exit::Clean }
-    }
-}
-
-fn warn(report: &Report) {
-    for entry in &report.problems {
-        let problem = &entry.problem;
-        if problem.level < ProblemLevel::Warning {
-            continue;
-        }
-        let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
-        let often = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
-        output::complain(
-            problem.level.name(),
-            &format!("{}{place}: {}{often}", entry.source, problem.message),
-        );
     }
 }

@@ -1,8 +1,11 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod nodes;
 mod output;
+mod reading;
 mod rules;
+mod stragglers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,6 +28,12 @@ enum Command {
     /// Read every event log and job history below the paths and print ranked findings
     #[command(after_help = analyze::EXAMPLES)]
     Analyze(analyze::Analyze),
+    /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
+    #[command(after_help = nodes::EXAMPLES)]
+    Nodes(nodes::Nodes),
+    /// Tell stragglers task by task, their causes and costs, and how well detectors would have found them
+    #[command(after_help = stragglers::EXAMPLES)]
+    Stragglers(stragglers::Stragglers),
     /// List the rules, show one with its text and thresholds, or check rule files
     #[command(subcommand)]
     Rules(rules::Rules),
@@ -110,7 +119,9 @@ pub fn run() -> ExitCode {
     };
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
+        Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
+        Command::Stragglers(command) => command.run(),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -20,10 +20,15 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 struct Document<'a>(&'a Report);
 
+/// This program, as reports name it.
 #[derive(Serialize)]
-struct Tool {
+pub(super) struct Tool {
     name: &'static str,
     version: &'static str,
+}
+
+impl Tool {
+    pub(super) const THIS: Self = Self { name: "elephant-rs", version: env!("CARGO_PKG_VERSION") };
 }
 
 impl Serialize for Document<'_> {
@@ -31,7 +36,7 @@ impl Serialize for Document<'_> {
         let Self(report) = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schema_version", &1)?;
-        map.serialize_entry("tool", &Tool { name: "elephant-rs", version: env!("CARGO_PKG_VERSION") })?;
+        map.serialize_entry("tool", &Tool::THIS)?;
         map.serialize_entry("summary", &summary(&report.summary))?;
         map.serialize_entry("applications", &Each(&report.applications, application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
@@ -40,7 +45,7 @@ impl Serialize for Document<'_> {
 }
 
 /// Serialises a slice through a view of each element, one at a time.
-struct Each<'a, T, V>(&'a [T], fn(&'a T) -> V);
+pub(super) struct Each<'a, T, V>(pub(super) &'a [T], pub(super) fn(&'a T) -> V);
 
 impl<T, V: Serialize> Serialize for Each<'_, T, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -54,7 +59,7 @@ impl<T, V: Serialize> Serialize for Each<'_, T, V> {
 }
 
 /// Serialises keys and values in their order.
-struct Pairs<K, V>(Vec<(K, V)>);
+pub(super) struct Pairs<K, V>(pub(super) Vec<(K, V)>);
 
 impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -70,22 +75,26 @@ struct SummaryView {
 }
 
 #[derive(Serialize)]
-struct FilesView {
+pub(super) struct FilesView {
     found: u64,
     analysed: u64,
     skipped: u64,
     failed: u64,
 }
 
+pub(super) fn files(summary: &Summary) -> FilesView {
+    FilesView {
+        found: summary.files_found,
+        analysed: summary.files_analysed,
+        skipped: summary.files_skipped,
+        failed: summary.files_failed,
+    }
+}
+
 fn summary(summary: &Summary) -> SummaryView {
     let levels = Severity::ALL.into_iter().zip(summary.findings).skip(1).rev();
     SummaryView {
-        files: FilesView {
-            found: summary.files_found,
-            analysed: summary.files_analysed,
-            skipped: summary.files_skipped,
-            failed: summary.files_failed,
-        },
+        files: files(summary),
         applications: summary.applications,
         findings: Pairs(levels.map(|(level, count)| (level.name(), count)).collect()),
     }
@@ -323,7 +332,7 @@ fn not_evaluated(rule: &NotEvaluated) -> NotEvaluatedView<'_> {
 }
 
 #[derive(Serialize)]
-struct ProblemView<'a> {
+pub(super) struct ProblemView<'a> {
     source: &'a str,
     line: Option<u64>,
     byte: Option<u64>,
@@ -333,7 +342,7 @@ struct ProblemView<'a> {
     count: u64,
 }
 
-fn problem(problem: &SourceProblem) -> ProblemView<'_> {
+pub(super) fn problem(problem: &SourceProblem) -> ProblemView<'_> {
     let SourceProblem { source, problem } = problem;
     let (line, byte) = match problem.position {
         Some(Position::Line(line)) => (Some(line), None),

@@ -1,6 +1,9 @@
 //! Renderers: a [`Report`] in, bytes out. They show what is there and compute nothing.
 
+mod cells;
 mod json;
+pub mod nodes;
+pub mod stragglers;
 mod text;
 mod wrap;
 

@@ -1,7 +1,14 @@
 //! Small statistics: on integers with Dr. Elephant's rounding where it decides a severity, on doubles in
-//! [`descriptive`].
+//! [`descriptive`], and the functions behind distributions and tests.
 
+pub mod beta;
 pub mod descriptive;
+pub mod elementary;
+pub mod gamma;
+pub mod normal;
+pub mod proportion;
+pub mod slope;
+pub mod student;
 
 /// The mean, cut off to whole numbers (`Statistics.average`); `None` for no values.
 #[must_use]

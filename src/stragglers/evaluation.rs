@@ -35,20 +35,27 @@ impl GroundTruth {
     /// More than 1.2 times the usual time (S0 section 6.1), with other runs of the same group where there are some.
     #[must_use]
     pub fn usual(executions: &Executions, rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
-        let time = |task: &Execution| TaskTime { duration: task.duration, input: task.input };
-        let run: Vec<TaskTime> = executions.tasks.iter().map(time).collect();
+        let time =
+            |task: &Execution| (TaskTime { duration: task.duration, input: task.input }, task.certainty);
+        let times: Vec<(TaskTime, Certainty)> = executions.tasks.iter().map(time).collect();
+        Self::of_times(&times, rule, others)
+    }
+
+    /// The same for times that were kept of a group.
+    #[must_use]
+    pub fn of_times(times: &[(TaskTime, Certainty)], rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
+        let run: Vec<TaskTime> = times.iter().map(|(time, _)| *time).collect();
         let (usual, source) = rule.usual(&run, others);
         let enough = run.len() >= MIN_TASKS;
-        let label = |(place, usual): (usize, &Option<f64>)| {
-            let task = executions.tasks.get(place)?;
+        let label = |((time, certainty), usual): (&(TaskTime, Certainty), &Option<f64>)| {
             let straggler =
-                label_by_usual(task.duration, usual.filter(|&usual| usual > 0.0), rule.factor, Edge::Above);
+                label_by_usual(time.duration, usual.filter(|&usual| usual > 0.0), rule.factor, Edge::Above);
             // A lower bound below the limit tells nothing.
             straggler
                 .map(|straggler| straggler && enough)
-                .filter(|&it| it || task.certainty != Certainty::AtLeast)
+                .filter(|&it| it || *certainty != Certainty::AtLeast)
         };
-        let stragglers = usual.iter().enumerate().map(label).collect();
+        let stragglers = times.iter().zip(&usual).map(label).collect();
         Self { usual, stragglers, source: Some(source) }
     }
 

@@ -24,15 +24,15 @@ pub struct GroupStragglers<'a> {
 impl<'a> GroupStragglers<'a> {
     /// The groups of an application whose tasks did work, in the order of the application.
     #[must_use]
-    pub fn of_application(app: &'a Application, labelling: Labelling) -> Vec<Self> {
+    pub fn of_application(app: &'a Application, labelling: Labelling, basis: Basis) -> Vec<Self> {
         let working = |group: &&TaskGroup| !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup);
-        app.groups.iter().filter(working).map(|group| Self::of(group, labelling)).collect()
+        app.groups.iter().filter(working).map(|group| Self::of(group, labelling, basis)).collect()
     }
 
     /// One group.
     #[must_use]
-    pub fn of(group: &'a TaskGroup, labelling: Labelling) -> Self {
-        let executions = Executions::of(group, Basis::Wall);
+    pub fn of(group: &'a TaskGroup, labelling: Labelling, basis: Basis) -> Self {
+        let executions = Executions::of(group, basis);
         let labels = labelling.of(&executions);
         let explained = explained_by_input(&executions, &labels, labelling.factor);
         Self { group, executions, labels, explained }
@@ -128,14 +128,14 @@ mod tests {
     #[test]
     fn much_input_explains_much_time() {
         let group = maps(&[(10, 64), (10, 64), (10, 64), (40, 256), (30, 64)]);
-        let view = GroupStragglers::of(&group, Labelling::MEDIAN);
+        let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
         let durations = |tasks: Vec<&Execution>| tasks.iter().map(|task| task.duration).collect::<Vec<_>>();
         assert_eq!(durations(view.stragglers().collect()), [40.0, 30.0]);
         assert_eq!(durations(view.unexplained().collect()), [30.0]);
         // The large task takes longer yet.
         assert_eq!(view.tail(), None);
         let group = maps(&[(10, 64), (10, 64), (10, 64), (50, 64)]);
-        let tail = GroupStragglers::of(&group, Labelling::MEDIAN).tail();
+        let tail = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall).tail();
         assert_eq!(tail, Some((Timestamp::from_millis(10_000), Timestamp::from_millis(50_000))));
     }
 
@@ -150,7 +150,7 @@ mod tests {
     fn groups_without_stragglers_have_no_tail() {
         for tasks in [&[][..], &[(5, 1)], &[(5, 1), (5, 1)]] {
             let group = maps(tasks);
-            let view = GroupStragglers::of(&group, Labelling::MEDIAN);
+            let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
             assert_eq!((view.stragglers().count(), view.tail()), (0, None));
         }
     }

@@ -63,6 +63,12 @@ impl JobImpact {
         impact
     }
 
+    /// Seconds of all stragglers above their reference, over the seconds of all tasks.
+    #[must_use]
+    pub fn extra_compute(&self) -> Option<f64> {
+        (self.time > 0.0).then(|| self.excesses.iter().sum::<f64>() / self.time)
+    }
+
     fn add(&mut self, group: &JudgedGroup) {
         let labelled = || group.tasks.iter().filter_map(|task| Some((task, task.straggler?)));
         for (task, straggler) in labelled() {

@@ -30,3 +30,4 @@ pub mod quality;
 pub mod regression;
 pub mod replay;
 pub mod speculation;
+pub mod survey;

@@ -93,6 +93,15 @@ pub(super) fn better_settings(app: &Application, views: &[&GroupStragglers<'_>])
         }
         Engine::MapReduce => {
             let fates: Vec<Fate> = views.iter().flat_map(|view| fates_of_stragglers(view)).collect();
+            let copied = fates.iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
+            if copied > 0 && views.iter().all(|view| Copies::of(view.group).launched == 0) {
+                return vec![format!(
+                    "by the progress that they reported Hadoop's speculator should have copied {} and copied none: see \
+                     whether the job really ran with {}=true, and whether containers were free",
+                    of_all(copied, fates.len() as u64),
+                    ConfKey::MapSpeculative.name(),
+                )];
+            }
             vec![what_held_back(&fates)]
         }
     }

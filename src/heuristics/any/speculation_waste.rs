@@ -49,13 +49,12 @@ impl Check for Lost {
             (by_share, params.lost_share.describe_in(level, percent)),
             (by_time, params.lost_time.describe(level)),
         ];
-        let of_them = if all.launched == 1 { "which" } else { "of which" };
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Application,
             tasks: tasks(app),
             message: format!(
-                "{} launched, {of_them} {} won; attempts that lost their race took {}, {} of all task time ({})",
+                "{} launched, {} won; attempts that lost their race took {}, {} of all task time ({})",
                 plural(all.launched, "copy").replace("copys", "copies"),
                 all.won,
                 all.lost,
@@ -84,8 +83,8 @@ impl Check for Lost {
 fn advice(app: &Application, all: &Copies, groups: &[(TaskKind, Copies)]) -> Vec<String> {
     if 2 * all.won >= all.launched {
         return vec![format!(
-            "most copies won ({} of {}), so the time went to originals on slow nodes: \
-             `elephant-rs nodes` ranks them; take the worst out instead of copying their tasks",
+            "most copies won ({} of {}): the time went to originals that they overtook; `elephant-rs nodes` tells \
+             whether those ran on slow nodes",
             all.won, all.launched
         )];
     }

@@ -12,6 +12,7 @@ use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
 use crate::stragglers::evaluation::actual;
+use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 use crate::units::Millis;
@@ -85,7 +86,7 @@ impl Check for OwnSpeculation {
             return Verdict::NotApplicable;
         }
         let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
-        let mut views = GroupStragglers::of_application(app, labelling);
+        let mut views = GroupStragglers::of_application(app, labelling, Basis::Wall);
         views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
         if views.is_empty() {
             return Verdict::NotApplicable;

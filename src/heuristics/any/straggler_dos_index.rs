@@ -1,23 +1,25 @@
 //! `straggler-dos-index`: tasks that take far longer for their input than the other tasks of their group (S2 eq 1).
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::causes::{Causes, remedy};
 use super::{host, rule, subject, task_name};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, plural};
 use crate::heuristics::{Check, Rule, load};
-use crate::model::Application;
 use crate::model::spark::Facet;
+use crate::model::table::TimePoint;
+use crate::model::{Application, Symbol};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
 use crate::stragglers::cause::StragglerCause;
-use crate::stragglers::executions::{Execution, InputUnit};
+use crate::stragglers::executions::{Basis, Execution, InputUnit};
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::{Labelling, dos_index, is_dos_straggler};
-use crate::units::{Bytes, Millis, three_digits};
+use crate::units::{Bytes, Millis, Timestamp, three_digits};
 
 /// How many groups have findings of their own.
 const REPORTED: usize = 3;
@@ -31,6 +33,8 @@ rule_params! {
         lost_time: Ascending<Duration>,
         /// A task that took less than this many times the median of its group is no straggler, whatever its index.
         median_factor: Quantity<Ratio>,
+        /// What a task may lose that was launched before its executor had ended any: classes are loaded, code is compiled.
+        cold_start: Quantity<Duration>,
         /// Groups with fewer tasks are not judged.
         min_tasks: Quantity<Count>,
     }
@@ -58,7 +62,7 @@ impl Check for SlowForTheirInput {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
-        let mut views = GroupStragglers::of_application(app, labelling);
+        let mut views = GroupStragglers::of_application(app, labelling, Basis::Wall);
         views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
         if views.is_empty() {
             return Verdict::NotApplicable;
@@ -66,8 +70,9 @@ impl Check for SlowForTheirInput {
         if views.iter().all(|view| view.executions.input_unit.is_none()) {
             return Verdict::NotEvaluated("no task tells its input".to_owned());
         }
+        let warm = first_ends(app);
         let mut worst: Vec<Worst<'_>> =
-            views.iter().enumerate().filter_map(|(place, view)| params.worst(place, view)).collect();
+            views.iter().enumerate().filter_map(|(place, view)| params.worst(place, view, &warm)).collect();
         worst.sort_by_key(|worst| (Reverse(worst.severity), Reverse(worst.lost), worst.view.group.kind));
         let bad = worst.iter().filter(|worst| worst.severity > Severity::None).count();
         let causes = (bad > 0).then(|| Causes::of(app, &views));
@@ -94,7 +99,7 @@ impl Check for SlowForTheirInput {
 
 impl DosIndex {
     /// The straggler of a group with the worst severity, of equal ones the one that lost most.
-    fn worst<'a>(&self, place: usize, view: &'a GroupStragglers<'a>) -> Option<Worst<'a>> {
+    fn worst<'a>(&self, place: usize, view: &'a GroupStragglers<'a>, warm: &FirstEnds) -> Option<Worst<'a>> {
         let tasks = &view.executions.tasks;
         let told: Vec<(f64, Option<f64>)> =
             tasks.iter().map(|task| (task.duration, task.input.map(|input| input as f64))).collect();
@@ -102,6 +107,9 @@ impl DosIndex {
         let late = view.labels.places().filter_map(|place| {
             let (task, index) = (*tasks.get(place)?, (*indices.get(place)?)?);
             let lost = Millis::from_f64(1000.0 * task.duration * (1.0 - 1.0 / index))?;
+            if lost.as_f64() < self.cold_start.get() && is_cold(view, &task, warm) {
+                return None;
+            }
             let conditions = [self.dos_index.severity(index), self.lost_time.severity(lost.as_f64())];
             let severity = conditions.into_iter().min()?;
             // A task without input has an index without end.
@@ -164,6 +172,33 @@ fn in_words(cause: &StragglerCause) -> String {
         Some(confidence) => format!("{} ({})", cause.primary.display_name(), confidence.name()),
         None => cause.primary.display_name().to_owned(),
     }
+}
+
+/// When each executor ended its first task.
+type FirstEnds = BTreeMap<Symbol, Timestamp>;
+
+fn first_ends(app: &Application) -> FirstEnds {
+    let mut first = FirstEnds::new();
+    for group in &app.groups {
+        let attempts = &group.attempts;
+        for row in 0..attempts.len() {
+            if let (Some(executor), Some(end)) =
+                (attempts.executor(row), attempts.time(row, TimePoint::Finish))
+            {
+                let known = first.entry(executor).or_insert(end);
+                *known = end.min(*known);
+            }
+        }
+    }
+    first
+}
+
+/// Whether the task was launched before its executor had ended any.
+fn is_cold(view: &GroupStragglers<'_>, task: &Execution, warm: &FirstEnds) -> bool {
+    let attempts = &view.group.attempts;
+    let warm_from = attempts.executor(task.attempt).and_then(|executor| warm.get(&executor));
+    let launched = attempts.time(task.attempt, TimePoint::Start);
+    warm_from.zip(launched).is_some_and(|(&warm, launched)| launched < warm)
 }
 
 fn harmless(app: &Application) -> Judgement {

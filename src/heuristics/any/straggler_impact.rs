@@ -13,6 +13,7 @@ use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
+use crate::stragglers::executions::Basis;
 use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
 use crate::units::{Millis, Timestamp};
@@ -39,7 +40,7 @@ impl Check for HeldUp {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
-        let mut views = GroupStragglers::of_application(app, labelling);
+        let mut views = GroupStragglers::of_application(app, labelling, Basis::Wall);
         views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
         if views.is_empty() {
             return Verdict::NotApplicable;

@@ -1,0 +1,180 @@
+//! `elephant-rs nodes PATH…`
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use chrono::{DateTime, NaiveDate, NaiveTime};
+use clap::{Args, ValueEnum};
+
+use super::Exit;
+use super::output::Output;
+use super::reading::Reading;
+use crate::nodes;
+use crate::nodes::settings::{Indicator, IntervalKind, Settings};
+use crate::report::TextOptions;
+use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text};
+use crate::units::Timestamp;
+
+pub(super) const EXAMPLES: &str = "\
+Each task's time is compared with those of its group (the maps or the reduces of a job, or a stage), so that jobs of all
+kinds and both engines count together. A node is called a straggler when no node is surely slower and its tasks surely
+take longer than the average of their groups. Hosts of one name are one node: rank clusters whose hosts share names one
+by one.
+
+Examples:
+  elephant-rs nodes /spark-events /mr-history/done
+      all nodes, the slowest first
+  elephant-rs nodes --since 2026-11-01 --format json history/
+      of what started in November, with all fits and every node's days
+  elephant-rs nodes --exclude-list exclude.txt history/
+      also write the stragglers' names for yarn.resourcemanager.nodes.exclude-path; after that:
+      yarn rmadmin -refreshNodes
+
+Exit status: 0 the nodes were ranked, 2 the run failed.";
+
+#[derive(Debug, Args)]
+pub(super) struct Nodes {
+    #[command(flatten)]
+    reading: Reading,
+    /// How to print the ranking
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Show only the first N nodes
+    #[arg(long, value_name = "N")]
+    top: Option<NonZeroUsize>,
+    /// What to order the nodes by, the worst first
+    #[arg(long, value_enum, value_name = "INDICATOR", default_value_t = Order::Level)]
+    order: Order,
+    /// Which interval decides the levels
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::CiMean)]
+    interval: Kind,
+    /// Rank only nodes with at least N tasks
+    #[arg(long, value_name = "N", default_value_t = Settings::default().min_node_tasks)]
+    min_node_tasks: u64,
+    /// Use only groups of at least N successful tasks: z-scores in a group of n tasks reach at most (n - 1) / √n
+    #[arg(long, value_name = "N", default_value_t = Settings::default().min_group)]
+    min_group: usize,
+    /// Which quantile of the tasks' z-scores to report
+    #[arg(long, value_name = "Q", value_parser = share, default_value_t = Settings::default().quantile)]
+    quantile: f64,
+    /// Only tasks that started at this time or later (2026-11-20 or 2026-11-20T12:00:00Z; days begin in UTC)
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    since: Option<Timestamp>,
+    /// Only tasks that started before this time
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    until: Option<Timestamp>,
+    /// Write the hosts that are called stragglers to a file, one a line, as YARN's exclude list
+    #[arg(long, value_name = "FILE")]
+    exclude_list: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// For people at a terminal
+    Text,
+    /// For scripts, with all fits and days
+    Json,
+    /// For spreadsheets, a row for each node
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    /// The confidence interval of the mean z-score
+    CiMean,
+    /// The interval that holds 95 of 100 tasks; those of most nodes overlap
+    Prediction,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Order {
+    /// The level, then the mean
+    Level,
+    /// The mean z-score
+    Mean,
+    /// The standard deviation of the z-scores
+    Sd,
+    /// The quantile by the best fit
+    Quantile,
+    /// The probability of z > 2 by the best fit
+    ExtremeValue,
+    /// The share of tasks that take 1.5 times their group's median or more
+    StragglerShare,
+}
+
+impl Nodes {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let output = Output::open(self.reading.output.as_deref())?;
+        let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
+        let settings = self.settings();
+        let report = self.reading.threads()?.install(|| nodes::report(&self.reading.paths, settings));
+        self.reading.warn(&report.problems);
+        let text = TextOptions { color: output.wants_color(self.reading.color), ..TextOptions::default() };
+        let top = self.top.map(NonZeroUsize::get);
+        output.write(|out| match self.format {
+            Format::Text => write_text(&report, text, top, out),
+            Format::Json => write_json(&report, top, out),
+            Format::Csv => write_csv(&report, top, out),
+        })?;
+        let failed = self.reading.failed(&report.problems, report.named_input_failed);
+        // A list made from half of the histories would take the wrong nodes out of a cluster.
+        if let Some(exclude_list) = exclude_list.filter(|_| !failed) {
+            exclude_list.write(|out| write_exclude_list(&report, out))?;
+        }
+        Ok(if failed { Exit::Failure } else { Exit::Clean })
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            min_group: self.min_group,
+            min_node_tasks: self.min_node_tasks,
+            quantile: self.quantile,
+            interval: match self.interval {
+                Kind::CiMean => IntervalKind::MeanConfidence,
+                Kind::Prediction => IntervalKind::Prediction,
+            },
+            order: match self.order {
+                Order::Level => Indicator::Level,
+                Order::Mean => Indicator::Mean,
+                Order::Sd => Indicator::Deviation,
+                Order::Quantile => Indicator::Quantile,
+                Order::ExtremeValue => Indicator::ExtremeValue,
+                Order::StragglerShare => Indicator::StragglerShare,
+            },
+            since: self.since,
+            until: self.until,
+            ..Settings::default()
+        }
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().map_err(|error| error.to_string())?;
+    if value > 0.0 && value < 1.0 { Ok(value) } else { Err("it has to lie between 0 and 1".to_owned()) }
+}
+
+/// A time with its zone as RFC 3339 has it, or the beginning of a day in UTC.
+fn moment(text: &str) -> Result<Timestamp, String> {
+    if let Ok(day) = text.parse::<NaiveDate>() {
+        return Ok(Timestamp::from_millis(day.and_time(NaiveTime::MIN).and_utc().timestamp_millis()));
+    }
+    DateTime::parse_from_rfc3339(text)
+        .map(|time| Timestamp::from_millis(time.timestamp_millis()))
+        .map_err(|_| "it has to look like 2026-11-20 or 2026-11-20T12:00:00Z".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_days_or_times() {
+        let millis = |text| moment(text).map(Timestamp::as_millis);
+        assert_eq!(millis("1970-01-02"), Ok(86_400_000));
+        assert_eq!(millis("1970-01-01T01:00:00+01:00"), Ok(0));
+        assert_eq!(millis("1970-01-01T00:00:01.5Z"), Ok(1500));
+        assert!(millis("yesterday").is_err() && millis("1970-13-01").is_err());
+        assert!(share("0").is_err() && share("NaN").is_err() && share("0.9").is_ok());
+    }
+}

@@ -1,0 +1,73 @@
+//! What all commands that read histories have in common.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use rayon::{ThreadPool, ThreadPoolBuildError};
+
+use super::{Color, output};
+use crate::engine::SourceProblem;
+use crate::parse::Level as ProblemLevel;
+
+/// Options of commands that read histories.
+#[derive(Debug, Args)]
+pub(super) struct Reading {
+    /// Files and folders with event logs and job histories, also archives; - reads standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Write the report to a file, which appears whole or not at all
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Read N files at a time; by default as many as there are processors
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Exit with status 2 when any input could not be read to its end
+    #[arg(long)]
+    strict: bool,
+    /// Print no warnings on standard error
+    #[arg(long, short)]
+    quiet: bool,
+    /// When to use colour; auto also honours `NO_COLOR`
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub(super) color: Color,
+    /// Show no progress; there is none so far, so this changes nothing
+    #[arg(long, hide = true)]
+    no_progress: bool,
+}
+
+impl Reading {
+    /// The threads to work with.
+    pub(super) fn threads(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, NonZeroUsize::get)).build()
+    }
+
+    /// Tells what went wrong, unless nobody wants to know.
+    pub(super) fn warn(&self, problems: &[SourceProblem]) {
+        if !self.quiet {
+            warn(problems);
+        }
+    }
+
+    /// Whether the run failed by what could not be read.
+    pub(super) fn failed(&self, problems: &[SourceProblem], named_input_failed: bool) -> bool {
+        let damaged = problems.iter().any(|entry| entry.problem.level >= ProblemLevel::Warning);
+        named_input_failed || (self.strict && damaged)
+    }
+}
+
+/// One line on standard error for each problem that is worth one.
+pub(super) fn warn(problems: &[SourceProblem]) {
+    for entry in problems {
+        let problem = &entry.problem;
+        if problem.level < ProblemLevel::Warning {
+            continue;
+        }
+        let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
+        let often = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
+        output::complain(
+            problem.level.name(),
+            &format!("{}{place}: {}{often}", entry.source, problem.message),
+        );
+    }
+}

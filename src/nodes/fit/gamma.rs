@@ -1,0 +1,27 @@
+//! The gamma distribution with a threshold of 0.
+
+use crate::stats::gamma::{ln_less_digamma, stirling_excess};
+
+/// Shape, and the log-likelihood of a value on average, for values with a mean of 1 whose logarithms have the mean
+/// `mean_log`, which is below 0.
+///
+/// The scale is one over the shape, and the shape `a` solves `ln a - ψ(a) = -mean_log`: Newton's method in `ln a`, from
+/// the start of Minka, "Estimating a Gamma distribution" (2002).
+pub(super) fn fit(mean_log: f64) -> Option<(f64, f64)> {
+    let gap = -mean_log;
+    if !(gap > 0.0 && gap.is_finite()) {
+        return None;
+    }
+    let mut shape = (3.0 - gap + ((gap - 3.0).powi(2) + 24.0 * gap).sqrt()) / (12.0 * gap);
+    for _ in 0..50 {
+        let (value, slope) = ln_less_digamma(shape);
+        let step = (value - gap) / -(slope * shape);
+        // Far from the solution a step could leave the range of doubles.
+        shape *= (step / (1.0 + step.abs())).exp();
+        if step.abs() < 1e-14 {
+            break;
+        }
+    }
+    let log_likelihood = -mean_log - shape * gap + stirling_excess(shape);
+    log_likelihood.is_finite().then_some((shape, log_likelihood))
+}

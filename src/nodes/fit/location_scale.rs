@@ -1,0 +1,67 @@
+//! Location-scale families on a standardised sample: the inner fits of everything but the gamma.
+
+use super::points::Standardised;
+use super::{logistic, normal, smallest_extreme_value};
+
+/// A family with density `f((x - location) / scale) / scale`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LocationScale {
+    Normal,
+    SmallestExtremeValue,
+    Logistic,
+}
+
+/// Parameters of a location-scale family and the log-likelihood that they have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Located {
+    pub(super) location: f64,
+    pub(super) scale: f64,
+    pub(super) log_likelihood: f64,
+}
+
+/// How exact the maximum has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exactness {
+    /// The log-likelihood is exact to 1e-9 for a sample of a thousand: enough to compare thresholds.
+    Value,
+    /// The parameters too have all their digits.
+    Parameters,
+}
+
+impl LocationScale {
+    /// The maximum of the likelihood on a standardised sample, in its units. `start` is a maximum nearby, such as that of
+    /// the neighbouring threshold.
+    pub(super) fn fit(
+        self,
+        sample: &[f64],
+        weights: &[f64],
+        total: f64,
+        start: Option<Located>,
+        exactness: Exactness,
+    ) -> Option<Located> {
+        match self {
+            Self::Normal => Some(normal::fit(total)),
+            Self::SmallestExtremeValue => {
+                smallest_extreme_value::fit(sample, weights, total, start, exactness)
+            }
+            Self::Logistic => logistic::fit(sample, weights, total, start, exactness),
+        }
+    }
+
+    /// The same in the units of the sample itself.
+    pub(super) fn fit_whole(self, values: &[f64]) -> Option<Located> {
+        let weights = vec![1.0; values.len()];
+        let total = values.len() as f64;
+        let mut sample = Standardised::default();
+        sample.of(values, &weights, total);
+        if !(sample.deviation > 0.0 && sample.deviation.is_finite()) {
+            return None;
+        }
+        let inner = self.fit(&sample.values, &weights, total, None, Exactness::Parameters)?;
+        Some(Located {
+            location: sample.mean + sample.deviation * inner.location,
+            scale: sample.deviation * inner.scale,
+            log_likelihood: inner.log_likelihood - total * sample.deviation.ln(),
+        })
+    }
+}

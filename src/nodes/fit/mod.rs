@@ -1,0 +1,167 @@
+//! Ten families of distributions, fitted to a node's normalised task times and compared by Anderson and Darling's A²
+//! (S1, section III C: Ouyang et al., "An Approach for Modeling and Ranking Node-level Stragglers in Cloud
+//! Datacenters").
+
+mod distribution;
+mod exponential;
+mod family;
+mod gamma;
+mod goodness;
+mod location_scale;
+mod logistic;
+mod maximise;
+mod normal;
+mod points;
+mod smallest_extreme_value;
+#[cfg(test)]
+mod tests;
+mod threshold;
+
+pub use distribution::{Distribution, Tails};
+pub use family::Family;
+pub use goodness::{Goodness, Normality, goodness, normality};
+
+use location_scale::{Located, LocationScale};
+use threshold::{Inner, ThresholdFit};
+
+/// Fewer values are not fitted.
+pub const LEAST_VALUES: usize = 5;
+
+/// How a fit came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// A likelihood with one maximum, or a formula.
+    Closed,
+    /// A threshold at a maximum of its profile.
+    Interior,
+    /// The likelihood grows as the threshold goes to minus infinity: the family's limit without threshold fits as well.
+    LowerBound,
+    /// The likelihood only grows towards the smallest value, where it has no bound: never the best fit.
+    Degenerate,
+}
+
+impl Status {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Interior => "interior",
+            Self::LowerBound => "lower_bound",
+            Self::Degenerate => "degenerate",
+        }
+    }
+}
+
+/// A family fitted to a sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fit {
+    /// The distribution.
+    pub distribution: Distribution,
+    /// How it was found.
+    pub status: Status,
+    /// The logarithm of the likelihood.
+    pub log_likelihood: f64,
+    /// Distances between sample and distribution.
+    pub goodness: Goodness,
+    /// Akaike's information criterion.
+    pub aic: f64,
+    /// Schwarz's information criterion.
+    pub bic: f64,
+}
+
+impl Fit {
+    /// The family.
+    #[must_use]
+    pub const fn family(&self) -> Family {
+        self.distribution.family
+    }
+}
+
+/// All families that can be fitted to a sorted sample, in the order of [`Family::ALL`]; none for fewer than
+/// [`LEAST_VALUES`] values, or where all are equal.
+#[must_use]
+pub fn fit_all(sorted: &[f64]) -> Vec<Fit> {
+    let (Some(least), Some(greatest)) = (sorted.first(), sorted.last()) else { return Vec::new() };
+    let range = greatest - least;
+    if sorted.len() < LEAST_VALUES || !(range > 0.0 && range.is_finite()) {
+        return Vec::new();
+    }
+    let mut fits = Vec::with_capacity(Family::ALL.len());
+    let mut add = |found: Option<(Distribution, Status, f64)>| fits.extend(judge(sorted, found));
+    add(two_parameters(Family::Normal, sorted));
+    add(exponential::fit(sorted));
+    add(two_parameters(Family::SmallestExtremeValue, sorted));
+    add(two_parameters(Family::LargestExtremeValue, sorted));
+    add(two_parameters(Family::Loglogistic, sorted));
+    let families = [Family::Lognormal3, Family::Weibull3, Family::Gamma3, Family::Loglogistic3];
+    for (family, fit) in families.into_iter().zip(threshold::fit(sorted)) {
+        add(fit.map(|fit| with_threshold(family, *least, fit)));
+    }
+    add(two_parameters(Family::Logistic, sorted));
+    fits
+}
+
+/// Fits that may be called the best, the best first: by A² rounded to 1e-9, then by the number of parameters, then in
+/// the order of the table.
+#[must_use]
+pub fn ranked(fits: &[Fit]) -> Vec<&Fit> {
+    let rounded = |fit: &Fit| fit.goodness.anderson_darling.map(|a| (a * 1e9).round());
+    let able = |fit: &&Fit| fit.family().is_candidate() && fit.status != Status::Degenerate;
+    let mut ranked: Vec<(f64, &Fit)> =
+        fits.iter().filter(able).filter_map(|fit| Some((rounded(fit)?, fit))).collect();
+    ranked.sort_by(|(a, left), (b, right)| {
+        let key = |fit: &Fit| (fit.family().parameters(), fit.family());
+        a.total_cmp(b).then_with(|| key(left).cmp(&key(right)))
+    });
+    ranked.into_iter().map(|(_, fit)| fit).collect()
+}
+
+fn judge(sorted: &[f64], found: Option<(Distribution, Status, f64)>) -> Option<Fit> {
+    let (distribution, status, log_likelihood) = found?;
+    let tails = distribution.tails().filter(|_| log_likelihood.is_finite())?;
+    let parameters = f64::from(distribution.family.parameters());
+    Some(Fit {
+        distribution,
+        status,
+        log_likelihood,
+        goodness: goodness(sorted, &tails),
+        aic: 2.0 * parameters - 2.0 * log_likelihood,
+        bic: parameters * (sorted.len() as f64).ln() - 2.0 * log_likelihood,
+    })
+}
+
+/// Families without a threshold; `None` for a loglogistic with values that are not above 0.
+fn two_parameters(family: Family, sorted: &[f64]) -> Option<(Distribution, Status, f64)> {
+    let whole = |fit: Located| (fit.location, fit.scale, fit.log_likelihood);
+    let (first, second, log_likelihood) = match family {
+        Family::Normal => whole(LocationScale::Normal.fit_whole(sorted)?),
+        Family::SmallestExtremeValue => whole(LocationScale::SmallestExtremeValue.fit_whole(sorted)?),
+        Family::LargestExtremeValue => {
+            let mirrored: Vec<f64> = sorted.iter().map(|value| -value).collect();
+            let fit = LocationScale::SmallestExtremeValue.fit_whole(&mirrored)?;
+            (-fit.location, fit.scale, fit.log_likelihood)
+        }
+        Family::Logistic => whole(LocationScale::Logistic.fit_whole(sorted)?),
+        Family::Loglogistic => {
+            if sorted.first().is_none_or(|&least| least <= 0.0) {
+                return None;
+            }
+            let logarithms: Vec<f64> = sorted.iter().map(|value| value.ln()).collect();
+            let fit = LocationScale::Logistic.fit_whole(&logarithms)?;
+            (fit.location, fit.scale, fit.log_likelihood - logarithms.iter().sum::<f64>())
+        }
+        _ => return None,
+    };
+    Some((Distribution { family, threshold: None, first, second }, Status::Closed, log_likelihood))
+}
+
+fn with_threshold(family: Family, least: f64, fit: ThresholdFit) -> (Distribution, Status, f64) {
+    let (first, second) = match fit.inner {
+        Inner::Log { location, scale } if family == Family::Weibull3 => (1.0 / scale, location.exp()),
+        Inner::Log { location, scale } => (location, scale),
+        Inner::Gamma { shape, scale } => (shape, scale),
+    };
+    let threshold = Some(least - fit.offset);
+    (Distribution { family, threshold, first, second }, fit.status, fit.log_likelihood)
+}

@@ -1,0 +1,150 @@
+//! Samples as the likelihoods see them: values with weights.
+
+use crate::stats::elementary::ln;
+
+/// A sample of up to this many values is never condensed.
+const WHOLE: usize = 96;
+/// So many of the smallest and of the largest values stay themselves in a condensed sample.
+const SMALLEST: usize = 24;
+const LARGEST: usize = 8;
+/// Into so many blocks the values between them are condensed.
+const BLOCKS: usize = 24;
+
+/// Values above their smallest, each with a weight.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Points {
+    pub(super) values: Vec<f64>,
+    pub(super) weights: Vec<f64>,
+    pub(super) total: f64,
+}
+
+impl Points {
+    /// Each value once, from a sorted sample.
+    pub(super) fn whole(sorted: &[f64]) -> Self {
+        let least = sorted.first().copied().unwrap_or_default();
+        Self {
+            values: sorted.iter().map(|value| value - least).collect(),
+            weights: vec![1.0; sorted.len()],
+            total: sorted.len() as f64,
+        }
+    }
+
+    /// A few points that give smooth functions of the sample nearly the same sums.
+    ///
+    /// The ends, which decide where a threshold may lie, stay. Between them each block of neighbours becomes two
+    /// points with the block's mean and variance (the two-point Gauss rule). `None` where the sample is small anyway.
+    pub(super) fn condensed(sorted: &[f64]) -> Option<Self> {
+        if sorted.len() <= WHOLE {
+            return None;
+        }
+        let least = sorted.first().copied()?;
+        let (low, rest) = sorted.split_at_checked(SMALLEST)?;
+        let (middle, high) = rest.split_at_checked(rest.len().checked_sub(LARGEST)?)?;
+        let mut points = Self { total: sorted.len() as f64, ..Self::default() };
+        let mut add = |value: f64, weight: f64| {
+            points.values.push((value - least).max(0.0));
+            points.weights.push(weight);
+        };
+        for &value in low {
+            add(value, 1.0);
+        }
+        for block in middle.chunks(middle.len().div_ceil(BLOCKS)) {
+            let n = block.len() as f64;
+            let mean = block.iter().sum::<f64>() / n;
+            let spread = (block.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
+            add(mean - spread, n / 2.0);
+            add(mean + spread, n / 2.0);
+        }
+        for &value in high {
+            add(value, 1.0);
+        }
+        Some(points)
+    }
+
+    /// The weighted mean of the values.
+    pub(super) fn mean(&self) -> f64 {
+        weighted_sum(&self.values, &self.weights) / self.total
+    }
+}
+
+/// A sample moved and scaled to a mean of 0 and a standard deviation (with `n`) of 1: on it the parameters of a
+/// location-scale family are about 0 and 1, whatever the sample.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Standardised {
+    pub(super) values: Vec<f64>,
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+}
+
+impl Standardised {
+    /// `values` themselves.
+    pub(super) fn of(&mut self, values: &[f64], weights: &[f64], total: f64) {
+        self.values.clear();
+        self.values.extend_from_slice(values);
+        self.standardise(weights, total);
+    }
+
+    /// The logarithms of `values + offset`, over the mean of those sums; gives that mean.
+    ///
+    /// Divided by their mean, sums far from 0 have logarithms near 0, which keep their digits.
+    pub(super) fn of_logarithms(&mut self, points: &Points, offset: f64) -> f64 {
+        let mean = points.mean() + offset;
+        let inverse = 1.0 / mean;
+        self.values.clear();
+        self.values.extend(points.values.iter().map(|value| ln((value + offset) * inverse)));
+        self.standardise(&points.weights, points.total);
+        mean
+    }
+
+    fn standardise(&mut self, weights: &[f64], total: f64) {
+        self.mean = weighted_sum(&self.values, weights) / total;
+        let mean = self.mean;
+        self.values.iter_mut().for_each(|value| *value -= mean);
+        self.deviation = (weighted_squares(&self.values, weights) / total).sqrt();
+        let inverse = 1.0 / self.deviation;
+        self.values.iter_mut().for_each(|value| *value *= inverse);
+    }
+}
+
+/// Sums over four lanes, which is what makes them run on vectors; the order is fixed.
+const LANES: usize = 4;
+
+/// The sum of `term(value, weight)` in a fixed order.
+#[inline]
+pub(super) fn sums<const N: usize>(
+    values: &[f64],
+    weights: &[f64],
+    term: impl Fn(f64, f64) -> [f64; N],
+) -> [f64; N] {
+    let mut lanes = [[0.0; LANES]; N];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let (weight_chunks, rest_weights) = weights.as_chunks::<LANES>();
+    for (chunk, weights) in chunks.iter().zip(weight_chunks) {
+        let mut terms = [[0.0; LANES]; N];
+        for (lane, (value, weight)) in chunk.iter().zip(weights).enumerate() {
+            for (row, part) in terms.iter_mut().zip(term(*value, *weight)) {
+                if let Some(slot) = row.get_mut(lane) {
+                    *slot = part;
+                }
+            }
+        }
+        for (sum, row) in lanes.iter_mut().zip(terms) {
+            sum.iter_mut().zip(row).for_each(|(sum, part)| *sum += part);
+        }
+    }
+    let mut totals = lanes.map(|lanes| lanes.iter().sum::<f64>());
+    for (value, weight) in rest.iter().zip(rest_weights) {
+        totals.iter_mut().zip(term(*value, *weight)).for_each(|(total, part)| *total += part);
+    }
+    totals
+}
+
+fn weighted_sum(values: &[f64], weights: &[f64]) -> f64 {
+    let [sum] = sums(values, weights, |value, weight| [weight * value]);
+    sum
+}
+
+fn weighted_squares(values: &[f64], weights: &[f64]) -> f64 {
+    let [sum] = sums(values, weights, |value, weight| [weight * value * value]);
+    sum
+}

@@ -1,0 +1,115 @@
+//! What is said about one node (S1, table 1).
+
+use super::collect::NodeSample;
+use super::fit::{self, Fit};
+use super::levels::Interval;
+use super::settings::{IntervalKind, Settings};
+use super::trend::Trend;
+use crate::stats::descriptive::{mean, quantile_of_sorted, standard_deviation};
+use crate::stats::{normal, proportion, student};
+
+/// One node with its indicators.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// The host.
+    pub name: Box<str>,
+    /// Its rack, where a history declares it.
+    pub rack: Option<Box<str>>,
+    /// Successful attempts with a z-score.
+    pub tasks: u64,
+    /// Their mean z-score.
+    pub mean: Option<f64>,
+    /// Their standard deviation (with `n - 1`).
+    pub deviation: Option<f64>,
+    /// The confidence interval of the mean, from Student's t.
+    pub mean_interval: Option<Interval>,
+    /// The interval that holds single tasks, by the best fit.
+    pub prediction_interval: Option<Interval>,
+    /// Which of the two counts.
+    pub interval_kind: IntervalKind,
+    /// The wanted quantile by the best fit.
+    pub quantile: Option<f64>,
+    /// The wanted quantile of the sample itself.
+    pub sample_quantile: Option<f64>,
+    /// The probability of an extreme value by the best fit.
+    pub extreme_value: Option<f64>,
+    /// Stragglers by time.
+    pub stragglers: u64,
+    /// Their share of the tasks.
+    pub straggler_share: Option<f64>,
+    /// Wilson's interval of that share.
+    pub straggler_interval: Option<Interval>,
+    /// All fits, in the order of the families.
+    pub fits: Vec<Fit>,
+    /// The fits that may be the best, as places in `fits`, the best first.
+    pub best_fits: Vec<usize>,
+    /// The node's days.
+    pub trend: Trend,
+    /// The performance level, 0 for the worst; `None` for a node that is not ranked.
+    pub level: Option<u32>,
+}
+
+impl Node {
+    /// Everything but the level, which depends on the other nodes.
+    #[must_use]
+    pub fn of(sample: NodeSample, settings: &Settings) -> Self {
+        let NodeSample { name, rack, scores, stragglers, days } = sample;
+        let tasks = scores.len() as u64;
+        let (mean, deviation) = (mean(&scores), standard_deviation(&scores, 1));
+        let mut sorted = scores;
+        sorted.sort_unstable_by(f64::total_cmp);
+        let fits = fit::fit_all(&sorted);
+        let best_fits: Vec<usize> = fit::ranked(&fits)
+            .into_iter()
+            .filter_map(|best| fits.iter().position(|fit| fit.family() == best.family()))
+            .collect();
+        let best = best_fits.first().and_then(|&place| fits.get(place)).map(|fit| fit.distribution);
+        let tail = 0.5 - 0.5 * settings.confidence;
+        let ends = best.and_then(|best| Some((best.quantile(tail)?, best.quantile(1.0 - tail)?)));
+        let interval = |(low, high): (f64, f64)| Interval { low, high };
+        let z = normal::quantile(1.0 - tail);
+        Self {
+            name,
+            rack,
+            tasks,
+            mean,
+            deviation,
+            mean_interval: student::interval_of_mean(mean, deviation, tasks, settings.confidence)
+                .map(interval),
+            prediction_interval: ends.map(interval),
+            interval_kind: settings.interval,
+            quantile: best.and_then(|best| best.quantile(settings.quantile)),
+            sample_quantile: quantile_of_sorted(&sorted, settings.quantile),
+            extreme_value: best.and_then(|best| best.survival(settings.extreme)),
+            stragglers,
+            straggler_share: (tasks > 0).then(|| stragglers as f64 / tasks as f64),
+            straggler_interval: z.and_then(|z| proportion::wilson(stragglers, tasks, z)).map(interval),
+            fits,
+            best_fits,
+            trend: Trend::of(&days, settings),
+            level: None,
+        }
+    }
+
+    /// The interval that decides the level.
+    #[must_use]
+    pub const fn interval(&self) -> Option<Interval> {
+        match self.interval_kind {
+            IntervalKind::MeanConfidence => self.mean_interval,
+            IntervalKind::Prediction => self.prediction_interval,
+        }
+    }
+
+    /// Whether the node is called a straggler: no node is surely slower, and its tasks surely take longer than their
+    /// siblings.
+    #[must_use]
+    pub fn is_straggler(&self) -> bool {
+        self.level == Some(0) && self.interval().is_some_and(|interval| interval.low > 0.0)
+    }
+
+    /// The best fit.
+    #[must_use]
+    pub fn best(&self) -> Option<&Fit> {
+        self.best_fits.first().and_then(|&place| self.fits.get(place))
+    }
+}

@@ -1,0 +1,74 @@
+//! Ranks the nodes of a cluster by how long tasks take on them, over the jobs of both engines.
+//!
+//! The method is that of S1, Ouyang et al., "An Approach for Modeling and Ranking Node-level Stragglers in Cloud
+//! Datacenters" (IEEE SCC 2016): [`collect`] turns the time of each successful attempt into a z-score within its group,
+//! [`fit`] finds the distribution behind the z-scores of a node, [`indicators`] sum them up, and [`levels`] sorts nodes
+//! into levels of performance by intervals of which one lies wholly above another.
+
+pub mod collect;
+pub mod fit;
+pub mod indicators;
+pub mod levels;
+mod rank;
+pub mod score;
+pub mod settings;
+pub mod summary;
+pub mod trend;
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use crate::engine::{self, SourceProblem, Visited, visit};
+use collect::Collected;
+use indicators::Node;
+use settings::Settings;
+use summary::Summary;
+
+/// Everything that a report on nodes shows.
+#[derive(Debug, Clone)]
+pub struct NodesReport {
+    /// How the ranking came about.
+    pub settings: Settings,
+    /// Counts of files and applications.
+    pub files: engine::Summary,
+    /// The nodes.
+    pub ranking: Ranking,
+    /// What went wrong, by source.
+    pub problems: Vec<SourceProblem>,
+    /// Whether something that the user named could not be read.
+    pub named_input_failed: bool,
+}
+
+/// The nodes of a cluster in order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// Nodes with a level, the worst first, then the others.
+    pub nodes: Vec<Node>,
+    /// Counts over them.
+    pub summary: Summary,
+}
+
+/// Ranks the nodes of all applications below `paths`.
+#[must_use]
+pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
+    let visited = visit(paths, |app, _| Collected::of(app, &settings));
+    let Visited { summary, applications, problems, named_input_failed, .. } = visited;
+    let mut all = Collected::default();
+    for application in applications {
+        all.merge(application.value);
+    }
+    NodesReport { settings, files: summary, ranking: rank(all, &settings), problems, named_input_failed }
+}
+
+/// Ranks nodes by their z-scores.
+#[must_use]
+pub fn rank(collected: Collected, settings: &Settings) -> Ranking {
+    let groups = collected.groups;
+    let samples = collected.into_nodes();
+    let mut nodes: Vec<Node> = samples.into_par_iter().map(|sample| Node::of(sample, settings)).collect();
+    rank::assign_levels(&mut nodes, settings);
+    nodes.sort_by(|a, b| rank::order(a, b, settings.order));
+    let summary = Summary::of(&nodes, groups);
+    Ranking { nodes, summary }
+}

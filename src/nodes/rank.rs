@@ -1,0 +1,43 @@
+//! Nodes in the order of their slowness.
+
+use std::cmp::Ordering;
+
+use super::indicators::Node;
+use super::levels::{Interval, levels};
+use super::settings::{Indicator, Settings};
+
+/// Gives every node with enough tasks and an interval its level.
+pub(super) fn assign_levels(nodes: &mut [Node], settings: &Settings) {
+    let able = |node: &Node| node.interval().filter(|_| node.tasks >= settings.min_node_tasks);
+    let intervals: Vec<Interval> = nodes.iter().filter_map(able).collect();
+    let mut found = levels(&intervals).into_iter();
+    for node in nodes {
+        node.level = able(node).and_then(|_| found.next());
+    }
+}
+
+/// Ranked nodes before others, the worst first, ties by name.
+pub(super) fn order(a: &Node, b: &Node, by: Indicator) -> Ordering {
+    let unranked = |node: &Node| node.level.is_none();
+    let value = |node: &Node| match by {
+        Indicator::Level | Indicator::Mean => node.mean,
+        Indicator::Deviation => node.deviation,
+        Indicator::Quantile => node.quantile,
+        Indicator::ExtremeValue => node.extreme_value,
+        Indicator::StragglerShare => node.straggler_share,
+    };
+    let level = |node: &Node| if by == Indicator::Level { node.level } else { None };
+    unranked(a)
+        .cmp(&unranked(b))
+        .then_with(|| level(a).cmp(&level(b)))
+        .then_with(|| descending(value(a), value(b)))
+        .then_with(|| a.name.cmp(&b.name))
+}
+
+/// The greater first, unknown last.
+fn descending(a: Option<f64>, b: Option<f64>) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}

@@ -1,0 +1,96 @@
+//! What all nodes together show.
+
+use std::collections::BTreeMap;
+
+use super::collect::GroupCounts;
+use super::fit::Family;
+use super::indicators::Node;
+
+/// Counts over all nodes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Summary {
+    /// Nodes with at least one task.
+    pub nodes: u64,
+    /// Nodes with a level.
+    pub ranked: u64,
+    /// Nodes that are called stragglers.
+    pub stragglers: u64,
+    /// Nodes whose slowness came and went.
+    pub transient: u64,
+    /// Where the z-scores come from.
+    pub groups: GroupCounts,
+    /// How many nodes each level has, from level 0 on.
+    pub levels: Vec<u64>,
+    /// How many nodes each family fits best, in the order of the families.
+    pub best_fits: Vec<(Family, u64)>,
+    /// Nodes with a best fit.
+    pub fitted: u64,
+    /// Nodes of which the loglogistic with a threshold is among the best three fits (S1: all).
+    pub loglogistic_in_top_three: u64,
+    /// The racks that histories declare, by name.
+    pub racks: Vec<Rack>,
+}
+
+/// The nodes of a rack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rack {
+    /// Its name.
+    pub name: Box<str>,
+    /// How many nodes it has.
+    pub nodes: u64,
+    /// How many tasks they ran.
+    pub tasks: u64,
+    /// The mean z-score of these tasks.
+    pub mean: Option<f64>,
+}
+
+impl Summary {
+    /// Of nodes with levels.
+    #[must_use]
+    pub fn of(nodes: &[Node], groups: GroupCounts) -> Self {
+        let count = |test: fn(&Node) -> bool| nodes.iter().filter(|&node| test(node)).count() as u64;
+        let mut levels: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut best_fits: BTreeMap<Family, u64> = BTreeMap::new();
+        for node in nodes {
+            if let Some(level) = node.level {
+                *levels.entry(level).or_default() += 1;
+            }
+            if let Some(best) = node.best() {
+                *best_fits.entry(best.family()).or_default() += 1;
+            }
+        }
+        Self {
+            nodes: nodes.len() as u64,
+            ranked: count(|node| node.level.is_some()),
+            stragglers: count(Node::is_straggler),
+            transient: count(|node| node.trend.transient),
+            groups,
+            levels: levels.into_values().collect(),
+            best_fits: best_fits.into_iter().collect(),
+            fitted: count(|node| node.best().is_some()),
+            loglogistic_in_top_three: count(|node| {
+                let top = node.best_fits.iter().take(3).filter_map(|&place| node.fits.get(place));
+                top.into_iter().any(|fit| fit.family() == Family::Loglogistic3)
+            }),
+            racks: racks(nodes),
+        }
+    }
+}
+
+fn racks(nodes: &[Node]) -> Vec<Rack> {
+    let mut racks: BTreeMap<&str, (u64, u64, f64)> = BTreeMap::new();
+    for node in nodes {
+        let (Some(rack), Some(mean)) = (node.rack.as_deref(), node.mean) else { continue };
+        let (count, tasks, sum) = racks.entry(rack).or_default();
+        *count += 1;
+        *tasks += node.tasks;
+        *sum += mean * node.tasks as f64;
+    }
+    let rack = |(name, (nodes, tasks, sum)): (&str, (u64, u64, f64))| Rack {
+        name: name.into(),
+        nodes,
+        tasks,
+        mean: (tasks > 0).then(|| sum / tasks as f64),
+    };
+    racks.into_iter().map(rack).collect()
+}

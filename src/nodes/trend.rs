@@ -1,0 +1,108 @@
+//! How a node fares from day to day (S1, section V B 2: slowness may come and go).
+
+use std::collections::BTreeMap;
+
+use super::collect::DaySum;
+use super::levels::Interval;
+use super::settings::Settings;
+use crate::stats::slope::theil_sen;
+use crate::stats::student;
+
+/// A node's days.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trend {
+    /// Every day on which the node ran tasks, in order.
+    pub days: Vec<Day>,
+    /// The Theil–Sen slope of the daily means, in z a day; `None` for fewer than two days with a mean.
+    pub slope: Option<f64>,
+    /// The share of days with a mean above 0; `None` without any day that has a mean.
+    pub slow_days: Option<f64>,
+    /// How often the mean changes its sign from one day with a mean to the next.
+    pub sign_changes: u64,
+    /// Whether the node was surely slow on one day and surely fast on another.
+    pub transient: bool,
+}
+
+/// A node's tasks of one day.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Day {
+    /// Days since 1970, UTC.
+    pub number: i32,
+    /// Tasks that started on it.
+    pub tasks: u64,
+    /// Their mean z-score; `None` for too few tasks.
+    pub mean: Option<f64>,
+    /// The confidence interval of the mean.
+    pub interval: Option<Interval>,
+}
+
+impl Trend {
+    /// From sums by day. `None` intervals where all tasks of a day have one z-score.
+    #[must_use]
+    pub fn of(sums: &BTreeMap<i32, DaySum>, settings: &Settings) -> Self {
+        let days: Vec<Day> = sums.iter().map(|(&number, sum)| day(number, sum, settings)).collect();
+        let means: Vec<(f64, f64)> =
+            days.iter().filter_map(|day| Some((f64::from(day.number), day.mean?))).collect();
+        let slow = means.iter().filter(|(_, mean)| *mean > 0.0).count();
+        let changes = means.iter().zip(means.iter().skip(1));
+        let surely = |test: fn(Interval) -> bool| days.iter().any(|day| day.interval.is_some_and(test));
+        Self {
+            slope: theil_sen(&means),
+            slow_days: (!means.is_empty()).then(|| slow as f64 / means.len() as f64),
+            sign_changes: changes.filter(|((_, a), (_, b))| a * b < 0.0).count() as u64,
+            transient: surely(|interval| interval.low > 0.0) && surely(|interval| interval.high < 0.0),
+            days,
+        }
+    }
+}
+
+fn day(number: i32, sum: &DaySum, settings: &Settings) -> Day {
+    let DaySum { count, sum, squares } = *sum;
+    let n = count as f64;
+    let mean = (count >= settings.min_day_tasks.max(1)).then_some(sum / n);
+    let deviation = mean
+        .filter(|_| count > 1)
+        .map(|mean| ((squares - n * mean * mean).max(0.0) / (n - 1.0)).sqrt())
+        // Sums of squares leave rounding errors where values are equal.
+        .filter(|&deviation| deviation > 1e-7);
+    let interval = student::interval_of_mean(mean, deviation, count, settings.confidence)
+        .map(|(low, high)| Interval { low, high });
+    Day { number, tasks: count, mean, interval }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(days: &[(i32, &[f64])]) -> BTreeMap<i32, DaySum> {
+        let sum = |values: &[f64]| DaySum {
+            count: values.len() as u64,
+            sum: values.iter().sum(),
+            squares: values.iter().map(|value| value * value).sum(),
+        };
+        days.iter().map(|&(day, values)| (day, sum(values))).collect()
+    }
+
+    #[test]
+    fn a_node_that_was_slow_once_and_fast_later_is_transient() {
+        let slow: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i % 3) / 10.0).collect();
+        let fast: Vec<f64> = slow.iter().map(|z| -z).collect();
+        let trend = Trend::of(&sums(&[(5, &slow), (6, &[9.0]), (7, &fast)]), &Settings::default());
+        assert!(trend.transient);
+        assert_eq!(trend.sign_changes, 1);
+        assert_eq!(trend.slow_days, Some(0.5));
+        assert_eq!(trend.days[1].mean, None, "one task makes no day");
+        assert!((trend.slope.unwrap() + trend.days[0].mean.unwrap()).abs() < 1e-12, "{trend:?}");
+    }
+
+    #[test]
+    fn without_days_nothing_is_known() {
+        let trend = Trend::of(&BTreeMap::new(), &Settings::default());
+        assert_eq!(trend, Trend::default());
+        let equal = [0.5; 12];
+        let trend = Trend::of(&sums(&[(1, &equal)]), &Settings::default());
+        assert_eq!(trend.slope, None);
+        assert_eq!(trend.days[0].interval, None);
+        assert_eq!(trend.slow_days, Some(1.0));
+    }
+}

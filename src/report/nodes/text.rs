@@ -1,0 +1,306 @@
+//! The ranking for people: what it means first, then the table, the worst node first.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::super::text::TextOptions;
+use super::super::wrap::{clean, fit, lines, width};
+use super::chart::Axis;
+use super::shown;
+use crate::nodes::NodesReport;
+use crate::nodes::indicators::Node;
+use crate::nodes::levels::Interval;
+use crate::nodes::settings::IntervalKind;
+use crate::nodes::summary::Summary;
+use crate::units::three_digits;
+
+/// Columns of a node's name.
+const NAME: usize = 20;
+/// The chart shows so many nodes.
+const CHARTED: usize = 25;
+/// So many names of nodes that are not ranked, and of stragglers in words, are told.
+const NAMED: usize = 5;
+
+pub(super) fn write(
+    report: &NodesReport,
+    options: TextOptions,
+    top: Option<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let page = Page { report, columns: options.columns.max(60), color: options.color };
+    let nodes = shown(report, top);
+    if report.ranking.nodes.is_empty() {
+        page.nothing(out)?;
+        return page.files(out);
+    }
+    page.verdict(out)?;
+    let (ranked, unranked): (Vec<&Node>, Vec<&Node>) = nodes.iter().partition(|node| node.level.is_some());
+    if !ranked.is_empty() {
+        page.table(&ranked, out)?;
+        page.chart(&ranked, out)?;
+    }
+    page.unranked(&unranked, out)?;
+    page.summary(nodes.len(), out)?;
+    page.files(out)
+}
+
+struct Page<'a> {
+    report: &'a NodesReport,
+    columns: usize,
+    color: bool,
+}
+
+impl Page<'_> {
+    fn paragraph(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        lines(text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+
+    fn nothing(&self, out: &mut dyn Write) -> io::Result<()> {
+        let min = self.report.settings.min_group;
+        let text = format!(
+            "No node can be judged: there is no group of {min} or more tasks whose times differ, or none that says where they ran."
+        );
+        self.paragraph(&text, out)
+    }
+
+    /// In words: which nodes are slow, how much, how sure that is, and what can be done.
+    fn verdict(&self, out: &mut dyn Write) -> io::Result<()> {
+        let summary = &self.report.ranking.summary;
+        let stragglers: Vec<&Node> =
+            self.report.ranking.nodes.iter().filter(|node| node.is_straggler()).collect();
+        for node in stragglers.iter().take(NAMED) {
+            self.paragraph(&self.slow(node), out)?;
+        }
+        let more = stragglers.len().saturating_sub(NAMED);
+        if more > 0 {
+            self.paragraph(&format!("So are {} more.", counted(more as u64, "node")), out)?;
+        }
+        if stragglers.is_empty() {
+            let text = match summary.ranked {
+                0 => format!(
+                    "No node is ranked: none has the {} tasks that it takes (--min-node-tasks).",
+                    self.report.settings.min_node_tasks
+                ),
+                1 => "Only one node is ranked: there is nothing to compare it with, and it is not called a straggler.".to_owned(),
+                _ => "No node is called a straggler: on none of them do tasks surely take longer than on average.".to_owned(),
+            };
+            self.paragraph(&text, out)?;
+        } else {
+            self.paragraph(
+                "To keep YARN from giving them work: write their names with --exclude-list FILE, name that file in yarn.resourcemanager.nodes.exclude-path, and run yarn rmadmin -refreshNodes. Look at the nodes first: slowness comes and goes.",
+                out,
+            )?;
+        }
+        writeln!(out)
+    }
+
+    fn slow(&self, node: &Node) -> String {
+        let settings = &self.report.settings;
+        let mut parts = vec![format!("{} is slower than the others", clean(&node.name))];
+        parts.extend(node.mean.zip(node.interval()).map(|(mean, Interval { low, high })| {
+            format!(
+                ": its {} take {mean:.2} standard deviations longer than the average of their group ({:.0} % interval {low:.2} to {high:.2})",
+                counted(node.tasks, "task"),
+                100.0 * settings.confidence
+            )
+        }));
+        let share = node.straggler_share.zip(node.straggler_interval);
+        parts.extend(share.map(|(share, Interval { low, high })| {
+            format!(
+                "; {:.0} % of them ({:.0} to {:.0} %) take {} times the median or more",
+                100.0 * share,
+                100.0 * low,
+                100.0 * high,
+                three_digits(settings.straggler)
+            )
+        }));
+        parts.extend(node.trend.transient.then(|| "; on some days it was faster than average".to_owned()));
+        parts.concat() + "."
+    }
+
+    fn table(&self, nodes: &[&Node], out: &mut dyn Write) -> io::Result<()> {
+        let interval = match self.report.settings.interval {
+            IntervalKind::MeanConfidence => "interval",
+            IntervalKind::Prediction => "of tasks",
+        };
+        let extreme = format!("z>{}", three_digits(self.report.settings.extreme));
+        let percent = format!("{:.0} % {interval}", 100.0 * self.report.settings.confidence);
+        writeln!(
+            out,
+            "level  {:<NAME$} {:>8} {:>6}  {percent:<14}  {:<14} {extreme:>5}",
+            "node", "tasks", "mean z", "stragglers"
+        )?;
+        nodes.iter().try_for_each(|node| self.row(node, out))
+    }
+
+    fn row(&self, node: &Node, out: &mut dyn Write) -> io::Result<()> {
+        let style =
+            if self.color && node.is_straggler() { AnsiColor::Red.on_default().bold() } else { Style::new() };
+        let level = node.level.map(|level| level.to_string()).unwrap_or_default();
+        let name = padded(&clean(&node.name), NAME);
+        let interval = node.interval().map(|Interval { low, high }| format!("{low:.2} to {high:.2}"));
+        let stragglers = node.straggler_share.zip(node.straggler_interval);
+        let stragglers = stragglers.map(|(share, Interval { low, high })| {
+            format!("{:3.0} % ({:.0}-{:.0})", 100.0 * share, 100.0 * low, 100.0 * high)
+        });
+        let extreme = node.extreme_value.map(|share| format!("{:.0} %", 100.0 * share));
+        writeln!(
+            out,
+            "{level:>5}  {style}{name}{style:#} {:>8} {:>6}  {:<14}  {:<14} {:>5}",
+            node.tasks,
+            two_places(node.mean),
+            interval.as_deref().unwrap_or("-"),
+            stragglers.as_deref().unwrap_or("-"),
+            extreme.as_deref().unwrap_or("-"),
+        )
+    }
+
+    fn chart(&self, nodes: &[&Node], out: &mut dyn Write) -> io::Result<()> {
+        const TREND: usize = 16;
+        let drawn = nodes.get(..nodes.len().min(CHARTED)).unwrap_or_default();
+        let room = self.columns.saturating_sub(NAME + 1 + 2 + TREND);
+        let Some(axis) = Axis::over(drawn.iter().filter_map(|node| node.interval()), room) else {
+            return Ok(());
+        };
+        let title = "mean z, interval";
+        writeln!(out, "\n{title:<NAME$} {}  trend", axis.labels())?;
+        for node in drawn {
+            let Some(interval) = node.interval() else { continue };
+            let bar = axis.draw(interval, node.mean);
+            writeln!(out, "{} {bar}  {}", padded(&clean(&node.name), NAME), trend(node))?;
+        }
+        let more = nodes.len().saturating_sub(CHARTED);
+        if more > 0 {
+            writeln!(out, "and {more} more")?;
+        }
+        Ok(())
+    }
+
+    fn unranked(&self, nodes: &[&Node], out: &mut dyn Write) -> io::Result<()> {
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<String> = nodes
+            .iter()
+            .take(NAMED)
+            .map(|node| format!("{} (mean z {} of {})", clean(&node.name), two_places(node.mean), node.tasks))
+            .collect();
+        let more = if nodes.len() > NAMED { " …" } else { "" };
+        let verb = if nodes.len() == 1 { "is" } else { "are" };
+        let text = format!(
+            "{} with fewer than {} tasks {verb} not ranked: {}{more}",
+            counted(nodes.len() as u64, "node"),
+            self.report.settings.min_node_tasks,
+            names.join(", ")
+        );
+        writeln!(out)?;
+        self.paragraph(&text, out)
+    }
+
+    fn summary(&self, shown: usize, out: &mut dyn Write) -> io::Result<()> {
+        let summary = &self.report.ranking.summary;
+        writeln!(out)?;
+        self.paragraph(
+            "z is how many standard deviations a task takes longer than the average of its group: the maps or reduces of a job, or a stage.",
+            out,
+        )?;
+        if summary.levels.len() > 1 {
+            let levels = summary.levels.iter().enumerate();
+            let levels: Vec<String> = levels.map(|(level, count)| format!("{level}: {count}")).collect();
+            let text = format!("Nodes by level, 0 the slowest: {}", shortened(&levels).join(", "));
+            self.paragraph(&text, out)?;
+        }
+        if let Some(fits) = best_fits(summary) {
+            self.paragraph(&fits, out)?;
+        }
+        if summary.racks.len() > 1 {
+            let rack = |rack: &crate::nodes::summary::Rack| {
+                format!("{} {} ({})", clean(&rack.name), two_places(rack.mean), counted(rack.nodes, "node"))
+            };
+            let racks: Vec<String> = summary.racks.iter().map(rack).collect();
+            self.paragraph(&format!("Mean z by rack: {}", shortened(&racks).join(", ")), out)?;
+        }
+        let hidden = self.report.ranking.nodes.len() - shown;
+        if hidden > 0 {
+            self.paragraph(&format!("{} not shown (--top)", counted(hidden as u64, "node")), out)?;
+        }
+        let groups = summary.groups;
+        let mut parts =
+            vec![format!("{} in {}", counted(groups.tasks, "task"), counted(groups.used, "group"))];
+        let min = self.report.settings.min_group;
+        let mut add = |count: u64, what: &str, rest: &str| {
+            parts.extend((count > 0).then(|| format!("{}{rest}", counted(count, what))));
+        };
+        add(groups.too_small, "group", &format!(" of fewer than {min} tasks left out"));
+        add(groups.without_spread, "group", " with equal times left out");
+        add(groups.tasks_without_node, "task", " without a node");
+        self.paragraph(&parts.join(", "), out)
+    }
+
+    fn files(&self, out: &mut dyn Write) -> io::Result<()> {
+        let files = &self.report.files;
+        let text = format!(
+            "{} read, {} skipped, {} failed · {}",
+            counted(files.files_analysed, "file"),
+            files.files_skipped,
+            files.files_failed,
+            counted(files.applications, "application")
+        );
+        self.paragraph(&text, out)
+    }
+}
+
+/// "best fit: loglogistic3 of 2 nodes (67 %), …".
+fn best_fits(summary: &Summary) -> Option<String> {
+    if summary.fitted == 0 {
+        return None;
+    }
+    let percent = |count: u64| 100.0 * count as f64 / summary.fitted as f64;
+    let mut fits = summary.best_fits.clone();
+    fits.sort_by_key(|&(family, count)| (std::cmp::Reverse(count), family));
+    let fits: Vec<String> = fits
+        .iter()
+        .map(|&(family, count)| format!("{} {count} ({:.0} %)", family.name(), percent(count)))
+        .collect();
+    let top = summary.loglogistic_in_top_three;
+    Some(format!(
+        "Best fit of z by Anderson-Darling: {}; loglogistic3 is among the best three {} times ({:.0} %)",
+        fits.join(", "),
+        top,
+        percent(top)
+    ))
+}
+
+/// "+0.02 a day", and whether the node was slow on some days only.
+fn trend(node: &Node) -> String {
+    if node.trend.transient {
+        return "comes and goes".to_owned();
+    }
+    node.trend.slope.map(|slope| format!("{slope:+.2} a day")).unwrap_or_default()
+}
+
+fn two_places(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
+}
+
+/// Cut or filled to a width in columns.
+fn padded(text: &str, columns: usize) -> String {
+    let text = fit(text, columns);
+    let missing = columns.saturating_sub(width(&text));
+    text + &" ".repeat(missing)
+}
+
+/// The first few of a long list.
+fn shortened(list: &[String]) -> Vec<&str> {
+    const SHOWN: usize = 12;
+    let mut short: Vec<&str> = list.iter().take(SHOWN).map(String::as_str).collect();
+    if list.len() > SHOWN {
+        short.push("…");
+    }
+    short
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,417 @@
+//! The survey for people: the application that waited longest first, eighty columns.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::super::text::TextOptions;
+use super::super::wrap::{clean, fit, lines, width};
+use super::{Shown, applications, words};
+use crate::model::table::TaskKind;
+use crate::stragglers::cause::StragglerCause;
+use crate::stragglers::evaluation::{ACTUAL, Best, Ranked};
+use crate::stragglers::executions::Certainty;
+use crate::stragglers::impact::Impact;
+use crate::stragglers::quality::Quality;
+use crate::stragglers::survey::{ApplicationStragglers, GroupReport, Method, Straggler, StragglerReport};
+use crate::units::{Millis, three_digits};
+
+/// Columns of a histogram's longest bar.
+const BAR: usize = 40;
+/// Columns of a node's name.
+const NODE: usize = 22;
+/// Columns of a task's name.
+const TASK: usize = 8;
+/// Columns of a detector's name.
+const DETECTOR: usize = 25;
+/// Groups of one application that are shown.
+const GROUPS: usize = 5;
+/// Servers that are named.
+const SERVERS: usize = 5;
+
+pub(super) fn write(
+    report: &StragglerReport,
+    options: TextOptions,
+    shown: Shown,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let page = Page { report, columns: options.columns.max(60), color: options.color, shown };
+    let (with, without): (Vec<_>, Vec<_>) =
+        applications(report, shown).iter().partition(|app| app.stragglers() > 0);
+    for app in &with {
+        page.application(app, out)?;
+    }
+    if !without.is_empty() {
+        let text = format!(
+            "{} without stragglers{}",
+            counted(without.len() as u64, "application"),
+            if with.is_empty() { "" } else { " more" }
+        );
+        writeln!(out, "{text}\n")?;
+    }
+    page.impact(out)?;
+    page.causes(out)?;
+    page.detectors(out)?;
+    page.files(out)
+}
+
+struct Page<'a> {
+    report: &'a StragglerReport,
+    columns: usize,
+    color: bool,
+    shown: Shown,
+}
+
+impl Page<'_> {
+    fn paragraph(&self, text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+        let columns = self.columns.saturating_sub(indent);
+        lines(text, columns).iter().try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))
+    }
+
+    fn marked(&self) -> Style {
+        if self.color { AnsiColor::Red.on_default().bold() } else { Style::new() }
+    }
+
+    fn heading(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        let style = if self.color { Style::new().bold() } else { Style::new() };
+        writeln!(out, "{style}{text}{style:#}")
+    }
+
+    fn application(&self, app: &ApplicationStragglers, out: &mut dyn Write) -> io::Result<()> {
+        let name = app.name.as_deref().map(|name| format!("  {}", clean(name))).unwrap_or_default();
+        self.heading(&fit(&format!("{}{name}", clean(&app.id)), self.columns), out)?;
+        let waited = if app.delay > Millis::ZERO {
+            format!("; for {} only stragglers were left to wait for", app.delay)
+        } else {
+            String::new()
+        };
+        let incomplete = if app.complete { "" } else { "; the history is incomplete" };
+        let text = format!(
+            "{} of {} were stragglers{waited}{incomplete}",
+            app.stragglers(),
+            counted(app.judged(), "task")
+        );
+        self.paragraph(&text, 0, out)?;
+        if app.copies.launched > 0 {
+            let text = format!(
+                "{} launched, {} won; losers took {}",
+                counted(app.copies.launched, "copy"),
+                app.copies.won,
+                app.copies.lost
+            );
+            self.paragraph(&text, 0, out)?;
+        }
+        writeln!(out)?;
+        let mut groups: Vec<&GroupReport> =
+            app.groups.iter().filter(|group| !group.stragglers.is_empty()).collect();
+        let longest = |group: &GroupReport| group.stragglers.first().map(|straggler| straggler.duration);
+        groups.sort_by_key(|group| (std::cmp::Reverse(longest(group)), group.kind));
+        for group in groups.iter().take(GROUPS) {
+            self.group(group, out)?;
+        }
+        if let Some(more) = groups.len().checked_sub(GROUPS).filter(|&more| more > 0) {
+            let stragglers: usize = groups.iter().skip(GROUPS).map(|group| group.stragglers.len()).sum();
+            let text = format!(
+                "{} more with {}; --format json or csv has all\n",
+                counted(more as u64, "group"),
+                counted(stragglers as u64, "straggler")
+            );
+            writeln!(out, "  {text}")?;
+        }
+        Ok(())
+    }
+
+    fn group(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
+        let reference = match (self.report.settings.method, group.limit) {
+            (Method::Median | Method::Mean, Some(limit)) => format!(
+                ", {} {}, stragglers from {}",
+                self.report.settings.method.name(),
+                seconds(limit.reference),
+                seconds(limit.at)
+            ),
+            (Method::Usual, _) => {
+                format!(", stragglers above {} times the usual", three_digits(self.report.settings.factor))
+            }
+            (Method::DosIndex, _) => {
+                format!(", stragglers from a DoS-index of {}", three_digits(self.report.settings.factor))
+            }
+            _ => String::new(),
+        };
+        let undetermined = match group.undetermined {
+            0 => String::new(),
+            count => format!(", {count} undetermined"),
+        };
+        let text = format!(
+            "{}: {}{reference}{undetermined}",
+            words::group(group.kind),
+            counted(group.judged, noun(group.kind))
+        );
+        self.paragraph(&text, 2, out)?;
+        self.histogram(group, out)?;
+        self.stragglers(group, out)
+    }
+
+    /// Each step of time with a bar of its tasks; stragglers are marked with "!".
+    fn histogram(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
+        let steps = &group.histogram.steps;
+        let most = steps.iter().map(|step| step.1).max().unwrap_or_default();
+        if most == 0 {
+            return Ok(());
+        }
+        for (place, &(from, count)) in steps.iter().enumerate() {
+            let straggler = group.histogram.limit.is_some_and(|limit| place >= limit);
+            let (mark, style) = if straggler { ('!', self.marked()) } else { (' ', Style::new()) };
+            let bar = "#".repeat(bar_length(count, most));
+            let line = format!(
+                "    {mark} {:>9} {bar} {}",
+                from.to_string(),
+                if count > 0 { count.to_string() } else { String::new() }
+            );
+            writeln!(out, "{style}{}{style:#}", line.trim_end())?;
+        }
+        writeln!(out)
+    }
+
+    fn stragglers(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
+        let most = self.shown.stragglers.unwrap_or(usize::MAX);
+        writeln!(
+            out,
+            "    {:<TASK$} {:<NODE$} {:>9} {:>6} {:>6}  cause",
+            "task", "node", "took", "times", "DoS"
+        )?;
+        for straggler in group.stragglers.iter().take(most) {
+            self.straggler(straggler, out)?;
+        }
+        if let Some(more) = group.stragglers.len().checked_sub(most).filter(|&more| more > 0) {
+            writeln!(out, "    and {more} more")?;
+        }
+        writeln!(out)
+    }
+
+    fn straggler(&self, straggler: &Straggler, out: &mut dyn Write) -> io::Result<()> {
+        let bound = if straggler.certainty == Certainty::AtLeast { ">" } else { "" };
+        let about = if straggler.certainty == Certainty::Estimated { "~" } else { "" };
+        let node = fit(&clean(straggler.node.as_deref().unwrap_or("?")), NODE);
+        let pad = NODE.saturating_sub(width(&node));
+        let number = |value: Option<f64>| match value {
+            Some(value) if value.is_finite() => three_digits(value),
+            Some(_) => "inf".to_owned(),
+            None => "-".to_owned(),
+        };
+        let cause = straggler.cause.as_ref();
+        let confidence = cause.and_then(|cause| cause.confidence).map(|it| format!(" ({})", it.name()));
+        let line = format!(
+            "    {:<TASK$} {node}{:pad$} {:>9} {:>6} {:>6}  {}{}",
+            straggler.task.map_or_else(|| "?".to_owned(), |task| task.to_string()),
+            "",
+            format!("{bound}{about}{}", straggler.duration),
+            number(straggler.times_reference),
+            number(straggler.dos_index),
+            cause.map_or("", |cause| cause.primary.display_name()),
+            confidence.unwrap_or_default(),
+        );
+        writeln!(out, "{}", line.trim_end())?;
+        cause.map_or(Ok(()), |cause| self.evidence(cause, out))
+    }
+
+    /// What speaks for the primary cause.
+    fn evidence(&self, cause: &StragglerCause, out: &mut dyn Write) -> io::Result<()> {
+        let of_primary = cause.evidence.iter().find(|evidence| evidence.cause == cause.primary);
+        of_primary.map_or(Ok(()), |evidence| self.paragraph(&clean(&evidence.fact.to_string()), 8, out))
+    }
+
+    /// Table 2 of S2: by the median and by the mean side by side.
+    fn impact(&self, out: &mut dyn Write) -> io::Result<()> {
+        let total = &self.report.total;
+        let (median, mean) = (&total.by_median, &total.by_mean);
+        if median.tasks == 0 {
+            return self.paragraph(
+                "No task can be judged: no group has enough tasks that succeeded and tell when they ran.",
+                0,
+                out,
+            );
+        }
+        self.heading("What stragglers cost            by the median     by the mean", out)?;
+        let mut row = |name: &str, value: &dyn Fn(&Impact) -> String| {
+            writeln!(out, "  {name:<28} {:>15} {:>15}", value(median), value(mean))
+        };
+        row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks))?;
+        row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs))?;
+        row("median time beyond reference", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
+        row("median delay of applications", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
+        row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)))?;
+        row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers))?;
+        if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
+            self.paragraph(
+                &format!("Attempts that lost to a copy, or as one, took {} of task time.", percent(waste)),
+                2,
+                out,
+            )?;
+        }
+        if median.servers_hit > 0 && median.servers > 1 {
+            let named: Vec<String> = median
+                .worst_servers
+                .iter()
+                .take(SERVERS)
+                .map(|(node, ran)| {
+                    format!("{} ({} of {})", clean(node), ran.stragglers, counted(ran.tasks, "task"))
+                })
+                .collect();
+            self.paragraph(&format!("Most stragglers ran on {}.", named.join(", ")), 2, out)?;
+        }
+        writeln!(out)
+    }
+
+    fn causes(&self, out: &mut dyn Write) -> io::Result<()> {
+        let counts = &self.report.total.causes;
+        if counts.stragglers() == 0 {
+            return Ok(());
+        }
+        self.heading("Why", out)?;
+        let mut found: Vec<_> = counts.shares().filter(|&(_, count, _)| count > 0).collect();
+        found.sort_by_key(|&(cause, count, _)| (std::cmp::Reverse(count), cause));
+        for (cause, count, share) in found {
+            let share = share.map(|share| format!("{share:.0} %")).unwrap_or_default();
+            writeln!(out, "  {:<30} {count:>8} {share:>6}", cause.display_name())?;
+        }
+        writeln!(out)
+    }
+
+    fn detectors(&self, out: &mut dyn Write) -> io::Result<()> {
+        let total = &self.report.total;
+        let Some(stragglers) = total.detectors.iter().map(|pooled| pooled.total.quality.stragglers).max()
+        else {
+            return Ok(());
+        };
+        self.heading("How detectors would have done", out)?;
+        let text = format!(
+            "Replayed over {} with {} (more than {} times the usual time). \"late\": flagged with too little left to gain.",
+            counted(total.replayed_groups, "group"),
+            counted(stragglers, "straggler"),
+            three_digits(self.report.settings.usual.factor),
+        );
+        self.paragraph(&text, 2, out)?;
+        if total.optimistic_groups > 0 {
+            let text = format!(
+                "Optimistic: in {} of {} most progress is a straight line to an end that is known, so detectors that look at progress are better here than on a cluster; --startup 1s takes some of that away.",
+                total.optimistic_groups,
+                counted(total.replayed_groups, "group")
+            );
+            self.paragraph(&text, 2, out)?;
+        }
+        writeln!(
+            out,
+            "  {:<DETECTOR$} {:>6} {:>5} {:>6} {:>9} {:>6} {:>7} {:>7}",
+            "detector", "found", "late", "false", "precision", "recall", "latency", "time"
+        )?;
+        let actual = total.detectors.iter().position(|pooled| pooled.total.id == ACTUAL);
+        for ranked in &total.ranking {
+            self.detector(ranked, actual == Some(ranked.place), out)?;
+        }
+        self.verdict(out)
+    }
+
+    fn detector(&self, ranked: &Ranked, is_actual: bool, out: &mut dyn Write) -> io::Result<()> {
+        let Some(pooled) = self.report.total.detectors.get(ranked.place) else { return Ok(()) };
+        let quality: &Quality = &pooled.total.quality;
+        let style = if is_actual && self.color { Style::new().bold() } else { Style::new() };
+        let line = format!(
+            "  {:<DETECTOR$} {:>6} {:>5} {:>6} {:>9} {:>6} {:>7} {:>7}",
+            if is_actual { "actual (the cluster's)" } else { pooled.total.id },
+            quality.true_positives,
+            quality.fakes,
+            quality.detected.saturating_sub(quality.true_positives),
+            or_unknown(quality.precision().map(|it| format!("{it:.2}"))),
+            or_unknown(quality.recall().map(|it| format!("{it:.2}"))),
+            or_unknown(quality.detection_latency().map(|it| format!("{it:.2}"))),
+            or_unknown(ranked.time_saved.map(|saved| format!("{:+.1} %", -100.0 * saved))),
+        );
+        writeln!(out, "{style}{line}{style:#}")
+    }
+
+    fn verdict(&self, out: &mut dyn Write) -> io::Result<()> {
+        let total = &self.report.total;
+        self.paragraph(
+            "latency: usual times until the flag; time: what a mean task would have gained or lost against no detection, by a first-order model that knows no contention (- where it does not apply).",
+            2,
+            out,
+        )?;
+        self.paragraph(&format!("{}.", sentence(total.best)), 2, out)?;
+        if matches!(total.best, Best::Detector { .. }) {
+            for (engine, best) in &total.best_of_engine {
+                let settings = match best {
+                    Best::Detector { place, .. } => total
+                        .detectors
+                        .get(*place)
+                        .map(|pooled| format!(" ({})", words::parameters(&pooled.total.parameters))),
+                    Best::TooFew { .. } | Best::None => None,
+                };
+                let text =
+                    format!("Of what {} offers: {best}{}.", engine.name(), settings.unwrap_or_default());
+                self.paragraph(&text, 2, out)?;
+            }
+        }
+        writeln!(out)
+    }
+
+    fn files(&self, out: &mut dyn Write) -> io::Result<()> {
+        let files = &self.report.files;
+        writeln!(
+            out,
+            "{} read, {} skipped, {} failed · {}",
+            counted(files.files_analysed, "file"),
+            files.files_skipped,
+            files.files_failed,
+            counted(files.applications, "application"),
+        )
+    }
+}
+
+const fn noun(kind: TaskKind) -> &'static str {
+    match kind {
+        TaskKind::Map => "map",
+        TaskKind::Reduce => "reduce",
+        _ => "task",
+    }
+}
+
+/// At least one column for any task.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most BAR
+fn bar_length(count: u64, most: u64) -> usize {
+    (count as f64 / most as f64 * BAR as f64).ceil() as usize
+}
+
+fn seconds(seconds: f64) -> String {
+    or_unknown(Millis::from_f64(1000.0 * seconds).map(|span| span.to_string()))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", three_digits(100.0 * share))
+}
+
+fn of(part: u64, whole: u64) -> String {
+    let share =
+        if whole > 0 { format!(" ({:.0} %)", 100.0 * part as f64 / whole as f64) } else { String::new() };
+    format!("{part}{share}")
+}
+
+fn or_unknown(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "-".to_owned())
+}
+
+fn sentence(best: Best) -> String {
+    let text = best.to_string();
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| match best {
+        Best::Detector { .. } => text.clone(),
+        Best::TooFew { .. } | Best::None => first.to_uppercase().chain(letters).collect(),
+    })
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}

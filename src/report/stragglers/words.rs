@@ -1,0 +1,43 @@
+//! Names that all formats of the survey share.
+
+use crate::model::table::TaskKind;
+use crate::stragglers::detect::{Parameter, Value};
+use crate::stragglers::executions::{Basis, Certainty};
+
+/// "map", "stage 3.0".
+pub(super) fn group(kind: TaskKind) -> String {
+    match kind {
+        TaskKind::Stage(stage) => format!("stage {stage}"),
+        kind => kind.name().to_owned(),
+    }
+}
+
+pub(super) const fn certainty(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Measured => "measured",
+        Certainty::Estimated => "estimated",
+        Certainty::AtLeast => "at-least",
+    }
+}
+
+pub(super) const fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Wall => "wall",
+        Basis::Run => "run",
+    }
+}
+
+/// "quantile=0.75 multiplier=1.5".
+pub(super) fn parameters(parameters: &[Parameter]) -> String {
+    let words: Vec<String> =
+        parameters.iter().map(|parameter| format!("{}={}", parameter.name, value(parameter.value))).collect();
+    words.join(" ")
+}
+
+fn value(value: Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Word(word) => word.to_owned(),
+        Value::Flag(flag) => flag.to_string(),
+    }
+}

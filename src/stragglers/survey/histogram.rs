@@ -1,0 +1,96 @@
+//! How the times of a group's tasks spread, with the limit of stragglers at an edge.
+
+use crate::units::Millis;
+
+/// Steps below the limit.
+const BELOW: usize = 6;
+/// Steps from the limit on, the last without end.
+const ABOVE: usize = 6;
+
+/// Tasks by their time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Histogram {
+    /// Where each step begins, and how many tasks are in it. The last step holds all that is longer.
+    pub steps: Vec<(Millis, u64)>,
+    /// The place of the step that begins at the limit; `None` where the group has no limit.
+    pub limit: Option<usize>,
+}
+
+impl Histogram {
+    /// Durations and the limit, in seconds. Without a limit the steps reach to the longest task.
+    #[must_use]
+    pub fn of(durations: &[f64], limit: Option<f64>) -> Self {
+        let longest = durations.iter().copied().max_by(f64::total_cmp).unwrap_or_default();
+        let limit = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
+        let width = limit.unwrap_or(longest) / BELOW as f64;
+        if !(width > 0.0 && width.is_finite()) {
+            return Self::default();
+        }
+        let count = if limit.is_some() { BELOW + ABOVE } else { BELOW };
+        let mut counts = vec![0; count];
+        for duration in durations {
+            let mut place = step(duration / width, count);
+            // Rounding must not carry a task over the limit.
+            if let Some(limit) = limit {
+                place = if *duration >= limit { place.max(BELOW) } else { place.min(BELOW - 1) };
+            }
+            if let Some(slot) = counts.get_mut(place) {
+                *slot += 1;
+            }
+        }
+        let mut steps: Vec<(Millis, u64)> = counts
+            .into_iter()
+            .enumerate()
+            .map(|(place, count)| {
+                (Millis::from_f64(1000.0 * width * place as f64).unwrap_or_default(), count)
+            })
+            .collect();
+        while steps.len() > BELOW + 1 && steps.last().is_some_and(|&(_, count)| count == 0) {
+            steps.pop();
+        }
+        Self { limit: limit.map(|_| BELOW), steps }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts from doubles saturate
+fn step(place: f64, count: usize) -> usize {
+    (place as usize).min(count - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_limit_is_an_edge() {
+        let histogram = Histogram::of(&[1.0, 1.0, 1.2, 6.0, 100.0], Some(6.0));
+        assert_eq!(histogram.limit, Some(6));
+        let counts: Vec<u64> = histogram.steps.iter().map(|step| step.1).collect();
+        assert_eq!(counts, [0, 3, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+        assert_eq!(histogram.steps[6].0, Millis::from_secs(6));
+    }
+
+    #[test]
+    fn degenerate_groups() {
+        assert_eq!(Histogram::of(&[], None), Histogram::default());
+        assert_eq!(Histogram::of(&[0.0, 0.0], None), Histogram::default());
+        assert_eq!(Histogram::of(&[3.0], None).steps.len(), BELOW);
+    }
+
+    proptest! {
+        #[test]
+        fn every_task_is_in_one_step(
+            durations in prop::collection::vec(0.0f64..1e5, 1..50),
+            limit in prop::option::of(0.001f64..1e4),
+        ) {
+            let histogram = Histogram::of(&durations, limit);
+            let sum: u64 = histogram.steps.iter().map(|step| step.1).sum();
+            prop_assert!(sum == durations.len() as u64 || durations.iter().all(|&duration| duration == 0.0));
+            if let (Some(place), Some(limit)) = (histogram.limit, limit) {
+                let above: u64 = histogram.steps[place..].iter().map(|step| step.1).sum();
+                prop_assert_eq!(above, durations.iter().filter(|&&duration| duration >= limit).count() as u64);
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Everything about the stragglers of a set of applications: who they are, why, what they cost, and how well detectors
+//! would have found them.
+
+mod application;
+mod evaluated;
+mod histogram;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+pub use application::{ApplicationStragglers, GroupReport, Straggler};
+pub use evaluated::{Detection, Evaluation};
+pub use histogram::Histogram;
+pub use settings::{Method, Settings};
+
+use super::cause::CauseCounts;
+use super::evaluation::{Best, Evaluated, Pooled, Ranked, best, pool, rank};
+use super::impact::{Impact, tail_correlation};
+use super::labels::UsualSource;
+use super::progress::ProgressSource;
+use crate::engine::{self, SourceProblem, Visited, visit};
+use crate::model::Engine;
+use crate::node_metrics::NodeMetrics;
+use application::RunKey;
+
+/// So many other runs tell well enough what a task usually takes; there may be thousands.
+const MAX_RUNS: usize = 30;
+
+/// Everything that a report on stragglers shows.
+#[derive(Debug, Clone)]
+pub struct StragglerReport {
+    /// How it came about.
+    pub settings: Settings,
+    /// Counts of files and applications.
+    pub files: engine::Summary,
+    /// The applications, those that waited longest for stragglers first.
+    pub applications: Vec<ApplicationStragglers>,
+    /// All of them together.
+    pub total: Total,
+    /// What went wrong, by source.
+    pub problems: Vec<SourceProblem>,
+    /// Whether something that the user named could not be read.
+    pub named_input_failed: bool,
+}
+
+/// All applications together.
+#[derive(Debug, Clone)]
+pub struct Total {
+    /// The statistics of S2's table 2 by the median.
+    pub by_median: Impact,
+    /// The same by the mean.
+    pub by_mean: Impact,
+    /// Time of losing attempts over the time of all tasks (S0 table 2).
+    pub speculation_waste: Option<f64>,
+    /// Correlation of copies that won with the heaviness of the tail, over applications (S0 §3).
+    pub tail_correlation: Option<f64>,
+    /// The causes.
+    pub causes: CauseCounts,
+    /// The detectors, the cluster's own first.
+    pub detectors: Vec<Pooled>,
+    /// The same, the best first.
+    pub ranking: Vec<Ranked>,
+    /// Which one would have served best.
+    pub best: Best,
+    /// The same among those of one engine, for engines with applications.
+    pub best_of_engine: Vec<(Engine, Best)>,
+    /// Tasks of the replay of which it cannot be told whether they were stragglers.
+    pub undetermined: u64,
+    /// Progress curves by what they were drawn from.
+    pub sources: Vec<(ProgressSource, u64)>,
+    /// Groups of which most progress curves are straight lines to a known end: detectors that look at progress know the
+    /// future there, and look better than they are.
+    pub optimistic_groups: u64,
+    /// Groups that were replayed.
+    pub replayed_groups: u64,
+    /// Groups by where the usual times of their tasks come from.
+    pub usual_sources: Vec<(UsualSource, u64)>,
+}
+
+/// Surveys all applications below `paths`.
+#[must_use]
+pub fn report(paths: &[PathBuf], settings: &Settings, metrics: Option<&NodeMetrics>) -> StragglerReport {
+    let visited = visit(paths, |app, sources| ApplicationStragglers::of(app, sources, settings, metrics));
+    let Visited { summary, applications, problems, named_input_failed, .. } = visited;
+    let mut applications: Vec<ApplicationStragglers> =
+        applications.into_iter().map(|visit| visit.value).collect();
+    evaluate(&mut applications, settings);
+    let total = Total::of(&applications);
+    applications.sort_by(ApplicationStragglers::worst_first);
+    StragglerReport {
+        settings: settings.clone(),
+        files: summary,
+        applications,
+        total,
+        problems,
+        named_input_failed,
+    }
+}
+
+/// Judges the detectors in every application. What a task usually takes is known best from other runs of the same job,
+/// so all must have been read before.
+fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
+    let mut runs: BTreeMap<RunKey, Vec<(usize, usize)>> = BTreeMap::new();
+    for (place, app) in applications.iter().enumerate() {
+        for (group, report) in app.groups.iter().enumerate() {
+            runs.entry(app.run_key(report)).or_default().push((place, group));
+        }
+    }
+    let seen: &[ApplicationStragglers] = applications;
+    let evaluations: Vec<Vec<evaluated::GroupDetectors>> = seen
+        .par_iter()
+        .enumerate()
+        .map(|(place, app)| {
+            let judge = |(group, report): (usize, &GroupReport)| {
+                let others = runs.get(&app.run_key(report)).into_iter().flatten();
+                let others: Vec<&GroupReport> = others
+                    .filter(|&&run| run != (place, group))
+                    .filter_map(|&(place, group)| seen.get(place)?.groups.get(group))
+                    .filter(|other| other.is_as_large_as(report))
+                    .take(MAX_RUNS)
+                    .collect();
+                report.judge(&others, settings)
+            };
+            app.groups.iter().enumerate().map(judge).collect()
+        })
+        .collect();
+    for (app, evaluations) in applications.iter_mut().zip(evaluations) {
+        app.take(evaluations);
+    }
+}
+
+impl Total {
+    fn of(applications: &[ApplicationStragglers]) -> Self {
+        let mut causes = CauseCounts::default();
+        let (mut undetermined, mut optimistic_groups, mut replayed_groups) = (0, 0, 0);
+        let mut sources: BTreeMap<ProgressSource, u64> = BTreeMap::new();
+        let mut usual: BTreeMap<UsualSource, u64> = BTreeMap::new();
+        for app in applications {
+            causes.merge(&app.causes);
+            for group in &app.groups {
+                let Some(evaluation) = &group.evaluation else { continue };
+                undetermined += evaluation.undetermined;
+                replayed_groups += 1;
+                optimistic_groups += u64::from(evaluation.optimistic);
+                for source in ProgressSource::ALL {
+                    *sources.entry(source).or_default() += evaluation.sources.of(source);
+                }
+                if let Some(source) = evaluation.usual_source {
+                    *usual.entry(source).or_default() += 1;
+                }
+            }
+        }
+        let jobs: Vec<Vec<Evaluated>> = applications.iter().map(|app| app.detectors.clone()).collect();
+        let detectors = pool(&jobs);
+        let totals: Vec<Evaluated> = detectors.iter().map(|pooled| pooled.total.clone()).collect();
+        let engines = [Engine::MapReduce, Engine::Spark]
+            .into_iter()
+            .filter(|&engine| applications.iter().any(|app| app.engine == engine));
+        let time: f64 = applications.iter().map(|app| app.by_median.time).sum();
+        let lost: f64 = applications.iter().map(|app| app.speculation.lost_seconds).sum();
+        let speculation: Vec<_> = applications.iter().map(|app| app.speculation).collect();
+        Self {
+            by_median: Impact::of(applications.iter().map(|app| &app.by_median)),
+            by_mean: Impact::of(applications.iter().map(|app| &app.by_mean)),
+            speculation_waste: (time > 0.0).then(|| lost / time),
+            tail_correlation: tail_correlation(&speculation),
+            causes,
+            ranking: rank(&totals),
+            best: best(&totals, None),
+            best_of_engine: engines.map(|engine| (engine, best(&totals, Some(engine)))).collect(),
+            detectors,
+            undetermined,
+            sources: sources.into_iter().collect(),
+            optimistic_groups,
+            replayed_groups,
+            usual_sources: usual.into_iter().collect(),
+        }
+    }
+}

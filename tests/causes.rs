@@ -9,7 +9,8 @@ use std::path::Path;
 use elephant_rs::engine::visit;
 use elephant_rs::model::Application;
 use elephant_rs::model::table::TaskKind;
-use elephant_rs::stragglers::cause::{Cause, Confidence, Params, StragglerCause, attribute};
+use elephant_rs::stragglers::cause::{Cause, Confidence, LabelledGroup, Params, StragglerCause, attribute};
+use elephant_rs::stragglers::executions::Basis;
 use elephant_rs::stragglers::group::GroupStragglers;
 use elephant_rs::stragglers::labels::Labelling;
 
@@ -23,8 +24,17 @@ struct Told {
 }
 
 fn causes_of(app: &Application) -> Vec<Told> {
-    let groups = GroupStragglers::of_application(app, Labelling::MEDIAN);
-    let causes = attribute(app, &groups, None, &Params::default());
+    let groups = GroupStragglers::of_application(app, Labelling::MEDIAN, Basis::Wall);
+    let labelled: Vec<LabelledGroup<'_>> = groups
+        .iter()
+        .map(|view| LabelledGroup {
+            group: view.group,
+            executions: &view.executions,
+            basis: Basis::Wall,
+            stragglers: &view.labels.stragglers,
+        })
+        .collect();
+    let causes = attribute(app, &labelled, None, &Params::default());
     assert_eq!(causes.len(), groups.len());
     let mut told = Vec::new();
     for (GroupStragglers { group, labels, .. }, causes) in groups.iter().zip(causes) {

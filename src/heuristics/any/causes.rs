@@ -1,7 +1,8 @@
 //! Causes of an application's stragglers, and what helps against each.
 
 use crate::model::{Application, Engine};
-use crate::stragglers::cause::{Cause, CauseCounts, Params, StragglerCause, attribute};
+use crate::stragglers::cause::{Cause, CauseCounts, LabelledGroup, Params, StragglerCause, attribute};
+use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 
 /// How many causes are worth advice.
@@ -16,8 +17,17 @@ pub(super) struct Causes {
 
 impl Causes {
     pub(super) fn of(app: &Application, views: &[GroupStragglers<'_>]) -> Self {
+        let groups: Vec<LabelledGroup<'_>> = views
+            .iter()
+            .map(|view| LabelledGroup {
+                group: view.group,
+                executions: &view.executions,
+                basis: Basis::Wall,
+                stragglers: &view.labels.stragglers,
+            })
+            .collect();
         let mut counts = CauseCounts::default();
-        let groups = attribute(app, views, None, &Params::default());
+        let groups = attribute(app, &groups, None, &Params::default());
         for group in &groups {
             counts.add(group);
         }

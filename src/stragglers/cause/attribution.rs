@@ -13,9 +13,21 @@ use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Symbol};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
-use crate::stragglers::executions::{AttemptsByTask, Basis, Certainty, Execution};
-use crate::stragglers::group::GroupStragglers;
+use crate::stragglers::executions::{AttemptsByTask, Basis, Certainty, Execution, Executions};
 use crate::units::Timestamp;
+
+/// A group with the judged execution and the label of each of its tasks.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelledGroup<'a> {
+    /// The group.
+    pub group: &'a TaskGroup,
+    /// The executions.
+    pub executions: &'a Executions,
+    /// The clock that their durations are read from.
+    pub basis: Basis,
+    /// Whether each is a straggler, in the order of the executions; `None` where that cannot be told.
+    pub stragglers: &'a [Option<bool>],
+}
 
 /// Why one task was a straggler.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +58,7 @@ pub struct StragglerCause {
 #[must_use]
 pub fn attribute(
     app: &Application,
-    groups: &[GroupStragglers<'_>],
+    groups: &[LabelledGroup<'_>],
     metrics: Option<&NodeMetrics>,
     params: &Params,
 ) -> Vec<Vec<StragglerCause>> {
@@ -58,7 +70,7 @@ pub fn attribute(
         slow_nodes: slow_nodes(&tasks_by_node(groups), params.node_min_tasks, params.false_discovery_rate),
         last_map: app.group(TaskKind::Map).and_then(last_end),
     };
-    groups.iter().map(|group| context.group(group)).collect()
+    groups.iter().map(|group| context.group(*group)).collect()
 }
 
 /// What is the same for all groups of an application.
@@ -71,10 +83,10 @@ struct Context<'a> {
     last_map: Option<Timestamp>,
 }
 
-fn tasks_by_node(groups: &[GroupStragglers<'_>]) -> BTreeMap<Symbol, NodeTasks> {
+fn tasks_by_node(groups: &[LabelledGroup<'_>]) -> BTreeMap<Symbol, NodeTasks> {
     let mut nodes: BTreeMap<Symbol, NodeTasks> = BTreeMap::new();
     for group in groups {
-        for (execution, label) in group.executions.tasks.iter().zip(&group.labels.stragglers) {
+        for (execution, label) in group.executions.tasks.iter().zip(group.stragglers) {
             if let (Some(node), Some(straggler)) = (group.group.attempts.node(execution.attempt), label) {
                 let node = nodes.entry(node).or_default();
                 node.tasks += 1;
@@ -91,7 +103,7 @@ fn last_end(maps: &TaskGroup) -> Option<Timestamp> {
 
 /// A group with the columns that its stragglers are compared in.
 struct Group<'a> {
-    labelled: &'a GroupStragglers<'a>,
+    labelled: LabelledGroup<'a>,
     comparison: Comparison,
     components: Vec<(Component, ComponentTimes)>,
     cpu: Vec<Option<f64>>,
@@ -103,8 +115,10 @@ struct Group<'a> {
 }
 
 impl Context<'_> {
-    fn group(&self, labelled: &GroupStragglers<'_>) -> Vec<StragglerCause> {
-        let places: Vec<usize> = labelled.labels.places().collect();
+    fn group(&self, labelled: LabelledGroup<'_>) -> Vec<StragglerCause> {
+        let labels = labelled.stragglers.iter().enumerate();
+        let places: Vec<usize> =
+            labels.filter(|(_, label)| **label == Some(true)).map(|(place, _)| place).collect();
         // Most groups have none, and there may be a hundred thousand groups.
         if places.is_empty() {
             return Vec::new();
@@ -115,8 +129,8 @@ impl Context<'_> {
         places.iter().filter_map(cause).collect()
     }
 
-    fn columns<'g>(&self, labelled: &'g GroupStragglers<'g>) -> Group<'g> {
-        let GroupStragglers { group, executions, .. } = labelled;
+    fn columns<'g>(&self, labelled: LabelledGroup<'g>) -> Group<'g> {
+        let LabelledGroup { group, executions, basis, .. } = labelled;
         let compared = |task: &Execution| ComparedTask {
             duration: task.duration,
             input: task.input.map(|input| input as f64),
@@ -124,8 +138,6 @@ impl Context<'_> {
         };
         let tasks = executions.tasks.iter().map(compared).collect();
         let comparison = Comparison::new(tasks, self.params.slow_factor);
-        // The clock of `GroupStragglers`.
-        let basis = Basis::Wall;
         let clocks = Clocks { group, engine: self.app.engine, basis, last_map: self.last_map };
         let column = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
             executions.tasks.iter().map(|task| Some(value(task.attempt)? * stretch(group, task)?)).collect()
@@ -182,7 +194,7 @@ impl Context<'_> {
     }
 
     fn input(&self, group: &Group<'_>, place: usize, found: &mut Found) {
-        let executions = &group.labelled.executions;
+        let executions = group.labelled.executions;
         let input = executions.tasks.get(place).and_then(|task| task.input);
         let ratio = group.comparison.input_ratio(place).filter(|ratio| *ratio >= self.params.input_factor);
         let (Some(input), Some(unit), Some(ratio)) = (input, executions.input_unit, ratio) else { return };

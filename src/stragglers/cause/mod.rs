@@ -27,7 +27,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use attribution::{StragglerCause, attribute};
+pub use attribution::{LabelledGroup, StragglerCause, attribute};
 pub use params::Params;
 pub use summary::{CauseCounts, shares_percent};
 

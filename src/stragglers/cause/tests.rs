@@ -8,6 +8,7 @@ use crate::model::spark::StageAttempt;
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, ProgressSplits};
 use crate::node_metrics::NodeMetrics;
+use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 use crate::units::{Millis, Timestamp};
@@ -82,8 +83,17 @@ fn stage(tasks: &[Task]) -> Application {
 }
 
 fn causes(app: &Application, metrics: Option<&NodeMetrics>) -> Vec<StragglerCause> {
-    let groups = GroupStragglers::of_application(app, Labelling::MEDIAN);
-    attribute(app, &groups, metrics, &Params::default()).concat()
+    let groups = GroupStragglers::of_application(app, Labelling::MEDIAN, Basis::Wall);
+    let labelled: Vec<LabelledGroup<'_>> = groups
+        .iter()
+        .map(|view| LabelledGroup {
+            group: view.group,
+            executions: &view.executions,
+            basis: Basis::Wall,
+            stragglers: &view.labels.stragglers,
+        })
+        .collect();
+    attribute(app, &labelled, metrics, &Params::default()).concat()
 }
 
 fn only(app: &Application, metrics: Option<&NodeMetrics>) -> StragglerCause {
@@ -369,7 +379,7 @@ proptest! {
         tasks in prop::collection::vec(any_task(), 0..25),
     ) {
         let app = stage(&tasks);
-        let stragglers: u64 = GroupStragglers::of_application(&app, Labelling::MEDIAN)
+        let stragglers: u64 = GroupStragglers::of_application(&app, Labelling::MEDIAN, Basis::Wall)
             .iter()
             .map(|group| group.labels.count())
             .sum();

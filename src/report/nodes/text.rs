@@ -79,7 +79,7 @@ impl Page<'_> {
         if stragglers.is_empty() {
             let text = match summary.ranked {
                 0 => format!(
-                    "No node is ranked: none has the {} tasks that it takes (--min-node-tasks).",
+                    "No node is ranked: none has the {} tasks that it takes (--min-node-tasks), and what follows may be chance.",
                     self.report.settings.min_node_tasks
                 ),
                 1 => "Only one node is ranked: there is nothing to compare it with, and it is not called a straggler.".to_owned(),
@@ -92,7 +92,7 @@ impl Page<'_> {
                 out,
             )?;
         }
-        writeln!(out)
+        Ok(())
     }
 
     fn slow(&self, node: &Node) -> String {
@@ -128,7 +128,7 @@ impl Page<'_> {
         let percent = format!("{:.0} % {interval}", 100.0 * self.report.settings.confidence);
         writeln!(
             out,
-            "level  {:<NAME$} {:>8} {:>6}  {percent:<14}  {:<14} {extreme:>5}",
+            "\nlevel  {:<NAME$} {:>8} {:>6}  {percent:<14}  {:<14} {extreme:>5}",
             "node", "tasks", "mean z", "stragglers"
         )?;
         nodes.iter().try_for_each(|node| self.row(node, out))

@@ -6,6 +6,7 @@ mod common;
 
 use elephant_rs::nodes::fit::{self, Fit, Goodness};
 use elephant_rs::nodes::levels::{Interval, levels};
+use elephant_rs::nodes::score::z_scores;
 use elephant_rs::stats::descriptive::{mean, quantile, standard_deviation};
 use elephant_rs::stats::student;
 use serde_json::Value;
@@ -128,5 +129,25 @@ fn oracle_pcores() {
         let expected: Vec<u64> = expected.map(|level| level.as_u64().unwrap()).collect();
         let found: Vec<u64> = levels(&intervals).into_iter().map(u64::from).collect();
         assert_eq!(found, expected, "{}", case["id"]);
+    }
+}
+
+#[test]
+fn oracle_zscore() {
+    for case in cases("zscore") {
+        let id = case["id"].as_str().unwrap();
+        let durations = numbers(&case["input"]["dur"]);
+        let ddof = usize::try_from(case["input"]["ddof"].as_u64().unwrap()).unwrap();
+        let found = z_scores(&durations, ddof);
+        match case["expected"]["z"].as_array() {
+            None => assert_eq!(found, None, "{id}"),
+            Some(expected) => {
+                let found = found.unwrap_or_else(|| panic!("{id} has no z-scores"));
+                assert_eq!(found.len(), expected.len(), "{id}");
+                for (value, expected) in found.into_iter().zip(expected) {
+                    compare(id, Some(value), expected, within(case["tol"].as_f64().unwrap()));
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
-//! From the tasks of an application to z-scores of nodes.
+//! From the tasks of an application to z-scores of hosts.
 
-use std::collections::BTreeMap;
+use std::num::NonZeroU16;
+use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -13,39 +14,85 @@ use crate::units::{Millis, Timestamp};
 
 const MILLIS_OF_A_DAY: i64 = 86_400_000;
 
-/// What is known of nodes: of one application, or of many that were merged.
+/// A day (UTC) as a number of days since 1970-01-01, which is no day of any history.
+pub type DayNumber = NonZeroU16;
+
+/// The hosts of all applications. Their numbers depend on the order in which applications are read, so nothing that is
+/// shown may.
+#[derive(Debug, Default)]
+pub struct Hosts(Mutex<HostTable>);
+
+#[derive(Debug, Default)]
+struct HostTable {
+    numbers: FxHashMap<Box<str>, u32>,
+    racks: Vec<Option<Box<str>>>,
+}
+
+/// A host by its place in [`Hosts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Host(u32);
+
+impl Host {
+    /// Its place.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Hosts {
+    /// The host of this name, new or known; `None` only when 2³² are known. Of several racks the first by name is kept.
+    #[must_use]
+    pub fn host(&self, name: &str, rack: Option<&str>) -> Option<Host> {
+        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = if let Some(&number) = table.numbers.get(name) {
+            number
+        } else {
+            let number = u32::try_from(table.racks.len()).ok()?;
+            table.numbers.insert(name.into(), number);
+            table.racks.push(None);
+            number
+        };
+        if let (Some(known), Some(rack)) = (table.racks.get_mut(number as usize), rack)
+            && known.as_deref().is_none_or(|known| rack < known)
+        {
+            *known = Some(rack.into());
+        }
+        Some(Host(number))
+    }
+
+    /// Each host with its name and rack, by name.
+    #[must_use]
+    pub fn into_sorted(self) -> Vec<(Box<str>, Option<Box<str>>, Host)> {
+        let HostTable { numbers, mut racks } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts: Vec<(Box<str>, Host)> =
+            numbers.into_iter().map(|(name, number)| (name, Host(number))).collect();
+        hosts.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let rack = |racks: &mut Vec<Option<Box<str>>>, host: Host| racks.get_mut(host.index())?.take();
+        hosts.into_iter().map(|(name, host)| (name, rack(&mut racks, host), host)).collect()
+    }
+}
+
+/// The z-scores of one application. There may be tens of thousands of applications at a time, so that a row is small.
 #[derive(Debug, Clone, Default)]
-pub struct Collected {
-    nodes: Vec<NodeSample>,
-    places: FxHashMap<Box<str>, usize>,
-    /// The groups that the samples come from.
+pub struct Sample {
+    /// Successful attempts whose host is known, group by group.
+    pub rows: Vec<Row>,
+    /// The groups that they come from.
     pub groups: GroupCounts,
 }
 
-/// The normalised task times of one node.
-#[derive(Debug, Clone, Default)]
-pub struct NodeSample {
-    /// The host as the histories write it.
-    pub name: Box<str>,
-    /// The rack that the histories declare first.
-    pub rack: Option<Box<str>>,
-    /// A z-score for each successful attempt, in the order of the histories.
-    pub scores: Vec<f64>,
-    /// How many of these attempts were stragglers of their group.
-    pub stragglers: u64,
-    /// Sums for each day (UTC, in days since 1970) on which attempts started.
-    pub days: BTreeMap<i32, DaySum>,
-}
-
-/// The z-scores of one day.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct DaySum {
-    /// How many there are.
-    pub count: u64,
-    /// Their sum.
-    pub sum: f64,
-    /// The sum of their squares.
-    pub squares: f64,
+/// A successful attempt with its z-score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row {
+    /// How much longer it took than its group's average, in standard deviations.
+    pub score: f64,
+    /// Where it ran.
+    pub host: Host,
+    /// On which day it started.
+    pub day: Option<DayNumber>,
+    /// Whether it was a straggler of its group.
+    pub straggler: bool,
 }
 
 /// What became of the groups of tasks.
@@ -63,90 +110,42 @@ pub struct GroupCounts {
     pub tasks_without_node: u64,
 }
 
-/// A node within one [`Collected`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeIndex(usize);
+impl GroupCounts {
+    /// Adds the counts of other groups.
+    pub fn add(&mut self, other: Self) {
+        self.used += other.used;
+        self.too_small += other.too_small;
+        self.without_spread += other.without_spread;
+        self.tasks += other.tasks;
+        self.tasks_without_node += other.tasks_without_node;
+    }
+}
 
 /// A successful attempt.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     /// Where it ran.
-    pub node: Option<NodeIndex>,
+    pub host: Option<Host>,
     /// When it started.
     pub start: Option<Timestamp>,
     /// From its start to its end.
     pub run_time: Millis,
 }
 
-impl Collected {
+impl Sample {
     /// The z-scores of an application's tasks: successful attempts of maps, reduces and stages, each group by itself,
-    /// originals and winning copies alike, each for its own node.
+    /// originals and winning copies alike, each for its own host.
     #[must_use]
-    pub fn of(app: &Application, settings: &Settings) -> Self {
-        let mut collected = Self::default();
-        let mut known = Vec::new();
+    pub fn of(app: &Application, hosts: &Hosts, settings: &Settings) -> Self {
+        let mut sample = Self::default();
+        let mut names = Names { hosts, strings: &app.strings, known: Vec::new() };
         for group in &app.groups {
             if matches!(group.kind, TaskKind::Map | TaskKind::Reduce | TaskKind::Stage(_)) {
-                let runs = collected.runs(group, &app.strings, &mut known, settings);
-                collected.add_group(&runs, settings);
+                sample.add_group(&runs(group, &mut names, settings), settings);
             }
         }
-        collected
-    }
-
-    fn runs(
-        &mut self,
-        group: &TaskGroup,
-        strings: &Interner,
-        known: &mut Vec<Option<NodeIndex>>,
-        settings: &Settings,
-    ) -> Vec<Run> {
-        let attempts = &group.attempts;
-        let mut runs = Vec::new();
-        for row in group.winners() {
-            let start = attempts.time(row, TimePoint::Start);
-            let Some(run_time) = attempts.run_time(row).filter(|_| settings.counts(start)) else { continue };
-            let rack = attempts.rack(row);
-            let node = attempts.node(row).and_then(|node| self.node_of(node, rack, strings, known));
-            runs.push(Run { node, start, run_time });
-        }
-        runs
-    }
-
-    fn node_of(
-        &mut self,
-        node: Symbol,
-        rack: Option<Symbol>,
-        strings: &Interner,
-        known: &mut Vec<Option<NodeIndex>>,
-    ) -> Option<NodeIndex> {
-        let place = node.index() as usize;
-        if let Some(index) = known.get(place).copied().flatten() {
-            return Some(index);
-        }
-        let index = self.node(strings.get(node)?, rack.and_then(|rack| strings.get(rack)));
-        if known.len() <= place {
-            known.resize(place + 1, None);
-        }
-        if let Some(slot) = known.get_mut(place) {
-            *slot = Some(index);
-        }
-        Some(index)
-    }
-
-    /// The node of this name, new or known.
-    pub fn node(&mut self, name: &str, rack: Option<&str>) -> NodeIndex {
-        let next = self.nodes.len();
-        let place = *self.places.entry(name.into()).or_insert(next);
-        if place == next {
-            self.nodes.push(NodeSample { name: name.into(), ..NodeSample::default() });
-        }
-        if let Some(node) = self.nodes.get_mut(place)
-            && node.rack.is_none()
-        {
-            node.rack = rack.map(Into::into);
-        }
-        NodeIndex(place)
+        sample.rows.shrink_to_fit();
+        sample
     }
 
     /// Adds the successful attempts of one group.
@@ -168,67 +167,104 @@ impl Collected {
         self.groups.used += 1;
         self.groups.tasks += runs.len() as u64;
         for ((run, time), score) in runs.iter().zip(times).zip(scores) {
-            let Some(node) = run.node.and_then(|NodeIndex(place)| self.nodes.get_mut(place)) else {
+            let Some(host) = run.host else {
                 self.groups.tasks_without_node += 1;
                 continue;
             };
-            node.scores.push(score);
-            node.stragglers += u64::from(limit.is_some_and(|limit| time >= limit));
-            if let Some(day) = run.start.and_then(day_of) {
-                let sum = node.days.entry(day).or_default();
-                sum.count += 1;
-                sum.sum += score;
-                sum.squares += score * score;
-            }
+            let straggler = limit.is_some_and(|limit| time >= limit);
+            self.rows.push(Row { score, host, day: run.start.and_then(day_of), straggler });
         }
-    }
-
-    /// Adds what another application tells. Nodes of one name are one node.
-    pub fn merge(&mut self, other: Self) {
-        for sample in other.nodes {
-            if sample.scores.is_empty() {
-                continue;
-            }
-            let NodeIndex(place) = self.node(&sample.name, sample.rack.as_deref());
-            let Some(node) = self.nodes.get_mut(place) else { continue };
-            if node.scores.is_empty() {
-                node.scores = sample.scores;
-            } else {
-                node.scores.extend(sample.scores);
-            }
-            node.stragglers += sample.stragglers;
-            for (day, sum) in sample.days {
-                let total = node.days.entry(day).or_default();
-                total.count += sum.count;
-                total.sum += sum.sum;
-                total.squares += sum.squares;
-            }
-        }
-        let GroupCounts { used, too_small, without_spread, tasks, tasks_without_node } = other.groups;
-        self.groups.used += used;
-        self.groups.too_small += too_small;
-        self.groups.without_spread += without_spread;
-        self.groups.tasks += tasks;
-        self.groups.tasks_without_node += tasks_without_node;
-    }
-
-    /// The nodes that have z-scores, by name.
-    #[must_use]
-    pub fn into_nodes(self) -> Vec<NodeSample> {
-        let mut nodes = self.nodes;
-        nodes.retain(|node| !node.scores.is_empty());
-        nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        nodes
     }
 }
 
-/// The day (UTC) as a number of days since 1970.
-fn day_of(at: Timestamp) -> Option<i32> {
-    i32::try_from(at.as_millis().div_euclid(MILLIS_OF_A_DAY)).ok()
+/// The successful attempts of a group that start within the window.
+fn runs(group: &TaskGroup, names: &mut Names, settings: &Settings) -> Vec<Run> {
+    let attempts = &group.attempts;
+    let mut runs = Vec::new();
+    for row in group.winners() {
+        let start = attempts.time(row, TimePoint::Start);
+        let Some(run_time) = attempts.run_time(row).filter(|_| settings.counts(start)) else { continue };
+        let rack = attempts.rack(row);
+        runs.push(Run { host: attempts.node(row).and_then(|node| names.host(node, rack)), start, run_time });
+    }
+    runs
+}
+
+/// The hosts of one application by its symbols, each looked up once.
+struct Names<'a> {
+    hosts: &'a Hosts,
+    strings: &'a Interner,
+    known: Vec<Option<Host>>,
+}
+
+impl Names<'_> {
+    fn host(&mut self, node: Symbol, rack: Option<Symbol>) -> Option<Host> {
+        let place = node.index() as usize;
+        if let Some(host) = self.known.get(place).copied().flatten() {
+            return Some(host);
+        }
+        let rack = rack.and_then(|rack| self.strings.get(rack));
+        let host = self.hosts.host(self.strings.get(node)?, rack)?;
+        if self.known.len() <= place {
+            self.known.resize(place + 1, None);
+        }
+        if let Some(slot) = self.known.get_mut(place) {
+            *slot = Some(host);
+        }
+        Some(host)
+    }
+}
+
+/// The day of a moment; `None` before 1970-01-02 and after the year 2149.
+fn day_of(at: Timestamp) -> Option<DayNumber> {
+    let day = u16::try_from(at.as_millis().div_euclid(MILLIS_OF_A_DAY)).ok()?;
+    DayNumber::new(day)
 }
 
 /// The moment at which a day begins.
 #[must_use]
-pub fn beginning_of(day: i32) -> Timestamp {
-    Timestamp::from_millis(i64::from(day) * MILLIS_OF_A_DAY)
+pub fn beginning_of(day: DayNumber) -> Timestamp {
+    Timestamp::from_millis(i64::from(day.get()) * MILLIS_OF_A_DAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(host: Option<Host>, start: i64, run_time: u64) -> Run {
+        Run { host, start: Some(Timestamp::from_millis(start)), run_time: Millis::new(run_time) }
+    }
+
+    #[test]
+    fn groups_are_scored_by_themselves_and_counted() {
+        let hosts = Hosts::default();
+        let (a, b) = (hosts.host("a", None), hosts.host("b", Some("/r")));
+        let settings = Settings::default();
+        let mut sample = Sample::default();
+        sample.add_group(&[], &settings);
+        sample.add_group(&[run(a, 0, 5), run(b, 0, 9)], &settings);
+        sample.add_group(&[run(a, 0, 5), run(b, 0, 5), run(a, 0, 5)], &settings);
+        sample.add_group(&[run(a, 0, 1000), run(None, 0, 2000), run(b, MILLIS_OF_A_DAY, 3000)], &settings);
+        let GroupCounts { used, too_small, without_spread, tasks, tasks_without_node } = sample.groups;
+        assert_eq!((used, too_small, without_spread, tasks, tasks_without_node), (1, 1, 1, 3, 1));
+        let scores: Vec<(f64, Option<u16>, bool)> =
+            sample.rows.iter().map(|row| (row.score, row.day.map(DayNumber::get), row.straggler)).collect();
+        assert_eq!(scores, [(-1.0, None, false), (1.0, Some(1), true)]);
+    }
+
+    #[test]
+    fn racks_do_not_depend_on_the_order_of_reading() {
+        let hosts = Hosts::default();
+        for (name, rack) in [("b", Some("/z")), ("a", None), ("b", Some("/y")), ("b", Some("/z"))] {
+            assert!(hosts.host(name, rack).is_some());
+        }
+        let sorted: Vec<(Box<str>, Option<Box<str>>)> =
+            hosts.into_sorted().into_iter().map(|(name, rack, _)| (name, rack)).collect();
+        assert_eq!(sorted, [("a".into(), None), ("b".into(), Some("/y".into()))]);
+    }
+
+    #[test]
+    fn a_row_is_small() {
+        assert_eq!(size_of::<Row>(), 16);
+    }
 }

@@ -1,6 +1,6 @@
 //! What is said about one node (S1, table 1).
 
-use super::collect::NodeSample;
+use super::cluster::{NodeSample, Scores};
 use super::fit::{self, Fit};
 use super::levels::Interval;
 use super::settings::{IntervalKind, Settings};
@@ -53,10 +53,11 @@ impl Node {
     /// Everything but the level, which depends on the other nodes.
     #[must_use]
     pub fn of(sample: NodeSample, settings: &Settings) -> Self {
-        let NodeSample { name, rack, scores, stragglers, days } = sample;
-        let tasks = scores.len() as u64;
-        let (mean, deviation) = (mean(&scores), standard_deviation(&scores, 1));
-        let mut sorted = scores;
+        let NodeSample { name, rack, scores } = sample;
+        let Scores { values, stragglers, days } = scores;
+        let tasks = values.len() as u64;
+        let (mean, deviation) = (mean(&values), standard_deviation(&values, 1));
+        let mut sorted = values;
         sorted.sort_unstable_by(f64::total_cmp);
         let fits = fit::fit_all(&sorted);
         let best_fits: Vec<usize> = fit::ranked(&fits)

@@ -5,6 +5,7 @@
 //! [`fit`] finds the distribution behind the z-scores of a node, [`indicators`] sum them up, and [`levels`] sorts nodes
 //! into levels of performance by intervals of which one lies wholly above another.
 
+pub mod cluster;
 pub mod collect;
 pub mod fit;
 pub mod indicators;
@@ -20,7 +21,8 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::engine::{self, SourceProblem, Visited, visit};
-use collect::Collected;
+use cluster::Cluster;
+use collect::{Hosts, Sample};
 use indicators::Node;
 use settings::Settings;
 use summary::Summary;
@@ -52,20 +54,22 @@ pub struct Ranking {
 /// Ranks the nodes of all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
-    let visited = visit(paths, |app, _| Collected::of(app, &settings));
+    let hosts = Hosts::default();
+    let visited = visit(paths, |app, _| Sample::of(app, &hosts, &settings));
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
-    let mut all = Collected::default();
+    let mut cluster = Cluster::default();
     for application in applications {
-        all.merge(application.value);
+        cluster.add(&application.value);
     }
-    NodesReport { settings, files: summary, ranking: rank(all, &settings), problems, named_input_failed }
+    let ranking = rank(cluster, hosts, &settings);
+    NodesReport { settings, files: summary, ranking, problems, named_input_failed }
 }
 
 /// Ranks nodes by their z-scores.
 #[must_use]
-pub fn rank(collected: Collected, settings: &Settings) -> Ranking {
-    let groups = collected.groups;
-    let samples = collected.into_nodes();
+pub fn rank(cluster: Cluster, hosts: Hosts, settings: &Settings) -> Ranking {
+    let groups = cluster.groups;
+    let samples = cluster.into_nodes(hosts);
     let mut nodes: Vec<Node> = samples.into_par_iter().map(|sample| Node::of(sample, settings)).collect();
     rank::assign_levels(&mut nodes, settings);
     nodes.sort_by(|a, b| rank::order(a, b, settings.order));

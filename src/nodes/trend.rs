@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::collect::DaySum;
+use super::cluster::DaySum;
+use super::collect::DayNumber;
 use super::levels::Interval;
 use super::settings::Settings;
 use crate::stats::slope::theil_sen;
@@ -26,8 +27,8 @@ pub struct Trend {
 /// A node's tasks of one day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Day {
-    /// Days since 1970, UTC.
-    pub number: i32,
+    /// Which day it is.
+    pub number: DayNumber,
     /// Tasks that started on it.
     pub tasks: u64,
     /// Their mean z-score; `None` for too few tasks.
@@ -39,10 +40,10 @@ pub struct Day {
 impl Trend {
     /// From sums by day. `None` intervals where all tasks of a day have one z-score.
     #[must_use]
-    pub fn of(sums: &BTreeMap<i32, DaySum>, settings: &Settings) -> Self {
+    pub fn of(sums: &BTreeMap<DayNumber, DaySum>, settings: &Settings) -> Self {
         let days: Vec<Day> = sums.iter().map(|(&number, sum)| day(number, sum, settings)).collect();
         let means: Vec<(f64, f64)> =
-            days.iter().filter_map(|day| Some((f64::from(day.number), day.mean?))).collect();
+            days.iter().filter_map(|day| Some((f64::from(day.number.get()), day.mean?))).collect();
         let slow = means.iter().filter(|(_, mean)| *mean > 0.0).count();
         let changes = means.iter().zip(means.iter().skip(1));
         let surely = |test: fn(Interval) -> bool| days.iter().any(|day| day.interval.is_some_and(test));
@@ -56,7 +57,7 @@ impl Trend {
     }
 }
 
-fn day(number: i32, sum: &DaySum, settings: &Settings) -> Day {
+fn day(number: DayNumber, sum: &DaySum, settings: &Settings) -> Day {
     let DaySum { count, sum, squares } = *sum;
     let n = count as f64;
     let mean = (count >= settings.min_day_tasks.max(1)).then_some(sum / n);
@@ -74,13 +75,13 @@ fn day(number: i32, sum: &DaySum, settings: &Settings) -> Day {
 mod tests {
     use super::*;
 
-    fn sums(days: &[(i32, &[f64])]) -> BTreeMap<i32, DaySum> {
+    fn sums(days: &[(u16, &[f64])]) -> BTreeMap<DayNumber, DaySum> {
         let sum = |values: &[f64]| DaySum {
             count: values.len() as u64,
             sum: values.iter().sum(),
             squares: values.iter().map(|value| value * value).sum(),
         };
-        days.iter().map(|&(day, values)| (day, sum(values))).collect()
+        days.iter().map(|&(day, values)| (DayNumber::new(day).unwrap(), sum(values))).collect()
     }
 
     #[test]

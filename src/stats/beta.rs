@@ -10,7 +10,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> Option<f64> {
     if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {
         return None;
     }
-    if x == 0.0 || x == 1.0 {
+    if x <= 0.0 || x >= 1.0 {
         return Some(x);
     }
     let ln_front = a * x.ln() + b * (-x).ln_1p() + ln_gamma(a + b)? - ln_gamma(a)? - ln_gamma(b)?;

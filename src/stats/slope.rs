@@ -11,7 +11,11 @@ pub fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
     let mut slopes = Vec::with_capacity(points.len() * points.len().saturating_sub(1) / 2);
     for (at, (x, y)) in points.iter().enumerate() {
         let later = points.iter().skip(at + 1);
-        slopes.extend(later.filter(|(other, _)| other != x).map(|(other, value)| (value - y) / (other - x)));
+        slopes.extend(
+            later
+                .filter(|(other, _)| (other - x).abs() > 0.0)
+                .map(|(other, value)| (value - y) / (other - x)),
+        );
     }
     median(&slopes)
 }

@@ -79,7 +79,7 @@ impl Page<'_> {
         if stragglers.is_empty() {
             let text = match summary.ranked {
                 0 => format!(
-                    "No node is ranked: none has the {} tasks that it takes (--min-node-tasks).",
+                    "No node is ranked: none has the {} tasks that it takes (--min-node-tasks), and what follows may be chance.",
                     self.report.settings.min_node_tasks
                 ),
                 1 => "Only one node is ranked: there is nothing to compare it with, and it is not called a straggler.".to_owned(),
@@ -92,7 +92,7 @@ impl Page<'_> {
                 out,
             )?;
         }
-        writeln!(out)
+        Ok(())
     }
 
     fn slow(&self, node: &Node) -> String {
@@ -128,7 +128,7 @@ impl Page<'_> {
         let percent = format!("{:.0} % {interval}", 100.0 * self.report.settings.confidence);
         writeln!(
             out,
-            "level  {:<NAME$} {:>8} {:>6}  {percent:<14}  {:<14} {extreme:>5}",
+            "\nlevel  {:<NAME$} {:>7} {:>6}  {percent:<14}  {:<14} {extreme:>5}",
             "node", "tasks", "mean z", "stragglers"
         )?;
         nodes.iter().try_for_each(|node| self.row(node, out))
@@ -139,7 +139,8 @@ impl Page<'_> {
             if self.color && node.is_straggler() { AnsiColor::Red.on_default().bold() } else { Style::new() };
         let level = node.level.map(|level| level.to_string()).unwrap_or_default();
         let name = padded(&clean(&node.name), NAME);
-        let interval = node.interval().map(|Interval { low, high }| format!("{low:.2} to {high:.2}"));
+        let interval =
+            node.interval().map(|Interval { low, high }| format!("{} to {}", rounded(low), rounded(high)));
         let stragglers = node.straggler_share.zip(node.straggler_interval);
         let stragglers = stragglers.map(|(share, Interval { low, high })| {
             format!("{:3.0} % ({:.0}-{:.0})", 100.0 * share, 100.0 * low, 100.0 * high)
@@ -147,7 +148,7 @@ impl Page<'_> {
         let extreme = node.extreme_value.map(|share| format!("{:.0} %", 100.0 * share));
         writeln!(
             out,
-            "{level:>5}  {style}{name}{style:#} {:>8} {:>6}  {:<14}  {:<14} {:>5}",
+            "{level:>5}  {style}{name}{style:#} {:>7} {:>6}  {:<14}  {:<14} {:>5}",
             node.tasks,
             two_places(node.mean),
             interval.as_deref().unwrap_or("-"),
@@ -168,7 +169,8 @@ impl Page<'_> {
         for node in drawn {
             let Some(interval) = node.interval() else { continue };
             let bar = axis.draw(interval, node.mean);
-            writeln!(out, "{} {bar}  {}", padded(&clean(&node.name), NAME), trend(node))?;
+            let line = format!("{} {bar}  {}", padded(&clean(&node.name), NAME), trend(node));
+            writeln!(out, "{}", line.trim_end())?;
         }
         let more = nodes.len().saturating_sub(CHARTED);
         if more > 0 {
@@ -265,9 +267,9 @@ fn best_fits(summary: &Summary) -> Option<String> {
         .collect();
     let top = summary.loglogistic_in_top_three;
     Some(format!(
-        "Best fit of z by Anderson-Darling: {}; loglogistic3 is among the best three {} times ({:.0} %)",
+        "Best fit of z by Anderson-Darling: {}; loglogistic3 is among the best three of {} ({:.0} %)",
         fits.join(", "),
-        top,
+        counted(top, "node"),
         percent(top)
     ))
 }
@@ -277,11 +279,18 @@ fn trend(node: &Node) -> String {
     if node.trend.transient {
         return "comes and goes".to_owned();
     }
-    node.trend.slope.map(|slope| format!("{slope:+.2} a day")).unwrap_or_default()
+    let slope = node.trend.slope.map(|slope| format!("{slope:+.2} a day"));
+    slope.map(|text| text.replace("-0.00", "+0.00")).unwrap_or_default()
 }
 
 fn two_places(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
+    value.map_or_else(|| "-".to_owned(), rounded)
+}
+
+/// With two decimals, and no sign before a zero.
+fn rounded(value: f64) -> String {
+    let text = format!("{value:.2}");
+    if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
 /// Cut or filled to a width in columns.

@@ -69,7 +69,8 @@ impl Medians {
     pub fn greatest_multiplier(&self, attempt: &Attempt, quantile: f64, min_runtime: Millis) -> Option<f64> {
         let multiplier = |(_, to, median): (i64, i64, f64)| {
             let ran = to.saturating_sub(attempt.start_ms) as f64;
-            (ran > min_runtime.as_f64() && median > 0.0).then(|| ran / median)
+            // In whole milliseconds it is last seen one before its end.
+            (ran > min_runtime.as_f64() + 1.0 && median > 0.0).then(|| ran / median)
         };
         self.stretches(attempt, quantile).filter_map(multiplier).max_by(f64::total_cmp)
     }

@@ -7,6 +7,9 @@
 //! [`group`] puts labels on a group and parts the stragglers that their input explains from the others,
 //! [`speculation`] tells what copies the cluster ran.
 //!
+//! [`detect`] holds detectors, [`replay`] takes them through a finished job, [`quality`] and [`evaluation`] say how good
+//! they were, [`first_order`] what that means for time and energy.
+//!
 //! The definitions are those of three papers, cited as
 //!
 //! - S0: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, "A New Framework for Evaluating Straggler Detection Mechanisms

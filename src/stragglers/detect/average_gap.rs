@@ -95,7 +95,7 @@ impl Detector for AverageGap {
         let Some(average) = average_of(self.pool, snapshot) else { return };
         let attempts = snapshot.running.iter().enumerate();
         let behind = attempts.filter(|(_, attempt)| {
-            attempt.progress.is_some_and(|progress| is_behind(progress, average, self.gap))
+            attempt.reported_progress().is_some_and(|progress| is_behind(progress, average, self.gap))
                 && self.timing.is_ripe(attempt)
         });
         flags.extend(behind.map(|(place, _)| place));

@@ -159,6 +159,7 @@ impl Detector for Late {
         let attempts = snapshot.running.iter().enumerate();
         let slow = attempts.filter(|(_, attempt)| {
             attempt.progress_rate().is_some_and(|rate| is_slow(rate * scale, threshold))
+                && attempt.reported_ms.is_some()
                 && self.timing.is_ripe(attempt)
         });
         match self.cap {

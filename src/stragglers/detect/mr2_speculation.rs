@@ -8,7 +8,7 @@ use crate::units::Millis;
 /// What became of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// No scan saw it with a report.
+    /// No scan saw it with a report, or the history does not tell its progress.
     Unseen,
     /// Too few tasks of its kind were done while it ran.
     TooFewDone,
@@ -52,7 +52,8 @@ pub fn fates(timeline: &Timeline, speculator: &Mr2, options: &Options) -> Vec<Fa
         let past = state.past();
         let open = gate_is_open(snapshot.completed.count(), snapshot.total);
         let worths = if open { speculator.worths(&snapshot, &past) } else { Vec::new() };
-        for (place, attempt) in snapshot.running.iter().enumerate().filter(|(_, it)| it.reported_ms.is_some())
+        for (place, attempt) in
+            snapshot.running.iter().enumerate().filter(|(_, it)| it.reported_progress().is_some())
         {
             let now = match worths.get(place) {
                 None => Fate::TooFewDone,

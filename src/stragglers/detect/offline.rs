@@ -49,7 +49,8 @@ impl Offline {
         };
         let below = |attempt: &Running| {
             let least = least_progress(|elapsed| model.at(elapsed), attempt.elapsed, self.diff);
-            attempt.progress.is_some_and(|progress| progress < least) && self.timing.is_ripe(attempt)
+            attempt.reported_progress().is_some_and(|progress| progress < least)
+                && self.timing.is_ripe(attempt)
         };
         let attempts = snapshot.running.iter().enumerate();
         attempts.filter(|(_, attempt)| below(attempt)).map(|(place, _)| place).collect()
@@ -106,7 +107,7 @@ impl Detector for Online {
         }
         let Some(average) = average_of(self.pool, snapshot) else { return };
         let behind = |attempt: &Running| {
-            attempt.progress.is_some_and(|progress| {
+            attempt.reported_progress().is_some_and(|progress| {
                 is_behind_online(progress, attempt.elapsed, average, self.gap, self.timing.min_age)
             })
         };

@@ -58,6 +58,12 @@ pub struct Running {
 }
 
 impl Running {
+    /// The progress of an attempt that has reported: before it has, nothing is known that could be held against it.
+    #[must_use]
+    pub fn reported_progress(&self) -> Option<f64> {
+        self.progress.filter(|_| self.reported_ms.is_some())
+    }
+
     /// The progress rate `PS / (t - t_start)` in 1/s (S0 eq 7); `None` for an attempt that starts this very
     /// moment or whose progress is unknown.
     #[must_use]

@@ -53,11 +53,13 @@ impl Medians {
         let before = self.steps.partition_point(|&(at, _)| at <= start).saturating_sub(1);
         let first = before.max(needed.saturating_sub(1));
         let last = if self.total > 1 { self.steps.len() } else { 0 };
-        (first..last).map_while(move |place| {
+        let stretches = (first..last).map_while(move |place| {
             let &(from, median) = self.steps.get(place)?;
             let to = self.steps.get(place + 1).map_or(finish, |&(at, _)| at.min(finish));
             (from < finish).then_some((from.max(start), to, median))
-        })
+        });
+        // Of tasks that are done at the same moment only the last median is ever seen.
+        stretches.filter(|&(from, to, _)| from < to)
     }
 
     /// The greatest multiplier below which the attempt would have been speculated at some moment of its run, without the
@@ -67,7 +69,8 @@ impl Medians {
     pub fn greatest_multiplier(&self, attempt: &Attempt, quantile: f64, min_runtime: Millis) -> Option<f64> {
         let multiplier = |(_, to, median): (i64, i64, f64)| {
             let ran = to.saturating_sub(attempt.start_ms) as f64;
-            (ran > min_runtime.as_f64() && median > 0.0).then(|| ran / median)
+            // In whole milliseconds it is last seen one before its end.
+            (ran > min_runtime.as_f64() + 1.0 && median > 0.0).then(|| ran / median)
         };
         self.stretches(attempt, quantile).filter_map(multiplier).max_by(f64::total_cmp)
     }
@@ -142,6 +145,14 @@ mod tests {
         let late = &timeline.attempts[3];
         assert_eq!(medians.greatest_multiplier(late, 0.75, Millis::ZERO), Some(4.0));
         assert_eq!(medians.first_flag(late, 0.75, 3.0, Millis::ZERO), Some(Millis::new(3001)));
+    }
+
+    #[test]
+    fn a_median_that_lasts_no_time_is_never_seen() {
+        let timeline = timeline(&[(0, 1000), (900, 1000), (0, 1000), (0, 1050)]);
+        let medians = Medians::of(&timeline, MedianRule::Ordinary);
+        // With 550 ms, the median of the first two that end, it would have been caught below 1.8.
+        assert_eq!(medians.greatest_multiplier(&timeline.attempts[3], 0.5, Millis::ZERO), Some(1.05));
     }
 
     #[test]

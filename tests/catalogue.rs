@@ -65,12 +65,25 @@ const SPARK: [&str; 16] = [
     "spark-stage-runtime",
 ];
 
+/// As [`MAPREDUCE`], of any engine.
+const ANY: [&str; 5] = [
+    "straggler-dos-index",
+    "straggler-impact",
+    "straggler-detection",
+    "speculation-waste",
+    "failed-attempts",
+];
+
 fn ids() -> impl Iterator<Item = &'static str> {
-    MAPREDUCE.into_iter().chain(SPARK)
+    MAPREDUCE.into_iter().chain(SPARK).chain(ANY)
 }
 
 fn engine_of(id: &str) -> &'static str {
-    if SPARK.contains(&id) { "spark" } else { "mapreduce" }
+    match id {
+        id if SPARK.contains(&id) => "spark",
+        id if ANY.contains(&id) => "any",
+        _ => "mapreduce",
+    }
 }
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");

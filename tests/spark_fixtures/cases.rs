@@ -18,7 +18,10 @@ pub(crate) struct Fixture {
 }
 
 pub(crate) fn all() -> Vec<Fixture> {
-    [settings(), memory(), balance(), stages(), failures(), losses()].into_iter().flatten().collect()
+    [settings(), memory(), balance(), stages(), failures(), losses(), stragglers(), races()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// One fixture per severity, none to critical, made from five values; `None` leaves a severity out that the rule's
@@ -214,4 +217,50 @@ fn losses() -> Vec<Fixture> {
         }
         app
     })
+}
+
+/// A stage of tasks of one size: all but the last take so many seconds.
+fn with_straggler(conf: &[(&str, &str)], tasks: usize, usual: i64, last: i64) -> App {
+    let times = (1..tasks).map(|_| usual).chain([last]);
+    let task = |seconds| task_on(1, seconds * SECOND).metric("Input Metrics.Bytes Read", 64 * MIB);
+    App::with(conf, 1, 64).stage(times.map(task).collect())
+}
+
+fn stragglers() -> Vec<Fixture> {
+    let slow = [30, 60, 120, 400, 1200].map(Some);
+    let index = series("straggler-dos-index", "slow-task", slow, |last| with_straggler(&[], 40, 20, last));
+    let last = [62, 90, 150, 400, 1000].map(Some);
+    let impact = series("straggler-impact", "last-task", last, |last| with_straggler(&[], 20, 60, last));
+    let missed = [(10, 18), (60, 90), (60, 150), (60, 400), (60, 1000)].map(Some);
+    let detection = series("straggler-detection", "missed", missed, |(usual, last)| {
+        with_straggler(&[("spark.speculation", "true")], 20, usual, last)
+    });
+    [index, impact, detection].into_iter().flatten().collect()
+}
+
+/// Tasks of a minute or more, each with a second attempt that did nothing for it.
+fn doubled(tasks: u32, seconds: i64, wasted: i64, second: impl Fn(Task) -> Task) -> App {
+    let attempts = (0..tasks).flat_map(|index| {
+        let first = Task { index: Some(index), ..task_on(1, seconds * SECOND) };
+        let other = Task { index: Some(index), attempt: 1, ..task_on(2, wasted * SECOND) };
+        [first, second(other)]
+    });
+    App::with(&[("spark.speculation", "true")], 2, 64).stage(attempts.collect())
+}
+
+fn races() -> Vec<Fixture> {
+    let values = [(4, 60, 1), (4, 60, 20), (100, 60, 20), (100, 600, 250), (100, 600, 600)].map(Some);
+    let waste = series("speculation-waste", "lost-copies", values, |(tasks, seconds, wasted)| {
+        doubled(tasks, seconds, wasted, |copy| {
+            // The race ends with the original.
+            let launch = (seconds - wasted) * SECOND;
+            Task { speculative: true, launch, ..copy.ending(Ending::Killed("another attempt succeeded")) }
+        })
+    });
+    let failed = series("failed-attempts", "late-failures", values, |(tasks, seconds, wasted)| {
+        doubled(tasks, seconds, wasted, |attempt| {
+            attempt.ending(Ending::Exception("java.io.IOException", "connection reset"))
+        })
+    });
+    [waste, failed].into_iter().flatten().collect()
 }

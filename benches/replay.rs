@@ -4,7 +4,12 @@
 //! tasks of an hour. Each has to stay below [`LIMIT`] seconds.
 
 // A program, not a library: what it finds out belongs on the terminal.
-#![allow(clippy::print_stdout)]
+#![allow(
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss
+)]
 
 #[allow(dead_code)] // parts of it are for other benchmarks
 mod support;
@@ -93,7 +98,7 @@ fn history() -> Option<TaskGroup> {
     let mut bytes = Vec::new();
     let job = Job { maps: u32::try_from(TASKS).ok()?, reduces: 50 };
     Format::AvroBinary.write(job, &mut bytes).ok()?;
-    let application = jhist::avro::parse(ByteWindow::new(&bytes)).applications.pop()?;
+    let application = jhist::avro::parse(ByteWindow::new(bytes.as_slice())).applications.pop()?;
     application.groups.into_iter().find(|group| group.kind == TaskKind::Map)
 }
 

@@ -119,10 +119,10 @@ mod tests {
         let attempts = [running(30.0, 0.9), running(10.0, 0.1)];
         let seen = |detector: AverageGap, at: f64| group(at, &attempts).flags(&detector);
         let job = AverageGap { pool: Pool::Running, ..AverageGap::DEFAULT };
-        assert_eq!(seen(job, 19.0), []);
+        assert_eq!(seen(job, 19.0), NOTHING);
         assert_eq!(seen(job, 20.0), [1]);
         let task = Timing { lag_scope: LagScope::Task, ..Timing::S0 };
-        assert_eq!(seen(AverageGap { timing: task, ..job }, 60.0), []);
+        assert_eq!(seen(AverageGap { timing: task, ..job }, 60.0), NOTHING);
     }
 
     #[test]

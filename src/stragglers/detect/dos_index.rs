@@ -54,7 +54,7 @@ impl Detector for DosIndex {
 #[cfg(test)]
 mod tests {
     use super::super::snapshot::{Completion, Running};
-    use super::super::testing::{group, running};
+    use super::super::testing::{NOTHING, group, running};
     use super::*;
 
     #[test]
@@ -70,6 +70,6 @@ mod tests {
     #[test]
     fn without_inputs_there_is_no_index() {
         let attempts = [running(400.0, 0.5), running(4.0, 0.5)];
-        assert_eq!(group(60.0, &attempts).flags(&DosIndex::DEFAULT), []);
+        assert_eq!(group(60.0, &attempts).flags(&DosIndex::DEFAULT), NOTHING);
     }
 }

@@ -66,7 +66,7 @@ impl Detector for Flink {
 #[cfg(test)]
 mod tests {
     use super::super::snapshot::Completion;
-    use super::super::testing::{group, running};
+    use super::super::testing::{NOTHING, group, running};
     use super::*;
 
     #[test]
@@ -90,6 +90,6 @@ mod tests {
         done.finish(10.0, 6);
         assert_eq!(done.flags(&Flink::DEFAULT), [1]);
         done.total = 9;
-        assert_eq!(done.flags(&Flink::DEFAULT), []);
+        assert_eq!(done.flags(&Flink::DEFAULT), NOTHING);
     }
 }

@@ -150,7 +150,7 @@ impl Detector for Hierarchical {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{group, running};
+    use super::super::testing::{NOTHING, group, running};
     use super::*;
 
     fn on(node: u32, elapsed: f64, progress: f64) -> Running {
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn without_nodes_nothing_is_kept() {
         let attempts = [running(30.0, 0.9), running(30.0, 0.1)];
-        assert_eq!(group(30.0, &attempts).flags(&Hierarchical::DEFAULT), []);
+        assert_eq!(group(30.0, &attempts).flags(&Hierarchical::DEFAULT), NOTHING);
         assert_eq!(Performance::of([].into_iter(), ClusterMean::Nodes), None);
     }
 }

@@ -231,7 +231,7 @@ impl Detector for Mr2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{group, running};
+    use super::super::testing::{NOTHING, group, running};
     use super::*;
 
     #[test]
@@ -264,10 +264,10 @@ mod tests {
         assert_eq!(group.flags(&Mr2::LEGACY), [1]);
         let flagged = [false, true, false];
         let past = Past { flagged: &flagged, still_running: 1, last_flag_ms: Some(50_000) };
-        assert_eq!(group.flags_after(&Mr2::LEGACY, &past), []);
+        assert_eq!(group.flags_after(&Mr2::LEGACY, &past), NOTHING);
         let past = Past { last_flag_ms: Some(45_000), ..past };
         assert_eq!(group.flags_after(&Mr2::LEGACY, &past), [2]);
         group.pending = 1;
-        assert_eq!(group.flags(&Mr2::LEGACY), []);
+        assert_eq!(group.flags(&Mr2::LEGACY), NOTHING);
     }
 }

@@ -221,7 +221,7 @@ mod tests {
         group.model = Some(model);
         assert_eq!(group.flags(&Offline::DEFAULT), [1, 2]);
         // The median is 0.4.
-        assert_eq!(group.flags(&Combined::DEFAULT), []);
+        assert_eq!(group.flags(&Combined::DEFAULT), NOTHING);
         assert_eq!(group.flags(&Combined::AVERAGE_GAP), NOTHING);
     }
 
@@ -241,6 +241,6 @@ mod tests {
         let old = [running(60.0, 0.9), running(60.0, 0.1)];
         assert_eq!(group(60.0, &old).flags(&Online::DEFAULT), [1]);
         let young = [running(59.0, 0.9), running(59.0, 0.1)];
-        assert_eq!(group(60.0, &young).flags(&Online::DEFAULT), []);
+        assert_eq!(group(60.0, &young).flags(&Online::DEFAULT), NOTHING);
     }
 }

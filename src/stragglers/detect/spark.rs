@@ -203,7 +203,10 @@ mod tests {
         let mut done = group(60.0, &attempts);
         done.finish(10.0, 6);
         assert_eq!(done.flags(&SparkSpeculation::V3), [1]);
-        assert_eq!(done.flags(&SparkSpeculation { min_runtime_ms: 20_000.0, ..SparkSpeculation::V3 }), []);
+        assert_eq!(
+            done.flags(&SparkSpeculation { min_runtime_ms: 20_000.0, ..SparkSpeculation::V3 }),
+            NOTHING
+        );
         assert_eq!(done.flags(&SparkSpeculation::V4), NOTHING);
     }
 

@@ -110,7 +110,7 @@ mod tests {
         let done = |attempt: &Attempt| Done {
             completion: Completion {
                 at_ms: attempt.finish_ms,
-                duration_ms: (attempt.finish_ms - attempt.start_ms) as u64,
+                duration_ms: (attempt.finish_ms - attempt.start_ms).unsigned_abs(),
                 input: None,
                 records: None,
             },

@@ -1,5 +1,7 @@
 //! Snapshots from a few words, for tests.
 
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)] // small numbers
+
 use super::Detector;
 use super::snapshot::{Completed, Completion, Past, Running, Snapshot};
 use crate::stragglers::regression::ProgressModel;

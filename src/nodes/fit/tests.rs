@@ -65,7 +65,7 @@ fn condensed_samples_lead_to_the_same_fits_as_whole_ones() {
 }
 
 /// More in an optimised build, where a whole grid is cheap.
-const CONDENSED_SAMPLES: u64 = if cfg!(debug_assertions) { 540 } else { 5400 };
+const CONDENSED_SAMPLES: u64 = if cfg!(debug_assertions) { 540 } else { 2700 };
 
 #[test]
 fn no_threshold_nearby_is_better() {

@@ -22,7 +22,7 @@ fn rank(jobs: &Jobs, order_of_hosts: &[u8], settings: &Settings) -> Ranking {
     let hosts = Hosts::default();
     let name = |host: u8| format!("node{host}");
     for &host in order_of_hosts {
-        hosts.host(&name(host), None);
+        let _ = hosts.host(&name(host), None);
     }
     let mut cluster = Cluster::default();
     for job in jobs {

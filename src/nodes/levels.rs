@@ -97,7 +97,9 @@ mod tests {
         while !left.is_empty() {
             let worse = |node: usize| left.iter().any(|&other| intervals[other].low > intervals[node].high);
             let (stay, go): (Vec<usize>, Vec<usize>) = left.iter().partition(|&&node| worse(node));
-            go.iter().for_each(|&node| found[node] = level);
+            for &node in &go {
+                found[node] = level;
+            }
             left = stay;
             level += 1;
         }
@@ -106,7 +108,7 @@ mod tests {
 
     #[test]
     fn ends_that_touch_are_not_worse() {
-        assert_eq!(of(&[]), []);
+        assert!(of(&[]).is_empty());
         assert_eq!(of(&[(0.0, 1.0), (1.0, 2.0)]), [0, 0]);
         assert_eq!(of(&[(0.0, 1.0), (1.5, 2.0)]), [1, 0]);
         assert_eq!(of(&[(0.0, 0.0), (0.0, 0.0), (1.0, 1.0)]), [1, 1, 0]);

@@ -262,13 +262,13 @@ mod tests {
     #[test]
     fn logarithms_of_gamma() {
         for (x, expected) in [
-            (0.1, 2.252_712_651_734_205_96),
-            (0.5, 0.572_364_942_924_700_087),
+            (0.1, 2.252_712_651_734_206),
+            (0.5, 0.572_364_942_924_700_1),
             (1.0, 0.0),
             (2.0, 0.0),
             (3.0, 2.0f64.ln()),
-            (11.5, 16.292_000_476_567_241_5),
-            (100.0, 359.134_205_369_575_398),
+            (11.5, 16.292_000_476_567_242),
+            (100.0, 359.134_205_369_575_4),
         ] {
             near(ln_gamma(x).unwrap(), expected, "ln gamma");
             near(stirling_excess(x), x * x.ln() - x - expected, "excess");
@@ -287,6 +287,8 @@ mod tests {
         near(ln_less_digamma(1e8).0 * 1e8, 0.5 + 1.0 / 12e8, "digamma of many");
     }
 
+    // As mpmath printed them.
+    #[allow(clippy::unreadable_literal)]
     #[test]
     fn tails_of_the_incomplete_gamma_function() {
         // Computed with 50 digits.

@@ -169,8 +169,9 @@ impl SparkStragglers {
 
     /// The most careful setting that catches most, the one in force first.
     fn best(&self) -> (Setting, u64) {
-        let grid =
-            QUANTILES.into_iter().flat_map(|quantile| MULTIPLIERS.map(|multiplier| (quantile, multiplier)));
+        // What is set already comes first, so that no more is changed than helps.
+        let quantiles = std::iter::once(self.current.0).chain(QUANTILES);
+        let grid = quantiles.flat_map(|quantile| MULTIPLIERS.map(|multiplier| (quantile, multiplier)));
         let mut best = (self.current, self.caught(self.current));
         for setting in grid {
             let caught = self.caught(setting);

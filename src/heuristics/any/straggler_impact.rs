@@ -79,19 +79,23 @@ impl Check for HeldUp {
             advice = remedies(app, &causes);
             advice.extend(switch_on(app, &views));
         }
+        let slow = format!("took {} times the median or more without more input", params.median_factor);
+        let judged = plural(judged, "task");
+        let message = if unexplained == 0 {
+            format!("none of {judged} {slow}")
+        } else {
+            format!(
+                "{unexplained} of {judged} {slow}; only stragglers were left for {delay}, {} of the time that tasks \
+                 ran ({})",
+                percent(share),
+                decisive(severity, &limits),
+            )
+        };
         Verdict::Judged(Judgement {
             severity,
             subject: Subject::Application,
             tasks: tasks(app),
-            message: format!(
-                "{} of {} took {} times the median or more without more input; only stragglers were left for {delay}, \
-                 {} of the time that tasks ran ({})",
-                unexplained,
-                plural(judged, "task"),
-                params.median_factor,
-                percent(share),
-                decisive(severity, &limits),
-            ),
+            message,
             evidence,
             advice,
         })

@@ -100,7 +100,7 @@ mod tests {
     fn smooth_and_kinked_maxima_are_found() {
         let (at, calls) = of(|x| -(x - 0.3).powi(2), 0.0, 0.4, 1.0);
         assert!((at - 0.3).abs() < 1e-6 && calls < 8, "{at} after {calls}");
-        let (at, calls) = of(|x| x.sin(), 1.0, 1.5, 2.5);
+        let (at, calls) = of(f64::sin, 1.0, 1.5, 2.5);
         assert!((at - std::f64::consts::FRAC_PI_2).abs() < 1e-6 && calls < 12, "{at} after {calls}");
         let (at, _) = of(|x| -(x - 0.7).abs(), 0.0, 0.5, 1.0);
         assert!((at - 0.7).abs() < 1e-6, "{at}");

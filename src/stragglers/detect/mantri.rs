@@ -92,7 +92,9 @@ mod tests {
         ) {
             let attempts = [running(elapsed, progress)];
             let mut done = group(1000.0, &attempts);
-            runs.iter().for_each(|&run| done.finish(run as f64, 1));
+            for &run in runs.iter() {
+                done.finish(run as f64, 1);
+            }
             let seconds: Vec<f64> = runs.iter().map(|&run| run as f64).collect();
             let left = attempts[0].time_left().unwrap();
             let saves = probability_of_saving(left, &seconds, 1).unwrap() > 0.25;

@@ -59,7 +59,9 @@ mod tests {
         #[test]
         fn ranks_are_those_of_the_sorted_numbers(values in prop::collection::vec(0u64..3000, 0..2500)) {
             let mut ordered = Ordered::default();
-            values.iter().for_each(|&value| ordered.insert(value));
+            for &value in values.iter() {
+                ordered.insert(value);
+            }
             let mut sorted = values;
             sorted.sort_unstable();
             prop_assert_eq!(ordered.len(), sorted.len());

@@ -3,6 +3,10 @@
 use std::ops::Add;
 
 use super::first_order::{FirstOrder, Input};
+use crate::stats::proportion::wilson;
+
+/// The normal quantile of 95 % intervals.
+const Z_95: f64 = 1.959_963_984_540_054;
 
 /// One task with what is known of it afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -111,6 +115,18 @@ impl Quality {
     #[must_use]
     pub fn fake_positive_ratio(&self) -> Option<f64> {
         ratio(self.fakes, self.detected)
+    }
+
+    /// The 95 % interval (Wilson) of [`Quality::precision_raw`].
+    #[must_use]
+    pub fn precision_raw_interval(&self) -> Option<(f64, f64)> {
+        wilson(self.true_positives, self.detected, Z_95)
+    }
+
+    /// The 95 % interval (Wilson) of [`Quality::recall`].
+    #[must_use]
+    pub fn recall_interval(&self) -> Option<(f64, f64)> {
+        wilson(self.true_positives, self.stragglers, Z_95)
     }
 
     /// The weighted harmonic mean of precision and strict recall, `(1 + b²) p r / (b² p + r)`: with `beta` below 1

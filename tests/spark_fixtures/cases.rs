@@ -231,7 +231,7 @@ fn stragglers() -> Vec<Fixture> {
     let index = series("straggler-dos-index", "slow-task", slow, |last| with_straggler(&[], 40, 20, last));
     let last = [62, 90, 150, 400, 1000].map(Some);
     let impact = series("straggler-impact", "last-task", last, |last| with_straggler(&[], 20, 60, last));
-    let missed = [(10, 18), (60, 90), (60, 150), (60, 400), (60, 1000)].map(Some);
+    let missed = [(10, 18), (60, 100), (60, 400), (60, 1000), (60, 4000)].map(Some);
     let detection = series("straggler-detection", "missed", missed, |(usual, last)| {
         with_straggler(&[("spark.speculation", "true")], 20, usual, last)
     });

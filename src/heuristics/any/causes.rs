@@ -56,8 +56,28 @@ pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<String> {
     causes.counts.iter().take(ADVISED).map(|&(cause, _)| remedy(app, cause)).collect()
 }
 
+/// What helps one straggler: where its node is to blame, a look at that node.
+pub(super) fn remedy_for_one(app: &Application, cause: Cause, node: Option<&str>) -> String {
+    let of_the_node = matches!(
+        cause,
+        Cause::Cpu
+            | Cause::Disk
+            | Cause::Network
+            | Cause::Hardware
+            | Cause::Contention
+            | Cause::SlowFileSystem
+    );
+    match node.filter(|_| of_the_node) {
+        Some(node) => format!(
+            "{}: look at {node} at the time of the task; `elephant-rs nodes` sets it beside the others",
+            cause.display_name()
+        ),
+        None => remedy(app, cause),
+    }
+}
+
 /// What helps against one cause.
-pub(super) fn remedy(app: &Application, cause: Cause) -> String {
+fn remedy(app: &Application, cause: Cause) -> String {
     let spark = app.engine == Engine::Spark;
     let pick =
         |of_spark: &'static str, of_mapreduce: &'static str| if spark { of_spark } else { of_mapreduce };

@@ -94,10 +94,12 @@ impl Check for OwnSpeculation {
         let watched: Vec<&GroupStragglers<'_>> =
             views.iter().filter(|view| is_on(app, view.group) == Some(true)).collect();
         if watched.is_empty() {
-            return Verdict::NotEvaluated(match views.iter().find_map(|view| is_on(app, view.group)) {
-                Some(_) => "speculation is off; straggler-impact tells what it could have gained".to_owned(),
-                None => "the history does not tell whether speculation was on".to_owned(),
-            });
+            // Where it is off, straggler-impact tells what it could have gained.
+            return if views.iter().any(|view| is_on(app, view.group).is_some()) {
+                Verdict::NotApplicable
+            } else {
+                Verdict::NotEvaluated("the history does not tell whether speculation was on".to_owned())
+            };
         }
         let mut caught = Caught::default();
         for view in &watched {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::causes::{Causes, remedy};
+use super::causes::{Causes, remedy_for_one};
 use super::{host, rule, subject, task_name};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, plural};
@@ -156,12 +156,15 @@ impl DosIndex {
             message: format!(
                 "{}{} took {time}, {} times as long for its input as its group ({})",
                 task_name(group, worst.task.task),
-                node.map(|node| format!(" on {node}")).unwrap_or_default(),
+                node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default(),
                 three_digits(worst.index),
                 decisive(severity, &limits),
             ),
             evidence,
-            advice: cause.map(|cause| remedy(app, cause.primary)).into_iter().collect(),
+            advice: cause
+                .map(|cause| remedy_for_one(app, cause.primary, node.as_deref()))
+                .into_iter()
+                .collect(),
         }
     }
 }

@@ -206,7 +206,11 @@ struct QualityView {
     fakes_count: u64,
     precision_ratio: Option<f64>,
     precision_raw_ratio: Option<f64>,
+    precision_raw_low_ratio: Option<f64>,
+    precision_raw_high_ratio: Option<f64>,
     recall_ratio: Option<f64>,
+    recall_low_ratio: Option<f64>,
+    recall_high_ratio: Option<f64>,
     recall_strict_ratio: Option<f64>,
     detection_latency_ratio: Option<f64>,
     undetected_time_ratio: Option<f64>,
@@ -214,6 +218,7 @@ struct QualityView {
 }
 
 fn quality(quality: &Quality) -> QualityView {
+    let (precision, recall) = (quality.precision_raw_interval(), quality.recall_interval());
     QualityView {
         tasks_count: quality.tasks,
         stragglers_count: quality.stragglers,
@@ -222,7 +227,11 @@ fn quality(quality: &Quality) -> QualityView {
         fakes_count: quality.fakes,
         precision_ratio: quality.precision(),
         precision_raw_ratio: quality.precision_raw(),
+        precision_raw_low_ratio: precision.map(|interval| interval.0),
+        precision_raw_high_ratio: precision.map(|interval| interval.1),
         recall_ratio: quality.recall(),
+        recall_low_ratio: recall.map(|interval| interval.0),
+        recall_high_ratio: recall.map(|interval| interval.1),
         recall_strict_ratio: quality.recall_strict(),
         detection_latency_ratio: quality.detection_latency(),
         undetected_time_ratio: quality.undetected_time(),

@@ -42,12 +42,9 @@ pub(super) fn write(
         page.application(app, out)?;
     }
     if !without.is_empty() {
-        let text = format!(
-            "{} without stragglers{}",
-            counted(without.len() as u64, "application"),
-            if with.is_empty() { "" } else { " more" }
-        );
-        writeln!(out, "{text}\n")?;
+        let more = if with.is_empty() { "" } else { "more " };
+        let text = counted(without.len() as u64, &format!("{more}application"));
+        writeln!(out, "{text} without stragglers\n")?;
     }
     page.impact(out)?;
     page.causes(out)?;
@@ -87,9 +84,10 @@ impl Page<'_> {
         };
         let incomplete = if app.complete { "" } else { "; the history is incomplete" };
         let text = format!(
-            "{} of {} were stragglers{waited}{incomplete}",
+            "{} of {} {}{waited}{incomplete}",
             app.stragglers(),
-            counted(app.judged(), "task")
+            counted(app.judged(), "task"),
+            if app.stragglers() == 1 { "was a straggler" } else { "were stragglers" }
         );
         self.paragraph(&text, 0, out)?;
         if app.copies.launched > 0 {
@@ -164,7 +162,11 @@ impl Page<'_> {
             let bar = "#".repeat(bar_length(count, most));
             let line = format!(
                 "    {mark} {:>9} {bar} {}",
-                from.to_string(),
+                if group.histogram.open && place + 1 == steps.len() {
+                    format!("{from}+")
+                } else {
+                    from.to_string()
+                },
                 if count > 0 { count.to_string() } else { String::new() }
             );
             writeln!(out, "{style}{}{style:#}", line.trim_end())?;
@@ -174,11 +176,7 @@ impl Page<'_> {
 
     fn stragglers(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
         let most = self.shown.stragglers.unwrap_or(usize::MAX);
-        writeln!(
-            out,
-            "    {:<TASK$} {:<NODE$} {:>9} {:>6} {:>6}  cause",
-            "task", "node", "took", "times", "DoS"
-        )?;
+        writeln!(out, "    {:<TASK$} {:<NODE$} {:>9} {:>6} {:>6}", "task", "node", "took", "times", "DoS")?;
         for straggler in group.stragglers.iter().take(most) {
             self.straggler(straggler, out)?;
         }
@@ -199,25 +197,24 @@ impl Page<'_> {
             None => "-".to_owned(),
         };
         let cause = straggler.cause.as_ref();
-        let confidence = cause.and_then(|cause| cause.confidence).map(|it| format!(" ({})", it.name()));
         let line = format!(
-            "    {:<TASK$} {node}{:pad$} {:>9} {:>6} {:>6}  {}{}",
+            "    {:<TASK$} {node}{:pad$} {:>9} {:>6} {:>6}",
             straggler.task.map_or_else(|| "?".to_owned(), |task| task.to_string()),
             "",
             format!("{bound}{about}{}", straggler.duration),
             number(straggler.times_reference),
             number(straggler.dos_index),
-            cause.map_or("", |cause| cause.primary.display_name()),
-            confidence.unwrap_or_default(),
         );
-        writeln!(out, "{}", line.trim_end())?;
-        cause.map_or(Ok(()), |cause| self.evidence(cause, out))
+        writeln!(out, "{line}")?;
+        cause.map_or(Ok(()), |cause| self.cause(cause, out))
     }
 
-    /// What speaks for the primary cause.
-    fn evidence(&self, cause: &StragglerCause, out: &mut dyn Write) -> io::Result<()> {
+    /// The primary cause, how sure it is, and what speaks for it.
+    fn cause(&self, cause: &StragglerCause, out: &mut dyn Write) -> io::Result<()> {
+        let confidence = cause.confidence.map(|it| format!(" ({})", it.name())).unwrap_or_default();
         let of_primary = cause.evidence.iter().find(|evidence| evidence.cause == cause.primary);
-        of_primary.map_or(Ok(()), |evidence| self.paragraph(&clean(&evidence.fact.to_string()), 8, out))
+        let fact = of_primary.map(|evidence| format!(": {}", evidence.fact)).unwrap_or_default();
+        self.paragraph(&clean(&format!("{}{confidence}{fact}", cause.primary.display_name())), 8, out)
     }
 
     /// Table 2 of S2: by the median and by the mean side by side.

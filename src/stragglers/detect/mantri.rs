@@ -92,7 +92,7 @@ mod tests {
         ) {
             let attempts = [running(elapsed, progress)];
             let mut done = group(1000.0, &attempts);
-            for &run in runs.iter() {
+            for &run in &runs {
                 done.finish(run as f64, 1);
             }
             let seconds: Vec<f64> = runs.iter().map(|&run| run as f64).collect();

@@ -59,7 +59,7 @@ mod tests {
         #[test]
         fn ranks_are_those_of_the_sorted_numbers(values in prop::collection::vec(0u64..3000, 0..2500)) {
             let mut ordered = Ordered::default();
-            for &value in values.iter() {
+            for &value in &values {
                 ordered.insert(value);
             }
             let mut sorted = values;

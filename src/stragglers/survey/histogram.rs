@@ -14,6 +14,8 @@ pub struct Histogram {
     pub steps: Vec<(Millis, u64)>,
     /// The place of the step that begins at the limit; `None` where the group has no limit.
     pub limit: Option<usize>,
+    /// Whether the last step holds tasks that are longer than it is wide.
+    pub open: bool,
 }
 
 impl Histogram {
@@ -48,7 +50,8 @@ impl Histogram {
         while steps.len() > BELOW + 1 && steps.last().is_some_and(|&(_, count)| count == 0) {
             steps.pop();
         }
-        Self { limit: limit.map(|_| BELOW), steps }
+        let open = limit.is_some() && longest >= width * count as f64;
+        Self { limit: limit.map(|_| BELOW), steps, open }
     }
 }
 
@@ -65,7 +68,7 @@ mod tests {
     #[test]
     fn the_limit_is_an_edge() {
         let histogram = Histogram::of(&[1.0, 1.0, 1.2, 6.0, 100.0], Some(6.0));
-        assert_eq!(histogram.limit, Some(6));
+        assert_eq!((histogram.limit, histogram.open), (Some(6), true));
         let counts: Vec<u64> = histogram.steps.iter().map(|step| step.1).collect();
         assert_eq!(counts, [0, 3, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
         assert_eq!(histogram.steps[6].0, Millis::from_secs(6));

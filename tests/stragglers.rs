@@ -101,6 +101,12 @@ fn node_metrics_name_what_the_node_was_busy_with() {
 }
 
 #[test]
+fn settings_of_spark_are_swept_on_request() {
+    let text = stragglers(&["testdata/done", "--sweep"]);
+    assert_eq!(text.lines().filter(|line| line.starts_with("  spark-sweep 0.")).count(), 12, "{text}");
+}
+
+#[test]
 fn an_empty_folder_and_a_missing_one() {
     let folder = tempfile::tempdir().unwrap();
     let empty = stragglers(&[folder.path().to_str().unwrap()]);

@@ -73,6 +73,9 @@ pub(super) struct Stragglers {
     /// Take no detectors through the jobs
     #[arg(long)]
     no_replay: bool,
+    /// Also try Spark's speculation with twelve combinations of quantile and multiplier
+    #[arg(long, conflicts_with = "no_replay")]
+    sweep: bool,
     /// How long attempts make no progress after their launch, where only launch and end are known
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
     startup: Millis,
@@ -184,6 +187,7 @@ impl Stragglers {
                 Clock::Run => Basis::Run,
             },
             replay: !self.no_replay,
+            sweep: self.sweep,
             startup: self.startup,
             report: self.report,
             ..Settings::default()

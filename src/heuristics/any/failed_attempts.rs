@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{host, rule, tasks};
+use super::{rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::spark::Facet;
 use crate::model::table::{EndReason, Outcome};
-use crate::model::{Application, Engine};
+use crate::model::{Application, Engine, Symbol};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Ratio};
@@ -42,8 +42,9 @@ struct Cost {
     untold: u64,
     failed_time: Millis,
     all_time: Millis,
-    by_host: BTreeMap<String, u64>,
-    hosts: BTreeMap<String, u64>,
+    /// Failed attempts, and all of them, by host.
+    failed_on: BTreeMap<Symbol, u64>,
+    ran_on: BTreeMap<Symbol, u64>,
 }
 
 impl Cost {
@@ -53,7 +54,11 @@ impl Cost {
             let attempts = &group.attempts;
             for row in 0..attempts.len() {
                 let time = attempts.run_time(row);
+                let host = attempts.node(row);
                 cost.attempts += 1;
+                if let Some(host) = host {
+                    *cost.ran_on.entry(host).or_default() += 1;
+                }
                 cost.all_time = cost.all_time + time.unwrap_or_default();
                 if attempts.outcome(row) != Outcome::Failed {
                     continue;
@@ -63,15 +68,8 @@ impl Cost {
                 cost.failed_time = cost.failed_time + time.unwrap_or_default();
                 let lost = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
                 cost.lost_with_executor += u64::from(lost);
-                if let Some(host) = host(app, group, row) {
-                    *cost.by_host.entry(host).or_default() += 1;
-                }
-            }
-        }
-        if cost.failed > 0 {
-            for group in &app.groups {
-                for host in (0..group.attempts.len()).filter_map(|row| host(app, group, row)) {
-                    *cost.hosts.entry(host).or_default() += 1;
+                if let Some(host) = host {
+                    *cost.failed_on.entry(host).or_default() += 1;
                 }
             }
         }
@@ -79,15 +77,18 @@ impl Cost {
     }
 
     /// The host with most failures, if it has far more than its share of them: over half, of several hosts.
-    fn suspect(&self) -> Option<(&str, u64)> {
-        let (host, &failures) =
-            self.by_host.iter().min_by_key(|&(host, &failures)| (Reverse(failures), host))?;
-        let ran = self.hosts.get(host).copied().unwrap_or_default();
+    fn suspect<'a>(&self, app: &'a Application) -> Option<(&'a str, u64)> {
+        let named = self
+            .failed_on
+            .iter()
+            .filter_map(|(&host, &failures)| Some((app.strings.get(host)?, host, failures)));
+        let (name, host, failures) = named.min_by_key(|&(name, _, failures)| (Reverse(failures), name))?;
+        let ran = self.ran_on.get(&host).copied().unwrap_or_default();
         let most = 2 * failures > self.failed && failures >= SUSPICIOUS_FAILURES;
         // Where a host ran most of the attempts, most failures are bound to be there.
         let more_than_its_share =
             u128::from(failures) * u128::from(self.attempts) >= 2 * u128::from(ran) * u128::from(self.failed);
-        (most && self.hosts.len() > 1 && more_than_its_share).then_some((host.as_str(), failures))
+        (most && self.ran_on.len() > 1 && more_than_its_share).then_some((name, failures))
     }
 }
 
@@ -118,7 +119,7 @@ impl Check for Failed {
             ("task_time_ms", Measure::Time(cost.all_time)),
             ("failed_ratio", Measure::Ratio(Some(share))),
         ];
-        if let Some((host, failures)) = cost.suspect() {
+        if let Some((host, failures)) = cost.suspect(app) {
             evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
             evidence.push(("worst_host_failed_count", Measure::Count(failures)));
         }
@@ -146,7 +147,7 @@ impl Check for Failed {
 
 fn advice(app: &Application, cost: &Cost) -> Vec<String> {
     let mut advice = Vec::new();
-    if let Some((host, failures)) = cost.suspect() {
+    if let Some((host, failures)) = cost.suspect(app) {
         let exclude = match app.engine {
             Engine::Spark => {
                 "--conf spark.excludeOnFailure.enabled=true (spark.blacklist.enabled before Spark 3.1)"

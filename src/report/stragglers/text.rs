@@ -314,7 +314,11 @@ impl Page<'_> {
         let style = if is_actual && self.color { Style::new().bold() } else { Style::new() };
         let line = format!(
             "  {:<DETECTOR$} {:>6} {:>5} {:>6} {:>9} {:>6} {:>7} {:>7}",
-            if is_actual { "actual (the cluster's)" } else { pooled.total.id },
+            if is_actual {
+                "actual (the cluster's)".to_owned()
+            } else {
+                words::detector(pooled.total.id, &pooled.total.parameters)
+            },
             quality.true_positives,
             quality.fakes,
             quality.detected.saturating_sub(quality.true_positives),

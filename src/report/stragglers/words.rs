@@ -3,6 +3,7 @@
 use crate::model::table::TaskKind;
 use crate::stragglers::detect::{Parameter, Value};
 use crate::stragglers::executions::{Basis, Certainty};
+use crate::stragglers::survey::SWEPT;
 
 /// "map", "stage 3.0".
 pub(super) fn group(kind: TaskKind) -> String {
@@ -25,6 +26,13 @@ pub(super) const fn basis(basis: Basis) -> &'static str {
         Basis::Wall => "wall",
         Basis::Run => "run",
     }
+}
+
+/// A detector's name; of those that share one also the settings in which they differ: `spark-sweep 0.75 1.5`.
+pub(super) fn detector(id: &str, parameters: &[Parameter]) -> String {
+    let differing = ["quantile", "multiplier"];
+    let told = parameters.iter().filter(|it| id == SWEPT && differing.contains(&it.name));
+    told.fold(id.to_owned(), |name, parameter| format!("{name} {}", value(parameter.value)))
 }
 
 /// "quantile=0.75 multiplier=1.5".

@@ -2,7 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::evaluated::{Evaluation, GroupDetectors, Replayed};
+use super::evaluated::{Evaluation, Replayed};
 use super::{Histogram, Method, Settings};
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status};
@@ -105,13 +105,12 @@ pub struct Straggler {
     pub cause: Option<StragglerCause>,
 }
 
-/// What runs of one job have in common, group by group.
+/// What runs of one job have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct RunKey {
+pub(super) struct JobKey {
     engine: Engine,
     user: Option<String>,
     name: String,
-    group: TaskKind,
 }
 
 impl ApplicationStragglers {
@@ -200,24 +199,11 @@ impl ApplicationStragglers {
         self.groups.iter().map(|group| group.judged).sum()
     }
 
-    pub(super) fn run_key(&self, group: &GroupReport) -> RunKey {
-        RunKey {
+    pub(super) fn job_key(&self) -> JobKey {
+        JobKey {
             engine: self.engine,
             user: self.user.clone(),
             name: self.name.as_deref().map(without_numbers).unwrap_or_default(),
-            group: group.kind,
-        }
-    }
-
-    pub(super) fn take(&mut self, evaluations: Vec<GroupDetectors>) {
-        for (group, detectors) in self.groups.iter_mut().zip(evaluations) {
-            group.evaluation = detectors.evaluation;
-            for (place, detector) in detectors.detectors.into_iter().enumerate() {
-                match self.detectors.get_mut(place) {
-                    Some(sum) => sum.quality = sum.quality + detector.quality,
-                    None => self.detectors.push(detector),
-                }
-            }
         }
     }
 }
@@ -342,17 +328,21 @@ impl GroupReport {
         self.times.len() == other.times.len()
     }
 
-    /// Judges the detectors that were taken through the group, with the same group of other runs of the job.
-    pub(super) fn judge(&self, others: &[&Self], settings: &Settings) -> GroupDetectors {
-        let Some(replayed) = &self.replayed else {
-            return GroupDetectors { detectors: Vec::new(), evaluation: None };
-        };
+    /// Judges the detectors that were taken through the group, with the same group of other runs of the job, and adds
+    /// to what they did elsewhere.
+    pub(super) fn judge(
+        &self,
+        others: &[&Self],
+        settings: &Settings,
+        detectors: &mut [Evaluated],
+    ) -> Option<Evaluation> {
+        let replayed = self.replayed.as_ref()?;
         let run = |group: &Self| -> Vec<TaskTime> { group.times.iter().map(|(time, _)| *time).collect() };
         let others: Vec<Vec<TaskTime>> = others.iter().map(|other| run(other)).collect();
         let others: Vec<&[TaskTime]> = others.iter().map(Vec::as_slice).collect();
         let truth = GroundTruth::of_times(&self.times, &settings.usual, &others);
         let durations: Vec<f64> = self.times.iter().map(|(time, _)| time.duration).collect();
-        replayed.judge(&durations, &truth)
+        Some(replayed.judge(&durations, &truth, detectors))
     }
 }
 

@@ -2,8 +2,10 @@
 
 use crate::model::Engine;
 use crate::model::table::TaskGroup;
-use crate::stragglers::detect::{Parameter, all};
-use crate::stragglers::evaluation::{Evaluated, GroundTruth, GroupEvaluation};
+use crate::stragglers::detect::spark::SparkSpeculation;
+use crate::stragglers::detect::spark_settings::grid;
+use crate::stragglers::detect::{Detector, all};
+use crate::stragglers::evaluation::{ACTUAL, Evaluated, GroundTruth, GroupEvaluation};
 use crate::stragglers::executions::Executions;
 use crate::stragglers::labels::UsualSource;
 use crate::stragglers::quality::{Judged, Quality};
@@ -13,29 +15,47 @@ use crate::units::Millis;
 
 /// A task that a detector flagged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Detection {
+struct Detection {
     /// The task's place among the executions of its group.
-    pub place: u32,
+    place: u32,
     /// The time since the launch of its attempt.
-    pub after: Millis,
-}
-
-/// A detector with the tasks that it flagged.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Flags {
-    id: &'static str,
-    parameters: Vec<Parameter>,
-    engine: Option<Engine>,
-    detections: Vec<Detection>,
+    after: Millis,
 }
 
 /// What a replay of a group left.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Replayed {
-    flags: Vec<Flags>,
+    /// Detector by detector, by its place in [`catalogue`], and within each in the order of the tasks.
+    detections: Vec<(u8, Detection)>,
     sources: Sources,
     optimistic: bool,
     steps: (Millis, Millis),
+}
+
+/// The name that Spark's speculation has with each of the settings that are tried.
+pub const SWEPT: &str = "spark-sweep";
+
+/// The detectors that are replayed.
+fn detectors(settings: &Settings) -> Vec<Box<dyn Detector>> {
+    let mut detectors = all();
+    if settings.sweep {
+        detectors.extend(grid(SparkSpeculation { id: SWEPT, ..SparkSpeculation::V3_4 }));
+    }
+    detectors
+}
+
+/// The detectors without results: the cluster's own speculation, then those that are replayed.
+pub(super) fn catalogue(settings: &Settings) -> Vec<Evaluated> {
+    let evaluated = |id, parameters, engine| Evaluated {
+        id,
+        parameters,
+        engine,
+        quality: Quality::default(),
+        detections: Vec::new(),
+    };
+    let replayed = detectors(settings);
+    let replayed = replayed.iter().map(|it| evaluated(it.id(), it.parameters(), it.engine()));
+    std::iter::once(evaluated(ACTUAL, Vec::new(), None)).chain(replayed).collect()
 }
 
 /// How detectors did in a group.
@@ -53,13 +73,6 @@ pub struct Evaluation {
     pub steps: (Millis, Millis),
 }
 
-/// The detectors over one group.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct GroupDetectors {
-    pub(super) detectors: Vec<Evaluated>,
-    pub(super) evaluation: Option<Evaluation>,
-}
-
 impl Replayed {
     /// Takes all detectors through a group.
     pub(super) fn of(
@@ -72,60 +85,54 @@ impl Replayed {
         let options =
             Options { startup: settings.startup, report: settings.report.unwrap_or(own.report), ..own };
         let truth = GroundTruth::usual(executions, &settings.usual, &[]);
-        let evaluation = GroupEvaluation::of(group, executions, &truth, &all(), &options);
-        let flags = evaluation.detectors.into_iter().map(|detector| Flags {
-            id: detector.id,
-            parameters: detector.parameters,
-            engine: detector.engine,
-            detections: (0u32..)
-                .zip(detector.detections)
-                .filter_map(|(place, after)| Some(Detection { place, after: after? }))
-                .collect(),
+        let evaluation = GroupEvaluation::of(group, executions, &truth, &detectors(settings), &options);
+        let flagged = (0u8..).zip(evaluation.detectors).flat_map(|(detector, evaluated)| {
+            let tasks = (0u32..).zip(evaluated.detections);
+            tasks.filter_map(move |(place, after)| Some((detector, Detection { place, after: after? })))
         });
         Self {
-            flags: flags.collect(),
+            detections: flagged.collect(),
             sources: evaluation.sources,
             optimistic: evaluation.optimistic,
             steps: evaluation.steps,
         }
     }
 
-    /// Judges the detectors by the truth.
-    pub(super) fn judge(&self, durations: &[f64], truth: &GroundTruth) -> GroupDetectors {
-        let evaluated = |flags: &Flags| Evaluated {
-            id: flags.id,
-            parameters: flags.parameters.clone(),
-            engine: flags.engine,
-            quality: flags.quality(durations, truth),
-            detections: Vec::new(),
-        };
-        GroupDetectors {
-            detectors: self.flags.iter().map(evaluated).collect(),
-            evaluation: Some(Evaluation {
-                undetermined: truth.stragglers.iter().filter(|label| label.is_none()).count() as u64,
-                usual_source: truth.source,
-                sources: self.sources,
-                optimistic: self.optimistic,
-                steps: self.steps,
-            }),
+    /// Adds what each detector of the catalogue did, judged by the truth.
+    pub(super) fn judge(
+        &self,
+        durations: &[f64],
+        truth: &GroundTruth,
+        detectors: &mut [Evaluated],
+    ) -> Evaluation {
+        let mut rest = self.detections.as_slice();
+        for (number, detector) in (0u8..).zip(detectors) {
+            let (own, others) = rest.split_at(rest.partition_point(|&(it, _)| it <= number));
+            rest = others;
+            detector.quality = detector.quality + quality(own, durations, truth);
+        }
+        Evaluation {
+            undetermined: truth.stragglers.iter().filter(|label| label.is_none()).count() as u64,
+            usual_source: truth.source,
+            sources: self.sources,
+            optimistic: self.optimistic,
+            steps: self.steps,
         }
     }
 }
 
-impl Flags {
-    fn quality(&self, durations: &[f64], truth: &GroundTruth) -> Quality {
-        let mut flagged = self.detections.iter().peekable();
-        let tasks = (0u32..).zip(durations).zip(truth.usual.iter().zip(&truth.stragglers)).filter_map(
-            |((place, &duration), (usual, straggler))| {
-                let detected = flagged.next_if(|detection| detection.place == place);
-                Some(Judged {
-                    duration,
-                    usual: (*usual)?,
-                    straggler: (*straggler)?,
-                    detected: detected.map(|detection| detection.after.as_f64() / 1000.0),
-                })
-            },
-        );
-        Quality::of(tasks)
-    }
+fn quality(detections: &[(u8, Detection)], durations: &[f64], truth: &GroundTruth) -> Quality {
+    let mut flagged = detections.iter().peekable();
+    let tasks = (0u32..).zip(durations).zip(truth.usual.iter().zip(&truth.stragglers)).filter_map(
+        |((place, &duration), (usual, straggler))| {
+            let detected = flagged.next_if(|(_, detection)| detection.place == place);
+            Some(Judged {
+                duration,
+                usual: (*usual)?,
+                straggler: (*straggler)?,
+                detected: detected.map(|(_, detection)| detection.after.as_f64() / 1000.0),
+            })
+        },
+    );
+    Quality::of(tasks)
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 pub use application::{ApplicationStragglers, GroupReport, Straggler};
-pub use evaluated::{Detection, Evaluation};
+pub use evaluated::{Evaluation, SWEPT};
 pub use histogram::Histogram;
 pub use settings::{Method, Settings};
 
@@ -23,8 +23,10 @@ use super::labels::UsualSource;
 use super::progress::ProgressSource;
 use crate::engine::{self, SourceProblem, Visited, visit};
 use crate::model::Engine;
+use crate::model::table::TaskKind;
 use crate::node_metrics::NodeMetrics;
-use application::RunKey;
+use application::JobKey;
+use evaluated::catalogue;
 
 /// So many other runs tell well enough what a task usually takes; there may be thousands.
 const MAX_RUNS: usize = 30;
@@ -103,34 +105,54 @@ pub fn report(paths: &[PathBuf], settings: &Settings, metrics: Option<&NodeMetri
 /// Judges the detectors in every application. What a task usually takes is known best from other runs of the same job,
 /// so all must have been read before.
 fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
-    let mut runs: BTreeMap<RunKey, Vec<(usize, usize)>> = BTreeMap::new();
-    for (place, app) in applications.iter().enumerate() {
+    if !settings.replay {
+        return;
+    }
+    let mut jobs: BTreeMap<JobKey, u32> = BTreeMap::new();
+    let job_of: Vec<u32> = applications
+        .iter()
+        .map(|app| {
+            let next = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
+            *jobs.entry(app.job_key()).or_insert(next)
+        })
+        .collect();
+    let mut runs: BTreeMap<(u32, TaskKind), Vec<(usize, usize)>> = BTreeMap::new();
+    for (place, (app, &job)) in applications.iter().zip(&job_of).enumerate() {
         for (group, report) in app.groups.iter().enumerate() {
-            runs.entry(app.run_key(report)).or_default().push((place, group));
+            runs.entry((job, report.kind)).or_default().push((place, group));
         }
     }
     let seen: &[ApplicationStragglers] = applications;
-    let evaluations: Vec<Vec<evaluated::GroupDetectors>> = seen
+    let judged: Vec<Judged> = seen
         .par_iter()
+        .zip(&job_of)
         .enumerate()
-        .map(|(place, app)| {
+        .map(|(place, (app, &job))| {
+            let mut detectors = catalogue(settings);
             let judge = |(group, report): (usize, &GroupReport)| {
-                let others = runs.get(&app.run_key(report)).into_iter().flatten();
+                let others = runs.get(&(job, report.kind)).into_iter().flatten();
                 let others: Vec<&GroupReport> = others
                     .filter(|&&run| run != (place, group))
                     .filter_map(|&(place, group)| seen.get(place)?.groups.get(group))
                     .filter(|other| other.is_as_large_as(report))
                     .take(MAX_RUNS)
                     .collect();
-                report.judge(&others, settings)
+                report.judge(&others, settings, &mut detectors)
             };
-            app.groups.iter().enumerate().map(judge).collect()
+            let evaluations = app.groups.iter().enumerate().map(judge).collect();
+            (detectors, evaluations)
         })
         .collect();
-    for (app, evaluations) in applications.iter_mut().zip(evaluations) {
-        app.take(evaluations);
+    for (app, (detectors, evaluations)) in applications.iter_mut().zip(judged) {
+        app.detectors = detectors;
+        for (group, evaluation) in app.groups.iter_mut().zip(evaluations) {
+            group.evaluation = evaluation;
+        }
     }
 }
+
+/// The detectors over one application, and what is to be said of the replay of each group.
+type Judged = (Vec<Evaluated>, Vec<Option<Evaluation>>);
 
 impl Total {
     fn of(applications: &[ApplicationStragglers]) -> Self {

@@ -54,6 +54,8 @@ pub struct Settings {
     pub basis: Basis,
     /// Whether detectors are taken through the groups.
     pub replay: bool,
+    /// Whether Spark's speculation is tried with other settings, too.
+    pub sweep: bool,
     /// What detectors are judged by.
     pub usual: UsualRule,
     /// Time after its launch in which an attempt of which only launch and end are known makes no progress.
@@ -72,6 +74,7 @@ impl Default for Settings {
             min_tasks: MIN_TASKS,
             basis: Basis::Wall,
             replay: true,
+            sweep: false,
             usual: UsualRule::default(),
             startup: Millis::ZERO,
             report: None,

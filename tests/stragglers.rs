@@ -78,7 +78,7 @@ fn json_is_for_scripts() {
     let nodes: Vec<&str> =
         maps["stragglers"].as_array().unwrap().iter().map(|it| it["node"].as_str().unwrap()).collect();
     assert_eq!(nodes, ["node002.example.com"; 4]);
-    let detectors = json["total"]["detectors"].as_array().unwrap();
+    let detectors = json["total"]["engines"]["mapreduce"]["detectors"].as_array().unwrap();
     assert_eq!(detectors[0]["id"], "actual");
     assert!(detectors.len() > 15, "{}", detectors.len());
 }
@@ -160,24 +160,36 @@ fn everything_that_was_recorded_gives_possible_numbers() {
             assert!(group.stragglers.len() as u64 <= group.judged, "{}", app.id);
         }
     }
-    for pooled in &report.total.detectors {
+    for pooled in report.total.engines.iter().flat_map(|engine| &engine.detectors) {
         let quality = &pooled.total.quality;
         assert!(quality.true_positives <= quality.detected.min(quality.stragglers), "{}", pooled.total.id);
         assert!(quality.fakes <= quality.true_positives, "{}", pooled.total.id);
     }
 }
 
-fn recorded<'a>(report: &'a StragglerReport, folder: &str) -> &'a ApplicationStragglers {
-    let of_folder = |app: &&ApplicationStragglers| app.sources[0].contains(folder);
-    report.applications.iter().find(of_folder).unwrap()
+fn recording(folder: &str) -> Option<StragglerReport> {
+    Some(survey_of(&[common::shared("runs")?.join(folder)]))
+}
+
+/// A history that is there twice, in both forms of Avro.
+#[test]
+fn a_job_that_is_there_twice_counts_once() {
+    let Some(runs) = common::shared("runs") else { return };
+    let folders =
+        ["hadoop-2.7.3/speculation", "hadoop-2.7.3-avro-binary/speculation"].map(|name| runs.join(name));
+    let report = survey_of(&folders);
+    assert_eq!((report.applications.len(), report.total.by_median.stragglers), (1, 1));
+    assert!(report.problems.iter().any(|entry| entry.problem.code == "duplicate"), "{:?}", report.problems);
 }
 
 #[test]
 fn planted_stragglers_are_found_and_blamed() {
-    let Some(runs) = common::shared("runs") else { return };
-    let report = survey_of(&[runs]);
+    if common::shared("runs").is_none() {
+        return;
+    }
     let blamed = |folder: &str| -> Vec<(String, Cause)> {
-        let app = recorded(&report, folder);
+        let Some(report) = recording(folder) else { return Vec::new() };
+        let app = &report.applications[0];
         let stragglers = app.groups.iter().flat_map(|group| &group.stragglers);
         stragglers
             .map(|it| (it.node.clone().unwrap_or_default(), it.cause.as_ref().unwrap().primary))
@@ -193,12 +205,12 @@ fn planted_stragglers_are_found_and_blamed() {
     }
     for folder in ["hadoop-2.7.3/speculation", "hadoop-2.7.3-avro-binary/speculation"] {
         assert_eq!(blamed(folder), [("node4.example.com".to_owned(), Cause::Contention)]);
-        assert_eq!(recorded(&report, folder).copies.won, 1);
+        assert_eq!(recording(folder).unwrap().applications[0].copies.won, 1);
     }
     let overtaken = |app: &ApplicationStragglers| {
         app.groups.iter().flat_map(|group| &group.stragglers).filter(|it| it.overtaken).count()
     };
-    assert_eq!(overtaken(recorded(&report, "spark-3.5.9/speculation/")), 1);
+    assert_eq!(overtaken(&recording("spark-3.5.9/speculation").unwrap().applications[0]), 1);
     let skewed = blamed("hadoop-synthetic-avro-json/mapskew");
     assert!(skewed.iter().any(|(_, cause)| *cause == Cause::DataSkew), "{skewed:?}");
 }

@@ -15,6 +15,7 @@ use crate::input::part::Part;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
 use crate::parse::{Level, Parsed, Problem, jobconf};
+use crate::units::Timestamp;
 
 /// Configurations beyond this many bytes are cut: real ones have some 200 KiB.
 const MAX_CONF_LEN: u64 = 64 << 20;
@@ -46,11 +47,51 @@ pub struct Visited<T> {
     pub named_input_failed: bool,
 }
 
+impl<T> Visited<T> {
+    /// Leaves out applications that are there twice, in another folder or another format: statistics over many jobs would
+    /// count them twice. Of equals the first complete one stays; each that goes is told.
+    #[must_use]
+    pub fn distinct(mut self) -> Self {
+        let key = |visit: &Visit<T>| (visit.id.clone(), visit.attempt.clone(), visit.submitted_at);
+        let mut kept: BTreeMap<_, usize> = BTreeMap::new();
+        for (place, visit) in self.applications.iter().enumerate() {
+            let best = kept.entry(key(visit)).or_insert(place);
+            let known_complete = self.applications.get(*best).is_some_and(|known| known.complete);
+            if !known_complete && visit.complete {
+                *best = place;
+            }
+        }
+        let source = |visit: &Visit<T>| visit.sources.first().cloned().unwrap_or_default();
+        let names: Vec<String> = self.applications.iter().map(source).collect();
+        let mut place = 0;
+        let problems = &mut self.problems;
+        self.applications.retain(|visit| {
+            let best = kept.get(&key(visit)).copied().unwrap_or(place);
+            let stays = best == place;
+            if !stays {
+                let other = names.get(best).map_or("", String::as_str);
+                let message = format!("{} is in {other}, too; it counts once", visit.id);
+                let problem =
+                    Problem { level: Level::Info, code: "duplicate", position: None, message, count: 1 };
+                problems.push(SourceProblem { source: source(visit), problem });
+            }
+            place += 1;
+            stays
+        });
+        self.summary.applications = self.applications.len() as u64;
+        self
+    }
+}
+
 /// What was made of one application.
 #[derive(Debug, Clone)]
 pub struct Visit<T> {
     /// The application's id.
     pub id: String,
+    /// Which attempt of the application it is, where its cluster manager counts them.
+    attempt: Option<String>,
+    submitted_at: Option<Timestamp>,
+    complete: bool,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,
     /// What `look` made of it.
@@ -144,7 +185,9 @@ fn look_into<T>(
             complete_from_conf(&mut app);
         }
         let value = look(&app, &sources);
-        outcome.applications.push(Visit { id: app.id, sources, value });
+        let attempt = app.spark.as_ref().and_then(|spark| spark.attempt.clone());
+        let (submitted_at, complete) = (app.submitted_at, app.complete);
+        outcome.applications.push(Visit { id: app.id, attempt, submitted_at, complete, sources, value });
     }
     outcome.failed = outcome.applications.is_empty();
     outcome

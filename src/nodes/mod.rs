@@ -55,7 +55,7 @@ pub struct Ranking {
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
     let hosts = Hosts::default();
-    let visited = visit(paths, |app, _| Sample::of(app, &hosts, &settings));
+    let visited = visit(paths, |app, _| Sample::of(app, &hosts, &settings)).distinct();
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut cluster = Cluster::default();
     for application in applications {

@@ -3,7 +3,7 @@
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::stats::descriptive::median;
-use crate::stragglers::executions::{Basis, Execution, Executions};
+use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
 use crate::stragglers::labels::{Labelling, Labels};
 use crate::units::{Millis, Timestamp};
 
@@ -88,7 +88,8 @@ fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> 
     if labels.count() == 0 {
         return Vec::new();
     }
-    let told = executions.tasks.iter().filter_map(|task| {
+    let known = executions.tasks.iter().filter(|task| task.certainty != Certainty::AtLeast);
+    let told = known.filter_map(|task| {
         let input = task.input? as f64;
         (input > 0.0).then(|| (task.duration / input, input))
     });
@@ -98,7 +99,8 @@ fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> 
         let told = task.input.map(|input| input as f64);
         let by_input =
             told.is_some_and(|told| told >= factor * input && task.duration / told < factor * rate);
-        *label == Some(true) && by_input
+        // A lower bound looks fast for its input.
+        *label == Some(true) && by_input && task.certainty != Certainty::AtLeast
     };
     executions.tasks.iter().zip(&labels.stragglers).map(explained).collect()
 }

@@ -66,7 +66,7 @@ impl JobImpact {
     /// Seconds of all stragglers above their reference, over the seconds of all tasks.
     #[must_use]
     pub fn extra_compute(&self) -> Option<f64> {
-        (self.time > 0.0).then(|| self.excesses.iter().sum::<f64>() / self.time)
+        (self.time > 0.0).then(|| self.excesses.iter().fold(0.0, |sum, excess| sum + excess) / self.time)
     }
 
     fn add(&mut self, group: &JudgedGroup) {
@@ -166,7 +166,7 @@ impl Impact {
             jobs_hit,
             median_excess: median(&excesses),
             median_job_delay: median(&delays),
-            extra_compute: (time > 0.0).then(|| excesses.iter().sum::<f64>() / time),
+            extra_compute: (time > 0.0).then(|| excesses.iter().fold(0.0, |sum, excess| sum + excess) / time),
             servers: servers.len() as u64,
             servers_hit,
             server_skewness: skewness(&per_server),

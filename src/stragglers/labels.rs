@@ -260,10 +260,10 @@ impl UsualRule {
         (vec![quantile(&durations, self.quantile); run.len()], UsualSource::Group)
     }
 
-    /// Whether another run did the same: as many tasks, each with the same input.
-    fn is_like(&self, run: &[TaskTime], other: &[TaskTime]) -> bool {
+    /// Whether another run did the same: as many tasks, each with the same input. Without inputs nobody can tell.
+    #[must_use]
+    pub fn is_like(&self, run: &[TaskTime], other: &[TaskTime]) -> bool {
         let same_input = |(one, other): (&TaskTime, &TaskTime)| match (one.input, other.input) {
-            (None, None) => true,
             (Some(one), Some(other)) => {
                 let (one, other) = (one as f64, other as f64);
                 (one - other).abs() <= self.input_tolerance * one.max(other)

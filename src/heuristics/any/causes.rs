@@ -102,7 +102,7 @@ fn remedy(app: &Application, cause: Cause) -> String {
         Cause::Hardware => pick(
             "`elephant-rs nodes` ranks the nodes; keep tasks off the worst with --conf spark.excludeOnFailure.enabled=true, \
              or take it out",
-            "`elephant-rs nodes --exclude-list FILE` ranks the nodes and writes the worst for \
+            "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst for \
              yarn.resourcemanager.nodes.exclude-path",
         ),
         Cause::Cpu | Cause::Contention => {

@@ -73,12 +73,24 @@ const fn switch(kind: TaskKind) -> ConfKey {
 }
 
 /// Advice for speculation that is on and missed stragglers of these groups.
-pub(super) fn better_settings(app: &Application, views: &[&GroupStragglers<'_>]) -> Vec<String> {
+pub(super) fn better_settings(
+    app: &Application,
+    views: &[&GroupStragglers<'_>],
+    in_time: u64,
+) -> Vec<String> {
     match app.engine {
         Engine::Spark => {
             let stragglers = SparkStragglers::of(app, views);
             let (best, caught) = stragglers.best();
-            if caught <= stragglers.caught(stragglers.current) {
+            let expected = stragglers.caught(stragglers.current);
+            if expected > in_time {
+                return vec![format!(
+                    "with the settings in force {} should have been copied in time: see whether cores were free for \
+                     copies, and whether executors were excluded",
+                    of_all(expected, stragglers.all())
+                )];
+            }
+            if caught <= expected {
                 return vec![
                     "no multiplier or quantile would have copied more of them in time: too few tasks were done while \
                      they ran, or they ran not long enough; `elephant-rs stragglers` tells their causes"
@@ -202,7 +214,7 @@ fn same(a: f64, b: f64) -> bool {
 }
 
 /// Spark's defaults in the application's version; the latest where it is unknown.
-fn defaults(app: &Application) -> SparkSpeculation {
+pub(super) fn defaults(app: &Application) -> SparkSpeculation {
     let mut parts = app
         .engine_version
         .as_deref()

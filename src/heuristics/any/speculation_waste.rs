@@ -1,8 +1,9 @@
 //! `speculation-waste`: attempts that lost a race against a copy, or as a copy, took time for nothing (S0 tables 2 and 3).
 
+use super::speculation_settings::defaults;
 use super::{rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
-use crate::heuristics::wording::{conf_line, decisive, percent, plural};
+use crate::heuristics::wording::{change, conf_line, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
@@ -12,7 +13,11 @@ use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Ratio};
 use crate::severity::Severity;
+use crate::stragglers::detect::spark::SparkSpeculation;
 use crate::stragglers::speculation::Copies;
+
+/// Spark 4 copies later and fewer tasks than the versions before it.
+const CAREFUL: SparkSpeculation = SparkSpeculation::V4;
 
 rule_params! {
     /// Parameters of `speculation-waste`.
@@ -90,19 +95,25 @@ fn advice(app: &Application, all: &Copies, groups: &[(TaskKind, Copies)]) -> Vec
     }
     match app.engine {
         Engine::Spark => {
-            let multiplier = app.conf.fraction(ConfKey::SpeculationMultiplier).unwrap_or(1.5);
-            let quantile = app.conf.fraction(ConfKey::SpeculationQuantile).unwrap_or(0.75);
-            let mut advice = vec![format!(
-                "copy later and fewer tasks: {}",
-                conf_line(app, ConfKey::SpeculationMultiplier, (2.0 * multiplier).max(3.0))
-            )];
-            if quantile < 0.9 {
-                advice.push(format!(
-                    "and only when most tasks are done: {}",
-                    conf_line(app, ConfKey::SpeculationQuantile, 0.9)
-                ));
+            let defaults = defaults(app);
+            let multiplier = app.conf.fraction(ConfKey::SpeculationMultiplier).unwrap_or(defaults.multiplier);
+            let quantile = app.conf.fraction(ConfKey::SpeculationQuantile).unwrap_or(defaults.quantile);
+            let mut lines = Vec::new();
+            if multiplier < CAREFUL.multiplier {
+                lines.push(conf_line(app, ConfKey::SpeculationMultiplier, CAREFUL.multiplier));
             }
-            advice
+            if quantile < CAREFUL.quantile {
+                lines.push(conf_line(app, ConfKey::SpeculationQuantile, CAREFUL.quantile));
+            }
+            if lines.is_empty() {
+                vec![
+                    "tasks are copied late already: the copies lost because they were no faster; \
+                     `elephant-rs stragglers` tells why the originals were slow"
+                        .to_owned(),
+                ]
+            } else {
+                vec![format!("copy later and fewer tasks: {}", lines.join(" "))]
+            }
         }
         Engine::MapReduce => {
             let lost = |kind| {
@@ -118,17 +129,19 @@ fn advice(app: &Application, all: &Copies, groups: &[(TaskKind, Copies)]) -> Vec
             } else {
                 (ConfKey::ReduceSpeculative, "reduces")
             };
-            vec![
-                format!(
+            let mut advice = Vec::new();
+            // Hadoop 1 has no master of its own for each job, and none of its settings.
+            if !app.masters.is_empty() {
+                advice.push(
                     "copy fewer tasks at a time: mapreduce.job.speculative.speculative-cap-running-tasks=0.05, \
                      mapreduce.job.speculative.minimum-allowed-tasks=2 (Hadoop copies up to a tenth of the running \
                      tasks, and up to 10 in any case)"
-                ),
-                format!(
-                    "or none of the {which}, which lost the most: {}",
-                    super::super::wording::change(app, key, false)
-                ),
-            ]
+                        .to_owned(),
+                );
+            }
+            advice
+                .push(format!("copy none of the {which}, which lost the most: {}", change(app, key, false)));
+            advice
         }
     }
 }

@@ -139,7 +139,11 @@ impl Check for OwnSpeculation {
                 ("detection_latency_ratio", Measure::Ratio(latency)),
                 ("worst_missed_ms", Measure::Time(caught.worst_missed)),
             ],
-            advice: if severity > Severity::None { better_settings(app, &watched) } else { Vec::new() },
+            advice: if severity > Severity::None {
+                better_settings(app, &watched, caught.in_time)
+            } else {
+                Vec::new()
+            },
         })
     }
 

@@ -16,6 +16,7 @@ use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
 use crate::stragglers::cause::StragglerCause;
+use crate::stragglers::cause::hints::first_ends;
 use crate::stragglers::executions::{Basis, Execution, InputUnit};
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::{Labelling, dos_index, is_dos_straggler};
@@ -104,7 +105,9 @@ impl DosIndex {
         let told: Vec<(f64, Option<f64>)> =
             tasks.iter().map(|task| (task.duration, task.input.map(|input| input as f64))).collect();
         let indices = dos_index(&told);
-        let late = view.labels.places().filter_map(|place| {
+        // What much input explains belongs to the rules on skew.
+        let places = view.labels.places().filter(|&place| !view.is_explained(place));
+        let late = places.filter_map(|place| {
             let (task, index) = (*tasks.get(place)?, (*indices.get(place)?)?);
             let lost = Millis::from_f64(1000.0 * task.duration * (1.0 - 1.0 / index))?;
             if lost.as_f64() < self.cold_start.get() && is_cold(view, &task, warm) {
@@ -154,10 +157,11 @@ impl DosIndex {
             subject: subject(group.kind),
             tasks,
             message: format!(
-                "{}{} took {time}, {} times as long for its input as its group ({})",
+                "{}{} took {time}, {} times as long for its input as its group and {} more ({})",
                 task_name(group, worst.task.task),
                 node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default(),
                 three_digits(worst.index),
+                worst.lost,
                 decisive(severity, &limits),
             ),
             evidence,
@@ -179,22 +183,6 @@ fn in_words(cause: &StragglerCause) -> String {
 
 /// When each executor ended its first task.
 type FirstEnds = BTreeMap<Symbol, Timestamp>;
-
-fn first_ends(app: &Application) -> FirstEnds {
-    let mut first = FirstEnds::new();
-    for group in &app.groups {
-        let attempts = &group.attempts;
-        for row in 0..attempts.len() {
-            if let (Some(executor), Some(end)) =
-                (attempts.executor(row), attempts.time(row, TimePoint::Finish))
-            {
-                let known = first.entry(executor).or_insert(end);
-                *known = end.min(*known);
-            }
-        }
-    }
-    first
-}
 
 /// Whether the task was launched before its executor had ended any.
 fn is_cold(view: &GroupStragglers<'_>, task: &Execution, warm: &FirstEnds) -> bool {

@@ -16,7 +16,7 @@ use crate::severity::Severity;
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
-use crate::units::{Millis, Timestamp};
+use crate::units::Millis;
 
 rule_params! {
     /// Parameters of `straggler-impact`.
@@ -45,9 +45,10 @@ impl Check for HeldUp {
         if views.is_empty() {
             return Verdict::NotApplicable;
         }
-        let Some(span) = span_of_tasks(app).filter(|&span| span > Millis::ZERO) else {
+        let span = time_of_tasks(app);
+        if span == Millis::ZERO {
             return Verdict::NotEvaluated("no attempt tells when it ran".to_owned());
-        };
+        }
         let delay = covered(views.iter().filter_map(GroupStragglers::tail).collect());
         let share = delay.as_f64() / span.as_f64();
         let by_share = params.delay_share.severity(share);
@@ -106,15 +107,14 @@ impl Check for HeldUp {
     }
 }
 
-/// From the first launch to the last end of any attempt.
-fn span_of_tasks(app: &Application) -> Option<Millis> {
-    let moments = |point: TimePoint| {
-        app.groups.iter().flat_map(move |group| {
-            (0..group.attempts.len()).filter_map(move |row| group.attempts.time(row, point))
-        })
-    };
-    let first: Timestamp = moments(TimePoint::Start).min()?;
-    Millis::between(first, moments(TimePoint::Finish).max()?)
+/// The time in which any attempt ran.
+fn time_of_tasks(app: &Application) -> Millis {
+    let spans = app.groups.iter().flat_map(|group| {
+        let attempts = &group.attempts;
+        (0..attempts.len())
+            .filter_map(|row| attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish)))
+    });
+    covered(spans.collect())
 }
 
 fn stragglers_by_mean(views: &[GroupStragglers<'_>], labelling: Labelling) -> u64 {
@@ -128,8 +128,8 @@ fn extra_compute(views: &[GroupStragglers<'_>]) -> Option<f64> {
     let extra: f64 = views
         .iter()
         .filter_map(|view| Some((view, view.labels.limit?.reference)))
-        .map(|(view, reference)| view.stragglers().map(|task| task.duration - reference).sum::<f64>())
-        .sum();
+        .flat_map(|(view, reference)| view.stragglers().map(move |task| task.duration - reference))
+        .fold(0.0, |sum, beyond| sum + beyond);
     (all > 0.0).then(|| extra / all)
 }
 

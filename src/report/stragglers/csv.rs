@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use super::super::cells::{number, quoted};
 use super::{Shown, Table, applications, words};
-use crate::stragglers::evaluation::Pooled;
 use crate::stragglers::first_order::FirstOrder;
-use crate::stragglers::survey::{ApplicationStragglers, GroupReport, Straggler, StragglerReport};
+use crate::stragglers::survey::{
+    ApplicationStragglers, EngineDetectors, GroupReport, Straggler, StragglerReport,
+};
 use crate::units::Timestamp;
 
 pub(super) fn write(
@@ -17,7 +18,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     match table {
         Table::Stragglers => stragglers(applications(report, shown), out),
-        Table::Detectors => detectors(&report.total.detectors, out),
+        Table::Detectors => detectors(&report.total.engines, out),
         Table::Applications => of_applications(applications(report, shown), out),
     }
 }
@@ -93,7 +94,8 @@ fn row(
     ]
 }
 
-const DETECTORS: [&str; 15] = [
+const DETECTORS: [&str; 16] = [
+    "engine",
     "detector",
     "settings",
     "tasks_count",
@@ -111,13 +113,16 @@ const DETECTORS: [&str; 15] = [
     "time_expected_ratio",
 ];
 
-fn detectors(detectors: &[Pooled], out: &mut dyn Write) -> io::Result<()> {
+fn detectors(engines: &[EngineDetectors], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", DETECTORS.join(","))?;
-    for pooled in detectors {
+    let all =
+        engines.iter().flat_map(|engine| engine.detectors.iter().map(move |pooled| (engine.engine, pooled)));
+    for (engine, pooled) in all {
         let detector = &pooled.total;
         let quality = &detector.quality;
         let model = quality.first_order().filter(FirstOrder::is_valid);
         let row: [String; DETECTORS.len()] = [
+            engine.name().to_owned(),
             detector.id.to_owned(),
             quoted(&words::parameters(&detector.parameters)).into_owned(),
             quality.tasks.to_string(),

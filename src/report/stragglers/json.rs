@@ -18,7 +18,8 @@ use crate::stragglers::labels::UsualSource;
 use crate::stragglers::progress::ProgressSource;
 use crate::stragglers::quality::Quality;
 use crate::stragglers::survey::{
-    ApplicationStragglers, Evaluation, GroupReport, Settings, Straggler, StragglerReport, Total,
+    ApplicationStragglers, EngineDetectors, Evaluation, GroupReport, Settings, Straggler, StragglerReport,
+    Total,
 };
 use crate::units::{Millis, Timestamp};
 
@@ -77,10 +78,28 @@ struct TotalView<'a> {
     speculation_waste_percent: Option<f64>,
     copies_won_to_tail_correlation: Option<f64>,
     causes: Pairs<&'static str, CauseView>,
+    replay: ReplayView,
+    engines: Pairs<&'static str, EngineView<'a>>,
+}
+
+#[derive(Serialize)]
+struct EngineView<'a> {
+    groups_count: u64,
+    optimistic_groups_count: u64,
     detectors: Each<'a, Pooled, PooledView<'a>>,
     best_detector: BestView,
-    best_detector_of_engine: Pairs<&'static str, BestView>,
-    replay: ReplayView,
+    best_offered_detector: BestView,
+}
+
+fn engine(engine: &EngineDetectors) -> (&'static str, EngineView<'_>) {
+    let view = EngineView {
+        groups_count: engine.groups,
+        optimistic_groups_count: engine.optimistic_groups,
+        detectors: Each(&engine.detectors, pooled),
+        best_detector: best(engine.best),
+        best_offered_detector: best(engine.best_offered),
+    };
+    (engine.engine.name(), view)
 }
 
 #[derive(Serialize)]
@@ -91,8 +110,6 @@ struct ByReference<T> {
 
 #[derive(Serialize)]
 struct ReplayView {
-    groups_count: u64,
-    optimistic_groups_count: u64,
     undetermined_tasks_count: u64,
     progress_sources: Pairs<&'static str, u64>,
     usual_sources: Pairs<&'static str, u64>,
@@ -104,14 +121,7 @@ fn total(total: &Total) -> TotalView<'_> {
         speculation_waste_percent: total.speculation_waste.map(percent),
         copies_won_to_tail_correlation: total.tail_correlation,
         causes: causes(&total.causes),
-        detectors: Each(&total.detectors, pooled),
-        best_detector: best(total.best),
-        best_detector_of_engine: Pairs(
-            total.best_of_engine.iter().map(|&(engine, found)| (engine.name(), best(found))).collect(),
-        ),
         replay: ReplayView {
-            groups_count: total.replayed_groups,
-            optimistic_groups_count: total.optimistic_groups,
             undetermined_tasks_count: total.undetermined,
             progress_sources: Pairs(
                 total.sources.iter().map(|&(source, count)| (source.name(), count)).collect(),
@@ -120,6 +130,7 @@ fn total(total: &Total) -> TotalView<'_> {
                 total.usual_sources.iter().map(|&(source, count)| (source.name(), count)).collect(),
             ),
         },
+        engines: Pairs(total.engines.iter().map(engine).collect()),
     }
 }
 
@@ -140,7 +151,7 @@ struct ImpactView<'a> {
     applications_with_stragglers_count: u64,
     applications_with_stragglers_percent: Option<f64>,
     median_excess_ms: Option<f64>,
-    median_delay_ms: Option<f64>,
+    median_slowest_beyond_others_ms: Option<f64>,
     extra_compute_percent: Option<f64>,
     servers_count: u64,
     servers_with_stragglers_count: u64,
@@ -166,7 +177,7 @@ fn impact(impact: &Impact) -> ImpactView<'_> {
         applications_with_stragglers_count: impact.jobs_hit,
         applications_with_stragglers_percent: share_percent(impact.jobs_hit, impact.jobs),
         median_excess_ms: millis(impact.median_excess),
-        median_delay_ms: millis(impact.median_job_delay),
+        median_slowest_beyond_others_ms: millis(impact.median_job_delay),
         extra_compute_percent: impact.extra_compute.map(percent),
         servers_count: impact.servers,
         servers_with_stragglers_count: impact.servers_hit,
@@ -347,7 +358,7 @@ struct ApplicationView<'a> {
     submitted_at: Option<String>,
     tasks_count: u64,
     stragglers_count: u64,
-    delay_ms: u64,
+    only_stragglers_left_ms: u64,
     groups_too_small_count: u64,
     impact: ByReference<JobImpactView>,
     speculation: SpeculationView,
@@ -360,7 +371,7 @@ struct ApplicationView<'a> {
 struct JobImpactView {
     tasks_count: u64,
     stragglers_count: u64,
-    delay_ms: Option<f64>,
+    slowest_beyond_others_ms: Option<f64>,
     extra_compute_percent: Option<f64>,
 }
 
@@ -368,7 +379,7 @@ fn job_impact(impact: &JobImpact) -> JobImpactView {
     JobImpactView {
         tasks_count: impact.tasks,
         stragglers_count: impact.stragglers,
-        delay_ms: impact.delay.map(|seconds| 1000.0 * seconds),
+        slowest_beyond_others_ms: impact.delay.map(|seconds| 1000.0 * seconds),
         extra_compute_percent: impact.extra_compute().map(percent),
     }
 }
@@ -401,7 +412,7 @@ fn application(app: &ApplicationStragglers) -> ApplicationView<'_> {
         submitted_at: app.submitted_at.and_then(Timestamp::to_rfc3339),
         tasks_count: app.judged(),
         stragglers_count: app.stragglers(),
-        delay_ms: app.delay.get(),
+        only_stragglers_left_ms: app.delay.get(),
         groups_too_small_count: app.small_groups,
         impact: ByReference { median: job_impact(&app.by_median), mean: job_impact(&app.by_mean) },
         speculation: SpeculationView {

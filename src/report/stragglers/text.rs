@@ -9,11 +9,13 @@ use super::super::wrap::{clean, fit, lines, width};
 use super::{Shown, applications, words};
 use crate::model::table::TaskKind;
 use crate::stragglers::cause::StragglerCause;
-use crate::stragglers::evaluation::{ACTUAL, Best, Ranked};
+use crate::stragglers::evaluation::{ACTUAL, Best, Pooled, Ranked};
 use crate::stragglers::executions::Certainty;
 use crate::stragglers::impact::Impact;
 use crate::stragglers::quality::Quality;
-use crate::stragglers::survey::{ApplicationStragglers, GroupReport, Method, Straggler, StragglerReport};
+use crate::stragglers::survey::{
+    ApplicationStragglers, EngineDetectors, GroupReport, Method, Straggler, StragglerReport,
+};
 use crate::units::{Millis, three_digits};
 
 /// Columns of a histogram's longest bar.
@@ -41,9 +43,10 @@ pub(super) fn write(
     for app in &with {
         page.application(app, out)?;
     }
-    if !without.is_empty() {
+    if without.iter().any(|app| app.judged() > 0) {
         let more = if with.is_empty() { "" } else { "more " };
-        let text = counted(without.len() as u64, &format!("{more}application"));
+        let judged = without.iter().filter(|app| app.judged() > 0).count();
+        let text = counted(judged as u64, &format!("{more}application"));
         writeln!(out, "{text} without stragglers\n")?;
     }
     page.impact(out)?;
@@ -77,7 +80,8 @@ impl Page<'_> {
     fn application(&self, app: &ApplicationStragglers, out: &mut dyn Write) -> io::Result<()> {
         let name = app.name.as_deref().map(|name| format!("  {}", clean(name))).unwrap_or_default();
         self.heading(&fit(&format!("{}{name}", clean(&app.id)), self.columns), out)?;
-        let waited = if app.delay > Millis::ZERO {
+        let by_median = self.report.settings.method == Method::Median;
+        let waited = if by_median && app.delay > Millis::ZERO {
             format!("; for {} only stragglers were left to wait for", app.delay)
         } else {
             String::new()
@@ -223,7 +227,7 @@ impl Page<'_> {
         let (median, mean) = (&total.by_median, &total.by_mean);
         if median.tasks == 0 {
             return self.paragraph(
-                "No task can be judged: no group has enough tasks that succeeded and tell when they ran.",
+                "No task can be judged: no group of an application has enough tasks that succeeded and tell when they ran.",
                 0,
                 out,
             );
@@ -234,8 +238,8 @@ impl Page<'_> {
         };
         row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks))?;
         row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs))?;
-        row("median time beyond reference", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
-        row("median delay of applications", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
+        row("median time beyond it", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
+        row("slowest beyond slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
         row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)))?;
         row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers))?;
         if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
@@ -275,24 +279,31 @@ impl Page<'_> {
     }
 
     fn detectors(&self, out: &mut dyn Write) -> io::Result<()> {
-        let total = &self.report.total;
-        let Some(stragglers) = total.detectors.iter().map(|pooled| pooled.total.quality.stragglers).max()
-        else {
+        let engines = &self.report.total.engines;
+        engines.iter().try_for_each(|engine| self.engine(engine, engines.len() > 1, out))
+    }
+
+    fn engine(&self, engine: &EngineDetectors, several: bool, out: &mut dyn Write) -> io::Result<()> {
+        let quality = |pooled: &Pooled| pooled.total.quality;
+        let stragglers = engine.detectors.iter().map(|it| quality(it).stragglers).max().unwrap_or_default();
+        let flagged: u64 = engine.detectors.iter().map(|it| quality(it).detected).sum();
+        if stragglers == 0 && flagged == 0 {
             return Ok(());
-        };
-        self.heading("How detectors would have done", out)?;
+        }
+        let of = if several { format!(", {}", engine.engine.name()) } else { String::new() };
+        self.heading(&format!("How detectors would have done{of}"), out)?;
         let text = format!(
             "Replayed over {} with {} (more than {} times the usual time). \"late\": flagged with too little left to gain.",
-            counted(total.replayed_groups, "group"),
+            counted(engine.groups, "group"),
             counted(stragglers, "straggler"),
             three_digits(self.report.settings.usual.factor),
         );
         self.paragraph(&text, 2, out)?;
-        if total.optimistic_groups > 0 {
+        if engine.optimistic_groups > 0 {
             let text = format!(
                 "Optimistic: in {} of {} most progress is a straight line to an end that is known, so detectors that look at progress are better here than on a cluster; --startup 1s takes some of that away.",
-                total.optimistic_groups,
-                counted(total.replayed_groups, "group")
+                engine.optimistic_groups,
+                counted(engine.groups, "group")
             );
             self.paragraph(&text, 2, out)?;
         }
@@ -301,15 +312,29 @@ impl Page<'_> {
             "  {:<DETECTOR$} {:>6} {:>5} {:>6} {:>9} {:>6} {:>7} {:>7}",
             "detector", "found", "late", "false", "precision", "recall", "latency", "time"
         )?;
-        let actual = total.detectors.iter().position(|pooled| pooled.total.id == ACTUAL);
-        for ranked in &total.ranking {
-            self.detector(ranked, actual == Some(ranked.place), out)?;
+        let mut silent = Vec::new();
+        for ranked in &engine.ranking {
+            let Some(pooled) = engine.detectors.get(ranked.place) else { continue };
+            let is_actual = pooled.total.id == ACTUAL;
+            if quality(pooled).detected == 0 && !is_actual {
+                silent.push(words::detector(pooled.total.id, &pooled.total.parameters));
+            } else {
+                self.detector(ranked, pooled, is_actual, out)?;
+            }
         }
-        self.verdict(out)
+        if !silent.is_empty() {
+            self.paragraph(&format!("Flagged nothing: {}.", silent.join(", ")), 2, out)?;
+        }
+        self.verdict(engine, out)
     }
 
-    fn detector(&self, ranked: &Ranked, is_actual: bool, out: &mut dyn Write) -> io::Result<()> {
-        let Some(pooled) = self.report.total.detectors.get(ranked.place) else { return Ok(()) };
+    fn detector(
+        &self,
+        ranked: &Ranked,
+        pooled: &Pooled,
+        is_actual: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let quality: &Quality = &pooled.total.quality;
         let style = if is_actual && self.color { Style::new().bold() } else { Style::new() };
         let line = format!(
@@ -325,32 +350,25 @@ impl Page<'_> {
             or_unknown(quality.precision().map(|it| format!("{it:.2}"))),
             or_unknown(quality.recall().map(|it| format!("{it:.2}"))),
             or_unknown(quality.detection_latency().map(|it| format!("{it:.2}"))),
-            or_unknown(ranked.time_saved.map(|saved| format!("{:+.1} %", -100.0 * saved))),
+            or_unknown(ranked.time_saved.map(gained)),
         );
         writeln!(out, "{style}{line}{style:#}")
     }
 
-    fn verdict(&self, out: &mut dyn Write) -> io::Result<()> {
-        let total = &self.report.total;
+    fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
         self.paragraph(
             "latency: usual times until the flag; time: what a mean task would have gained or lost against no detection, by a first-order model that knows no contention (- where it does not apply).",
             2,
             out,
         )?;
-        self.paragraph(&format!("{}.", sentence(total.best)), 2, out)?;
-        if matches!(total.best, Best::Detector { .. }) {
-            for (engine, best) in &total.best_of_engine {
-                let settings = match best {
-                    Best::Detector { place, .. } => total
-                        .detectors
-                        .get(*place)
-                        .map(|pooled| format!(" ({})", words::parameters(&pooled.total.parameters))),
-                    Best::TooFew { .. } | Best::None => None,
-                };
-                let text =
-                    format!("Of what {} offers: {best}{}.", engine.name(), settings.unwrap_or_default());
-                self.paragraph(&text, 2, out)?;
-            }
+        self.paragraph(&format!("{}.", sentence(engine.best, engine)), 2, out)?;
+        if matches!(engine.best, Best::Detector { .. }) && engine.best_offered != engine.best {
+            let text = format!(
+                "Of what {} offers: {}.",
+                engine.engine.name(),
+                sentence(engine.best_offered, engine)
+            );
+            self.paragraph(&text, 2, out)?;
         }
         writeln!(out)
     }
@@ -400,13 +418,28 @@ fn or_unknown(value: Option<String>) -> String {
     value.unwrap_or_else(|| "-".to_owned())
 }
 
-fn sentence(best: Best) -> String {
-    let text = best.to_string();
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| match best {
-        Best::Detector { .. } => text.clone(),
-        Best::TooFew { .. } | Best::None => first.to_uppercase().chain(letters).collect(),
-    })
+/// "-7.1 %" for a mean task that is shorter by that; no sign before a zero.
+fn gained(saved: f64) -> String {
+    let text = format!("{:+.1} %", -100.0 * saved);
+    if matches!(text.as_str(), "+0.0 %" | "-0.0 %") { "0.0 %".to_owned() } else { text }
+}
+
+/// Which detector would have served best, with what that rests on.
+fn sentence(best: Best, engine: &EngineDetectors) -> String {
+    let Best::Detector { place, .. } = best else { return best.to_string() };
+    let Some(pooled) = engine.detectors.get(place) else { return best.to_string() };
+    let quality = &pooled.total.quality;
+    let interval =
+        quality.recall_interval().map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
+    format!(
+        "{} would have served best: it found {} of {}{}, and flagged {} in vain ({})",
+        pooled.total.id,
+        quality.true_positives,
+        counted(quality.stragglers, "straggler"),
+        interval.unwrap_or_default(),
+        counted(quality.detected.saturating_sub(quality.true_positives), "task"),
+        words::parameters(&pooled.total.parameters),
+    )
 }
 
 fn counted(count: u64, noun: &str) -> String {

@@ -69,6 +69,7 @@ pub fn attribute(
         faults: Faults::of(app),
         slow_nodes: slow_nodes(&tasks_by_node(groups), params.node_min_tasks, params.false_discovery_rate),
         last_map: app.group(TaskKind::Map).and_then(last_end),
+        first_ends: hints::first_ends(app),
     };
     groups.iter().map(|group| context.group(*group)).collect()
 }
@@ -81,6 +82,7 @@ struct Context<'a> {
     faults: Faults,
     slow_nodes: BTreeMap<Symbol, SlowNode>,
     last_map: Option<Timestamp>,
+    first_ends: BTreeMap<Symbol, Timestamp>,
 }
 
 fn tasks_by_node(groups: &[LabelledGroup<'_>]) -> BTreeMap<Symbol, NodeTasks> {
@@ -152,7 +154,7 @@ impl Context<'_> {
             cpu: column(&|row| clocks.cpu_seconds(row)),
             spill: executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect(),
             beginning: comparison.component(&column(&|row| hints::beginning(group, row))),
-            first_tasks: FirstTasks::of(group, executions, &comparison),
+            first_tasks: FirstTasks::of(group, executions, &comparison, &self.first_ends),
             local_share: hints::local_share(group, executions),
             attempts: AttemptsByTask::of(group),
             comparison,
@@ -200,7 +202,8 @@ impl Context<'_> {
         let (Some(input), Some(unit), Some(ratio)) = (input, executions.input_unit, ratio) else { return };
         let rate_ratio = group.comparison.rate_ratio(place);
         let fact = Fact::Input { input, unit, ratio, limit: self.params.input_factor, rate_ratio };
-        if group.comparison.verdict(place).explained_by_input() {
+        let is_bound = executions.tasks.get(place).is_some_and(|task| task.certainty == Certainty::AtLeast);
+        if group.comparison.verdict(place).explained_by_input() && !is_bound {
             found.add(Cause::DataSkew, Confidence::Measured, fact);
         } else {
             found.hint(Cause::DataSkew, fact);

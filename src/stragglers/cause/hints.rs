@@ -5,11 +5,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counterfactual::{Comparison, Scale};
 use super::evidence::Fact;
-use crate::model::Symbol;
 use crate::model::table::{Locality, TaskGroup, TimePoint};
+use crate::model::{Application, Symbol};
 use crate::stats::descriptive::median;
 use crate::stragglers::executions::{Execution, Executions};
 use crate::units::{Millis, Timestamp};
+
+/// When each executor ended its first task, whatever the group.
+#[must_use]
+pub fn first_ends(app: &Application) -> BTreeMap<Symbol, Timestamp> {
+    let mut first: BTreeMap<Symbol, Timestamp> = BTreeMap::new();
+    for group in &app.groups {
+        let attempts = &group.attempts;
+        for row in 0..attempts.len() {
+            if let (Some(executor), Some(end)) =
+                (attempts.executor(row), attempts.time(row, TimePoint::Finish))
+            {
+                let known = first.entry(executor).or_insert(end);
+                *known = end.min(*known);
+            }
+        }
+    }
+    first
+}
 
 /// The group's first tasks on each executor beside its later ones.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +41,12 @@ impl FirstTasks {
     /// executor: drivers launch the next task some time before they note the end of the one before. They are compared
     /// where at least two are first and two are not.
     #[must_use]
-    pub fn of(group: &TaskGroup, executions: &Executions, comparison: &Comparison) -> Self {
+    pub fn of(
+        group: &TaskGroup,
+        executions: &Executions,
+        comparison: &Comparison,
+        first_ends: &BTreeMap<Symbol, Timestamp>,
+    ) -> Self {
         let attempts = &group.attempts;
         let mut firsts: BTreeMap<Symbol, (Timestamp, Timestamp)> = BTreeMap::new();
         for row in 0..attempts.len() {
@@ -34,9 +57,12 @@ impl FirstTasks {
             }
         }
         let is_first = |task: &Execution| {
-            let (launched, ended) = firsts.get(&attempts.executor(task.attempt)?)?;
+            let executor = attempts.executor(task.attempt)?;
+            let (launched, ended) = firsts.get(&executor)?;
+            // An executor that has ended a task of another group is warm.
+            let is_cold = first_ends.get(&executor).is_none_or(|warm| launched < warm);
             let half = Millis::between(*launched, *ended)?.get() / 2;
-            Some(attempts.time(task.attempt, TimePoint::Start)? <= *launched + Millis::new(half))
+            Some(is_cold && attempts.time(task.attempt, TimePoint::Start)? <= *launched + Millis::new(half))
         };
         let first: Vec<Option<bool>> = executions.tasks.iter().map(is_first).collect();
         let medians = [Scale::Duration, Scale::Input].map(|scale| {

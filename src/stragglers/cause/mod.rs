@@ -107,7 +107,7 @@ impl Cause {
             Self::SlowFileSystem => "slow file system",
             Self::Network => "network",
             Self::Hardware => "trouble with the node",
-            Self::Scheduler => "waiting to be started",
+            Self::Scheduler => "waiting for maps or the scheduler",
             Self::ColdStart => "cold start of the executor",
             Self::MoreWork => "more work for the same input",
             Self::Contention => "contention on the node",

@@ -323,9 +323,10 @@ impl GroupReport {
         }
     }
 
-    /// Whether as many tasks of both can be compared.
-    pub(super) const fn is_as_large_as(&self, other: &Self) -> bool {
-        self.times.len() == other.times.len()
+    /// Whether this is the group of another run that did the same work as `other`.
+    pub(super) fn is_run_of(&self, other: &Self, settings: &Settings) -> bool {
+        let times = |group: &Self| -> Vec<TaskTime> { group.times.iter().map(|(time, _)| *time).collect() };
+        self.times.len() == other.times.len() && settings.usual.is_like(&times(other), &times(self))
     }
 
     /// Judges the detectors that were taken through the group, with the same group of other runs of the job, and adds

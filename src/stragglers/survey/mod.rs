@@ -21,6 +21,7 @@ use super::evaluation::{Best, Evaluated, Pooled, Ranked, best, pool, rank};
 use super::impact::{Impact, tail_correlation};
 use super::labels::UsualSource;
 use super::progress::ProgressSource;
+use super::speculation::Copies;
 use crate::engine::{self, SourceProblem, Visited, visit};
 use crate::model::Engine;
 use crate::model::table::TaskKind;
@@ -61,31 +62,60 @@ pub struct Total {
     pub tail_correlation: Option<f64>,
     /// The causes.
     pub causes: CauseCounts,
+    /// The detectors, engine by engine: jobs of one say nothing about speculation of the other.
+    pub engines: Vec<EngineDetectors>,
+    /// Tasks of the replay of which it cannot be told whether they were stragglers.
+    pub undetermined: u64,
+    /// Progress curves by what they were drawn from.
+    pub sources: Vec<(ProgressSource, u64)>,
+    /// Groups by where the usual times of their tasks come from.
+    pub usual_sources: Vec<(UsualSource, u64)>,
+}
+
+/// How detectors did over the applications of one engine.
+#[derive(Debug, Clone)]
+pub struct EngineDetectors {
+    /// The engine.
+    pub engine: Engine,
+    /// Groups that were replayed.
+    pub groups: u64,
+    /// Those of them in which most progress curves are straight lines to a known end: detectors that look at progress
+    /// know the future there, and look better than they are.
+    pub optimistic_groups: u64,
     /// The detectors, the cluster's own first.
     pub detectors: Vec<Pooled>,
     /// The same, the best first.
     pub ranking: Vec<Ranked>,
     /// Which one would have served best.
     pub best: Best,
-    /// The same among those of one engine, for engines with applications.
-    pub best_of_engine: Vec<(Engine, Best)>,
-    /// Tasks of the replay of which it cannot be told whether they were stragglers.
-    pub undetermined: u64,
-    /// Progress curves by what they were drawn from.
-    pub sources: Vec<(ProgressSource, u64)>,
-    /// Groups of which most progress curves are straight lines to a known end: detectors that look at progress know the
-    /// future there, and look better than they are.
-    pub optimistic_groups: u64,
-    /// Groups that were replayed.
-    pub replayed_groups: u64,
-    /// Groups by where the usual times of their tasks come from.
-    pub usual_sources: Vec<(UsualSource, u64)>,
+    /// The same among those that the engine offers.
+    pub best_offered: Best,
+}
+
+impl EngineDetectors {
+    fn of(engine: Engine, applications: &[ApplicationStragglers]) -> Option<Self> {
+        let own = || applications.iter().filter(|app| app.engine == engine);
+        let jobs: Vec<Vec<Evaluated>> = own().map(|app| app.detectors.clone()).collect();
+        let detectors = pool(&jobs);
+        let evaluations = || own().flat_map(|app| &app.groups).filter_map(|group| group.evaluation.as_ref());
+        let totals: Vec<Evaluated> = detectors.iter().map(|pooled| pooled.total.clone()).collect();
+        (!detectors.is_empty()).then(|| Self {
+            engine,
+            groups: evaluations().count() as u64,
+            optimistic_groups: evaluations().filter(|evaluation| evaluation.optimistic).count() as u64,
+            ranking: rank(&totals),
+            best: best(&totals, None),
+            best_offered: best(&totals, Some(engine)),
+            detectors,
+        })
+    }
 }
 
 /// Surveys all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: &Settings, metrics: Option<&NodeMetrics>) -> StragglerReport {
-    let visited = visit(paths, |app, sources| ApplicationStragglers::of(app, sources, settings, metrics));
+    let visited =
+        visit(paths, |app, sources| ApplicationStragglers::of(app, sources, settings, metrics)).distinct();
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut applications: Vec<ApplicationStragglers> =
         applications.into_iter().map(|visit| visit.value).collect();
@@ -134,7 +164,7 @@ fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
                 let others: Vec<&GroupReport> = others
                     .filter(|&&run| run != (place, group))
                     .filter_map(|&(place, group)| seen.get(place)?.groups.get(group))
-                    .filter(|other| other.is_as_large_as(report))
+                    .filter(|other| other.is_run_of(report, settings))
                     .take(MAX_RUNS)
                     .collect();
                 report.judge(&others, settings, &mut detectors)
@@ -157,7 +187,7 @@ type Judged = (Vec<Evaluated>, Vec<Option<Evaluation>>);
 impl Total {
     fn of(applications: &[ApplicationStragglers]) -> Self {
         let mut causes = CauseCounts::default();
-        let (mut undetermined, mut optimistic_groups, mut replayed_groups) = (0, 0, 0);
+        let mut undetermined = 0;
         let mut sources: BTreeMap<ProgressSource, u64> = BTreeMap::new();
         let mut usual: BTreeMap<UsualSource, u64> = BTreeMap::new();
         for app in applications {
@@ -165,8 +195,6 @@ impl Total {
             for group in &app.groups {
                 let Some(evaluation) = &group.evaluation else { continue };
                 undetermined += evaluation.undetermined;
-                replayed_groups += 1;
-                optimistic_groups += u64::from(evaluation.optimistic);
                 for source in ProgressSource::ALL {
                     *sources.entry(source).or_default() += evaluation.sources.of(source);
                 }
@@ -175,29 +203,20 @@ impl Total {
                 }
             }
         }
-        let jobs: Vec<Vec<Evaluated>> = applications.iter().map(|app| app.detectors.clone()).collect();
-        let detectors = pool(&jobs);
-        let totals: Vec<Evaluated> = detectors.iter().map(|pooled| pooled.total.clone()).collect();
-        let engines = [Engine::MapReduce, Engine::Spark]
-            .into_iter()
-            .filter(|&engine| applications.iter().any(|app| app.engine == engine));
-        let time: f64 = applications.iter().map(|app| app.by_median.time).sum();
-        let lost: f64 = applications.iter().map(|app| app.speculation.lost_seconds).sum();
+        let copies = applications.iter().map(|app| app.copies).fold(Copies::default(), Copies::and);
         let speculation: Vec<_> = applications.iter().map(|app| app.speculation).collect();
         Self {
             by_median: Impact::of(applications.iter().map(|app| &app.by_median)),
             by_mean: Impact::of(applications.iter().map(|app| &app.by_mean)),
-            speculation_waste: (time > 0.0).then(|| lost / time),
+            speculation_waste: copies.lost_share(),
             tail_correlation: tail_correlation(&speculation),
             causes,
-            ranking: rank(&totals),
-            best: best(&totals, None),
-            best_of_engine: engines.map(|engine| (engine, best(&totals, Some(engine)))).collect(),
-            detectors,
+            engines: [Engine::MapReduce, Engine::Spark]
+                .into_iter()
+                .filter_map(|engine| EngineDetectors::of(engine, applications))
+                .collect(),
             undetermined,
             sources: sources.into_iter().collect(),
-            optimistic_groups,
-            replayed_groups,
             usual_sources: usual.into_iter().collect(),
         }
     }

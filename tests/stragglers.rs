@@ -101,6 +101,19 @@ fn node_metrics_name_what_the_node_was_busy_with() {
 }
 
 #[test]
+fn node_metrics_that_fit_nothing_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seconds.csv");
+    let text = "ts_ms,node,cpu_util,disk_util,dfs_latency_ms,net_retrans_pct\n1732147200,node002,99,,,\n";
+    std::fs::write(&path, text).unwrap();
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["stragglers", "testdata/done", "--no-replay"]);
+    let assert = command.arg("--node-metrics").arg(&path).assert().success();
+    let warnings = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(warnings.contains("none of 6 stragglers ran on a host and at a time"), "{warnings}");
+}
+
+#[test]
 fn settings_of_spark_are_swept_on_request() {
     let text = stragglers(&["testdata/done", "--sweep"]);
     assert_eq!(text.lines().filter(|line| line.starts_with("  spark-sweep 0.")).count(), 12, "{text}");

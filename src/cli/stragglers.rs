@@ -11,11 +11,12 @@ use super::output::Output;
 use super::reading::Reading;
 use crate::engine::SourceProblem;
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
+use crate::parse::{Level as ProblemLevel, Problem};
 use crate::report::TextOptions;
 use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 use crate::rules::quantity::{Duration, Quantity};
 use crate::stragglers::executions::Basis;
-use crate::stragglers::survey::{self, Method, Settings};
+use crate::stragglers::survey::{self, ApplicationStragglers, Method, Settings, StragglerReport};
 use crate::units::Millis;
 
 pub(super) const EXAMPLES: &str = "\
@@ -142,6 +143,7 @@ impl Stragglers {
         let pool = self.reading.threads()?;
         let mut report = pool.install(|| survey::report(&self.reading.paths, &settings, metrics.as_ref()));
         report.problems.extend(told);
+        report.problems.extend(self.unmatched(&report, metrics.as_ref()));
         self.reading.warn(&report.problems);
         let text = TextOptions { color: output.wants_color(self.reading.color), ..TextOptions::default() };
         let shown =
@@ -158,6 +160,31 @@ impl Stragglers {
         })?;
         let failed = self.reading.failed(&report.problems, report.named_input_failed);
         Ok(if failed { Exit::Failure } else { Exit::Clean })
+    }
+
+    /// What to say where metrics of nodes fit no straggler: mostly names of hosts or clocks differ.
+    fn unmatched(&self, report: &StragglerReport, metrics: Option<&NodeMetrics>) -> Option<SourceProblem> {
+        let metrics = metrics?;
+        let stragglers: u64 = report.applications.iter().map(ApplicationStragglers::stragglers).sum();
+        let matched: u64 = report.applications.iter().map(|app| app.with_node_metrics).sum();
+        if stragglers == 0 || matched > 0 {
+            return None;
+        }
+        let hosts: Vec<&str> = metrics.nodes().take(3).collect();
+        let message = format!(
+            "none of {stragglers} stragglers ran on a host and at a time that the node metrics tell (they name {}); \
+             times have to be in milliseconds for CSV, and --node-metrics-utc-offset sets local clocks",
+            hosts.join(", ")
+        );
+        let source = self.node_metrics.first()?.display().to_string();
+        let problem = Problem {
+            level: ProblemLevel::Warning,
+            code: "node-metrics-unmatched",
+            position: None,
+            message,
+            count: 1,
+        };
+        Some(SourceProblem { source, problem })
     }
 
     fn metrics(&self) -> Result<(Option<NodeMetrics>, Vec<SourceProblem>), Box<dyn Error>> {

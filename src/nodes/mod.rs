@@ -42,6 +42,14 @@ pub struct NodesReport {
     pub named_input_failed: bool,
 }
 
+impl NodesReport {
+    /// How many of the ranked nodes have an interval wholly above 0 by chance, if none is slower than the others.
+    #[must_use]
+    pub fn slow_by_chance(&self) -> f64 {
+        self.ranking.summary.ranked as f64 * (1.0 - self.settings.confidence) / 2.0
+    }
+}
+
 /// The nodes of a cluster in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {

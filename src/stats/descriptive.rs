@@ -47,7 +47,18 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
 /// The middle value, of an even number the mean of the middle two; `None` for no values.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
-    quantile(values, 0.5)
+    if values.is_empty() {
+        return None;
+    }
+    let mut values = values.to_vec();
+    let middle = values.len() / 2;
+    let is_odd = !values.len().is_multiple_of(2);
+    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    if is_odd {
+        return Some(upper);
+    }
+    let lower = below.iter().copied().max_by(f64::total_cmp)?;
+    Some((upper - lower).mul_add(0.5, lower))
 }
 
 /// The moment coefficient of skewness `m3 / m2^1.5`; `None` where all values are equal or there are none.
@@ -121,6 +132,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_median_is_the_quantile_of_a_half(values in prop::collection::vec(-1e6f64..1e6, 0..40)) {
+            prop_assert_eq!(median(&values), quantile(&values, 0.5));
+        }
+
         #[test]
         fn a_quantile_lies_between_its_neighbours(
             values in prop::collection::vec(-1e6f64..1e6, 1..40),

@@ -34,7 +34,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("settings", &settings(&report.settings))?;
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
-        map.serialize_entry("summary", &summary(&report.ranking.summary))?;
+        map.serialize_entry("summary", &summary(report))?;
         map.serialize_entry("nodes", &Each(nodes, node))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
         map.end()
@@ -79,6 +79,7 @@ struct SummaryView<'a> {
     ranked_count: u64,
     unranked_count: u64,
     stragglers_count: u64,
+    slow_by_chance_count: f64,
     transient_count: u64,
     groups: GroupsView,
     levels: Vec<LevelView>,
@@ -119,7 +120,8 @@ struct RackView<'a> {
     mean_z: Option<f64>,
 }
 
-fn summary(summary: &Summary) -> SummaryView<'_> {
+fn summary(report: &NodesReport) -> SummaryView<'_> {
+    let summary: &Summary = &report.ranking.summary;
     let percent = |part: u64, whole: u64| (whole > 0).then(|| 100.0 * part as f64 / whole as f64);
     let share = |count| ShareView { nodes_count: count, nodes_percent: percent(count, summary.fitted) };
     let level = |(level, &nodes_count): (usize, &u64)| LevelView {
@@ -133,6 +135,7 @@ fn summary(summary: &Summary) -> SummaryView<'_> {
         ranked_count: summary.ranked,
         unranked_count: summary.nodes - summary.ranked,
         stragglers_count: summary.stragglers,
+        slow_by_chance_count: report.slow_by_chance(),
         transient_count: summary.transient,
         groups: GroupsView {
             used_count: used,

@@ -87,6 +87,14 @@ impl Page<'_> {
             };
             self.paragraph(&text, out)?;
         } else {
+            let by_chance = self.report.slow_by_chance();
+            if by_chance >= 1.0 {
+                let text = format!(
+                    "Of {} ranked nodes about {by_chance:.0} have such an interval by chance: trust what is far from 0, and what lasts.",
+                    summary.ranked
+                );
+                self.paragraph(&text, out)?;
+            }
             self.paragraph(
                 "To keep YARN from giving them work: write their names with --exclude-list FILE, name that file in yarn.resourcemanager.nodes.exclude-path, and run yarn rmadmin -refreshNodes. Look at the nodes first: slowness comes and goes.",
                 out,

@@ -6,7 +6,7 @@ use super::evaluated::{Evaluation, Replayed};
 use super::{Histogram, Method, Settings};
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status};
-use crate::node_metrics::NodeMetrics;
+use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::stragglers::cause::{CauseCounts, LabelledGroup, StragglerCause, attribute};
 use crate::stragglers::evaluation::{Evaluated, GroundTruth};
 use crate::stragglers::executions::{Certainty, Execution, Executions, InputUnit};
@@ -45,6 +45,8 @@ pub struct ApplicationStragglers {
     pub speculation: Speculation,
     /// The causes of its stragglers.
     pub causes: CauseCounts,
+    /// Stragglers for whose node and time there were node metrics.
+    pub with_node_metrics: u64,
     /// The detectors over all its groups, the cluster's own first; empty without a replay.
     pub detectors: Vec<Evaluated>,
 }
@@ -144,6 +146,7 @@ impl ApplicationStragglers {
         for group in &found {
             causes.add(group);
         }
+        let with_node_metrics = metrics.map_or(0, |metrics| with_metrics(app, &groups, metrics));
         let mean = settings.labelling(Reference::Mean);
         let by_mean: Vec<JudgedGroup> = views
             .iter()
@@ -175,6 +178,7 @@ impl ApplicationStragglers {
             speculation: speculation(&views, &copies),
             copies,
             causes,
+            with_node_metrics,
             detectors: Vec::new(),
             groups: reports,
         }
@@ -206,6 +210,23 @@ impl ApplicationStragglers {
             name: self.name.as_deref().map(without_numbers).unwrap_or_default(),
         }
     }
+}
+
+/// How many stragglers ran on a node, and at a time, of which metrics tell something.
+fn with_metrics(app: &Application, groups: &[LabelledGroup<'_>], metrics: &NodeMetrics) -> u64 {
+    let is_told = |group: &LabelledGroup<'_>, task: &Execution| {
+        let attempts = &group.group.attempts;
+        let start = attempts.time(task.attempt, TimePoint::Start)?;
+        let finish = attempts.time(task.attempt, TimePoint::Finish)?;
+        let host = attempts.node(task.attempt).and_then(|node| app.strings.get(node))?;
+        NodeMetric::ALL.into_iter().find_map(|metric| metrics.mean(host, metric, start, finish))
+    };
+    let of_group = |group: &LabelledGroup<'_>| {
+        let stragglers = group.executions.tasks.iter().zip(group.stragglers);
+        let stragglers = stragglers.filter(|(_, label)| **label == Some(true));
+        stragglers.filter(|(task, _)| is_told(group, task).is_some()).count() as u64
+    };
+    groups.iter().map(of_group).sum()
 }
 
 /// A job's name without what changes from run to run: dates, counters, ids.

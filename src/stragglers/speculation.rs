@@ -83,10 +83,10 @@ impl Copies {
         }
     }
 
-    /// Time of losing attempts over the time of all attempts; `None` where no attempt took time.
+    /// Time of losing copies over the time of all attempts (S2 §4); `None` where no attempt took time.
     #[must_use]
     pub fn lost_share(&self) -> Option<f64> {
-        (self.all > Millis::ZERO).then(|| self.lost.as_f64() / self.all.as_f64())
+        (self.all > Millis::ZERO).then(|| self.lost_by_copies.as_f64() / self.all.as_f64())
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         let copies = Copies::of(&group);
         assert_eq!((copies.launched, copies.won, copies.untold), (2, 1, 0));
         assert_eq!((copies.lost, copies.lost_by_copies), (Millis::new(1360), Millis::new(360)));
-        assert_eq!(copies.lost_share(), Some(1360.0 / 1910.0));
+        assert_eq!(copies.lost_share(), Some(360.0 / 1910.0));
         assert_eq!(copies.and(copies).launched, 4);
     }
 

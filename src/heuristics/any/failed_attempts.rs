@@ -8,7 +8,7 @@ use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::spark::Facet;
-use crate::model::table::{EndReason, Outcome};
+use crate::model::table::{EndReason, Outcome, TaskKind};
 use crate::model::{Application, Engine, Symbol};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
@@ -39,6 +39,7 @@ struct Cost {
     attempts: u64,
     failed: u64,
     lost_with_executor: u64,
+    failed_reduces: u64,
     untold: u64,
     failed_time: Millis,
     all_time: Millis,
@@ -64,6 +65,7 @@ impl Cost {
                     continue;
                 }
                 cost.failed += 1;
+                cost.failed_reduces += u64::from(group.kind == TaskKind::Reduce);
                 cost.untold += u64::from(time.is_none());
                 cost.failed_time = cost.failed_time + time.unwrap_or_default();
                 let lost = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
@@ -172,15 +174,16 @@ fn advice(app: &Application, cost: &Cost) -> Vec<String> {
     };
     advice.push(format!(
         "an attempt that fails late costs most, and each task may fail {}; {told_by}",
-        limit_of_failures(app)
+        limit_of_failures(app, cost)
     ));
     advice
 }
 
 /// "4 times (spark.task.maxFailures)".
-fn limit_of_failures(app: &Application) -> String {
+fn limit_of_failures(app: &Application, cost: &Cost) -> String {
     let setting = match app.engine {
         Engine::Spark => "spark.task.maxFailures",
+        Engine::MapReduce if 2 * cost.failed_reduces > cost.failed => "mapreduce.reduce.maxattempts",
         Engine::MapReduce => "mapreduce.map.maxattempts",
     };
     let times = app.conf.raw(setting).unwrap_or_else(|| "4".to_owned());

@@ -1,4 +1,4 @@
-//! `speculation-waste`: attempts that lost a race against a copy, or as a copy, took time for nothing (S0 tables 2 and 3).
+//! `speculation-waste`: copies that lost their race took time for nothing (S2 section 4, S0 tables 2 and 3).
 
 use super::speculation_settings::defaults;
 use super::{rule, tasks};
@@ -22,9 +22,9 @@ const CAREFUL: SparkSpeculation = SparkSpeculation::V4;
 rule_params! {
     /// Parameters of `speculation-waste`.
     pub(super) struct Waste / WasteLayer {
-        /// Time of attempts that lost their race over the time of all attempts.
+        /// Time of copies that lost their race over the time of all attempts.
         lost_share: Ascending<Ratio>,
-        /// Time of attempts that lost their race.
+        /// Time of copies that lost their race.
         lost_time: Ascending<Duration>,
     }
 }
@@ -47,7 +47,7 @@ impl Check for Lost {
         };
         let low = Severity::Low;
         let by_share = params.lost_share.severity(share);
-        let by_time = params.lost_time.severity(all.lost.as_f64());
+        let by_time = params.lost_time.severity(all.lost_by_copies.as_f64());
         let severity = by_share.min(by_time);
         let level = severity.max(low);
         let limits = [
@@ -59,10 +59,10 @@ impl Check for Lost {
             subject: Subject::Application,
             tasks: tasks(app),
             message: format!(
-                "{} launched, {} won; attempts that lost their race took {}, {} of all task time ({})",
+                "{} launched, {} won; copies that lost took {}, {} of all task time ({})",
                 plural(all.launched, "copy").replace("copys", "copies"),
                 all.won,
-                all.lost,
+                all.lost_by_copies,
                 percent(share),
                 decisive(severity, &limits),
             ),
@@ -75,7 +75,7 @@ impl Check for Lost {
                 ("task_time_ms", Measure::Time(all.all)),
                 ("lost_ratio", Measure::Ratio(Some(share))),
             ],
-            advice: if severity > Severity::None { advice(app, &all, &of_groups) } else { Vec::new() },
+            advice: if severity > Severity::None { advice(app, &of_groups) } else { Vec::new() },
         })
     }
 
@@ -84,15 +84,7 @@ impl Check for Lost {
     }
 }
 
-/// Copies that win repay what they cost; only those that lose are worth fewer launches.
-fn advice(app: &Application, all: &Copies, groups: &[(TaskKind, Copies)]) -> Vec<String> {
-    if 2 * all.won >= all.launched {
-        return vec![format!(
-            "most copies won ({} of {}): the time went to originals that they overtook; `elephant-rs nodes` tells \
-             whether those ran on slow nodes",
-            all.won, all.launched
-        )];
-    }
+fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
     match app.engine {
         Engine::Spark => {
             let defaults = defaults(app);
@@ -120,7 +112,7 @@ fn advice(app: &Application, all: &Copies, groups: &[(TaskKind, Copies)]) -> Vec
                 groups
                     .iter()
                     .find(|(known, _)| *known == kind)
-                    .map(|(_, copies)| copies.lost)
+                    .map(|(_, copies)| copies.lost_by_copies)
                     .unwrap_or_default()
             };
             let (maps, reduces) = (lost(TaskKind::Map), lost(TaskKind::Reduce));

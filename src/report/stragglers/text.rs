@@ -243,11 +243,7 @@ impl Page<'_> {
         row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)))?;
         row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers))?;
         if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
-            self.paragraph(
-                &format!("Attempts that lost to a copy, or as one, took {} of task time.", percent(waste)),
-                2,
-                out,
-            )?;
+            self.paragraph(&format!("Copies that lost took {} of task time.", percent(waste)), 2, out)?;
         }
         if median.servers_hit > 0 && median.servers > 1 {
             let named: Vec<String> = median

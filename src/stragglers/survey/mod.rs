@@ -56,7 +56,7 @@ pub struct Total {
     pub by_median: Impact,
     /// The same by the mean.
     pub by_mean: Impact,
-    /// Time of losing attempts over the time of all tasks (S0 table 2).
+    /// Time of losing copies over the time of all attempts (S2 section 4).
     pub speculation_waste: Option<f64>,
     /// Correlation of copies that won with the heaviness of the tail, over applications (S0 §3).
     pub tail_correlation: Option<f64>,

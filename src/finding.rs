@@ -6,6 +6,9 @@ use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSecond, Millis};
 
+/// The id, title or key of a rule: of a built-in one a word of this program, of a user's rule a word of its file.
+pub type Name = Cow<'static, str>;
+
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
@@ -83,9 +86,9 @@ pub struct Threshold {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The rule's id.
-    pub rule: &'static str,
+    pub rule: Name,
     /// The rule's name for people.
-    pub title: &'static str,
+    pub title: Name,
     /// How bad it is.
     pub severity: Severity,
     /// Severity value × tasks of the subject, 0 below moderate.
@@ -95,16 +98,17 @@ pub struct Finding {
     /// One sentence with the measured value and the limit it passed.
     pub message: String,
     /// The measured values, by key.
-    pub evidence: Vec<(&'static str, Measure)>,
+    pub evidence: Vec<(Name, Measure)>,
     /// The cut-offs in force.
     pub thresholds: Vec<Threshold>,
     /// What to change, each with a setting and a value; empty when nothing was found.
     pub advice: Vec<String>,
 }
 
-/// What a check found, before the rule's name and score are added.
+/// What a check found, before the rule's name and score are added. Keys of evidence are words of this program, or
+/// [`Name`]s where a user's rule chose them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub struct Judgement<K = &'static str> {
     /// How bad it is.
     pub severity: Severity,
     /// What it is about.
@@ -114,18 +118,18 @@ pub struct Judgement {
     /// One sentence with the measured value and the limit it passed.
     pub message: String,
     /// The measured values, by key.
-    pub evidence: Vec<(&'static str, Measure)>,
+    pub evidence: Vec<(K, Measure)>,
     /// What to change.
     pub advice: Vec<String>,
 }
 
 /// The outcome of a check.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum Verdict<K = &'static str> {
     /// The rule was evaluated; the severity may be none.
-    Judged(Judgement),
+    Judged(Judgement<K>),
     /// The rule was evaluated on several subjects, each with a judgement of its own.
-    Several(Vec<Judgement>),
+    Several(Vec<Judgement<K>>),
     /// The data that the rule needs is missing; says which.
     NotEvaluated(String),
     /// The rule has nothing to say about this application.
@@ -136,7 +140,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEvaluated {
     /// The rule's id.
-    pub rule: &'static str,
+    pub rule: Name,
     /// What data is missing.
     pub reason: String,
 }

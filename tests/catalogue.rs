@@ -263,9 +263,9 @@ fn the_handwritten_jobs_bring_out_every_rule() {
     let apps = history::applications();
     let sets = rule_sets();
     let found = sets.iter().flat_map(|rules| apps.iter().flat_map(|app| rules.evaluate(app).findings));
-    let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
+    let mut worst: BTreeMap<String, Severity> = BTreeMap::new();
     for finding in found {
-        let seen = worst.entry(finding.rule).or_default();
+        let seen = worst.entry(finding.rule.into_owned()).or_default();
         *seen = finding.severity.max(*seen);
     }
     for id in MAPREDUCE {

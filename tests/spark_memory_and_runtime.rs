@@ -34,7 +34,7 @@ fn findings(path: &str, yaml: &str) -> Option<Vec<Finding>> {
     let report = analyze(std::slice::from_ref(&path), &rules(&[], yaml), Options::default());
     assert!(!report.applications.is_empty(), "{}", path.display());
     let findings = report.applications.into_iter().flat_map(|app| app.findings);
-    Some(findings.filter(|finding| RULES.contains(&finding.rule)).collect())
+    Some(findings.filter(|finding| RULES.contains(&finding.rule.as_ref())).collect())
 }
 
 fn worst(findings: &[Finding], rule: &str) -> Severity {

@@ -232,12 +232,12 @@ const RULES: [&str; 7] = [
 ];
 
 /// The rules that find something in a recording.
-fn findings_of(recording: &str) -> Option<Vec<&'static str>> {
+fn findings_of(recording: &str) -> Option<Vec<String>> {
     let path = common::shared(&format!("runs/{recording}"))?;
     let report = analyze(&[path], &rules(&[], ""), Options::default());
-    let mut found: Vec<&str> =
-        report.applications.iter().flat_map(|app| &app.findings).map(|f| f.rule).collect();
-    found.retain(|rule| RULES.contains(rule));
+    let findings = report.applications.into_iter().flat_map(|app| app.findings);
+    let mut found: Vec<String> = findings.map(|finding| finding.rule.into_owned()).collect();
+    found.retain(|rule| RULES.contains(&rule.as_str()));
     found.dedup();
     Some(found)
 }

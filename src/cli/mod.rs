@@ -1,18 +1,17 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod judging;
 mod nodes;
 mod output;
 mod reading;
 mod rules;
 mod stragglers;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::rules::{RuleError, RuleFile, RuleSet};
 use crate::severity::Severity;
 
 /// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
@@ -37,24 +36,6 @@ enum Command {
     /// List the rules, show one with its text and thresholds, or check rule files
     #[command(subcommand)]
     Rules(rules::Rules),
-}
-
-#[derive(Debug, Args)]
-struct RuleArgs {
-    /// A rule file, a folder of them, or a preset (dr-elephant, dr-elephant-0.4, dr-elephant-2.0,
-    /// dr-elephant-shs, dr-elephant-tuning); repeatable, later wins
-    #[arg(long = "rules", value_name = "PATH")]
-    rule_paths: Vec<PathBuf>,
-}
-
-impl RuleArgs {
-    fn load(&self) -> Result<RuleSet, RuleError> {
-        let mut files = Vec::new();
-        for path in &self.rule_paths {
-            files.extend(RuleFile::find(path)?);
-        }
-        RuleSet::with_files(&files)
-    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -57,7 +57,7 @@ impl Reading {
 }
 
 /// One line on standard error for each problem that is worth one.
-pub(super) fn warn(problems: &[SourceProblem]) {
+fn warn(problems: &[SourceProblem]) {
     for entry in problems {
         let problem = &entry.problem;
         if problem.level < ProblemLevel::Warning {

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use thiserror::Error;
 
+use super::Exit;
+use super::judging::RuleArgs;
 use super::output::Output;
-use super::{Exit, RuleArgs};
 use crate::rules::params::ParamValue;
 use crate::rules::{ActiveRule, METRICS_ID, METRICS_PAGE, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE};
 

@@ -14,6 +14,6 @@ pub(super) fn applications(a: &ApplicationReport, b: &ApplicationReport) -> Orde
 
 /// Findings of one application by severity and score, then rule and subject.
 pub(super) fn findings(a: &Finding, b: &Finding) -> Ordering {
-    let key = |finding: &Finding| (Reverse(finding.severity), Reverse(finding.score), finding.rule);
-    key(a).cmp(&key(b)).then_with(|| a.subject.cmp(&b.subject))
+    let key = |finding: &Finding| (Reverse(finding.severity), Reverse(finding.score));
+    key(a).cmp(&key(b)).then_with(|| a.rule.cmp(&b.rule)).then_with(|| a.subject.cmp(&b.subject))
 }

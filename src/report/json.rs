@@ -263,13 +263,13 @@ fn spark_counts(counts: &SparkCounts) -> SparkView {
 
 #[derive(Serialize)]
 struct FindingView<'a> {
-    rule: &'static str,
-    title: &'static str,
+    rule: &'a str,
+    title: &'a str,
     severity: Severity,
     score: u64,
     subject: std::borrow::Cow<'static, str>,
     message: &'a str,
-    evidence: Pairs<&'static str, MeasureView<'a>>,
+    evidence: Pairs<&'a str, MeasureView<'a>>,
     thresholds: Pairs<&'a str, [Number; 4]>,
     advice: &'a [String],
 }
@@ -277,13 +277,15 @@ struct FindingView<'a> {
 fn finding(finding: &Finding) -> FindingView<'_> {
     let threshold = |threshold: &'_ Threshold| threshold.cutoffs.map(Number);
     FindingView {
-        rule: finding.rule,
-        title: finding.title,
+        rule: &finding.rule,
+        title: &finding.title,
         severity: finding.severity,
         score: finding.score,
         subject: finding.subject.name(),
         message: &finding.message,
-        evidence: Pairs(finding.evidence.iter().map(|(key, value)| (*key, MeasureView(value))).collect()),
+        evidence: Pairs(
+            finding.evidence.iter().map(|(key, value)| (key.as_ref(), MeasureView(value))).collect(),
+        ),
         thresholds: Pairs(finding.thresholds.iter().map(|t| (t.key.as_str(), threshold(t))).collect()),
         advice: &finding.advice,
     }
@@ -323,12 +325,12 @@ impl Serialize for Number {
 
 #[derive(Serialize)]
 struct NotEvaluatedView<'a> {
-    rule: &'static str,
+    rule: &'a str,
     reason: &'a str,
 }
 
 fn not_evaluated(rule: &NotEvaluated) -> NotEvaluatedView<'_> {
-    NotEvaluatedView { rule: rule.rule, reason: &rule.reason }
+    NotEvaluatedView { rule: &rule.rule, reason: &rule.reason }
 }
 
 #[derive(Serialize)]

@@ -13,6 +13,26 @@ use crate::engine::Report;
 
 pub use text::TextOptions;
 
+/// The forms of a report on applications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people at a terminal.
+    Text,
+    /// For scripts, one document.
+    Json,
+}
+
+/// Writes the report in the given form; `options` are for text.
+///
+/// # Errors
+/// Whatever the writer says.
+pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Text => text::write(report, options, out),
+        Format::Json => json::write(report, out),
+    }
+}
+
 /// Writes the report as JSON, with the keys of schema version 1.
 ///
 /// # Errors

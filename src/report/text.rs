@@ -147,7 +147,7 @@ fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
 fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for rule in &app.not_evaluated {
-        by_reason.entry(&rule.reason).or_default().push(rule.rule);
+        by_reason.entry(&rule.reason).or_default().push(&rule.rule);
     }
     for (reason, rules) in by_reason {
         let text = format!("not evaluated: {}: {}", rules.join(", "), clean(reason));

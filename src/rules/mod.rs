@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 
 pub use layer::{Layer, LayerError};
 
-use crate::finding::{Finding, Judgement, NotEvaluated, Threshold, Verdict};
+use crate::finding::{Finding, Judgement, Name, NotEvaluated, Threshold, Verdict};
 use crate::heuristics::{self, Loaded, Rule};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
 use crate::model::{Application, Engine};
@@ -208,7 +208,7 @@ impl RuleSet {
                 Verdict::Judged(judged) => vec![judged],
                 Verdict::Several(judged) => judged,
                 Verdict::NotEvaluated(reason) => {
-                    evaluation.not_evaluated.push(NotEvaluated { rule: active.rule.id, reason });
+                    evaluation.not_evaluated.push(NotEvaluated { rule: active.rule.id.into(), reason });
                     continue;
                 }
                 Verdict::NotApplicable => continue,
@@ -218,7 +218,7 @@ impl RuleSet {
             match partial {
                 // What was found stays found; that nothing was found proves nothing where data is missing.
                 Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
-                    evaluation.not_evaluated.push(NotEvaluated { rule: active.rule.id, reason });
+                    evaluation.not_evaluated.push(NotEvaluated { rule: active.rule.id.into(), reason });
                 }
                 partial => {
                     evaluation
@@ -232,10 +232,10 @@ impl RuleSet {
 }
 
 impl ActiveRule {
-    fn finding(&self, judged: Judgement, partial: Option<&str>) -> Finding {
+    fn finding<K: Into<Name>>(&self, judged: Judgement<K>, partial: Option<&str>) -> Finding {
         Finding {
-            rule: self.rule.id,
-            title: self.rule.title,
+            rule: self.rule.id.into(),
+            title: self.rule.title.into(),
             severity: judged.severity,
             score: judged.severity.score(judged.tasks),
             subject: judged.subject,
@@ -243,7 +243,7 @@ impl ActiveRule {
                 Some(reason) => format!("{}; this rests on partial data: {reason}", judged.message),
                 None => judged.message,
             },
-            evidence: judged.evidence,
+            evidence: judged.evidence.into_iter().map(|(key, value)| (key.into(), value)).collect(),
             thresholds: thresholds(&self.loaded.params),
             advice: judged.advice,
         }

@@ -167,7 +167,7 @@ fn oracle_recommended_settings() {
             let expected = expected[name].as_str().map(setting);
             assert_eq!(amount(whole, key), expected, "{}: {name}", entry["id"]);
         }
-        let fraction = ("recommended_memory_fraction_ratio", Measure::Ratio(Some(0.6)));
+        let fraction = ("recommended_memory_fraction_ratio".into(), Measure::Ratio(Some(0.6)));
         assert!(whole.evidence.contains(&fraction), "{}", entry["id"]);
     }
 }

@@ -1,0 +1,98 @@
+//! What commands that judge applications by rules have in common.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::output::Output;
+use super::reading::Reading;
+use super::{Exit, Level};
+use crate::engine::{Options, Report};
+use crate::report::{Format, TextOptions, write};
+use crate::rules::{RuleError, RuleFile, RuleSet};
+use crate::severity::Severity;
+
+#[derive(Debug, Args)]
+pub(super) struct RuleArgs {
+    /// A rule file, a folder of them, or a preset (dr-elephant, dr-elephant-0.4, dr-elephant-2.0,
+    /// dr-elephant-shs, dr-elephant-tuning); repeatable, later wins
+    #[arg(long = "rules", value_name = "PATH")]
+    pub(super) rule_paths: Vec<PathBuf>,
+}
+
+impl RuleArgs {
+    pub(super) fn load(&self) -> Result<RuleSet, RuleError> {
+        let mut files = Vec::new();
+        for path in &self.rule_paths {
+            files.extend(RuleFile::find(path)?);
+        }
+        RuleSet::with_files(&files)
+    }
+}
+
+/// Options of commands that print findings.
+#[derive(Debug, Args)]
+pub(super) struct Judging {
+    #[command(flatten)]
+    pub(super) rules: RuleArgs,
+    /// How to print the report
+    #[arg(long, value_enum, default_value_t = FormatArg::Text)]
+    format: FormatArg,
+    /// Leave out findings below this severity; none lists also what was evaluated and found harmless
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Low)]
+    min_severity: Level,
+    /// Exit with status 1 when a finding has at least this severity
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    fail_on: Option<Level>,
+    /// Show only the N worst applications
+    #[arg(long, value_name = "N")]
+    top: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// For people at a terminal
+    Text,
+    /// For scripts
+    Json,
+}
+
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Text => Self::Text,
+            FormatArg::Json => Self::Json,
+        }
+    }
+}
+
+impl Judging {
+    /// What to keep of each application.
+    pub(super) fn options(&self) -> Options {
+        Options { min_severity: self.min_severity.into(), top: self.top.map(NonZeroUsize::get) }
+    }
+
+    /// Writes the report in the format that was asked for.
+    pub(super) fn write(
+        &self,
+        report: &Report,
+        reading: &Reading,
+        output: Output,
+    ) -> Result<(), super::output::OutputError> {
+        let text = TextOptions { color: output.wants_color(reading.color), ..TextOptions::default() };
+        output.write(|out| write(report, self.format.into(), text, out))
+    }
+
+    /// How the command ends by the findings and by what could not be read.
+    pub(super) fn exit(&self, report: &Report, reading: &Reading) -> Exit {
+        if reading.failed(&report.problems, report.named_input_failed) {
+            return Exit::Failure;
+        }
+        let limit = self.fail_on.map(Severity::from).filter(|&limit| limit > Severity::None);
+        let Some(limit) = limit else { return Exit::Clean };
+        let reached = Severity::ALL.into_iter().zip(report.summary.findings);
+        let failed = reached.into_iter().any(|(level, count)| level >= limit && count > 0);
+        if failed { Exit::Findings } else { Exit::Clean }
+    }
+}

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use chrono::NaiveDate;
+
 use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSecond, Millis};
@@ -134,6 +136,19 @@ pub enum Verdict<K = &'static str> {
     NotEvaluated(String),
     /// The rule has nothing to say about this application.
     NotApplicable,
+}
+
+/// A finding that a user's rule file silences, with the reason it gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suppressed {
+    /// What would have been reported.
+    pub finding: Finding,
+    /// Why it is accepted.
+    pub reason: String,
+    /// The last day on which it is; `None` for good.
+    pub until: Option<NaiveDate>,
+    /// Where it is written, `file:line`.
+    pub origin: String,
 }
 
 /// A rule that could not be evaluated.

@@ -244,7 +244,7 @@ fn rule_sets() -> Vec<RuleSet> {
 static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
     let apps = history::applications();
     let testdata = Path::new(ROOT).join("testdata");
-    let options = Options { min_severity: Severity::None, top: None };
+    let options = Options { min_severity: Severity::None, ..Options::default() };
     let mut findings = Vec::new();
     for rules in rule_sets() {
         findings.extend(apps.iter().flat_map(|app| rules.evaluate(app).findings));

@@ -70,7 +70,11 @@ impl From<FormatArg> for Format {
 impl Judging {
     /// What to keep of each application.
     pub(super) fn options(&self) -> Options {
-        Options { min_severity: self.min_severity.into(), top: self.top.map(NonZeroUsize::get) }
+        Options {
+            min_severity: self.min_severity.into(),
+            top: self.top.map(NonZeroUsize::get),
+            ..Options::default()
+        }
     }
 
     /// Writes the report in the format that was asked for.

@@ -1,20 +1,23 @@
 //! Histories × rules → report. Files are read in parallel; the result does not depend on how many threads.
 
 mod job_type;
+mod phases;
 mod rank;
 mod read;
 mod visit;
 
 use std::path::PathBuf;
 
-use crate::finding::{Finding, NotEvaluated};
+use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
+use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
-use crate::rules::RuleSet;
+use crate::rules::{RuleInfo, RuleSet};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
 pub use job_type::job_type;
+pub use phases::Phase;
 pub use visit::{SourceProblem, Visit, Visited, visit};
 
 /// What [`analyze`] keeps.
@@ -24,17 +27,21 @@ pub struct Options {
     pub min_severity: Severity,
     /// Only this many applications are kept, the worst ones; all are counted.
     pub top: Option<usize>,
+    /// Whether phases and the configuration are kept, which take memory for each stage and property.
+    pub details: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { min_severity: Severity::Low, top: None }
+        Self { min_severity: Severity::Low, top: None, details: false }
     }
 }
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
+    /// The rules that were switched on, in the order of the catalogue.
+    pub rules: Vec<RuleInfo>,
     /// Counts over the whole run.
     pub summary: Summary,
     /// The applications, worst first.
@@ -93,8 +100,14 @@ pub struct ApplicationReport {
     pub counts: [u64; 5],
     /// Findings from the wanted severity on, worst first.
     pub findings: Vec<Finding>,
+    /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
+    pub suppressed: Vec<Suppressed>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// Its phases, where [`Options::details`] asks for them.
+    pub phases: Option<Vec<Phase>>,
+    /// Its configuration, where [`Options::details`] asks for it and the history has one.
+    pub configuration: Option<Conf>,
 }
 
 /// Finds the histories below `paths` and judges them by `rules`.
@@ -102,6 +115,7 @@ pub struct ApplicationReport {
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     let visited = visit(paths, |app, sources| evaluate(app, sources, rules, options));
     let mut report = Report {
+        rules: rules.infos(),
         summary: visited.summary,
         applications: visited.applications.into_iter().map(|visit| visit.value).collect(),
         problems: visited.problems,
@@ -153,6 +167,9 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         metrics: rules.measure(app),
         counts,
         findings,
+        suppressed: Vec::new(),
         not_evaluated: evaluation.not_evaluated,
+        phases: options.details.then(|| Phase::all(app)),
+        configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
     }
 }

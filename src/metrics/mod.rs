@@ -76,7 +76,7 @@ impl Metrics {
 
 impl TaskCounts {
     /// The counts of one group.
-    fn of(group: &TaskGroup) -> Self {
+    pub(crate) fn of(group: &TaskGroup) -> Self {
         let attempts = group.attempts.len();
         Self {
             total: group.tasks.len() as u64,

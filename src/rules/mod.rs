@@ -90,6 +90,17 @@ pub struct Evaluation {
     pub not_evaluated: Vec<NotEvaluated>,
 }
 
+/// A rule that applications were judged by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleInfo {
+    /// Its id.
+    pub id: Name,
+    /// Its name for people.
+    pub title: Name,
+    /// Its page in Markdown.
+    pub page: Name,
+}
+
 /// A rule file's text under the name to show in errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFile {
@@ -166,6 +177,17 @@ impl RuleSet {
     #[must_use]
     pub fn rules(&self) -> &[ActiveRule] {
         &self.rules
+    }
+
+    /// The rules that are switched on, for reports.
+    #[must_use]
+    pub fn infos(&self) -> Vec<RuleInfo> {
+        let on = self.rules.iter().filter(|active| active.loaded.enabled);
+        let info = |active: &ActiveRule| {
+            let Rule { id, title, page, .. } = *active.rule;
+            RuleInfo { id: id.into(), title: title.into(), page: page.into() }
+        };
+        on.map(info).collect()
     }
 
     /// The parameters of the metrics of MapReduce jobs.

@@ -1,0 +1,104 @@
+//! What each phase of an application did: the maps and the reduces of a job, the stage attempts of Spark.
+
+use crate::finding::Subject;
+use crate::metrics::TaskCounts;
+use crate::model::Application;
+use crate::model::counters::Counter;
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::units::{Bytes, Millis, Timestamp};
+
+/// One phase with its sums over all attempts. What no attempt reports is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phase {
+    /// What findings about it have as their subject.
+    pub subject: Subject,
+    /// The name of a stage, mostly its call site.
+    pub name: Option<String>,
+    /// When the stage was submitted, or the first attempt was launched.
+    pub started_at: Option<Timestamp>,
+    /// When the stage ended, or the last attempt did; `None` while one runs.
+    pub finished_at: Option<Timestamp>,
+    /// Its tasks.
+    pub tasks: TaskCounts,
+    /// Time that attempts ran, those that failed and were killed too.
+    pub task_time: Option<Millis>,
+    /// Time that attempts collected garbage.
+    pub gc_time: Option<Millis>,
+    /// Bytes read from files and other sources.
+    pub input: Option<Bytes>,
+    /// Bytes written to files.
+    pub output: Option<Bytes>,
+    /// Bytes that came through a shuffle.
+    pub shuffle_read: Option<Bytes>,
+    /// Bytes that went into a shuffle.
+    pub shuffle_write: Option<Bytes>,
+    /// Bytes spilled from memory. Spark only: Hadoop counts spilled records.
+    pub spilled: Option<Bytes>,
+}
+
+impl Phase {
+    /// The phases of `app` in the order of its groups: maps before reduces, stages by id. Setup and cleanup tasks of
+    /// Hadoop 1 are none.
+    #[must_use]
+    pub fn all(app: &Application) -> Vec<Self> {
+        let work =
+            app.groups.iter().filter(|group| !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup));
+        work.map(|group| Self::of(app, group)).collect()
+    }
+
+    fn of(app: &Application, group: &TaskGroup) -> Self {
+        let attempts = &group.attempts;
+        let rows = || 0..attempts.len();
+        let stage = match group.kind {
+            TaskKind::Stage(id) => app.spark.as_ref().and_then(|spark| spark.stage(id)),
+            _ => None,
+        };
+        let first = rows().filter_map(|row| attempts.time(row, TimePoint::Start)).min();
+        let ends = rows().map(|row| attempts.time(row, TimePoint::Finish));
+        let last = ends.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().max());
+        let sum = |counters: &[Counter]| sum_of(group, counters);
+        let bytes = |counters: &[Counter]| sum(counters).map(Bytes::new);
+        let is_reduce = group.kind == TaskKind::Reduce;
+        let (shuffle_read, shuffle_write): (&[Counter], &[Counter]) = match group.kind {
+            TaskKind::Stage(_) => (
+                &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead],
+                &[Counter::ShuffleBytesWritten],
+            ),
+            _ if is_reduce => (&[Counter::ReduceShuffleBytes], &[]),
+            _ => (&[], &[Counter::MapOutputMaterializedBytes]),
+        };
+        let (input, output): (&[Counter], &[Counter]) = match group.kind {
+            TaskKind::Stage(_) => (&[Counter::InputBytes], &[Counter::OutputBytes]),
+            _ => (&Counter::INPUT_BYTES, &[Counter::RemoteBytesWritten]),
+        };
+        Self {
+            subject: match group.kind {
+                TaskKind::Stage(id) => Subject::Stage(id),
+                kind => Subject::Tasks(kind.name()),
+            },
+            name: stage.and_then(|stage| stage.name.clone()),
+            started_at: stage.and_then(|stage| stage.submitted_at).or(first),
+            finished_at: stage.map_or(last, |stage| stage.completed_at),
+            tasks: TaskCounts::of(group),
+            task_time: rows().filter_map(|row| attempts.run_time(row)).reduce(|a, b| a + b),
+            gc_time: sum(&[Counter::GcTimeMillis]).map(Millis::new),
+            input: bytes(input),
+            output: bytes(output),
+            shuffle_read: bytes(shuffle_read),
+            shuffle_write: bytes(shuffle_write),
+            spilled: bytes(&[Counter::MemoryBytesSpilled]),
+        }
+    }
+
+    /// From its start to its end.
+    #[must_use]
+    pub fn duration(&self) -> Option<Millis> {
+        Millis::between(self.started_at?, self.finished_at?)
+    }
+}
+
+fn sum_of(group: &TaskGroup, counters: &[Counter]) -> Option<u64> {
+    let rows = 0..group.attempts.len();
+    let values = rows.flat_map(|row| counters.iter().filter_map(move |&c| group.attempts.count(row, c)));
+    values.fold(None, |sum: Option<u64>, value| Some(sum.unwrap_or_default().saturating_add(value)))
+}

@@ -6,9 +6,11 @@ mod rank;
 mod read;
 mod stage_names;
 mod visit;
+mod work;
 
 use std::path::PathBuf;
 
+use crate::baseline::Comparison;
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
@@ -21,6 +23,7 @@ pub use job_type::job_type;
 pub use phases::Phase;
 pub use stage_names::StageName;
 pub use visit::{SourceProblem, Visit, Visited, visit};
+pub use work::Work;
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +57,18 @@ pub struct Report {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether something that the user named could not be read.
     pub named_input_failed: bool,
+    /// How it stands to an accepted state, where it was compared with one.
+    pub comparison: Option<Comparison>,
+}
+
+impl Report {
+    /// Leaves out findings below this severity and all but the first applications; counts stay.
+    pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
+        for app in &mut self.applications {
+            app.findings.retain(|finding| finding.severity >= min_severity);
+        }
+        self.applications.truncate(top.unwrap_or(usize::MAX));
+    }
 }
 
 /// Counts over the whole run.
@@ -98,6 +113,8 @@ pub struct ApplicationReport {
     /// The sum of its findings' scores.
     pub score: u64,
     pub metrics: Metrics,
+    /// What its attempts did together.
+    pub work: Work,
     /// How many findings there are, by severity value.
     pub counts: [u64; 5],
     /// Findings from the wanted severity on, worst first.
@@ -125,6 +142,7 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
+        comparison: None,
     };
     for app in &report.applications {
         for (sum, count) in report.summary.findings.iter_mut().zip(app.counts) {
@@ -170,6 +188,7 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         severity,
         score,
         metrics: rules.measure(app),
+        work: Work::of(app),
         counts,
         findings,
         suppressed: Vec::new(),

@@ -48,14 +48,29 @@ pub(super) struct Judging {
     /// Show only the N worst applications
     #[arg(long, value_name = "N")]
     top: Option<NonZeroUsize>,
+    /// Also write phases and configuration (json, ndjson); passwords in it are left out
+    #[arg(long)]
+    details: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormatArg {
     /// For people at a terminal
     Text,
-    /// For scripts
+    /// For scripts, one document
     Json,
+    /// For scripts, one application a line, without summary and problems
+    Ndjson,
+    /// For spreadsheets, a row for each finding
+    Csv,
+    /// For a comment on a pull request
+    Markdown,
+    /// For code scanning (SARIF 2.1.0)
+    Sarif,
+    /// For the test reports of CI servers
+    Junit,
+    /// For Prometheus and its kin
+    Openmetrics,
 }
 
 impl From<FormatArg> for Format {
@@ -63,6 +78,12 @@ impl From<FormatArg> for Format {
         match format {
             FormatArg::Text => Self::Text,
             FormatArg::Json => Self::Json,
+            FormatArg::Ndjson => Self::Ndjson,
+            FormatArg::Csv => Self::Csv,
+            FormatArg::Markdown => Self::Markdown,
+            FormatArg::Sarif => Self::Sarif,
+            FormatArg::Junit => Self::Junit,
+            FormatArg::Openmetrics => Self::Openmetrics,
         }
     }
 }
@@ -73,7 +94,7 @@ impl Judging {
         Options {
             min_severity: self.min_severity.into(),
             top: self.top.map(NonZeroUsize::get),
-            ..Options::default()
+            details: self.details,
         }
     }
 

@@ -8,7 +8,7 @@ mod visit;
 
 use std::path::PathBuf;
 
-use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
@@ -102,6 +102,8 @@ pub struct ApplicationReport {
     pub findings: Vec<Finding>,
     /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
     pub suppressed: Vec<Suppressed>,
+    /// Rules that were evaluated, with findings or without, in the order of the catalogue.
+    pub evaluated: Vec<Name>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
     /// Its phases, where [`Options::details`] asks for them.
@@ -143,6 +145,8 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
             *count += 1;
         }
     }
+    let mut evaluated: Vec<Name> = findings.iter().map(|finding| finding.rule.clone()).collect();
+    evaluated.dedup();
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
@@ -168,6 +172,7 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         counts,
         findings,
         suppressed: Vec::new(),
+        evaluated,
         not_evaluated: evaluation.not_evaluated,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),

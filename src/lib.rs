@@ -26,6 +26,7 @@
 pub mod cli;
 pub mod engine;
 pub mod finding;
+pub mod fingerprint;
 pub mod heuristics;
 pub mod input;
 pub mod metrics;

@@ -4,6 +4,7 @@ mod job_type;
 mod phases;
 mod rank;
 mod read;
+mod stage_names;
 mod visit;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::units::Timestamp;
 
 pub use job_type::job_type;
 pub use phases::Phase;
+pub use stage_names::StageName;
 pub use visit::{SourceProblem, Visit, Visited, visit};
 
 /// What [`analyze`] keeps.
@@ -106,6 +108,8 @@ pub struct ApplicationReport {
     pub evaluated: Vec<Name>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// The names of the stages that findings are about, by id.
+    pub stage_names: Vec<StageName>,
     /// Its phases, where [`Options::details`] asks for them.
     pub phases: Option<Vec<Phase>>,
     /// Its configuration, where [`Options::details`] asks for it and the history has one.
@@ -151,6 +155,7 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
+    let stage_names = StageName::of_findings(app, findings.iter());
     ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
@@ -174,6 +179,7 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         suppressed: Vec::new(),
         evaluated,
         not_evaluated: evaluation.not_evaluated,
+        stage_names,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
     }

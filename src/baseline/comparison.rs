@@ -17,6 +17,8 @@ pub struct Comparison {
     pub counts: Counts,
     /// Whether the baseline was written anew, which accepts everything here.
     pub updated: bool,
+    /// Whether the check failed by what is new or worse.
+    pub failed: bool,
 }
 
 /// One job definition.
@@ -245,6 +247,18 @@ impl Comparison {
         let (key, wanted) = (JobKey::of(app), fingerprint(app, finding));
         let job = self.jobs.iter().find(|job| job.key == key)?;
         job.findings.iter().find(|change| change.fingerprint == wanted)
+    }
+
+    /// Leaves out findings below this severity and all but the first jobs of the analysis; counts stay.
+    pub(crate) fn narrow(&mut self, min_severity: Severity, top: usize) {
+        for job in &mut self.jobs {
+            job.findings.retain(|change| change.finding.severity >= min_severity);
+        }
+        let mut shown = 0;
+        self.jobs.retain(|job| {
+            shown += usize::from(job.state != JobState::Absent);
+            job.state == JobState::Absent || shown <= top
+        });
     }
 
     /// Whether something is new or worse: findings from `limit` on, and every metric that regressed. No limit means that

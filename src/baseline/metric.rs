@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::Run;
-use crate::units::{Bytes, Millis, three_digits};
+use crate::units::{Millis, three_digits};
 
 /// A quantity of a run that is compared with those of the runs before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,10 +98,4 @@ impl FromStr for Metric {
             format!("there is no metric \"{key}\"; there are {}", keys.join(", "))
         })
     }
-}
-
-/// Bytes of input for people.
-#[must_use]
-pub fn show_bytes(value: f64) -> String {
-    Bytes::from_f64(value).unwrap_or_default().to_string()
 }

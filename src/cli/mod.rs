@@ -1,6 +1,7 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod check;
 mod judging;
 mod nodes;
 mod output;
@@ -27,6 +28,9 @@ enum Command {
     /// Read every event log and job history below the paths and print ranked findings
     #[command(after_help = analyze::EXAMPLES)]
     Analyze(analyze::Analyze),
+    /// Compare with an accepted baseline: only new or worse findings and higher costs fail
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::Check),
     /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
     #[command(after_help = nodes::EXAMPLES)]
     Nodes(nodes::Nodes),
@@ -100,6 +104,7 @@ pub fn run() -> ExitCode {
     };
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
+        Command::Check(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Stragglers(command) => command.run(),

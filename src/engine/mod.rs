@@ -11,7 +11,7 @@ mod work;
 use std::path::PathBuf;
 
 use crate::baseline::Comparison;
-use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
@@ -67,7 +67,11 @@ impl Report {
         for app in &mut self.applications {
             app.findings.retain(|finding| finding.severity >= min_severity);
         }
-        self.applications.truncate(top.unwrap_or(usize::MAX));
+        let top = top.unwrap_or(usize::MAX);
+        self.applications.truncate(top);
+        if let Some(comparison) = &mut self.comparison {
+            comparison.narrow(min_severity, top);
+        }
     }
 }
 
@@ -121,6 +125,8 @@ pub struct ApplicationReport {
     pub findings: Vec<Finding>,
     /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
     pub suppressed: Vec<Suppressed>,
+    /// Rules that were evaluated, with findings or without, in the order of the catalogue.
+    pub evaluated: Vec<Name>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
     /// The names of the stages that findings are about, by id.
@@ -165,6 +171,8 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
             *count += 1;
         }
     }
+    let mut evaluated: Vec<Name> = findings.iter().map(|finding| finding.rule.clone()).collect();
+    evaluated.dedup();
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
@@ -192,6 +200,7 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         counts,
         findings,
         suppressed: Vec::new(),
+        evaluated,
         not_evaluated: evaluation.not_evaluated,
         stage_names,
         phases: options.details.then(|| Phase::all(app)),

@@ -25,6 +25,7 @@
 pub mod baseline;
 #[doc(hidden)]
 pub mod cli;
+pub mod diff;
 pub mod engine;
 pub mod finding;
 pub mod fingerprint;

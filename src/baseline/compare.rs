@@ -14,7 +14,7 @@ use super::spread::Tolerance;
 use super::{Accepted, Baseline, Job};
 use crate::engine::{ApplicationReport, Report};
 use crate::finding::Finding;
-use crate::fingerprint::{Fingerprint, JobKey, fingerprint, subject_key};
+use crate::fingerprint::{Fingerprint, JobKey, fingerprint, subject_key, without_lines};
 use crate::severity::Severity;
 
 /// Compares all findings of `report`, which has to hold them from severity low on, with the accepted ones.
@@ -74,7 +74,8 @@ fn job(
         for found in findings.iter_mut().filter(|found| found.accepted_severity.is_none()) {
             let same = |accepted: &&Accepted| {
                 if loosely {
-                    accepted.rule == found.finding.rule && loose(&accepted.subject) == loose(&found.subject)
+                    accepted.rule == found.finding.rule
+                        && without_lines(&accepted.subject) == without_lines(&found.subject)
                 } else {
                     accepted.fingerprint == found.fingerprint.as_str()
                 }
@@ -177,16 +178,6 @@ fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) 
     };
 }
 
-/// A subject without the line numbers of call sites, which move when code above them changes.
-fn loose(subject: &str) -> String {
-    let mut parts = subject.split(':');
-    let mut loose = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        loose.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
-    }
-    loose
-}
-
 fn absence(accepted: &Accepted, apps: &[&ApplicationReport], rules: &BTreeSet<&str>) -> Absence {
     if !rules.contains(accepted.rule.as_str()) {
         return Absence::RuleOff;
@@ -194,7 +185,8 @@ fn absence(accepted: &Accepted, apps: &[&ApplicationReport], rules: &BTreeSet<&s
     let silenced = |app: &&ApplicationReport| {
         app.suppressed.iter().any(|suppressed| {
             suppressed.finding.rule == accepted.rule
-                && loose(&subject_key(app, &suppressed.finding.subject)) == loose(&accepted.subject)
+                && without_lines(&subject_key(app, &suppressed.finding.subject))
+                    == without_lines(&accepted.subject)
         })
     };
     if apps.iter().any(silenced) {

@@ -97,8 +97,10 @@ pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<Figure> {
         };
         let (total, attempts, failed) =
             (count(|t| t.total_count), count(|t| t.attempts_count), count(|t| t.failed_count));
+        // Spark has one kind of tasks, called "task".
+        let prefix = if kind == "task" { String::new() } else { format!("{kind} ") };
         let row = |key: &str, name: &str, (a, b)| {
-            Figure::new(&format!("tasks_{kind}_{key}"), &format!("{kind} {name}"), Unit::Count, a, b)
+            Figure::new(&format!("tasks_{kind}_{key}"), &format!("{prefix}{name}"), Unit::Count, a, b)
         };
         figures.extend(row("total_count", "tasks", total));
         figures.extend(row("attempts_count", "attempts", attempts));

@@ -29,19 +29,22 @@ pub(crate) fn write(
     let (told, quiet): (Vec<_>, Vec<_>) =
         comparison.jobs.iter().filter(|job| job.state != JobState::Absent).partition(|job| tells(job));
     told.into_iter().try_for_each(|job| page.job(job))?;
-    if !quiet.is_empty() {
-        page.paragraph(0, &format!("{} as accepted\n", plural(quiet.len() as u64, "job")))?;
-        writeln!(page.out)?;
+    let (new, known): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|job| job.state == JobState::New);
+    for (jobs, what) in [(new, "new job"), (known, "job")] {
+        let end = if what == "job" { "as accepted" } else { "without findings" };
+        if !jobs.is_empty() {
+            page.paragraph(0, &format!("{} {end}", plural(jobs.len() as u64, what)))?;
+            writeln!(page.out)?;
+        }
     }
     page.absent_jobs(comparison)?;
     write_summary(report, options.columns, page.out)?;
     page.verdict(comparison)
 }
 
-/// Whether there is more to say than that the job is as accepted.
+/// Whether there is more to say than that the job is new and clean, or as accepted.
 fn tells(job: &JobComparison) -> bool {
-    job.state == JobState::New
-        || job.findings.iter().any(|found| found.change != Change::Unchanged)
+    job.findings.iter().any(|found| found.change != Change::Unchanged)
         || job.metrics.iter().any(|metric| metric.verdict != MetricVerdict::Steady)
         || !job.absent.is_empty()
 }
@@ -209,7 +212,7 @@ fn runs(job: &JobComparison) -> String {
         count => format!("{count} runs, the first listed is {first}"),
     };
     match job.state {
-        JobState::New => format!("{which}; the job is not in the baseline, so all its findings are new"),
+        JobState::New => format!("{which}: a new job, so all its findings are new"),
         _ => format!("{which}, beside {}", plural(job.accepted_runs as u64, "accepted run")),
     }
 }
@@ -229,7 +232,7 @@ fn head(found: &FindingChange) -> String {
         format!("; {} {}, accepted {}", words(key), show(key, *value), show(key, accepted))
     });
     let rule = clean(&found.finding.rule);
-    format!("{rule} ({})  {severity}{}", clean(&found.subject), measure.unwrap_or_default())
+    format!("{rule} ({}), {severity}{}", clean(&found.subject), measure.unwrap_or_default())
 }
 
 /// A key of evidence without its unit, in words.
@@ -252,16 +255,19 @@ fn show(key: &str, value: f64) -> String {
 /// "run time 19m 3s; up to 14m 24s is accepted (median 12m and spread of 5 runs)".
 fn cost(change: &MetricChange) -> String {
     let MetricChange { metric, value, range, .. } = change;
-    let basis = if range.by_spread { "median and spread" } else { "tolerance around the median" };
-    let runs = plural(range.runs as u64, "accepted run");
+    let median = metric.show(range.median);
+    let basis = match range.runs {
+        1 => format!("{median} in the accepted run, and the tolerance"),
+        runs if range.by_spread => {
+            format!("{median} in the median of {runs} accepted runs, and their spread")
+        }
+        runs => format!("{median} in the median of {runs} accepted runs, and the tolerance"),
+    };
     let limit = match change.verdict {
         MetricVerdict::Improved => format!("{} or more was usual", metric.show(range.low)),
         _ => format!("up to {} is accepted", metric.show(range.high)),
     };
-    let mut parts = vec![
-        format!("{} {}", metric.name(), metric.show(*value)),
-        format!("{limit} ({basis} of {runs}, median {})", metric.show(range.median)),
-    ];
+    let mut parts = vec![format!("{} {}", metric.name(), metric.show(*value)), format!("{limit} ({basis})")];
     if change.runs > 1 {
         let id = clean(&change.application);
         parts.push(format!("worst of {} runs ({id}), {} beyond", change.runs, change.regressed_runs));

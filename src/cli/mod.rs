@@ -2,6 +2,7 @@
 
 mod analyze;
 mod check;
+mod diagnostics;
 mod diff;
 mod judging;
 mod nodes;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::rules::RuleError;
 use crate::severity::Severity;
 
 /// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
@@ -126,7 +128,10 @@ pub fn run() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if output::is_closed_pipe(error.as_ref()) => Exit::Clean.into(),
         Err(error) => {
-            output::complain("error", &error.to_string());
+            match error.downcast_ref::<RuleError>() {
+                Some(RuleError::Invalid(problems)) => diagnostics::complain_about(problems),
+                _ => output::complain("error", &error.to_string()),
+            }
             Exit::Failure.into()
         }
     }

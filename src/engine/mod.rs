@@ -10,12 +10,14 @@ mod work;
 
 use std::path::PathBuf;
 
+use chrono::NaiveDate;
+
 use crate::baseline::Comparison;
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
-use crate::rules::{RuleInfo, RuleSet};
+use crate::rules::{RuleInfo, RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
@@ -47,6 +49,8 @@ impl Default for Options {
 pub struct Report {
     /// The rules that were switched on, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
+    /// What rule files silence, in their order.
+    pub suppressions: Vec<SuppressionUse>,
     /// Counts over the whole run.
     pub summary: Summary,
     /// The applications, worst first.
@@ -66,6 +70,7 @@ impl Report {
     pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
         for app in &mut self.applications {
             app.findings.retain(|finding| finding.severity >= min_severity);
+            app.suppressed.retain(|suppressed| suppressed.finding.severity >= min_severity);
         }
         let top = top.unwrap_or(usize::MAX);
         self.applications.truncate(top);
@@ -73,6 +78,23 @@ impl Report {
             comparison.narrow(min_severity, top);
         }
     }
+}
+
+/// What became of a suppression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuppressionUse {
+    /// Where it is written, `file:line`.
+    pub origin: String,
+    /// The rules that it is about.
+    pub rules: String,
+    /// Why it is there.
+    pub reason: String,
+    /// Its last day.
+    pub until: Option<NaiveDate>,
+    /// Whether that day has passed, so that it silences nothing more.
+    pub expired: bool,
+    /// How many findings it silenced, of any severity.
+    pub findings: u64,
 }
 
 /// Counts over the whole run.
@@ -143,8 +165,9 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     let visited = visit(paths, |app, sources| evaluate(app, sources, rules, options));
     let mut report = Report {
         rules: rules.infos(),
+        suppressions: suppression_uses(rules, visited.applications.iter().flat_map(|visit| &visit.value.1)),
         summary: visited.summary,
-        applications: visited.applications.into_iter().map(|visit| visit.value).collect(),
+        applications: visited.applications.into_iter().map(|visit| visit.value.0).collect(),
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
@@ -162,8 +185,38 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     report
 }
 
-fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Options) -> ApplicationReport {
+/// What became of each suppression; `used` holds the place of one for each finding that it silenced.
+fn suppression_uses<'u>(rules: &RuleSet, used: impl Iterator<Item = &'u usize>) -> Vec<SuppressionUse> {
+    let status = |suppression: &Suppression| SuppressionUse {
+        origin: suppression.origin(),
+        rules: suppression.rules.to_string(),
+        reason: suppression.reason.clone(),
+        until: suppression.until,
+        expired: suppression.is_expired(rules.today()),
+        findings: 0,
+    };
+    let mut uses: Vec<SuppressionUse> = rules.suppressions().iter().map(status).collect();
+    for &place in used {
+        if let Some(used) = uses.get_mut(place) {
+            used.findings += 1;
+        }
+    }
+    uses
+}
+
+/// The report on one application, and for each of its findings that a rule file silences the place of the suppression.
+fn evaluate(
+    app: &Application,
+    sources: &[String],
+    rules: &RuleSet,
+    options: Options,
+) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
+    let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
+    let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
+    let mut suppressed: Vec<Suppressed> =
+        suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
+    suppressed.sort_by(|a, b| rank::findings(&a.finding, &b.finding));
     let mut findings = evaluation.findings;
     let mut counts = [0; 5];
     for finding in &findings {
@@ -177,8 +230,9 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
-    let stage_names = StageName::of_findings(app, findings.iter());
-    ApplicationReport {
+    let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
+    let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));
+    let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
         engine: app.engine,
@@ -199,11 +253,12 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         work: Work::of(app),
         counts,
         findings,
-        suppressed: Vec::new(),
+        suppressed,
         evaluated,
         not_evaluated: evaluation.not_evaluated,
         stage_names,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
-    }
+    };
+    (report, used)
 }

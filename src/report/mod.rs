@@ -14,7 +14,7 @@ mod sarif;
 mod secrets;
 pub mod stragglers;
 mod text;
-mod wrap;
+pub(crate) mod wrap;
 
 use std::io::{self, Write};
 

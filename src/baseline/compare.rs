@@ -43,7 +43,7 @@ pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> C
         let worst = bad.map(|change| change.finding.severity).max();
         (Reverse(job.is_worse(Severity::Low)), Reverse(worst), job.state, job.key.clone())
     });
-    Comparison { counts: counts(&jobs), jobs, updated: false, failed: false }
+    Comparison { counts: counts(&jobs), jobs, ..Comparison::default() }
 }
 
 fn empty(key: JobKey, state: JobState) -> JobComparison {

@@ -17,7 +17,11 @@ pub struct Comparison {
     pub counts: Counts,
     /// Whether the baseline was written anew, which accepts everything here.
     pub updated: bool,
-    /// Whether the check failed by what is new or worse.
+    /// Whether something is new or worse from the severity on that the user chose.
+    pub worse: bool,
+    /// Suppressions whose last day has passed, `file:line (rules)`.
+    pub expired: Vec<String>,
+    /// Whether the check failed: something is worse, or a suppression has expired.
     pub failed: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::baseline::metric::Metric;
 use crate::baseline::spread::Tolerance;
 use crate::baseline::update::update;
 use crate::baseline::{Baseline, BaselineError, compare};
-use crate::engine::{self, Options};
+use crate::engine::{self, Options, SuppressionUse};
 use crate::severity::Severity;
 
 pub(super) const EXAMPLES: &str = "\
@@ -32,7 +32,8 @@ Examples:
   elephant-rs check --baseline elephant-baseline.yaml --fail-on severe --tolerance runtime_ms=50 history/
       only severe and critical findings fail, and a run time half as long again
 
-Exit status: 0 nothing new or worse, 1 something new or worse, 2 the run failed or there is no baseline.";
+Exit status: 0 nothing new or worse, 1 something new or worse, or a suppression that has expired,
+2 the run failed or there is no baseline.";
 
 #[derive(Debug, Args)]
 pub(super) struct Check {
@@ -74,12 +75,15 @@ impl Check {
         let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
         let mut report = reading.threads()?.install(|| engine::analyze(&reading.paths, &rules, options));
         reading.warn(&report.problems);
+        reading.warn_of_suppressions(&report.suppressions);
         let failed = reading.failed(&report.problems, report.named_input_failed);
         if let Some(keep) = self.keep_runs {
             accepted.keep_runs = keep.get();
         }
         let mut comparison = compare(&report, &accepted, &self.tolerance());
-        comparison.failed = !self.update && comparison.is_worse(judging.limit(Severity::Low));
+        comparison.worse = comparison.is_worse(judging.limit(Severity::Low));
+        comparison.expired = expired(&report.suppressions);
+        comparison.failed = !self.update && (comparison.worse || !comparison.expired.is_empty());
         // What was read in part only is not accepted.
         if let Some(file) = file.filter(|_| !failed) {
             let updated = update(&accepted, &report, &comparison, self.prune).to_yaml()?;
@@ -113,9 +117,15 @@ impl Check {
     }
 }
 
+/// The suppressions that have ended: what they silenced may not stay unseen for good.
+fn expired(uses: &[SuppressionUse]) -> Vec<String> {
+    let expired = uses.iter().filter(|used| used.expired);
+    expired.map(|used| format!("{} ({})", used.origin, used.rules)).collect()
+}
+
 /// How the command ends.
-const fn exit(run_failed: bool, is_worse: bool) -> Exit {
-    match (run_failed, is_worse) {
+const fn exit(run_failed: bool, check_failed: bool) -> Exit {
+    match (run_failed, check_failed) {
         (true, _) => Exit::Failure,
         (false, true) => Exit::Findings,
         (false, false) => Exit::Clean,

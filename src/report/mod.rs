@@ -14,6 +14,7 @@ mod sarif;
 mod secrets;
 pub mod stragglers;
 mod text;
+mod words;
 pub(crate) mod wrap;
 
 use std::io::{self, Write};

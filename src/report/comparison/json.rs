@@ -12,6 +12,7 @@ use crate::severity::Severity;
 pub(crate) struct BaselineView<'a> {
     failed: bool,
     updated: bool,
+    expired_suppressions: &'a [String],
     summary: SummaryView,
     jobs: Each<'a, JobComparison, JobView<'a>>,
 }
@@ -20,6 +21,7 @@ pub(crate) fn baseline(comparison: &Comparison) -> BaselineView<'_> {
     BaselineView {
         failed: comparison.failed,
         updated: comparison.updated,
+        expired_suppressions: &comparison.expired,
         summary: summary(comparison.counts),
         jobs: Each(&comparison.jobs, job),
     }

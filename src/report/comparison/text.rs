@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::text::{TextOptions, write_summary};
+use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
 use crate::baseline::{
     Absence, Change, Comparison, Counts, FindingChange, JobComparison, JobState, MeasureChange, MetricChange,
@@ -175,9 +176,16 @@ impl Page<'_> {
         if comparison.updated {
             self.paragraph(0, "The baseline was updated: all of this is accepted now. Commit the file.")
         } else if comparison.failed {
-            let what = "FAILED: fix what is new or worse, or accept it: run the same command with --update and \
-                        commit the baseline.";
-            self.paragraph(0, what)
+            if comparison.worse {
+                let what = "FAILED: fix what is new or worse, or accept it: run the same command with --update \
+                            and commit the baseline.";
+                self.paragraph(0, what)?;
+            }
+            comparison.expired.iter().try_for_each(|place| {
+                let what =
+                    "FAILED: a suppression has expired: fix its findings, or give it another \"until\":";
+                self.paragraph(0, &format!("{what} {}", clean(place)))
+            })
         } else {
             self.paragraph(0, "PASSED")
         }
@@ -277,8 +285,4 @@ fn cost(change: &MetricChange) -> String {
         format!("it read {} times the input, which the limit allows for", three_digits(growth))
     }));
     parts.join("; ")
-}
-
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

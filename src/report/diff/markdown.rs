@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::super::markdown::text;
-use super::words::{change, details, plural, setting, severity, value, worth_showing};
+use super::super::words::plural;
+use super::words::{change, details, setting, severity, value, worth_showing};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 
 /// Characters of names.
@@ -72,7 +73,7 @@ fn settings(configuration: &Configuration, out: &mut dyn Write) -> io::Result<()
     if count == 0 {
         return Ok(());
     }
-    writeln!(out, "<details>\n<summary>{} changed</summary>\n", plural(count, "setting"))?;
+    writeln!(out, "<details>\n<summary>{} changed</summary>\n", plural(count as u64, "setting"))?;
     writeln!(out, "| setting | A | B |\n| --- | --- | --- |")?;
     for item in &configuration.settings {
         let (a, b) = setting(item);
@@ -84,7 +85,7 @@ fn settings(configuration: &Configuration, out: &mut dyn Write) -> io::Result<()
 
 fn phases(phases: &[PhasePair], out: &mut dyn Write) -> io::Result<()> {
     let (shown, left_out) = worth_showing(phases);
-    writeln!(out, "<details>\n<summary>{}</summary>\n", plural(phases.len(), "phase"))?;
+    writeln!(out, "<details>\n<summary>{}</summary>\n", plural(phases.len() as u64, "phase"))?;
     writeln!(out, "| phase | A | B | change | what else differs |\n| --- | ---: | ---: | ---: | --- |")?;
     for phase in shown {
         let name = text(&phase.key, 2 * NAME);
@@ -99,7 +100,7 @@ fn phases(phases: &[PhasePair], out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "| {name} | {cells} | {} |", details(phase))?;
     }
     if left_out > 0 {
-        writeln!(out, "\n… and {} that differ less.", plural(left_out, "more phase"))?;
+        writeln!(out, "\n… and {} that differ less.", plural(left_out as u64, "more phase"))?;
     }
     writeln!(out, "\n</details>\n")
 }

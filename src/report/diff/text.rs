@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use super::super::text::TextOptions;
+use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{change, details, plural, setting, severity, value, worth_showing};
+use super::words::{change, details, setting, severity, value, worth_showing};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use crate::severity::Severity;
 
@@ -100,7 +101,7 @@ impl Page<'_> {
             }
         }
         if left_out > 0 {
-            let what = plural(left_out, "more phase");
+            let what = plural(left_out as u64, "more phase");
             self.paragraph(4, &format!("… and {what} that differ less; --format json has all"))?;
         }
         writeln!(self.out)
@@ -137,7 +138,7 @@ impl Page<'_> {
             self.hanging(4, &line)?;
         }
         if left_out > 0 {
-            let what = plural(left_out, "more setting");
+            let what = plural(left_out as u64, "more setting");
             let text =
                 format!("… {what} with ids, ports or folders of a run; --all-configuration shows them");
             self.paragraph(4, &text)?;
@@ -167,7 +168,7 @@ impl Page<'_> {
             self.paragraph(14, &clean(&pair.message))?;
         }
         if same > 0 {
-            self.paragraph(4, &format!("SAME    {}", plural(same, "finding")))?;
+            self.paragraph(4, &format!("SAME    {}", plural(same as u64, "finding")))?;
         }
         writeln!(self.out)
     }

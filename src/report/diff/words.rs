@@ -94,7 +94,3 @@ pub(super) fn severity(pair: &FindingPair) -> String {
         (_, a, b) => b.or(a).map(|severity| severity.to_string()).unwrap_or_default(),
     }
 }
-
-pub(super) fn plural(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}

@@ -38,7 +38,7 @@ impl Analyze {
         let rules = judging.rules.load()?;
         let output = Output::open(reading.output.as_deref())?;
         let options = judging.options();
-        let report = reading.threads()?.install(|| engine::analyze(&reading.paths, &rules, options));
+        let report = reading.run(|progress| engine::analyze_with(&reading.paths, &rules, options, progress))?;
         reading.warn(&report.problems);
         judging.write(&report, reading, output)?;
         Ok(judging.exit(&report, reading))

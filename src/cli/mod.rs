@@ -1,9 +1,13 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod completions;
+mod diagnostics;
 mod judging;
+mod man;
 mod nodes;
 mod output;
+mod progress;
 mod reading;
 mod rules;
 mod stragglers;
@@ -14,9 +18,25 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::severity::Severity;
 
+const EXAMPLES: &str = "\
+Examples:
+  elephant-rs analyze /spark-events /mr-history/done
+      ranked findings of everything below copies of the history servers' folders
+  elephant-rs rules show mapper-skew
+      what a rule looks for, why it matters, and its thresholds
+  elephant-rs stragglers app.log
+      which tasks were slow, and why
+  elephant-rs nodes --since 2026-11-01 history/
+      which nodes are slow
+
+Each command has its own examples: elephant-rs analyze --help.
+
+Environment: NO_COLOR switches colour off; ELEPHANT_LOG (or RUST_LOG) tells on standard error what the tool does,
+such as ELEPHANT_LOG=info or ELEPHANT_LOG=elephant_rs::input=debug.";
+
 /// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
 #[derive(Debug, Parser)]
-#[command(name = "elephant-rs", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "elephant-rs", version, max_term_width = 100, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -34,8 +54,14 @@ enum Command {
     #[command(after_help = stragglers::EXAMPLES)]
     Stragglers(stragglers::Stragglers),
     /// List the rules, show one with its text and thresholds, or check rule files
-    #[command(subcommand)]
+    #[command(subcommand, after_help = rules::EXAMPLES)]
     Rules(rules::Rules),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = completions::EXAMPLES)]
+    Completions(completions::Completions),
+    /// Print the manual, or write a page for each command
+    #[command(after_help = man::EXAMPLES)]
+    Man(man::Man),
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -98,11 +124,14 @@ pub fn run() -> ExitCode {
             return if error.use_stderr() { Exit::Failure.into() } else { Exit::Clean.into() };
         }
     };
+    diagnostics::start();
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Stragglers(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -108,7 +108,7 @@ impl Nodes {
         let output = Output::open(self.reading.output.as_deref())?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         let settings = self.settings();
-        let report = self.reading.threads()?.install(|| nodes::report(&self.reading.paths, settings));
+        let report = self.reading.run(|progress| nodes::report_with(&self.reading.paths, settings, progress))?;
         self.reading.warn(&report.problems);
         let text = TextOptions { color: output.wants_color(self.reading.color), ..TextOptions::default() };
         let top = self.top.map(NonZeroUsize::get);

@@ -2,12 +2,14 @@
 
 mod job_type;
 mod phases;
+mod progress;
 mod rank;
 mod read;
 mod stage_names;
 mod visit;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
@@ -19,8 +21,9 @@ use crate::units::Timestamp;
 
 pub use job_type::job_type;
 pub use phases::Phase;
+pub use progress::{Progress, SoFar};
 pub use stage_names::StageName;
-pub use visit::{SourceProblem, Visit, Visited, visit};
+pub use visit::{SourceProblem, Visit, Visited, visit, visit_with};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]
@@ -119,7 +122,19 @@ pub struct ApplicationReport {
 /// Finds the histories below `paths` and judges them by `rules`.
 #[must_use]
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
-    let visited = visit(paths, |app, sources| evaluate(app, sources, rules, options));
+    analyze_with(paths, rules, options, &Progress::default())
+}
+
+/// The same, telling `progress` how far it is.
+#[must_use]
+pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
+    let visited = visit_with(paths, progress, |app, sources| {
+        let started = Instant::now();
+        let report = evaluate(app, sources, rules, options);
+        progress.findings(report.counts.iter().skip(1).sum());
+        log::debug!("{}: judged in {:.1?}", report.id, started.elapsed());
+        report
+    });
     let mut report = Report {
         rules: rules.infos(),
         summary: visited.summary,

@@ -29,6 +29,7 @@ fn app(name: Option<&str>) -> ApplicationReport {
         counts: [0; 5],
         findings: Vec::new(),
         suppressed: Vec::new(),
+        evaluated: Vec::new(),
         not_evaluated: Vec::new(),
         stage_names: Vec::new(),
         phases: None,

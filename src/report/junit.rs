@@ -12,6 +12,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use quick_xml::writer::ElementWriter;
 
+use super::words::about;
 use super::wrap::clean;
 use crate::engine::{ApplicationReport, Report, SourceProblem};
 use crate::finding::{Finding, NotEvaluated, Suppressed};
@@ -91,13 +92,9 @@ impl<'a> Suite<'a> {
     }
 
     fn counts(&self) -> Counts {
-        let count = |wanted: fn(&Case<'_>) -> bool| self.cases.iter().filter(|case| wanted(case)).count();
-        Counts {
-            tests: self.cases.len(),
-            failures: count(|case| !case.findings.is_empty()),
-            errors: 0,
-            skipped: count(Case::is_skipped),
-        }
+        let failures = self.cases.iter().filter(|case| !case.findings.is_empty()).count();
+        let skipped = self.cases.iter().filter(|case| case.is_skipped()).count();
+        Counts { tests: self.cases.len(), failures, errors: 0, skipped }
     }
 
     fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
@@ -162,8 +159,9 @@ impl<'a> Case<'a> {
     }
 
     fn write(&self, class: &str, xml: &mut Xml<'_>) -> io::Result<()> {
-        let case =
-            xml.create_element("testcase").with_attributes([("classname", class), ("name", self.rule)]);
+        let case = xml
+            .create_element("testcase")
+            .with_attributes([("classname", class), ("name", text(self.rule).as_str())]);
         if let Some(worst) = self.findings.first() {
             return case.write_inner_content(|xml| self.failure(worst, xml)).map(drop);
         }
@@ -201,7 +199,7 @@ impl<'a> Case<'a> {
 
 fn block(finding: &Finding) -> String {
     let severity = finding.severity.name().to_uppercase();
-    let head = format!("{severity} {}: {}", text(&finding.subject.name()), text(&finding.message));
+    let head = format!("{severity} {}", text(&about(finding)));
     let advice = finding.advice.iter().map(|advice| format!("\n  → {}", text(advice)));
     std::iter::once(head).chain(advice).collect()
 }

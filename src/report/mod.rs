@@ -12,6 +12,7 @@ mod sarif;
 mod secrets;
 pub mod stragglers;
 mod text;
+mod words;
 mod wrap;
 
 use std::io::{self, Write};

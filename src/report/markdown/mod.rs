@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use budget::Budget;
 use escape::{html, text};
 
+use super::words::{about, plural};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::{Finding, Suppressed};
 use crate::parse::Level;
@@ -54,9 +55,12 @@ fn tells(app: &ApplicationReport) -> bool {
 }
 
 fn headline(summary: &Summary) -> String {
-    let counts = counts(summary.findings);
-    let counts = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
-    format!("## elephant-rs: {counts} in {}\n\n", plural(summary.applications, "application"))
+    let found = match summary.findings.iter().skip(1).sum::<u64>() {
+        0 => "no findings".to_owned(),
+        1 => format!("{} finding", counts(summary.findings).join(", ")),
+        2.. => format!("{} findings", counts(summary.findings).join(", ")),
+    };
+    format!("## elephant-rs: {found} in {}\n\n", plural(summary.applications, "application"))
 }
 
 /// "1 critical", "2 moderate".
@@ -130,12 +134,8 @@ fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
 
 fn finding(finding: &Finding) -> String {
     let severity = finding.severity.name().to_uppercase();
-    let mut item = format!(
-        "- **{severity}** {} ({}): {}\n",
-        text(&finding.rule, NAME),
-        text(&finding.subject.name(), NAME),
-        text(&finding.message, SENTENCE)
-    );
+    let mut item =
+        format!("- **{severity}** {}: {}\n", text(&finding.rule, NAME), text(&about(finding), SENTENCE));
     for advice in &finding.advice {
         // Writing to a string cannot fail.
         let _ = writeln!(item, "  - → {}", text(advice, SENTENCE));
@@ -187,8 +187,4 @@ fn ending(summary: &Summary) -> String {
         "{} read, {files_skipped} skipped, {files_failed} failed. `elephant-rs rules show RULE` explains a rule.\n",
         plural(files_analysed, "file")
     )
-}
-
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::super::json::Pairs;
 use super::super::json::{MeasureView, Number, evidence, thresholds};
+use super::super::words::about;
 use super::super::wrap::clean;
 
 use super::{Rules, uri};
@@ -149,7 +150,7 @@ impl<'a> Suppression<'a> {
 fn message(app: &ApplicationReport, finding: &Finding) -> String {
     let name = app.name.as_deref().map(|name| format!("{name} ({})", app.id));
     let whose = name.unwrap_or_else(|| app.id.clone());
-    let mut text = plain(&format!("{whose}, {}: {}", finding.subject.name(), finding.message));
+    let mut text = plain(&format!("{whose}: {}", about(finding)));
     for advice in &finding.advice {
         text.push_str("\n→ ");
         text.push_str(&plain(advice));

@@ -10,8 +10,9 @@ use super::{Cli, Exit};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  elephant-rs completions bash > ~/.local/share/bash-completion/completions/elephant-rs
-  elephant-rs completions zsh > ~/.zfunc/_elephant-rs        (with ~/.zfunc in $fpath)
+  elephant-rs completions bash > /etc/bash_completion.d/elephant-rs
+  elephant-rs completions zsh > ~/.zfunc/_elephant-rs
+      with ~/.zfunc in $fpath
   elephant-rs completions fish > ~/.config/fish/completions/elephant-rs.fish";
 
 #[derive(Debug, Args)]

@@ -1,10 +1,12 @@
 //! `elephant-rs man`
 
 use std::error::Error;
-use std::io;
+
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::{Args, Command, CommandFactory};
+use thiserror::Error;
 
 use super::output::Output;
 use super::{Cli, Exit};
@@ -22,39 +24,47 @@ pub(super) struct Man {
     output_dir: Option<PathBuf>,
 }
 
+/// A folder that cannot be made.
+#[derive(Debug, Error)]
+#[error("cannot make the folder {folder} for the manual: {source}; choose another --output-dir", folder = folder.display())]
+struct NoFolder {
+    folder: PathBuf,
+    source: io::Error,
+}
+
 impl Man {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let mut root = Cli::command();
+        let mut root = Cli::command().disable_help_subcommand(true);
         root.build();
-        match &self.output_dir {
-            Some(folder) => write_pages(&root, "elephant-rs", folder)?,
-            None => {
-                let page = one_page(&root)?;
-                Output::open(None)?.write(|out| out.write_all(page.as_bytes()))?;
-            }
+        if let Some(folder) = &self.output_dir {
+            fs::create_dir_all(folder).map_err(|source| NoFolder { folder: folder.clone(), source })?;
+            write_pages(&root, "elephant-rs", folder)?;
+        } else {
+            let page = one_page(&root)?;
+            Output::open(None)?.write(|out| out.write_all(page.as_bytes()))?;
         }
         Ok(Exit::Clean)
     }
 }
 
-/// Commands that a user may type; clap adds a help to each.
+/// Commands that a user may type.
 fn subcommands(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|command| command.get_name() != "help" && !command.is_hide_set())
+    command.get_subcommands().filter(|command| !command.is_hide_set())
 }
 
 fn write_pages(command: &Command, name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).title(name.to_uppercase()).render(&mut page)?;
-    Output::open(Some(&folder.join(format!("{name}.1"))))?.write(|out| out.write_all(&page))?;
-    subcommands(command)
-        .try_for_each(|sub| write_pages(sub, &format!("{name}-{}", sub.get_name()), folder))
+    let page = named(page)?;
+    Output::open(Some(&folder.join(format!("{name}.1"))))?.write(|out| out.write_all(page.as_bytes()))?;
+    subcommands(command).try_for_each(|sub| write_pages(sub, &format!("{name}-{}", sub.get_name()), folder))
 }
 
 /// The page of the whole tool, with a section for each command.
 fn one_page(root: &Command) -> io::Result<String> {
     let mut page = Vec::new();
     clap_mangen::Man::new(root.clone()).render(&mut page)?;
-    let mut page = text(page)?;
+    let mut page = named(page)?;
     for command in subcommands(root) {
         add_section(command, command.get_name(), &mut page)?;
     }
@@ -67,13 +77,18 @@ fn add_section(command: &Command, name: &str, page: &mut String) -> io::Result<(
     man.render_synopsis_section(&mut section)?;
     man.render_description_section(&mut section)?;
     man.render_options_section(&mut section)?;
-    man.render_extra_section(&mut section)?;
+    if command.get_after_help().is_some() {
+        man.render_extra_section(&mut section)?;
+    }
     // What is a section on a page of its own is a part of one here.
-    page.push_str(&format!(".SH \"ELEPHANT-RS {}\"\n", name.to_uppercase()));
-    page.push_str(&text(section)?.replace(".SH ", ".SS "));
+    let heading = format!(".SH \"ELEPHANT-RS {}\"\n", name.to_uppercase());
+    page.push_str(&heading);
+    page.push_str(&named(section)?.replace(".SH ", ".SS "));
     subcommands(command).try_for_each(|sub| add_section(sub, &format!("{name} {}", sub.get_name()), page))
 }
 
-fn text(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes).map_err(io::Error::other)
+/// The page with the words behind the options under their usual name.
+fn named(page: Vec<u8>) -> io::Result<String> {
+    let page = String::from_utf8(page).map_err(io::Error::other)?;
+    Ok(page.replace(".SH EXTRA\n", ".SH EXAMPLES\n"))
 }

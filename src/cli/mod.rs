@@ -31,8 +31,11 @@ Examples:
 
 Each command has its own examples: elephant-rs analyze --help.
 
-Environment: NO_COLOR switches colour off; ELEPHANT_LOG (or RUST_LOG) tells on standard error what the tool does,
-such as ELEPHANT_LOG=info or ELEPHANT_LOG=elephant_rs::input=debug.";
+Environment:
+  NO_COLOR=1          no colour
+  ELEPHANT_LOG=info   tell on standard error what is found and how long it takes
+  ELEPHANT_LOG=debug  the same of each file; filters such as
+                      elephant_rs::input=debug work too. RUST_LOG does the same.";
 
 /// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
 #[derive(Debug, Parser)]

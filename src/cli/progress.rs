@@ -38,7 +38,8 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
     if !goes_on(DELAY) {
         return;
     }
-    let bar = ProgressBar::new(1);
+    // Each change may draw, so the first one has to be whole.
+    let bar = ProgressBar::new(u64::MAX).with_message(words(progress.so_far()));
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {wide_bar} {elapsed}") {
         bar.set_style(style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ").progress_chars("━╸─"));
     }
@@ -67,14 +68,15 @@ fn share(so_far: SoFar) -> (u64, u64) {
 fn words(so_far: SoFar) -> String {
     let SoFar { histories_found, histories_read, bytes_found, bytes_read, findings } = so_far;
     let Some(found) = histories_found else { return "looking for histories".to_owned() };
-    let mut words = format!("{histories_read}/{found} histories");
-    if bytes_found > 0 {
-        words += &format!(", {} of {}", Bytes::new(bytes_read), Bytes::new(bytes_found));
-    }
-    if findings > 0 {
-        words += &format!(", {findings} {}", if findings == 1 { "finding" } else { "findings" });
-    }
-    words
+    let bytes =
+        (bytes_found > 0).then(|| format!("{} of {}", Bytes::new(bytes_read), Bytes::new(bytes_found)));
+    let findings = match findings {
+        0 => None,
+        1 => Some("1 finding".to_owned()),
+        2.. => Some(format!("{findings} findings")),
+    };
+    let words = [Some(format!("{histories_read}/{found} histories")), bytes, findings];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -15,14 +15,47 @@ use crate::rules::{ActiveRule, METRICS_ID, METRICS_PAGE, RuleSet, SPARK_METRICS_
 /// The pages of metrics by their ids.
 const METRICS_PAGES: [(&str, &str); 2] = [(METRICS_ID, METRICS_PAGE), (SPARK_METRICS_ID, SPARK_METRICS_PAGE)];
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  elephant-rs rules list
+      every rule, and which are off
+  elephant-rs rules show mapper-skew
+      what it looks for, why it matters, how to judge, and the thresholds in force
+  elephant-rs rules list --rules our-rules/
+      the same with your own files over the built-in ones
+  elephant-rs rules check our-rules/
+      whether they are right, with file, line and column where they are not";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  elephant-rs rules list
+  elephant-rs rules list --rules our-rules/
+      which of them your files change or switch off";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  elephant-rs rules show mapper-skew
+  elephant-rs rules show mapper-skew --rules dr-elephant
+      with the thresholds of a preset or of your files
+  elephant-rs rules show metrics
+      how run time, wait time and wasted memory are measured";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  elephant-rs rules check our-rules/ team.yaml
+
+Exit status: 0 they are fine, 2 one of them is wrong.";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Rules {
     /// List every rule
+    #[command(after_help = LIST_EXAMPLES)]
     List {
         #[command(flatten)]
         rules: RuleArgs,
     },
     /// Print the page of one rule: what it does, why, how it judges, and the thresholds in force
+    #[command(after_help = SHOW_EXAMPLES)]
     Show {
         /// The rule's id, or metrics, or spark-metrics
         id: String,
@@ -30,6 +63,7 @@ pub(super) enum Rules {
         rules: RuleArgs,
     },
     /// Check rule files without reading any history
+    #[command(after_help = CHECK_EXAMPLES)]
     Check {
         /// Rule files, folders of them, or presets
         #[arg(value_name = "PATH")]

@@ -137,7 +137,7 @@ pub fn visit_with<T: Send>(
         outcome.get_or_insert_with(|| look_into(source, stored));
     });
     let visited = assemble(&inventory, outcomes.into_iter().flatten());
-    log::info!("read {} applications in {:.1?}", visited.summary.applications, started.elapsed());
+    log::info!("read in {:.1?}; applications: {}", started.elapsed(), visited.summary.applications);
     visited
 }
 
@@ -145,7 +145,7 @@ pub fn visit_with<T: Send>(
 fn log_inventory(inventory: &Inventory, started: Instant) {
     let Inventory { histories, confs, found, failures, .. } = inventory;
     log::info!(
-        "found {found} files in {:.1?}: {} histories, {} configurations, {} unreadable",
+        "found {found} files in {:.1?}; histories: {}, configurations: {}, unreadable: {}",
         started.elapsed(),
         histories.len(),
         confs.len(),

@@ -125,8 +125,10 @@ pub fn report_with(
     metrics: Option<&NodeMetrics>,
     progress: &Progress,
 ) -> StragglerReport {
-    let visited =
-        visit_with(paths, progress, |app, sources| ApplicationStragglers::of(app, sources, settings, metrics)).distinct();
+    let visited = visit_with(paths, progress, |app, sources| {
+        ApplicationStragglers::of(app, sources, settings, metrics)
+    })
+    .distinct();
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut applications: Vec<ApplicationStragglers> =
         applications.into_iter().map(|visit| visit.value).collect();

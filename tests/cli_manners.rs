@@ -123,7 +123,7 @@ fn details_bring_phases_and_configuration_without_secrets() {
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     let job = &report["applications"][0];
     assert_eq!(job["configuration"]["fs.s3a.secret.key"], "*********(redacted)");
-    assert_eq!(job["configuration"]["mapred.job.map.memory.mb"], "4096");
+    assert_eq!(job["configuration"]["mapred.job.map.memory.mb"], "${cluster.map.memory}", "as written");
     let phases = job["phases"].as_array().unwrap();
     let subjects: Vec<&str> = phases.iter().map(|phase| phase["subject"].as_str().unwrap()).collect();
     assert_eq!(subjects, ["map", "reduce"]);

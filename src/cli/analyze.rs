@@ -44,6 +44,7 @@ impl Analyze {
         let report =
             reading.run(|progress| engine::analyze_with(&reading.paths, &rules, options, progress))?;
         reading.warn(&report.problems);
+        reading.warn_of_suppressions(&report.suppressions);
         judging.write(&report, reading, output)?;
         Ok(judging.exit(&report, reading))
     }

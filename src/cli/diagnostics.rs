@@ -1,29 +1,38 @@
-//! What the tool does, step by step, for those who ask by `ELEPHANT_LOG` or `RUST_LOG`. Off by default.
+//! Problems of rule files as people read them: the place, the excerpt, what to do.
 
-use std::env;
-use std::io::Write;
+use std::io::{self, Write};
 
-use env_logger::Builder;
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use anstream::{AutoStream, ColorChoice};
 
-use super::output::harmless;
+use crate::rules::{Importance, RuleProblem};
 
-/// The variables that hold a filter such as `debug` or `elephant_rs::input=debug`, the first one set wins.
-const VARIABLES: [&str; 2] = ["ELEPHANT_LOG", "RUST_LOG"];
-
-/// Starts the log if a variable asks for it. Lines go to standard error.
-pub(super) fn start() {
-    let filter = VARIABLES.into_iter().find_map(|name| env::var(name).ok().filter(|text| !text.is_empty()));
-    let Some(filter) = filter else { return };
-    let mut builder = Builder::new();
-    builder.parse_filters(&filter).format(|out, record| {
-        let level = record.level().as_str().to_lowercase();
-        writeln!(out, "elephant-rs: {level}: {}", harmless(&record.args().to_string()))
-    });
-    // Only a second start could fail, and the first one serves as well.
-    let _ = builder.try_init();
+/// Shows problems on standard error; that it may be closed is no reason to fail.
+#[allow(clippy::let_underscore_must_use)]
+pub(super) fn complain_about(problems: &[RuleProblem]) {
+    let color = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii);
+    let mut out = io::stderr();
+    for problem in problems {
+        let _ = writeln!(out, "{}\n", renderer.render(&[group(problem)]));
+    }
 }
 
-/// Whether anything is logged: lines would tear a progress bar.
-pub(super) fn are_on() -> bool {
-    log::max_level() > log::LevelFilter::Off
+fn group(problem: &RuleProblem) -> Group<'_> {
+    let level = match problem.importance {
+        Importance::Error => Level::ERROR,
+        Importance::Warning => Level::WARNING,
+    };
+    let text = problem.file.text.as_str();
+    let end = problem.span.end.min(text.len());
+    let snippet = Snippet::source(text)
+        .path(problem.file.name.as_str())
+        .annotation(AnnotationKind::Primary.span(problem.span.start.min(end)..end));
+    let group = level.primary_title(problem.message.as_str()).element(snippet);
+    match &problem.help {
+        Some(help) => group.element(Level::HELP.message(help.as_str())),
+        None => group,
+    }
 }

@@ -4,6 +4,7 @@ mod analyze;
 mod completions;
 mod diagnostics;
 mod judging;
+mod logging;
 mod man;
 mod nodes;
 mod output;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::rules::RuleError;
 use crate::severity::Severity;
 
 const EXAMPLES: &str = "\
@@ -127,7 +129,7 @@ pub fn run() -> ExitCode {
             return if error.use_stderr() { Exit::Failure.into() } else { Exit::Clean.into() };
         }
     };
-    diagnostics::start();
+    logging::start();
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
         Command::Nodes(command) => command.run(),
@@ -140,7 +142,10 @@ pub fn run() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if output::is_closed_pipe(error.as_ref()) => Exit::Clean.into(),
         Err(error) => {
-            output::complain("error", &error.to_string());
+            match error.downcast_ref::<RuleError>() {
+                Some(RuleError::Invalid(problems)) => diagnostics::complain_about(problems),
+                _ => output::complain("error", &error.to_string()),
+            }
             Exit::Failure.into()
         }
     }

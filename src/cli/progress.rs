@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::diagnostics;
+use super::logging;
 use crate::engine::{Progress, SoFar};
 use crate::units::Bytes;
 
@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Whether standard error is a place for a bar.
 pub(super) fn is_wanted() -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    io::stderr().is_terminal() && !dumb && !diagnostics::are_on()
+    io::stderr().is_terminal() && !dumb && !logging::is_on()
 }
 
 /// Does `work` and shows meanwhile how far it is. The bar is gone before this returns.

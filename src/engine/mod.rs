@@ -8,14 +8,17 @@ mod read;
 mod stage_names;
 mod visit;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
+
+use chrono::NaiveDate;
 
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
-use crate::rules::{RuleInfo, RuleSet};
+use crate::rules::{Evaluation, RuleInfo, RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
@@ -47,6 +50,8 @@ impl Default for Options {
 pub struct Report {
     /// The rules that were switched on, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
+    /// What rule files silence, in their order.
+    pub suppressions: Vec<SuppressionUse>,
     /// Counts over the whole run.
     pub summary: Summary,
     /// The applications, worst first.
@@ -57,6 +62,23 @@ pub struct Report {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether something that the user named could not be read.
     pub named_input_failed: bool,
+}
+
+/// What became of a suppression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuppressionUse {
+    /// Where it is written, `file:line`.
+    pub origin: String,
+    /// The rules that it is about.
+    pub rules: String,
+    /// Why it is there.
+    pub reason: String,
+    /// Its last day.
+    pub until: Option<NaiveDate>,
+    /// Whether that day has passed, so that it silences nothing more.
+    pub expired: bool,
+    /// How many findings it silenced, of any severity.
+    pub findings: u64,
 }
 
 /// Counts over the whole run.
@@ -107,7 +129,7 @@ pub struct ApplicationReport {
     pub findings: Vec<Finding>,
     /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
     pub suppressed: Vec<Suppressed>,
-    /// Rules that were evaluated, with findings or without, in the order of the catalogue.
+    /// Rules that were evaluated, whatever they found, by id.
     pub evaluated: Vec<Name>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
@@ -130,15 +152,16 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
     let visited = visit_with(paths, progress, |app, sources| {
         let started = Instant::now();
-        let report = evaluate(app, sources, rules, options);
+        let (report, suppressed_by) = evaluate(app, sources, rules, options);
         progress.findings(report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", report.id, started.elapsed());
-        report
+        (report, suppressed_by)
     });
     let mut report = Report {
         rules: rules.infos(),
+        suppressions: suppression_uses(rules, visited.applications.iter().flat_map(|visit| &visit.value.1)),
         summary: visited.summary,
-        applications: visited.applications.into_iter().map(|visit| visit.value).collect(),
+        applications: visited.applications.into_iter().map(|visit| visit.value.0).collect(),
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
@@ -155,8 +178,39 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
     report
 }
 
-fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Options) -> ApplicationReport {
+/// What became of each suppression; `used` holds the place of one for each finding that it silenced.
+fn suppression_uses<'u>(rules: &RuleSet, used: impl Iterator<Item = &'u usize>) -> Vec<SuppressionUse> {
+    let status = |suppression: &Suppression| SuppressionUse {
+        origin: suppression.origin(),
+        rules: suppression.rules.to_string(),
+        reason: suppression.reason.clone(),
+        until: suppression.until,
+        expired: suppression.is_expired(rules.today()),
+        findings: 0,
+    };
+    let mut uses: Vec<SuppressionUse> = rules.suppressions().iter().map(status).collect();
+    for &place in used {
+        if let Some(used) = uses.get_mut(place) {
+            used.findings += 1;
+        }
+    }
+    uses
+}
+
+/// The report on one application, and for each of its findings that a rule file silences the place of the suppression.
+fn evaluate(
+    app: &Application,
+    sources: &[String],
+    rules: &RuleSet,
+    options: Options,
+) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
+    let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
+    let evaluated = evaluated(&evaluation);
+    let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
+    let mut suppressed: Vec<Suppressed> =
+        suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
+    suppressed.sort_by(|a, b| rank::findings(&a.finding, &b.finding));
     let mut findings = evaluation.findings;
     let mut counts = [0; 5];
     for finding in &findings {
@@ -164,14 +218,13 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
             *count += 1;
         }
     }
-    let mut evaluated: Vec<Name> = findings.iter().map(|finding| finding.rule.clone()).collect();
-    evaluated.dedup();
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
-    let stage_names = StageName::of_findings(app, findings.iter());
-    ApplicationReport {
+    let told = findings.iter().chain(suppressed.iter().map(|suppressed| &suppressed.finding));
+    let stage_names = StageName::of_findings(app, told);
+    let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
         engine: app.engine,
@@ -191,11 +244,18 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         metrics: rules.measure(app),
         counts,
         findings,
-        suppressed: Vec::new(),
+        suppressed,
         evaluated,
         not_evaluated: evaluation.not_evaluated,
         stage_names,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
-    }
+    };
+    (report, used)
+}
+
+fn evaluated(evaluation: &Evaluation) -> Vec<Name> {
+    let suppressed = evaluation.suppressed.iter().map(|(_, suppressed)| &suppressed.finding);
+    let findings = evaluation.findings.iter().chain(suppressed);
+    findings.map(|finding| &finding.rule).collect::<BTreeSet<_>>().into_iter().cloned().collect()
 }

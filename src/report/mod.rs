@@ -13,7 +13,7 @@ mod secrets;
 pub mod stragglers;
 mod text;
 mod words;
-mod wrap;
+pub(crate) mod wrap;
 
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! A test report for GitLab, Jenkins and their kin: a suite for each application, a case for each rule.
 //!
 //! A rule that was evaluated and has no finding that is listed is a passed test, one with findings a failed one; one
-//! that could not be evaluated, or whose findings a rule file silences, is skipped. A rule that does not apply is no
-//! test. Both tools compare runs by the names of class and test, so these are the job's name and the rule's id and
+//! that could not be evaluated, or whose findings a rule file silences or a baseline accepts, is skipped. A rule that
+//! does not apply is no test. Both tools compare runs by the names of class and test, so these are the job's name and the rule's id and
 //! hold nothing that changes from run to run, as far as the report allows.
 
 use std::collections::BTreeMap;

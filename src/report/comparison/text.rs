@@ -1,5 +1,6 @@
 //! The comparison for people: jobs that fail first, and of each what is new, worse, better, gone and as accepted.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::super::text::{TextOptions, write_summary};
@@ -123,14 +124,18 @@ impl Page<'_> {
         if !steady.is_empty() {
             self.labelled("STEADY", Severity::None, &steady.join(", "))?;
         }
-        for run in job.not_compared.iter().take(NAMED) {
-            let text = format!("the costs of {} are not compared: {}", clean(&run.application), run.reason);
-            self.paragraph(2, &text)?;
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for run in &job.not_compared {
+            reasons.entry(run.reason).or_default().push(&run.application);
         }
-        match job.not_compared.len().checked_sub(NAMED) {
-            Some(more) if more > 0 => self.paragraph(2, &format!("… nor those of {more} more runs")),
-            _ => Ok(()),
+        for (reason, runs) in reasons {
+            let runs = match runs.as_slice() {
+                [one] => clean(one),
+                several => format!("{} runs", several.len()),
+            };
+            self.paragraph(2, &format!("costs not compared of {runs}: {reason}"))?;
         }
+        Ok(())
     }
 
     fn absent_jobs(&mut self, comparison: &Comparison) -> io::Result<()> {

@@ -3,6 +3,7 @@
 pub mod cutoffs;
 pub mod layer;
 pub mod params;
+pub mod defined;
 pub mod quantity;
 
 use std::path::{Path, PathBuf};

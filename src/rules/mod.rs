@@ -5,6 +5,7 @@ pub mod layer;
 pub mod params;
 pub mod defined;
 pub mod quantity;
+pub mod yaml;
 
 use std::path::{Path, PathBuf};
 
@@ -290,10 +291,16 @@ fn known_ids() -> impl Iterator<Item = &'static str> {
 
 /// What to say about an id that does not exist.
 fn unknown_rule(id: &str) -> String {
-    let near = known_ids().map(|known| (edit_distance(known, id), known)).min();
-    let hint = near.filter(|(distance, _)| *distance <= 4);
-    let hint = hint.map(|(_, known)| format!(", did you mean \"{known}\"?")).unwrap_or_default();
+    let hint =
+        nearest(id, known_ids()).map(|known| format!(", did you mean \"{known}\"?")).unwrap_or_default();
     format!("there is no rule \"{id}\"{hint}; `elephant-rs rules list` names them all")
+}
+
+/// The one of `known` that `word` may be a slip of.
+fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let near = known.map(|known| (edit_distance(known, word), known)).min()?;
+    let limit = (word.chars().count() / 3).clamp(1, 4);
+    (near.0 <= limit).then_some(near.1)
 }
 
 /// Levenshtein's distance, for "did you mean".

@@ -1,9 +1,9 @@
 //! Rule files: parameters in layers — built-in, then presets and files in the order they were given.
 
 pub mod cutoffs;
+pub mod defined;
 pub mod layer;
 pub mod params;
-pub mod defined;
 pub mod quantity;
 pub mod yaml;
 

@@ -80,7 +80,10 @@ mod tests {
         assert_eq!(old.setting("io.sort.mb").as_deref(), Some("200"));
         assert_eq!(old.heap_setting("mapreduce.map.java.opts"), Some(Bytes::from_mib(1024)));
         assert_eq!(old.setting("mapred.map.child.java.opts").as_deref(), Some("-Xmx200m -Xmx1g"));
-        assert_eq!(conf(&[("mapreduce.map.java.opts", "-Xmx1g")]).heap_setting("mapred.child.java.opts"), None);
+        assert_eq!(
+            conf(&[("mapreduce.map.java.opts", "-Xmx1g")]).heap_setting("mapred.child.java.opts"),
+            None
+        );
         assert_eq!(conf(&[("my.own", " ")]).setting("my.own"), None);
     }
 

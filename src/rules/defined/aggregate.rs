@@ -55,7 +55,10 @@ fn values<'a: 'c, 'n: 'c, 'c>(
 ) -> Vec<f64> {
     let mut values = Vec::new();
     scope.each_row(of.rows, &mut |row| {
-        let taken = of.condition.as_ref().is_none_or(|condition| matches!(condition.flag(scope, inner(row)), Ok(true)));
+        let taken = of
+            .condition
+            .as_ref()
+            .is_none_or(|condition| matches!(condition.flag(scope, inner(row)), Ok(true)));
         let value = of.value.as_ref().filter(|_| taken).map(|value| value.number(scope, inner(row)));
         values.extend(value.and_then(Result::ok));
     });

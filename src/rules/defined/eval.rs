@@ -53,9 +53,9 @@ impl Node {
             Self::App(field) => facts::of_app(scope, *field).ok_or(untold)?,
             Self::Tasks(field) => facts::of_tasks(scope, *field).ok_or(untold)?,
             Self::Attempts(field) => facts::of_attempts(scope, *field),
-            Self::Subject(field) => {
-                facts::subject_row(scope.judged).and_then(|row| facts::of_row(scope.app, row, *field)).ok_or(untold)?
-            }
+            Self::Subject(field) => facts::subject_row(scope.judged)
+                .and_then(|row| facts::of_row(scope.app, row, *field))
+                .ok_or(untold)?,
             Self::Row(field) => {
                 inner.row.and_then(|row| facts::of_row(scope.app, row, *field)).ok_or(untold)?
             }
@@ -143,7 +143,11 @@ impl Node {
         }
     }
 
-    fn text<'a, 'n>(&'n self, scope: &Scope<'a, 'n>, inner: Inner<'_, 'a, 'n>) -> Result<Cow<'a, str>, Gap<'n>> {
+    fn text<'a, 'n>(
+        &'n self,
+        scope: &Scope<'a, 'n>,
+        inner: Inner<'_, 'a, 'n>,
+    ) -> Result<Cow<'a, str>, Gap<'n>> {
         match self.eval(scope, inner)? {
             Value::Text(text) => Ok(text),
             _ => Err(Gap::Undefined),
@@ -168,8 +172,9 @@ fn decided<'a, 'n>(
     inner: Inner<'_, 'a, 'n>,
 ) -> Result<bool, Gap<'n>> {
     let [one, other] = two;
-    let decides =
-        |flag: &Result<bool, Gap<'n>>| matches!(flag, Err(Gap::TooExpensive)) || flag.is_ok_and(|flag| flag == decisive);
+    let decides = |flag: &Result<bool, Gap<'n>>| {
+        matches!(flag, Err(Gap::TooExpensive)) || flag.is_ok_and(|flag| flag == decisive)
+    };
     let first = one.flag(scope, inner);
     if decides(&first) {
         return first;

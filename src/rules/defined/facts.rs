@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use super::eval::Value;
-use super::names::{AppField, AttemptField, AttemptsField, ExecutorField, JobField, RowField, StageField, TasksField};
 use super::names::snake_case;
+use super::names::{
+    AppField, AttemptField, AttemptsField, ExecutorField, JobField, RowField, StageField, TasksField,
+};
 use super::node::SettingKind;
 use super::scope::{Judged, Row, Scope};
 use crate::engine::job_type;
@@ -125,7 +127,12 @@ pub fn of_row<'a>(app: &'a Application, row: Row<'a>, field: RowField) -> Option
     }
 }
 
-fn of_attempt<'a>(app: &'a Application, group: &TaskGroup, row: usize, field: AttemptField) -> Option<Value<'a>> {
+fn of_attempt<'a>(
+    app: &'a Application,
+    group: &TaskGroup,
+    row: usize,
+    field: AttemptField,
+) -> Option<Value<'a>> {
     let attempts = &group.attempts;
     let symbol = |symbol: Option<Symbol>| text(app.strings.get(symbol?)?);
     let counter = |counter| attempts.count(row, counter);
@@ -259,7 +266,9 @@ fn of_executor<'a>(app: &'a Application, executor: &'a Executor, field: Executor
 pub fn setting<'a>(conf: &Conf, kind: SettingKind, name: &str) -> Option<Value<'a>> {
     match kind {
         SettingKind::Text => conf.setting(name).map(|text| Value::Text(Cow::Owned(text))),
-        SettingKind::Number => number(conf.setting(name)?.parse().ok().filter(|number: &f64| number.is_finite())?),
+        SettingKind::Number => {
+            number(conf.setting(name)?.parse().ok().filter(|number: &f64| number.is_finite())?)
+        }
         SettingKind::Flag => match conf.setting(name)?.to_ascii_lowercase().as_str() {
             "true" => Some(Value::Flag(true)),
             "false" => Some(Value::Flag(false)),

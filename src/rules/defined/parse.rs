@@ -126,7 +126,9 @@ fn mistake(source: &str, at: usize, message: &str) -> Mistake {
     let here = |message: String| Mistake::new(at, len, message);
     match next {
         None => here("something is missing at the end".to_owned()),
-        Some('=') if !rest.starts_with("==") => here("\"=\" alone compares nothing".to_owned()).help("write =="),
+        Some('=') if !rest.starts_with("==") => {
+            here("\"=\" alone compares nothing".to_owned()).help("write ==")
+        }
         Some(quote @ ('"' | '\'')) => {
             here(format!("the text that starts here has no closing {quote}, or an unknown \\ sequence"))
         }
@@ -167,9 +169,14 @@ mod tests {
 
     #[test]
     fn nothing_goes_too_deep() {
-        for (open, middle, close) in
-            [("(", "1", ")"), ("!", "a", ""), ("-", "a", ""), ("a?b:", "c", ""), ("f(", "1", ")"), ("[", "", "]")]
-        {
+        for (open, middle, close) in [
+            ("(", "1", ")"),
+            ("!", "a", ""),
+            ("-", "a", ""),
+            ("a?b:", "c", ""),
+            ("f(", "1", ")"),
+            ("[", "", "]"),
+        ] {
             for times in [20, 30, 300] {
                 let source = format!("{}{middle}{}", open.repeat(times), close.repeat(times));
                 let parsed = parse(&source);

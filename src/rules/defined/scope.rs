@@ -147,7 +147,9 @@ impl<'a> Scope<'a, '_> {
                     (0..group.attempts.len()).for_each(|row| see(Row::Attempt(group, row)));
                 }
             }
-            Rows::Stages => spark.iter().flat_map(|spark| &spark.stages).for_each(|stage| see(Row::Stage(stage))),
+            Rows::Stages => {
+                spark.iter().flat_map(|spark| &spark.stages).for_each(|stage| see(Row::Stage(stage)))
+            }
             Rows::Jobs => spark.iter().flat_map(|spark| &spark.jobs).for_each(|job| see(Row::Job(job))),
             Rows::Executors => {
                 spark.into_iter().flat_map(Spark::workers).for_each(|executor| see(Row::Executor(executor)));

@@ -53,7 +53,14 @@ impl<'e> Compiler<'e> {
         }
         let (node, unit) = self.number(value, "percentile");
         let condition = rest.first().map(|condition| self.condition(condition, "percentile"));
-        self.leave(expr, "percentile", AggregateKind::Percentile(percent / 100.0), Some(node), condition, unit)
+        self.leave(
+            expr,
+            "percentile",
+            AggregateKind::Percentile(percent / 100.0),
+            Some(node),
+            condition,
+            unit,
+        )
     }
 
     /// `count(condition)`, `count(task)`, `count(task, condition)`.
@@ -111,10 +118,12 @@ impl<'e> Compiler<'e> {
                 self.wrong_with(
                     expr,
                     format!("{name} over rows takes a value and a condition"),
-                    format!("for the {name} of two facts of each row, put it into an aggregate: sum({name}(x, y))"),
+                    format!(
+                        "for the {name} of two facts of each row, put it into an aggregate: sum({name}(x, y))"
+                    ),
                 )
             }
-            (false, [], _) | (false, [_], _) => {
+            (false, [] | [_], _) => {
                 if !outer {
                     self.row = None;
                 }
@@ -133,7 +142,13 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn of_several(&mut self, name: &str, kind: AggregateKind, typed: &[Typed], args: &'e [IdedExpr]) -> Typed {
+    fn of_several(
+        &mut self,
+        name: &str,
+        kind: AggregateKind,
+        typed: &[Typed],
+        args: &'e [IdedExpr],
+    ) -> Typed {
         let mut common = Type::Any;
         for ((_, of), arg) in typed.iter().zip(args) {
             self.unit_of(arg, *of, name);
@@ -147,8 +162,7 @@ impl<'e> Compiler<'e> {
             }
         }
         let nodes = typed.iter().map(|(node, _)| node.clone()).collect();
-        let node =
-            if kind == AggregateKind::Min { Node::Smallest(nodes) } else { Node::Largest(nodes) };
+        let node = if kind == AggregateKind::Min { Node::Smallest(nodes) } else { Node::Largest(nodes) };
         (node, common)
     }
 

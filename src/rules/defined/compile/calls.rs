@@ -148,7 +148,13 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn method(&mut self, expr: &'e IdedExpr, name: &str, target: &'e IdedExpr, args: &'e [IdedExpr]) -> Typed {
+    fn method(
+        &mut self,
+        expr: &'e IdedExpr,
+        name: &str,
+        target: &'e IdedExpr,
+        args: &'e [IdedExpr],
+    ) -> Typed {
         let test = match name {
             "startsWith" => Some(TextTest::StartsWith),
             "endsWith" => Some(TextTest::EndsWith),

@@ -150,7 +150,9 @@ impl<'e> Compiler<'e> {
 
     /// Where a part stands: the parser points at brackets, dots and operators.
     fn place(&self, expr: &IdedExpr) -> (usize, usize) {
-        let Some((start, stop)) = self.parsed.places.offset_for(expr.id) else { return (0, self.source.len()) };
+        let Some((start, stop)) = self.parsed.places.offset_for(expr.id) else {
+            return (0, self.source.len());
+        };
         let (start, stop) = (start as usize, stop as usize);
         let whole = (start, (stop + 1).saturating_sub(start));
         match &expr.expr {

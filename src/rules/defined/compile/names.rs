@@ -26,7 +26,8 @@ impl<'e> Compiler<'e> {
         let values = self.env.values.iter().map(|(name, _)| name.as_str());
         let known = values.chain(NAMESPACES);
         let help = nearest(name, known).map(|near| format!("did you mean \"{near}\"?"));
-        let help = help.unwrap_or_else(|| format!("there are {} and the values above", NAMESPACES.join(", ")));
+        let help =
+            help.unwrap_or_else(|| format!("there are {} and the values above", NAMESPACES.join(", ")));
         self.wrong_with(expr, format!("there is no \"{name}\""), help)
     }
 
@@ -84,7 +85,8 @@ impl<'e> Compiler<'e> {
             let lines = names::lines(namespace);
             let near = nearest(field, lines.iter().map(|(name, ..)| name.as_str()));
             // `app.tasks.total` and the like: the name may be in another namespace.
-            let elsewhere = NAMESPACES.iter().find(|other| names::lines(other).iter().any(|(name, ..)| name == field));
+            let elsewhere =
+                NAMESPACES.iter().find(|other| names::lines(other).iter().any(|(name, ..)| name == field));
             let help = match (near, elsewhere) {
                 (Some(near), _) => format!("did you mean \"{namespace}.{near}\"?"),
                 (None, Some(other)) => format!("there is \"{other}.{field}\""),
@@ -100,10 +102,8 @@ impl<'e> Compiler<'e> {
 
     /// A fact about a row: of the aggregate it stands in, or of what is judged.
     fn row_fact(&mut self, expr: &IdedExpr, rows: Rows, field: RowField, kind: Type) -> Typed {
-        let is_subject = matches!(
-            (self.env.over, rows),
-            (Over::Stage, Rows::Stages) | (Over::Executor, Rows::Executors)
-        );
+        let is_subject =
+            matches!((self.env.over, rows), (Over::Stage, Rows::Stages) | (Over::Executor, Rows::Executors));
         if is_subject {
             return (Node::Subject(field), kind);
         }
@@ -123,7 +123,10 @@ impl<'e> Compiler<'e> {
         match use_.rows {
             Some(other) if other != rows => {
                 let other = other.name();
-                self.wrong(expr, format!("an aggregate runs over one kind of rows, not over {other} and {name} at once"))
+                self.wrong(
+                    expr,
+                    format!("an aggregate runs over one kind of rows, not over {other} and {name} at once"),
+                )
             }
             _ => {
                 let RowUse { rows: known, needs: all } = use_;

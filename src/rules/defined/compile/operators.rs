@@ -20,7 +20,9 @@ impl<'e> Compiler<'e> {
             (operators::LESS, [left, right]) => self.ordered(expr, Comparison::Less, left, right),
             (operators::LESS_EQUALS, [left, right]) => self.ordered(expr, Comparison::AtMost, left, right),
             (operators::GREATER, [left, right]) => self.ordered(expr, Comparison::Greater, left, right),
-            (operators::GREATER_EQUALS, [left, right]) => self.ordered(expr, Comparison::AtLeast, left, right),
+            (operators::GREATER_EQUALS, [left, right]) => {
+                self.ordered(expr, Comparison::AtLeast, left, right)
+            }
             (operators::LOGICAL_AND, [left, right]) => {
                 let two = [self.condition(left, "&&"), self.condition(right, "&&")];
                 (Node::And(two.into()), Type::Flag)
@@ -73,7 +75,13 @@ impl<'e> Compiler<'e> {
         (Node::Arithmetic(Arithmetic::Over(thousands), [one, other].into()), Type::Number(quotient))
     }
 
-    fn equal(&mut self, expr: &'e IdedExpr, how: Comparison, left: &'e IdedExpr, right: &'e IdedExpr) -> Typed {
+    fn equal(
+        &mut self,
+        expr: &'e IdedExpr,
+        how: Comparison,
+        left: &'e IdedExpr,
+        right: &'e IdedExpr,
+    ) -> Typed {
         let (one, kind) = self.expression(left);
         let (other, other_kind) = self.expression(right);
         if matches!((&left.expr, &right.expr), (_, Expr::Literal(cel::common::ast::LiteralValue::Null))) {
@@ -86,7 +94,13 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn ordered(&mut self, expr: &'e IdedExpr, how: Comparison, left: &'e IdedExpr, right: &'e IdedExpr) -> Typed {
+    fn ordered(
+        &mut self,
+        expr: &'e IdedExpr,
+        how: Comparison,
+        left: &'e IdedExpr,
+        right: &'e IdedExpr,
+    ) -> Typed {
         let (one, kind) = self.expression(left);
         let (other, other_kind) = self.expression(right);
         self.unit_of(left, kind, "a comparison");

@@ -138,6 +138,27 @@ pub enum Verdict<K = &'static str> {
     NotApplicable,
 }
 
+impl Verdict {
+    /// The same with keys as a user's rule has them.
+    #[must_use]
+    pub fn named(self) -> Verdict<Name> {
+        let named = |judged: Judgement| Judgement {
+            severity: judged.severity,
+            subject: judged.subject,
+            tasks: judged.tasks,
+            message: judged.message,
+            evidence: judged.evidence.into_iter().map(|(key, value)| (key.into(), value)).collect(),
+            advice: judged.advice,
+        };
+        match self {
+            Self::Judged(judged) => Verdict::Judged(named(judged)),
+            Self::Several(judged) => Verdict::Several(judged.into_iter().map(named).collect()),
+            Self::NotEvaluated(reason) => Verdict::NotEvaluated(reason),
+            Self::NotApplicable => Verdict::NotApplicable,
+        }
+    }
+}
+
 /// A finding that a user's rule file silences, with the reason it gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suppressed {

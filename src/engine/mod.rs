@@ -8,11 +8,13 @@ mod visit;
 
 use std::path::PathBuf;
 
+use chrono::NaiveDate;
+
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
-use crate::rules::{RuleInfo, RuleSet};
+use crate::rules::{RuleInfo, RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
@@ -42,6 +44,8 @@ impl Default for Options {
 pub struct Report {
     /// The rules that were switched on, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
+    /// What rule files silence, in their order.
+    pub suppressions: Vec<SuppressionUse>,
     /// Counts over the whole run.
     pub summary: Summary,
     /// The applications, worst first.
@@ -52,6 +56,23 @@ pub struct Report {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether something that the user named could not be read.
     pub named_input_failed: bool,
+}
+
+/// What became of a suppression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuppressionUse {
+    /// Where it is written, `file:line`.
+    pub origin: String,
+    /// The rules that it is about.
+    pub rules: String,
+    /// Why it is there.
+    pub reason: String,
+    /// Its last day.
+    pub until: Option<NaiveDate>,
+    /// Whether that day has passed, so that it silences nothing more.
+    pub expired: bool,
+    /// How many findings it silenced, of any severity.
+    pub findings: u64,
 }
 
 /// Counts over the whole run.
@@ -116,8 +137,9 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     let visited = visit(paths, |app, sources| evaluate(app, sources, rules, options));
     let mut report = Report {
         rules: rules.infos(),
+        suppressions: suppression_uses(rules, visited.applications.iter().flat_map(|visit| &visit.value.1)),
         summary: visited.summary,
-        applications: visited.applications.into_iter().map(|visit| visit.value).collect(),
+        applications: visited.applications.into_iter().map(|visit| visit.value.0).collect(),
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
@@ -134,8 +156,38 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     report
 }
 
-fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Options) -> ApplicationReport {
+/// What became of each suppression; `used` holds the place of one for each finding that it silenced.
+fn suppression_uses<'u>(rules: &RuleSet, used: impl Iterator<Item = &'u usize>) -> Vec<SuppressionUse> {
+    let status = |suppression: &Suppression| SuppressionUse {
+        origin: suppression.origin(),
+        rules: suppression.rules.to_string(),
+        reason: suppression.reason.clone(),
+        until: suppression.until,
+        expired: suppression.is_expired(rules.today()),
+        findings: 0,
+    };
+    let mut uses: Vec<SuppressionUse> = rules.suppressions().iter().map(status).collect();
+    for &place in used {
+        if let Some(used) = uses.get_mut(place) {
+            used.findings += 1;
+        }
+    }
+    uses
+}
+
+/// The report on one application, and for each of its findings that a rule file silences the place of the suppression.
+fn evaluate(
+    app: &Application,
+    sources: &[String],
+    rules: &RuleSet,
+    options: Options,
+) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
+    let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
+    let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
+    let mut suppressed: Vec<Suppressed> =
+        suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
+    suppressed.sort_by(|a, b| rank::findings(&a.finding, &b.finding));
     let mut findings = evaluation.findings;
     let mut counts = [0; 5];
     for finding in &findings {
@@ -147,7 +199,7 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
-    ApplicationReport {
+    let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
         engine: app.engine,
@@ -167,9 +219,10 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         metrics: rules.measure(app),
         counts,
         findings,
-        suppressed: Vec::new(),
+        suppressed,
         not_evaluated: evaluation.not_evaluated,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
-    }
+    };
+    (report, used)
 }

@@ -1,7 +1,7 @@
 //! Aggregates: values of rows put together. A row that does not tell its value is left out.
 
 use super::eval::{Gap, Inner, Value};
-pub use super::node::Aggregate as Of;
+pub(super) use super::node::Aggregate as Of;
 use super::node::AggregateKind;
 use super::scope::{Row, Scope};
 use crate::heuristics::split::two_groups;
@@ -11,7 +11,7 @@ use crate::stats::{descriptive, nearest_rank};
 ///
 /// # Errors
 /// [`Gap::NoRows`] where no row tells its value, except for counts of rows that are there.
-pub fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Value<'a>, Gap<'n>> {
+pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Value<'a>, Gap<'n>> {
     scope.spend(scope.row_count(of.rows).saturating_mul(of.cost))?;
     let outside = Inner::default();
     let constants: Vec<Result<Value<'a>, Gap<'n>>> =

@@ -30,7 +30,7 @@ impl DefinedRule {
     #[must_use]
     pub fn check(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
         let engine = self.over.engine().or(self.engine);
-        if engine.is_some_and(|engine| engine != app.engine) {
+        if engine.is_some_and(|engine| engine != app.engine) || !self.only_for.applies_to(app) {
             return Verdict::NotApplicable;
         }
         let work = Cell::new(0);
@@ -78,7 +78,7 @@ impl DefinedRule {
 
     /// The severity by one threshold.
     pub(super) fn limit(&self, place: usize, scope: &Scope<'_, '_>) -> Result<Severity, String> {
-        let Some(DefinedLimit { name, value, limit }) = self.limits.get(place) else {
+        let Some(DefinedLimit { name, value, limit, .. }) = self.limits.get(place) else {
             return Ok(Severity::None);
         };
         match scope.values.get(*value) {

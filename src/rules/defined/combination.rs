@@ -3,12 +3,12 @@
 use cel::common::ast::{Expr, IdedExpr};
 
 use super::parse::{Mistake, Parsed, parse};
-use crate::rules::nearest;
+use crate::rules::words::nearest;
 use crate::severity::Severity;
 
 /// A combination of thresholds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Combination {
+pub(super) enum Combination {
     /// One threshold, by its place.
     Threshold(usize),
     /// The mildest: all have to be bad.
@@ -22,7 +22,7 @@ impl Combination {
     ///
     /// # Errors
     /// Every mistake in it.
-    pub fn parse(source: &str, names: &[String]) -> Result<Self, Vec<Mistake>> {
+    pub(super) fn parse(source: &str, names: &[String]) -> Result<Self, Vec<Mistake>> {
         let parsed = parse(source)?;
         let mut mistakes = Vec::new();
         let combination = read(&parsed.tree, &parsed, names, &mut mistakes);
@@ -34,7 +34,7 @@ impl Combination {
     ///
     /// # Errors
     /// What the first unknown threshold lacks.
-    pub fn severity<E>(
+    pub(super) fn severity<E>(
         &self,
         of: &mut dyn FnMut(usize) -> Result<Severity, E>,
     ) -> Result<(Severity, usize), E> {
@@ -61,7 +61,7 @@ impl Combination {
     }
 
     /// The thresholds it takes.
-    pub fn thresholds(&self, see: &mut dyn FnMut(usize)) {
+    pub(super) fn thresholds(&self, see: &mut dyn FnMut(usize)) {
         match self {
             Self::Threshold(place) => see(*place),
             Self::Min(parts) | Self::Max(parts) => parts.iter().for_each(|part| part.thresholds(see)),

@@ -8,6 +8,9 @@ use super::node::Node;
 use super::template::Template;
 use super::unit::Type;
 use crate::model::Engine;
+use crate::model::spark::Facet;
+use crate::rules::Scope;
+use crate::rules::yaml::Span;
 
 /// A rule that users define.
 #[derive(Debug)]
@@ -29,6 +32,9 @@ pub struct DefinedRule {
     pub(super) advice: Vec<Advice>,
     /// What it should say about examples.
     pub examples: Vec<Example>,
+    /// The applications that it is for, by the scope of the document that defines it.
+    pub(super) only_for: Scope,
+    pub(super) rests_on: Vec<Facet>,
 }
 
 /// A value by its name.
@@ -48,6 +54,8 @@ pub(super) struct DefinedLimit {
     /// The place of the value.
     pub(super) value: usize,
     pub(super) limit: Limit,
+    /// The document that says so last, and where in it.
+    pub(super) origin: (usize, Span),
 }
 
 /// One line of advice, and when it is given.

@@ -11,7 +11,7 @@ use crate::heuristics::split::TwoGroups;
 
 /// What an expression gives.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value<'a> {
+pub(super) enum Value<'a> {
     /// A number, never NaN.
     Number(f64),
     /// A text.
@@ -24,7 +24,7 @@ pub enum Value<'a> {
 
 /// Why a value is not known.
 #[derive(Debug, Clone, Copy)]
-pub enum Gap<'n> {
+pub(super) enum Gap<'n> {
     /// The history does not tell it.
     Untold(&'n Node),
     /// No row tells what it takes.
@@ -42,7 +42,11 @@ impl Node {
     ///
     /// # Errors
     /// Why it is unknown.
-    pub fn eval<'a, 'n>(&'n self, scope: &Scope<'a, 'n>, inner: Inner<'_, 'a, 'n>) -> Evaluated<'a, 'n> {
+    pub(super) fn eval<'a, 'n>(
+        &'n self,
+        scope: &Scope<'a, 'n>,
+        inner: Inner<'_, 'a, 'n>,
+    ) -> Evaluated<'a, 'n> {
         let number = |node: &'n Self| node.number(scope, inner);
         let untold = Gap::Untold(self);
         Ok(match self {
@@ -128,7 +132,11 @@ impl Node {
     }
 
     /// The value of a number.
-    pub fn number<'a, 'n>(&'n self, scope: &Scope<'a, 'n>, inner: Inner<'_, 'a, 'n>) -> Result<f64, Gap<'n>> {
+    pub(super) fn number<'a, 'n>(
+        &'n self,
+        scope: &Scope<'a, 'n>,
+        inner: Inner<'_, 'a, 'n>,
+    ) -> Result<f64, Gap<'n>> {
         match self.eval(scope, inner)? {
             Value::Number(number) => Ok(number),
             _ => Err(Gap::Undefined),
@@ -136,7 +144,11 @@ impl Node {
     }
 
     /// The value of a condition.
-    pub fn flag<'a, 'n>(&'n self, scope: &Scope<'a, 'n>, inner: Inner<'_, 'a, 'n>) -> Result<bool, Gap<'n>> {
+    pub(super) fn flag<'a, 'n>(
+        &'n self,
+        scope: &Scope<'a, 'n>,
+        inner: Inner<'_, 'a, 'n>,
+    ) -> Result<bool, Gap<'n>> {
         match self.eval(scope, inner)? {
             Value::Flag(flag) => Ok(flag),
             _ => Err(Gap::Undefined),
@@ -157,11 +169,11 @@ impl Node {
 
 /// Where an expression stands: outside of aggregates, or on one of their rows.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Inner<'c, 'a, 'n> {
+pub(super) struct Inner<'c, 'a, 'n> {
     /// The row.
-    pub row: Option<Row<'a>>,
+    pub(super) row: Option<Row<'a>>,
     /// What is the same for all rows.
-    pub constants: &'c [Result<Value<'a>, Gap<'n>>],
+    pub(super) constants: &'c [Result<Value<'a>, Gap<'n>>],
 }
 
 /// Whether one of two conditions is `decisive`, as far as is known: what decides needs no other.

@@ -7,7 +7,7 @@ use std::fmt;
 use super::definition::{DefinedRule, DefinedValue};
 use super::eval::{Gap, Inner, Value};
 use super::scope::{Judged, Scope};
-use super::template::show;
+use super::template::{Style, show};
 use super::unit::{Type, Unit};
 use crate::metrics::Metrics;
 use crate::model::{Application, Engine};
@@ -68,7 +68,7 @@ pub enum Expected {
 impl Expected {
     /// Reads what an example expects.
     #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
+    pub(super) fn parse(word: &str) -> Option<Self> {
         match word {
             "not-evaluated" => Some(Self::NotEvaluated),
             "not-applicable" => Some(Self::NotApplicable),
@@ -92,7 +92,7 @@ impl Given {
     ///
     /// # Errors
     /// What was expected.
-    pub fn parse(text: &str, kind: Type) -> Result<Option<Self>, String> {
+    pub(super) fn parse(text: &str, kind: Type) -> Result<Option<Self>, String> {
         if matches!(text, "unknown" | "null" | "~") {
             return Ok(None);
         }
@@ -163,9 +163,9 @@ impl DefinedRule {
         }
         let decided = self.severity.severity(&mut |place| self.limit(place, &scope));
         let shown = |(value, known): (&DefinedValue, &Result<Value<'_>, Gap<'_>>)| {
+            let style = if value.in_percent { Style::Percent } else { Style::Unit };
             let known = known.as_ref().ok().filter(|known| !matches!(known, Value::Groups(_)));
-            let text =
-                known.map_or_else(|| "unknown".to_owned(), |known| show(known, value.kind, value.in_percent));
+            let text = known.map_or_else(|| "unknown".to_owned(), |known| show(known, value.kind, style));
             (value.name.clone(), text)
         };
         let values = self.values.iter().zip(&scope.values).map(shown).collect();

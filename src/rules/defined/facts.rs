@@ -19,6 +19,7 @@ use crate::model::{Application, Engine, Symbol};
 use crate::rules::params::Assumed;
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 
+#[allow(clippy::unnecessary_wraps)] // facts are options
 fn text(text: &str) -> Option<Value<'_>> {
     Some(Value::Text(Cow::Borrowed(text)))
 }
@@ -40,7 +41,7 @@ fn number<'a>(number: f64) -> Option<Value<'a>> {
 }
 
 /// A fact about the application.
-pub fn of_app<'a>(scope: &Scope<'a, '_>, field: AppField) -> Option<Value<'a>> {
+pub(super) fn of_app<'a>(scope: &Scope<'a, '_>, field: AppField) -> Option<Value<'a>> {
     let (app, metrics) = (scope.app, scope.metrics);
     let gb_hours = |amount: Option<MbMillis>| number(amount?.as_gb_hours());
     let log = || app.spark.as_ref().map(|spark| spark.log);
@@ -71,7 +72,7 @@ pub fn of_app<'a>(scope: &Scope<'a, '_>, field: AppField) -> Option<Value<'a>> {
 }
 
 /// A number about the tasks of what is judged.
-pub fn of_tasks<'a>(scope: &Scope<'a, '_>, field: TasksField) -> Option<Value<'a>> {
+pub(super) fn of_tasks<'a>(scope: &Scope<'a, '_>, field: TasksField) -> Option<Value<'a>> {
     let groups = scope.judged.groups(scope.app);
     let ended = |outcome| Some(count(groups.iter().map(|group| group.count_tasks(outcome)).sum()));
     match field {
@@ -89,7 +90,7 @@ pub fn of_tasks<'a>(scope: &Scope<'a, '_>, field: TasksField) -> Option<Value<'a
 }
 
 /// A number about the attempts of what is judged.
-pub fn of_attempts<'a>(scope: &Scope<'a, '_>, field: AttemptsField) -> Value<'a> {
+pub(super) fn of_attempts<'a>(scope: &Scope<'a, '_>, field: AttemptsField) -> Value<'a> {
     let rows = |wanted: &dyn Fn(&TaskGroup, usize) -> bool| {
         let of_group =
             |group: &TaskGroup| (0..group.attempts.len()).filter(|&row| wanted(group, row)).count() as u64;
@@ -107,7 +108,7 @@ pub fn of_attempts<'a>(scope: &Scope<'a, '_>, field: AttemptsField) -> Value<'a>
 
 /// What is judged as a row, where it is one.
 #[must_use]
-pub fn subject_row(judged: Judged<'_>) -> Option<Row<'_>> {
+pub(super) fn subject_row(judged: Judged<'_>) -> Option<Row<'_>> {
     match judged {
         Judged::Stage(stage, _) => Some(Row::Stage(stage)),
         Judged::Executor(executor) => Some(Row::Executor(executor)),
@@ -117,7 +118,7 @@ pub fn subject_row(judged: Judged<'_>) -> Option<Row<'_>> {
 
 /// A fact about a row.
 #[must_use]
-pub fn of_row<'a>(app: &'a Application, row: Row<'a>, field: RowField) -> Option<Value<'a>> {
+pub(super) fn of_row<'a>(app: &'a Application, row: Row<'a>, field: RowField) -> Option<Value<'a>> {
     match (row, field) {
         (Row::Attempt(group, row), RowField::Attempt(field)) => of_attempt(app, group, row, field),
         (Row::Stage(stage), RowField::Stage(field)) => of_stage(stage, field),
@@ -178,6 +179,7 @@ fn of_attempt<'a>(
     }
 }
 
+#[allow(clippy::unnecessary_wraps)] // facts are options
 fn word<'a>(variant: &impl std::fmt::Debug) -> Option<Value<'a>> {
     Some(Value::Text(Cow::Owned(snake_case(&format!("{variant:?}")))))
 }
@@ -263,7 +265,7 @@ fn of_executor<'a>(app: &'a Application, executor: &'a Executor, field: Executor
 
 /// A setting, read as `kind`.
 #[must_use]
-pub fn setting<'a>(conf: &Conf, kind: SettingKind, name: &str) -> Option<Value<'a>> {
+pub(super) fn setting<'a>(conf: &Conf, kind: SettingKind, name: &str) -> Option<Value<'a>> {
     match kind {
         SettingKind::Text => conf.setting(name).map(|text| Value::Text(Cow::Owned(text))),
         SettingKind::Number => {

@@ -10,7 +10,7 @@ use crate::rules::yaml::{Kind, Node, ReadError};
 use crate::severity::Severity;
 
 /// Cut-offs of any unit and direction.
-pub trait Judge: fmt::Debug + Send + Sync {
+pub(super) trait Judge: fmt::Debug + Send + Sync {
     /// The severity of a value; where `decimals` are told, only as many count, on both sides.
     fn severity(&self, value: f64, decimals: Option<i32>) -> Severity;
 
@@ -45,20 +45,20 @@ impl<U: Unit, D: Direction> Judge for Cutoffs<U, D> {
 
 /// A threshold.
 #[derive(Debug)]
-pub struct Limit {
+pub(super) struct Limit {
     /// The cut-offs.
-    pub judge: Box<dyn Judge>,
+    pub(super) judge: Box<dyn Judge>,
     /// Whether more is worse.
-    pub way: Way,
+    pub(super) way: Way,
     /// How many decimals count; all of them where it is not told.
-    pub decimals: Option<i32>,
+    pub(super) decimals: Option<i32>,
     /// Whether the cut-offs are written in percent.
-    pub in_percent: bool,
+    pub(super) in_percent: bool,
 }
 
 /// Which way values get worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub(super) enum Way {
     /// More is worse.
     Rising,
     /// Less is worse.
@@ -73,7 +73,7 @@ impl Limit {
     ///
     /// # Errors
     /// What was expected instead.
-    pub fn read(node: &Node, unit: ValueUnit, before: Option<&Self>) -> Result<Self, ReadError> {
+    pub(super) fn read(node: &Node, unit: ValueUnit, before: Option<&Self>) -> Result<Self, ReadError> {
         let mut way = None;
         let mut decimals = before.and_then(|before| before.decimals);
         let mut list = node;
@@ -125,7 +125,7 @@ impl Limit {
 
     /// The severity of a value.
     #[must_use]
-    pub fn severity(&self, value: f64) -> Severity {
+    pub(super) fn severity(&self, value: f64) -> Severity {
         self.judge.severity(value, self.decimals)
     }
 }

@@ -8,15 +8,15 @@ use crate::model::spark::ExecutorMetric;
 
 /// A name of a namespace.
 #[derive(Debug, Clone)]
-pub struct Named<F> {
+pub(super) struct Named<F> {
     /// The name after the dot.
-    pub name: String,
+    pub(super) name: String,
     /// What stands behind it.
-    pub field: F,
+    pub(super) field: F,
     /// Its type.
-    pub kind: Type,
+    pub(super) kind: Type,
     /// What it means, in a few words.
-    pub meaning: String,
+    pub(super) meaning: String,
 }
 
 macro_rules! fields {
@@ -26,10 +26,10 @@ macro_rules! fields {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[allow(missing_docs)] // the meanings stand in the table
-        pub enum $enum { $($variant,)+ }
+        pub(super) enum $enum { $($variant,)+ }
 
         #[doc = concat!("Every name of `", $namespace, "`.")]
-        pub static $all: LazyLock<Vec<Named<$enum>>> = LazyLock::new(|| vec![$(Named {
+        pub(super) static $all: LazyLock<Vec<Named<$enum>>> = LazyLock::new(|| vec![$(Named {
             name: $name.to_owned(),
             field: $enum::$variant,
             kind: $kind,
@@ -117,7 +117,7 @@ fields! {
 /// Facts about an attempt of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the meanings stand in the table
-pub enum AttemptField {
+pub(super) enum AttemptField {
     Counter(Counter),
     InputBytes,
     ShuffleBytesRead,
@@ -139,7 +139,7 @@ pub enum AttemptField {
 }
 
 /// Every name of `task` and `attempt`.
-pub static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> = LazyLock::new(|| {
+pub(super) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> = LazyLock::new(|| {
     use AttemptField as F;
     let named = |name: &str, field, kind, meaning: &str| Named {
         name: name.to_owned(),
@@ -222,7 +222,7 @@ fn counter_name(counter: Counter) -> String {
 /// Facts about an executor, or about the driver where it runs the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the meanings stand in the table
-pub enum ExecutorField {
+pub(super) enum ExecutorField {
     Id,
     Host,
     Cores,
@@ -250,7 +250,7 @@ pub enum ExecutorField {
 }
 
 /// Every name of `executor`.
-pub static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>> = LazyLock::new(|| {
+pub(super) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>> = LazyLock::new(|| {
     use ExecutorField as F;
     let named = |name: &str, field, kind, meaning: &str| Named {
         name: name.to_owned(),
@@ -316,7 +316,7 @@ pub static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>> = LazyLock::new(|| {
 });
 
 /// `HdfsBytesRead` as `hdfs_bytes_read`.
-pub fn snake_case(variant: &str) -> String {
+pub(super) fn snake_case(variant: &str) -> String {
     let mut name = String::with_capacity(variant.len() + 8);
     for (place, letter) in variant.chars().enumerate() {
         if place > 0 && letter.is_ascii_uppercase() {
@@ -329,7 +329,7 @@ pub fn snake_case(variant: &str) -> String {
 
 /// What has a row each: what aggregates run over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows {
+pub(super) enum Rows {
     /// The attempts that stand for tasks that succeeded.
     Tasks,
     /// All attempts.
@@ -345,7 +345,7 @@ pub enum Rows {
 impl Rows {
     /// The namespace of such a row.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Tasks => "task",
             Self::Attempts => "attempt",
@@ -357,7 +357,7 @@ impl Rows {
 
     /// The rows of a namespace.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub(super) fn named(name: &str) -> Option<Self> {
         [Self::Tasks, Self::Attempts, Self::Stages, Self::Jobs, Self::Executors]
             .into_iter()
             .find(|rows| rows.name() == name)
@@ -367,7 +367,7 @@ impl Rows {
 /// A fact about one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // each is the field of its namespace
-pub enum RowField {
+pub(super) enum RowField {
     Attempt(AttemptField),
     Stage(StageField),
     Job(JobField),
@@ -380,7 +380,7 @@ fn find<F: Copy>(names: &[Named<F>], name: &str) -> Option<(F, Type)> {
 
 /// The fact behind `name` in a namespace of rows.
 #[must_use]
-pub fn row_field(rows: Rows, name: &str) -> Option<(RowField, Type)> {
+pub(super) fn row_field(rows: Rows, name: &str) -> Option<(RowField, Type)> {
     match rows {
         Rows::Tasks | Rows::Attempts => find(&ATTEMPT, name).map(|(f, kind)| (RowField::Attempt(f), kind)),
         Rows::Stages => find(&STAGE, name).map(|(f, kind)| (RowField::Stage(f), kind)),
@@ -391,31 +391,32 @@ pub fn row_field(rows: Rows, name: &str) -> Option<(RowField, Type)> {
 
 /// The fact behind `app.<name>`.
 #[must_use]
-pub fn app_field(name: &str) -> Option<(AppField, Type)> {
+pub(super) fn app_field(name: &str) -> Option<(AppField, Type)> {
     find(&APP, name)
 }
 
 /// The fact behind `tasks.<name>`.
 #[must_use]
-pub fn tasks_field(name: &str) -> Option<(TasksField, Type)> {
+pub(super) fn tasks_field(name: &str) -> Option<(TasksField, Type)> {
     find(&TASKS, name)
 }
 
 /// The fact behind `attempts.<name>`.
 #[must_use]
-pub fn attempts_field(name: &str) -> Option<(AttemptsField, Type)> {
+pub(super) fn attempts_field(name: &str) -> Option<(AttemptsField, Type)> {
     find(&ATTEMPTS, name)
 }
 
 /// The namespaces.
-pub const NAMESPACES: [&str; 8] = ["app", "tasks", "attempts", "task", "attempt", "stage", "job", "executor"];
+pub(super) const NAMESPACES: [&str; 8] =
+    ["app", "tasks", "attempts", "task", "attempt", "stage", "job", "executor"];
 
 /// A line of the table: name within the namespace, type, meaning.
-pub type Line = (String, Type, String);
+pub(super) type Line = (String, Type, String);
 
 /// Every name of a namespace, for messages and documentation.
 #[must_use]
-pub fn lines(namespace: &str) -> Vec<Line> {
+pub(super) fn lines(namespace: &str) -> Vec<Line> {
     fn of<F>(names: &[Named<F>]) -> Vec<Line> {
         names.iter().map(|named| (named.name.clone(), named.kind, named.meaning.clone())).collect()
     }

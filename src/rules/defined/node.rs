@@ -6,7 +6,7 @@ use super::names::{AppField, AttemptsField, RowField, Rows, TasksField};
 
 /// An expression.
 #[derive(Debug, Clone)]
-pub enum Node {
+pub(super) enum Node {
     /// A number.
     Number(f64),
     /// True or false.
@@ -73,7 +73,7 @@ pub enum Node {
 /// in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the words of arithmetic
-pub enum Arithmetic {
+pub(super) enum Arithmetic {
     Plus,
     Minus,
     Times(i32),
@@ -84,7 +84,7 @@ pub enum Arithmetic {
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the words of comparisons
-pub enum Comparison {
+pub(super) enum Comparison {
     Equal,
     NotEqual,
     Less,
@@ -96,7 +96,7 @@ pub enum Comparison {
 /// A question about two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // named like their functions
-pub enum TextTest {
+pub(super) enum TextTest {
     StartsWith,
     EndsWith,
     Contains,
@@ -105,7 +105,7 @@ pub enum TextTest {
 /// A function of one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs)] // named like their functions
-pub enum Function {
+pub(super) enum Function {
     Abs,
     Floor,
     Ceil,
@@ -119,7 +119,7 @@ pub enum Function {
 /// How a setting is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // named like their functions
-pub enum SettingKind {
+pub(super) enum SettingKind {
     Text,
     Number,
     Flag,
@@ -132,14 +132,14 @@ pub enum SettingKind {
 /// One of the groups of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // by size
-pub enum Side {
+pub(super) enum Side {
     Small,
     Large,
 }
 
 /// A part of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub(super) enum Part {
     /// Mean of a group.
     Mean,
     /// Values in a group.
@@ -152,27 +152,27 @@ pub enum Part {
 
 /// One number, or a split, of many rows.
 #[derive(Debug, Clone)]
-pub struct Aggregate {
+pub(super) struct Aggregate {
     /// How the values are put together.
-    pub kind: AggregateKind,
+    pub(super) kind: AggregateKind,
     /// The rows.
-    pub rows: Rows,
+    pub(super) rows: Rows,
     /// What is taken from each row; `None` where rows are only counted.
-    pub value: Option<Node>,
+    pub(super) value: Option<Node>,
     /// Which rows are taken.
-    pub condition: Option<Node>,
+    pub(super) condition: Option<Node>,
     /// What is the same for all rows, evaluated once.
-    pub constants: Vec<Node>,
+    pub(super) constants: Vec<Node>,
     /// Steps for each row.
-    pub cost: u64,
+    pub(super) cost: u64,
     /// What the rows must tell, in the words of the history, for the reason where none does.
-    pub needs: Vec<String>,
+    pub(super) needs: Vec<String>,
 }
 
 /// How values of rows become one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs)] // named like their functions
-pub enum AggregateKind {
+pub(super) enum AggregateKind {
     Sum,
     Mean,
     Median,
@@ -187,7 +187,7 @@ pub enum AggregateKind {
 
 impl Node {
     /// Calls `see` with each direct part of the expression, those of aggregates included.
-    pub fn parts<'n>(&'n self, see: &mut dyn FnMut(&'n Self)) {
+    pub(super) fn parts<'n>(&'n self, see: &mut dyn FnMut(&'n Self)) {
         match self {
             Self::Number(_)
             | Self::Flag(_)
@@ -234,14 +234,14 @@ impl Node {
             | Self::Not(node)
             | Self::Matches(node, _)
             | Self::Known(node)
-            | Self::Function(_, node) => change(node),
+            | Self::Function(_, node)
+            // The list behind "in" holds literals.
+            | Self::In(node, _) => change(node),
             Self::Arithmetic(_, two)
             | Self::Comparison(_, two)
             | Self::And(two)
             | Self::Or(two)
             | Self::TextTest(_, two) => two.iter_mut().for_each(change),
-            // The list holds literals.
-            Self::In(node, _) => change(node),
             Self::Choice(three) => three.iter_mut().for_each(change),
             Self::FirstKnown(list) | Self::Smallest(list) | Self::Largest(list) => {
                 list.iter_mut().for_each(change);
@@ -252,7 +252,7 @@ impl Node {
 
     /// Whether a row of an aggregate is needed.
     #[must_use]
-    pub fn depends_on_row(&self) -> bool {
+    pub(super) fn depends_on_row(&self) -> bool {
         match self {
             Self::Row(_) => true,
             Self::Aggregate(_) => false,
@@ -266,7 +266,7 @@ impl Node {
 
     /// Steps that one evaluation takes, aggregates not counted.
     #[must_use]
-    pub fn cost(&self) -> u64 {
+    pub(super) fn cost(&self) -> u64 {
         let own = match self {
             // Texts may be long, and settings name others.
             Self::Matches(..) | Self::TextTest(..) | Self::Setting(..) => 50,
@@ -281,7 +281,7 @@ impl Node {
     }
 
     /// Moves what no row changes into `constants`.
-    pub fn move_constants(&mut self, constants: &mut Vec<Self>) {
+    pub(super) fn move_constants(&mut self, constants: &mut Vec<Self>) {
         match self {
             Self::Number(_) | Self::Flag(_) | Self::Text(_) | Self::Unknown | Self::Row(_) => {}
             _ if self.depends_on_row() => self.map_parts(&mut |part| part.move_constants(constants)),

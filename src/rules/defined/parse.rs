@@ -7,50 +7,50 @@ use cel::common::ast::{IdedExpr, SourceInfo};
 use cel::parser::Parser;
 
 /// The longest expression in bytes.
-pub const MAX_LENGTH: usize = 2000;
+pub(super) const MAX_LENGTH: usize = 2000;
 /// How deep brackets, negations and choices may nest: the parser goes down the stack with each.
-pub const MAX_NESTING: usize = 24;
+pub(super) const MAX_NESTING: usize = 24;
 
 /// Something wrong with an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub(super) struct Mistake {
     /// Where it starts in the expression, in bytes.
-    pub at: usize,
+    pub(super) at: usize,
     /// How many bytes it takes.
-    pub len: usize,
+    pub(super) len: usize,
     /// What is wrong.
-    pub message: String,
+    pub(super) message: String,
     /// What to write instead.
-    pub help: Option<String>,
+    pub(super) help: Option<String>,
 }
 
 impl Mistake {
     /// A mistake at a place.
-    pub fn new(at: usize, len: usize, message: impl Into<String>) -> Self {
+    pub(super) fn new(at: usize, len: usize, message: impl Into<String>) -> Self {
         Self { at, len, message: message.into(), help: None }
     }
 
     /// The same with what to write instead.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 }
 
 /// A syntax tree and where its parts stand.
-pub struct Parsed {
+pub(super) struct Parsed {
     /// The tree.
-    pub tree: IdedExpr,
+    pub(super) tree: IdedExpr,
     /// Places by the ids of the parts.
-    pub places: SourceInfo,
+    pub(super) places: SourceInfo,
 }
 
 /// Parses an expression.
 ///
 /// # Errors
 /// Every mistake that the parser finds.
-pub fn parse(source: &str) -> Result<Parsed, Vec<Mistake>> {
+pub(super) fn parse(source: &str) -> Result<Parsed, Vec<Mistake>> {
     if source.trim().is_empty() {
         return Err(vec![Mistake::new(0, 0, "the expression is empty")]);
     }

@@ -15,7 +15,7 @@ use crate::model::spark::Facet;
 
 /// Why `what` is unknown.
 #[must_use]
-pub fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String {
+pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String {
     match gap {
         Gap::Untold(Node::Setting(_, name)) => format!("the configuration does not tell {name}"),
         Gap::Untold(node) => match told_name(node) {
@@ -28,7 +28,7 @@ pub fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String {
     }
 }
 
-/// "no map reports SPILLED_RECORDS and MAP_OUTPUT_RECORDS".
+/// "no map reports `SPILLED_RECORDS` and `MAP_OUTPUT_RECORDS`", without the ticks.
 fn no_rows(of: &Of, scope: &Scope<'_, '_>) -> String {
     let noun = match (scope.judged, of.rows) {
         (Judged::Tasks(group), Rows::Tasks | Rows::Attempts) => group.kind.name(),
@@ -62,11 +62,11 @@ fn told_name(node: &Node) -> Option<String> {
 
 /// Limits joined for a sentence, each once.
 #[derive(Debug, Default)]
-pub struct Limits(Vec<String>);
+pub(super) struct Limits(Vec<String>);
 
 impl Limits {
     /// Adds a limit that is not there yet.
-    pub fn add(&mut self, limit: Option<String>) {
+    pub(super) fn add(&mut self, limit: Option<String>) {
         if let Some(limit) = limit.filter(|limit| !self.0.contains(limit)) {
             self.0.push(limit);
         }
@@ -82,7 +82,11 @@ impl fmt::Display for Limits {
 impl DefinedRule {
     /// The parts of a Spark application that the verdict rests on, by what the expressions use.
     #[must_use]
-    pub fn rests_on(&self) -> Vec<Facet> {
+    pub fn rests_on(&self) -> &[Facet] {
+        &self.rests_on
+    }
+
+    pub(super) fn find_facets(&self) -> Vec<Facet> {
         let mut facets = Vec::new();
         match self.over {
             Over::Stage => facets.push(Facet::Stages),
@@ -106,13 +110,7 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
     match node {
         Node::Tasks(_) | Node::Attempts(_) => facets.push(Facet::Tasks),
         Node::App(field) => match field {
-            AppField::RunTime
-            | AppField::Status
-            | AppField::Complete
-            | AppField::LogSize
-            | AppField::StoredLogSize => {
-                facets.push(Facet::End);
-            }
+            AppField::RunTime | AppField::Status | AppField::Complete => facets.push(Facet::End),
             AppField::WaitTime
             | AppField::UsedGbHours
             | AppField::WastedGbHours
@@ -125,11 +123,10 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
         },
         Node::Row(field) | Node::Subject(field) => facets.push(facet(*field)),
         Node::Aggregate(of) => facets.push(match of.rows {
-            Rows::Tasks | Rows::Attempts => Facet::Tasks,
+            // What is told of executors are sums over tasks, unless a fact says otherwise.
+            Rows::Tasks | Rows::Attempts | Rows::Executors => Facet::Tasks,
             Rows::Stages => Facet::Stages,
             Rows::Jobs => Facet::Jobs,
-            // What the executors add up to, told apart by the fields that are used.
-            Rows::Executors => Facet::Tasks,
         }),
         _ => {}
     }
@@ -138,14 +135,13 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
 
 const fn facet(field: RowField) -> Facet {
     match field {
-        RowField::Attempt(AttemptField::Executor) => Facet::Executors,
-        RowField::Attempt(_) => Facet::Tasks,
-        RowField::Stage(_) => Facet::Stages,
-        RowField::Job(_) => Facet::Jobs,
-        RowField::Executor(
+        RowField::Attempt(AttemptField::Executor)
+        | RowField::Executor(
             ExecutorField::Cores | ExecutorField::Host | ExecutorField::Lost | ExecutorField::StorageMemory,
         ) => Facet::Executors,
-        RowField::Executor(_) => Facet::Tasks,
+        RowField::Attempt(_) | RowField::Executor(_) => Facet::Tasks,
+        RowField::Stage(_) => Facet::Stages,
+        RowField::Job(_) => Facet::Jobs,
     }
 }
 

@@ -12,11 +12,11 @@ use crate::model::spark::{Executor, Job, Spark, Stage};
 use crate::model::table::{TaskGroup, TaskKind};
 
 /// How many steps a rule may take on one application: about a second of work.
-pub const MAX_WORK: u64 = 100_000_000;
+pub(super) const MAX_WORK: u64 = 100_000_000;
 
 /// What is judged.
 #[derive(Debug, Clone, Copy)]
-pub enum Judged<'a> {
+pub(super) enum Judged<'a> {
     /// The application.
     Application,
     /// The tasks of one kind.
@@ -30,7 +30,7 @@ pub enum Judged<'a> {
 impl<'a> Judged<'a> {
     /// Everything in `app` that a rule over `over` judges, in the order of the history.
     #[must_use]
-    pub fn all(app: &'a Application, over: Over) -> Vec<Self> {
+    pub(super) fn all(app: &'a Application, over: Over) -> Vec<Self> {
         let group = |kind| {
             let group = app.group(kind).filter(|group| !group.tasks.is_empty());
             group.map(Self::Tasks).into_iter().collect()
@@ -51,7 +51,7 @@ impl<'a> Judged<'a> {
 
     /// What a finding about it is about.
     #[must_use]
-    pub fn subject(self) -> Subject {
+    pub(super) fn subject(self) -> Subject {
         match self {
             Self::Application => Subject::Application,
             Self::Tasks(group) => Subject::Tasks(group.kind.name()),
@@ -63,7 +63,7 @@ impl<'a> Judged<'a> {
 
     /// Its groups of tasks.
     #[must_use]
-    pub fn groups(self, app: &'a Application) -> &'a [TaskGroup] {
+    pub(super) fn groups(self, app: &'a Application) -> &'a [TaskGroup] {
         match self {
             Self::Application => &app.groups,
             Self::Tasks(group) | Self::Stage(_, group) => std::slice::from_ref(group),
@@ -73,7 +73,7 @@ impl<'a> Judged<'a> {
 
     /// How many tasks it has, for the score.
     #[must_use]
-    pub fn task_count(self, app: &'a Application) -> u64 {
+    pub(super) fn task_count(self, app: &'a Application) -> u64 {
         match self {
             Self::Executor(executor) => executor.totals.tasks,
             _ => self.groups(app).iter().map(|group| group.tasks.len() as u64).sum(),
@@ -83,7 +83,7 @@ impl<'a> Judged<'a> {
 
 /// One row of an aggregate.
 #[derive(Debug, Clone, Copy)]
-pub enum Row<'a> {
+pub(super) enum Row<'a> {
     /// An attempt of a task.
     Attempt(&'a TaskGroup, usize),
     /// A stage attempt.
@@ -96,22 +96,22 @@ pub enum Row<'a> {
 
 /// What an expression is evaluated on.
 #[derive(Debug)]
-pub struct Scope<'a, 'w> {
+pub(super) struct Scope<'a, 'w> {
     /// The application.
-    pub app: &'a Application,
+    pub(super) app: &'a Application,
     /// What it cost.
-    pub metrics: &'a Metrics,
+    pub(super) metrics: &'a Metrics,
     /// What is judged.
-    pub judged: Judged<'a>,
+    pub(super) judged: Judged<'a>,
     /// The values above, by their places.
-    pub values: Vec<Result<Value<'a>, Gap<'w>>>,
+    pub(super) values: Vec<Result<Value<'a>, Gap<'w>>>,
     /// Steps taken so far, by all that is judged in this application.
-    pub work: &'w Cell<u64>,
+    pub(super) work: &'w Cell<u64>,
 }
 
 impl<'a> Scope<'a, '_> {
     /// Takes `steps`, or fails when the rule has none left.
-    pub fn spend(&self, steps: u64) -> Result<(), Gap<'static>> {
+    pub(super) fn spend(&self, steps: u64) -> Result<(), Gap<'static>> {
         let spent = self.work.get().saturating_add(steps);
         self.work.set(spent);
         if spent > MAX_WORK { Err(Gap::TooExpensive) } else { Ok(()) }
@@ -119,7 +119,7 @@ impl<'a> Scope<'a, '_> {
 
     /// How many rows there are at most.
     #[must_use]
-    pub fn row_count(&self, rows: Rows) -> u64 {
+    pub(super) fn row_count(&self, rows: Rows) -> u64 {
         let spark = self.app.spark.as_deref();
         let groups = self.judged.groups(self.app);
         let count = match rows {
@@ -133,7 +133,7 @@ impl<'a> Scope<'a, '_> {
     }
 
     /// Calls `see` with each row.
-    pub fn each_row(&self, rows: Rows, see: &mut dyn FnMut(Row<'a>)) {
+    pub(super) fn each_row(&self, rows: Rows, see: &mut dyn FnMut(Row<'a>)) {
         let groups = self.judged.groups(self.app);
         let spark = self.app.spark.as_deref();
         match rows {
@@ -148,7 +148,7 @@ impl<'a> Scope<'a, '_> {
                 }
             }
             Rows::Stages => {
-                spark.iter().flat_map(|spark| &spark.stages).for_each(|stage| see(Row::Stage(stage)))
+                spark.iter().flat_map(|spark| &spark.stages).for_each(|stage| see(Row::Stage(stage)));
             }
             Rows::Jobs => spark.iter().flat_map(|spark| &spark.jobs).for_each(|job| see(Row::Job(job))),
             Rows::Executors => {

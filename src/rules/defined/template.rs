@@ -14,14 +14,25 @@ const MAX_SHOWN: usize = 200;
 
 /// A text with places for values.
 #[derive(Debug, Clone)]
-pub struct Template {
+pub(super) struct Template {
     parts: Vec<Part>,
 }
 
 #[derive(Debug, Clone)]
 enum Part {
     Text(String),
-    Value { node: Node, kind: Type, in_percent: bool },
+    Value { node: Node, kind: Type, style: Style },
+}
+
+/// How a number is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// In its unit.
+    Unit,
+    /// A share in percent.
+    Percent,
+    /// Digits only, as settings take them: bytes, milliseconds.
+    Plain,
 }
 
 impl Template {
@@ -29,7 +40,7 @@ impl Template {
     ///
     /// # Errors
     /// Every mistake in its expressions.
-    pub fn parse(
+    pub(super) fn parse(
         source: &str,
         env: Env<'_>,
         in_percent: &dyn Fn(usize) -> bool,
@@ -78,11 +89,11 @@ impl Template {
 
     /// The text with the values of `scope`.
     #[must_use]
-    pub fn fill(&self, scope: &Scope<'_, '_>) -> String {
+    pub(super) fn fill(&self, scope: &Scope<'_, '_>) -> String {
         let part = |part: &Part| match part {
             Part::Text(text) => text.clone(),
-            Part::Value { node, kind, in_percent } => match node.eval(scope, Inner::default()) {
-                Ok(value) => show(&value, *kind, *in_percent),
+            Part::Value { node, kind, style } => match node.eval(scope, Inner::default()) {
+                Ok(value) => show(&value, *kind, *style),
                 Err(_) => "unknown".to_owned(),
             },
         };
@@ -90,7 +101,7 @@ impl Template {
     }
 
     /// The expressions in it.
-    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
         self.parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
             Part::Value { node, .. } => Some(node),
@@ -100,10 +111,10 @@ impl Template {
 
 impl Part {
     fn parse(source: &str, env: Env<'_>, in_percent: &dyn Fn(usize) -> bool) -> Result<Self, Vec<Mistake>> {
-        let (expression, percent) = match source.strip_suffix(":%") {
-            Some(expression) => (expression, true),
-            None => (source, false),
-        };
+        let styles = [(":%", Style::Percent), (":plain", Style::Plain)];
+        let styled =
+            styles.into_iter().find_map(|(ending, style)| Some((source.strip_suffix(ending)?, Some(style))));
+        let (expression, style) = styled.unwrap_or((source, None));
         let Compiled { node, kind } = compile(expression, env)?;
         let wrong = |message: String| Err(vec![Mistake::new(0, expression.len(), message)]);
         match kind {
@@ -113,21 +124,23 @@ impl Part {
             Type::Number(unit) if !unit.is_shown() => {
                 return wrong(format!("{} cannot be shown", unit.name()));
             }
-            Type::Number(unit) if percent && !unit.fits(Unit::NUMBER) => {
+            Type::Number(unit) if style == Some(Style::Percent) && !unit.fits(Unit::NUMBER) => {
                 return wrong(format!("{} cannot be shown in percent", unit.name()));
             }
             _ => {}
         }
         let share = matches!(node, Node::Value(place) if in_percent(place));
-        Ok(Self::Value { node, kind, in_percent: percent || share })
+        let style = style.unwrap_or(if share { Style::Percent } else { Style::Unit });
+        Ok(Self::Value { node, kind, style })
     }
 }
 
 /// A value for people.
 #[must_use]
-pub fn show(value: &Value<'_>, kind: Type, in_percent: bool) -> String {
+pub(super) fn show(value: &Value<'_>, kind: Type, style: Style) -> String {
     match value {
-        Value::Number(number) if in_percent => percent(*number),
+        Value::Number(number) if style == Style::Percent => percent(*number),
+        Value::Number(number) if style == Style::Plain => number.to_string(),
         Value::Number(number) => kind.unit().unwrap_or(Unit::NUMBER).show(*number),
         Value::Text(text) => shorten(text),
         Value::Flag(flag) => flag.to_string(),
@@ -137,7 +150,7 @@ pub fn show(value: &Value<'_>, kind: Type, in_percent: bool) -> String {
 
 /// A text of a history, cut to what a message can hold.
 #[must_use]
-pub fn shorten(text: &str) -> String {
+pub(super) fn shorten(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

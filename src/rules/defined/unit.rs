@@ -9,7 +9,7 @@ use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 ///
 /// A time is stored in milliseconds and a size in bytes; a speed, and whatever else has time in it, counts seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
+pub(super) struct Unit {
     size: i8,
     time: i8,
     /// A whole number of things, as long as no unit is left.
@@ -18,37 +18,37 @@ pub struct Unit {
 
 impl Unit {
     /// A plain number: a ratio, a mean of counts.
-    pub const NUMBER: Self = Self { size: 0, time: 0, counts: false };
+    pub(super) const NUMBER: Self = Self { size: 0, time: 0, counts: false };
     /// A number of things.
-    pub const COUNT: Self = Self { size: 0, time: 0, counts: true };
+    pub(super) const COUNT: Self = Self { size: 0, time: 0, counts: true };
     /// A time in milliseconds.
-    pub const TIME: Self = Self { size: 0, time: 1, counts: false };
+    pub(super) const TIME: Self = Self { size: 0, time: 1, counts: false };
     /// A size in bytes.
-    pub const SIZE: Self = Self { size: 1, time: 0, counts: false };
+    pub(super) const SIZE: Self = Self { size: 1, time: 0, counts: false };
     /// Bytes in a second.
-    pub const SPEED: Self = Self { size: 1, time: -1, counts: false };
+    pub(super) const SPEED: Self = Self { size: 1, time: -1, counts: false };
 
     /// Whether both measure the same; a count is a number, too.
     #[must_use]
-    pub const fn fits(self, other: Self) -> bool {
+    pub(super) const fn fits(self, other: Self) -> bool {
         self.size == other.size && self.time == other.time
     }
 
     /// The unit of a sum or a choice of both; `None` where they measure different things.
     #[must_use]
-    pub fn common(self, other: Self) -> Option<Self> {
+    pub(super) fn common(self, other: Self) -> Option<Self> {
         self.fits(other).then_some(Self { counts: self.counts && other.counts, ..self })
     }
 
     /// The unit of a mean of such numbers.
     #[must_use]
-    pub const fn of_a_mean(self) -> Self {
+    pub(super) const fn of_a_mean(self) -> Self {
         Self { counts: false, ..self }
     }
 
     /// The unit of a product.
     #[must_use]
-    pub const fn times(self, other: Self) -> Self {
+    pub(super) const fn times(self, other: Self) -> Self {
         Self {
             size: self.size.saturating_add(other.size),
             time: self.time.saturating_add(other.time),
@@ -58,7 +58,7 @@ impl Unit {
 
     /// The unit of a quotient.
     #[must_use]
-    pub const fn over(self, other: Self) -> Self {
+    pub(super) const fn over(self, other: Self) -> Self {
         Self {
             size: self.size.saturating_sub(other.size),
             time: self.time.saturating_sub(other.time),
@@ -68,19 +68,19 @@ impl Unit {
 
     /// How many factors of a thousand lie between the stored number and one in seconds.
     #[must_use]
-    pub const fn thousands(self) -> i32 {
+    pub(super) const fn thousands(self) -> i32 {
         if self.time == 1 && self.size == 0 { 1 } else { 0 }
     }
 
     /// Whether reports can show such a number.
     #[must_use]
-    pub fn is_shown(self) -> bool {
+    pub(super) fn is_shown(self) -> bool {
         [Self::NUMBER, Self::TIME, Self::SIZE, Self::SPEED].into_iter().any(|known| known.fits(self))
     }
 
     /// The unit's name for messages.
     #[must_use]
-    pub fn name(self) -> Cow<'static, str> {
+    pub(super) fn name(self) -> Cow<'static, str> {
         match self {
             Self::NUMBER => "a number".into(),
             Self::COUNT => "a count".into(),
@@ -93,7 +93,7 @@ impl Unit {
 
     /// `value` for people, in the largest fitting unit.
     #[must_use]
-    pub fn show(self, value: f64) -> String {
+    pub(super) fn show(self, value: f64) -> String {
         let sign = if value < 0.0 { "-" } else { "" };
         let amount = value.abs();
         if amount.is_infinite() {
@@ -103,7 +103,7 @@ impl Unit {
             Self::TIME => Millis::from_f64(amount).unwrap_or_default().to_string(),
             Self::SIZE => Bytes::from_f64(amount).unwrap_or_default().to_string(),
             Self::SPEED => BytesPerSecond::new(amount).to_string(),
-            _ if amount >= 1000.0 => grouped(amount),
+            Self::COUNT => grouped(amount),
             _ => three_digits(amount),
         };
         format!("{sign}{shown}")
@@ -111,7 +111,7 @@ impl Unit {
 
     /// `value` as evidence; `None` for what evidence cannot hold, such as a negative time.
     #[must_use]
-    pub fn measure(self, value: f64) -> Option<Measure> {
+    pub(super) fn measure(self, value: f64) -> Option<Measure> {
         match self {
             Self::TIME => Millis::from_f64(value).map(Measure::Time),
             Self::SIZE => Bytes::from_f64(value).map(Measure::Size),
@@ -126,7 +126,7 @@ impl Unit {
 
 /// A share as people read it: `12.5 %`.
 #[must_use]
-pub fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     if share.is_infinite() { "infinite".to_owned() } else { format!("{} %", three_digits(100.0 * share)) }
 }
 
@@ -145,7 +145,7 @@ fn grouped(amount: f64) -> String {
 
 /// What an expression gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Type {
+pub(super) enum Type {
     /// A number with its unit.
     Number(Unit),
     /// Words.
@@ -162,17 +162,17 @@ pub enum Type {
 
 impl Type {
     /// A number of things.
-    pub const COUNT: Self = Self::Number(Unit::COUNT);
+    pub(super) const COUNT: Self = Self::Number(Unit::COUNT);
     /// A plain number.
-    pub const NUMBER: Self = Self::Number(Unit::NUMBER);
+    pub(super) const NUMBER: Self = Self::Number(Unit::NUMBER);
     /// A size.
-    pub const SIZE: Self = Self::Number(Unit::SIZE);
+    pub(super) const SIZE: Self = Self::Number(Unit::SIZE);
     /// A time.
-    pub const TIME: Self = Self::Number(Unit::TIME);
+    pub(super) const TIME: Self = Self::Number(Unit::TIME);
 
     /// The type of a choice between both; `None` where they cannot be compared.
     #[must_use]
-    pub fn common(self, other: Self) -> Option<Self> {
+    pub(super) fn common(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Any, other) | (other, Self::Any) => Some(other),
             (Self::Number(one), Self::Number(other)) => one.common(other).map(Self::Number),
@@ -182,7 +182,7 @@ impl Type {
 
     /// The unit of a number; 0 is a plain one.
     #[must_use]
-    pub const fn unit(self) -> Option<Unit> {
+    pub(super) const fn unit(self) -> Option<Unit> {
         match self {
             Self::Number(unit) => Some(unit),
             Self::Any => Some(Unit::NUMBER),
@@ -192,7 +192,7 @@ impl Type {
 
     /// The type's name for messages.
     #[must_use]
-    pub fn name(self) -> Cow<'static, str> {
+    pub(super) fn name(self) -> Cow<'static, str> {
         match self {
             Self::Number(unit) => unit.name(),
             Self::Text => "a text".into(),

@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer, EnumAccess, IntoDeserializer, VariantAccess,
 use serde::forward_to_deserialize_any;
 
 use super::{Kind, Node, Span};
-use crate::rules::nearest;
+use crate::rules::words::nearest;
 
 /// A node that is not what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ mod operators;
 
 use cel::common::ast::{Expr, IdedExpr, LiteralValue};
 
-pub use functions::{FUNCTIONS, FunctionLine};
+pub(super) use functions::FUNCTIONS;
 
 use super::names::Rows;
 use super::node::Node;
@@ -48,29 +48,29 @@ impl Over {
 
 /// What an expression may refer to.
 #[derive(Debug, Clone, Copy)]
-pub struct Env<'e> {
+pub(super) struct Env<'e> {
     /// What is judged.
-    pub over: Over,
+    pub(super) over: Over,
     /// The values that stand above it, with their types.
-    pub values: &'e [(String, Type)],
+    pub(super) values: &'e [(String, Type)],
     /// The names of those below it.
-    pub later: &'e [String],
+    pub(super) later: &'e [String],
 }
 
 /// An expression with its type.
 #[derive(Debug, Clone)]
-pub struct Compiled {
+pub(super) struct Compiled {
     /// The expression.
-    pub node: Node,
+    pub(super) node: Node,
     /// What it gives.
-    pub kind: Type,
+    pub(super) kind: Type,
 }
 
 /// Compiles an expression.
 ///
 /// # Errors
 /// Every mistake in it.
-pub fn compile(source: &str, env: Env<'_>) -> Result<Compiled, Vec<Mistake>> {
+pub(super) fn compile(source: &str, env: Env<'_>) -> Result<Compiled, Vec<Mistake>> {
     let parsed = parse(source)?;
     let mut compiler = Compiler { source, parsed: &parsed, env, mistakes: Vec::new(), row: None };
     let (node, kind) = compiler.expression(&parsed.tree);

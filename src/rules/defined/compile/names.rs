@@ -6,7 +6,7 @@ use super::super::names::{self, NAMESPACES, RowField, Rows};
 use super::super::node::{Node, Part, Side};
 use super::super::unit::Type;
 use super::{Compiler, Over, RowUse, Typed, WRONG};
-use crate::rules::nearest;
+use crate::rules::words::nearest;
 
 impl<'e> Compiler<'e> {
     pub(super) fn identifier(&mut self, expr: &IdedExpr, name: &str) -> Typed {
@@ -173,11 +173,9 @@ impl<'e> Compiler<'e> {
 
 /// What a row must tell for a fact to be known, in the words of the history.
 fn need(field: RowField, source: &str, (at, len): (usize, usize)) -> String {
-    match field {
-        RowField::Attempt(names::AttemptField::Counter(counter)) => counter.name().to_owned(),
-        _ => {
-            let written = source.get(at..at + len).unwrap_or_default();
-            written.rsplit('.').next().unwrap_or_default().to_owned()
-        }
+    if let RowField::Attempt(names::AttemptField::Counter(counter)) = field {
+        return counter.name().to_owned();
     }
+    let written = source.get(at..at + len).unwrap_or_default();
+    written.rsplit('.').next().unwrap_or_default().to_owned()
 }

@@ -4,7 +4,7 @@ use super::super::example::{Example, Expected, Given, Input};
 use super::super::unit::Type;
 use super::Reader;
 use super::layers::{Entry, Layered};
-use crate::rules::nearest;
+use crate::rules::words::nearest;
 use crate::rules::yaml::{Kind, Node, Spanned};
 
 const KEYS: [&str; 6] = ["name", "values", "history", "subject", "application", "severity"];

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::Reader;
-use crate::rules::nearest;
+use crate::rules::words::nearest;
 use crate::rules::yaml::{Kind, Node, Spanned};
 
 /// The keys of a rule's definition.
-pub const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 12] = [
     "title",
     "engine",
     "over",
@@ -24,25 +24,25 @@ pub const KEYS: [&str; 12] = [
 
 /// What stands under a key.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'d> {
+pub(super) struct Entry<'d> {
     /// Which document.
-    pub source: usize,
+    pub(super) source: usize,
     /// The value.
-    pub node: &'d Node,
+    pub(super) node: &'d Node,
 }
 
 type Name<'d> = &'d Spanned<String>;
 
 /// What all documents together say.
 #[derive(Debug, Default)]
-pub struct Layered<'d> {
+pub(super) struct Layered<'d> {
     single: BTreeMap<&'d str, Entry<'d>>,
     /// Values in the order of their first document; a later one replaces the expression.
-    pub values: Vec<(Name<'d>, Entry<'d>)>,
+    pub(super) values: Vec<(Name<'d>, Entry<'d>)>,
     /// Thresholds, each with what documents say one after the other.
-    pub thresholds: Vec<(Name<'d>, Vec<Entry<'d>>)>,
+    pub(super) thresholds: Vec<(Name<'d>, Vec<Entry<'d>>)>,
     /// Lists of examples.
-    pub examples: Vec<Entry<'d>>,
+    pub(super) examples: Vec<Entry<'d>>,
 }
 
 impl<'d> Layered<'d> {
@@ -57,7 +57,7 @@ impl<'d> Layered<'d> {
     }
 
     /// What stands under a key.
-    pub fn entry(&self, key: &str) -> Option<Entry<'d>> {
+    pub(super) fn entry(&self, key: &str) -> Option<Entry<'d>> {
         self.single.get(key).copied()
     }
 

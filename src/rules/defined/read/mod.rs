@@ -16,7 +16,8 @@ use super::parse::Mistake;
 use super::template::Template;
 use super::unit::Type;
 use crate::model::Engine;
-use crate::rules::nearest;
+use crate::rules::Scope;
+use crate::rules::words::nearest;
 use crate::rules::yaml::{self, Kind, Span, Spanned};
 
 /// A rule has no more values.
@@ -50,19 +51,19 @@ const RESERVED: [&str; 22] = [
 
 /// A document about the rule.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'d> {
+pub(super) struct Source<'d> {
     /// The whole text of its file.
-    pub text: &'d str,
+    pub(super) text: &'d str,
     /// The file's name.
-    pub file: &'d str,
+    pub(super) file: &'d str,
     /// Where the rule's id stands.
-    pub span: &'d Span,
+    pub(super) span: &'d Span,
     /// What it says about the rule, without `rule`, `for`, `enabled` and `max_severity`.
-    pub entries: &'d [(Spanned<String>, yaml::Node)],
+    pub(super) entries: &'d [(Spanned<String>, yaml::Node)],
 }
 
 /// Takes note of a mistake: which source, where in it, what is wrong, what to do about it.
-pub type Tell<'t> = dyn FnMut(usize, Span, String, Option<String>) + 't;
+pub(super) type Tell<'t> = dyn FnMut(usize, Span, String, Option<String>) + 't;
 
 struct Reader<'d, 't> {
     sources: &'d [Source<'d>],
@@ -72,7 +73,7 @@ struct Reader<'d, 't> {
 
 impl DefinedRule {
     /// Reads the rule `id` from the documents about it, each over those before it; `None` after a mistake.
-    pub fn read<'d, 't>(id: &str, sources: &'d [Source<'d>], tell: &'t mut Tell<'t>) -> Option<Self> {
+    pub(super) fn read<'d, 't>(id: &str, sources: &'d [Source<'d>], tell: &'t mut Tell<'t>) -> Option<Self> {
         let mut reader = Reader { sources, tell, failed: false };
         let rule = reader.rule(id);
         rule.filter(|_| !reader.failed)
@@ -130,7 +131,7 @@ impl<'d> Reader<'d, '_> {
         let examples = self.examples(&layered, &types);
         let title = self.text(layered.entry("title")).unwrap_or(id).to_owned();
         let page = page(&title, self.text(layered.entry("description")), &layered);
-        Some(DefinedRule {
+        let mut rule = DefinedRule {
             title,
             page,
             engine,
@@ -143,7 +144,11 @@ impl<'d> Reader<'d, '_> {
             message: message?,
             advice,
             examples,
-        })
+            only_for: Scope::default(),
+            rests_on: Vec::new(),
+        };
+        rule.rests_on = rule.find_facets();
+        Some(rule)
     }
 
     fn values(&mut self, layered: &Layered<'d>, over: Over) -> (Vec<DefinedValue>, Vec<(String, Type)>) {
@@ -216,16 +221,20 @@ impl<'d> Reader<'d, '_> {
                 continue;
             };
             let mut limit: Option<Limit> = None;
+            let mut origin = (0, 0..0);
             for entry in entries {
                 match Limit::read(entry.node, unit, limit.as_ref()) {
-                    Ok(read) => limit = Some(read),
+                    Ok(read) => {
+                        limit = Some(read);
+                        origin = (entry.source, entry.node.span.clone());
+                    }
                     Err(error) => {
                         let span = error.span.unwrap_or_else(|| entry.node.span.clone());
                         self.at(entry.source, &span, error.message, error.help);
                     }
                 }
             }
-            limits.extend(limit.map(|limit| DefinedLimit { name: name.value.clone(), value, limit }));
+            limits.extend(limit.map(|limit| DefinedLimit { name: name.value.clone(), value, limit, origin }));
         }
         (limits, names)
     }

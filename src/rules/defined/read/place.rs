@@ -4,7 +4,7 @@ use crate::rules::yaml::{Node, Span};
 
 /// The part of the file behind `len` bytes from byte `at` of a scalar. Quotes, folded lines and the indentation of
 /// blocks stand in the file only: all characters but white space are counted off.
-pub fn within(file: &str, node: &Node, at: usize, len: usize) -> Span {
+pub(super) fn within(file: &str, node: &Node, at: usize, len: usize) -> Span {
     let raw = file.get(node.span.clone()).unwrap_or_default();
     let text = node.as_text().unwrap_or_default();
     let start = match raw.find(text) {

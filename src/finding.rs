@@ -1,12 +1,13 @@
 //! What a rule says about an application: plain data, made by heuristics, shown by reports.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use chrono::NaiveDate;
 
 use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
-use crate::units::{Bytes, BytesPerSecond, Millis};
+use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 /// The id, title or key of a rule: of a built-in one a word of this program, of a user's rule a word of its file.
 pub type Name = Cow<'static, str>;
@@ -71,6 +72,21 @@ impl Measure {
             Self::Speed(_) => "_bytes_per_second",
             Self::Ratio(_) => "_ratio",
             Self::Text(_) => "_text",
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => count.fmt(f),
+            Self::Time(time) => time.fmt(f),
+            Self::Size(size) => size.fmt(f),
+            Self::Mebibytes(size) => write!(f, "{size} MiB"),
+            Self::Speed(speed) => speed.fmt(f),
+            Self::Ratio(Some(ratio)) => f.write_str(&three_digits(*ratio)),
+            Self::Ratio(None) => f.write_str("infinite"),
+            Self::Text(text) => f.write_str(text),
         }
     }
 }

@@ -26,9 +26,18 @@ enum Said {
 }
 
 impl DefinedRule {
-    /// The verdict on `app`, which cost `metrics`.
+    /// The verdict on `app`, which cost `metrics`: the worst findings, where there are many.
     #[must_use]
     pub fn check(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
+        match self.judge_all(app, metrics) {
+            Verdict::Several(judgements) => told(judgements),
+            verdict => verdict,
+        }
+    }
+
+    /// The verdict with a judgement for all that the rule judges, also where nothing was found.
+    #[must_use]
+    pub fn judge_all(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
         let engine = self.over.engine().or(self.engine);
         if engine.is_some_and(|engine| engine != app.engine) || !self.only_for.applies_to(app) {
             return Verdict::NotApplicable;
@@ -46,7 +55,7 @@ impl DefinedRule {
         match (judgements.len(), reasons.into_iter().next()) {
             (0, Some(reason)) => Verdict::NotEvaluated(reason),
             (0, None) => Verdict::NotApplicable,
-            _ => told(judgements),
+            _ => Verdict::Several(judgements),
         }
     }
 

@@ -19,8 +19,10 @@ use crate::severity::Severity;
 pub struct Example {
     /// Its name; empty where it has none.
     pub name: String,
-    /// Where it stands: `file:line`.
-    pub origin: String,
+    /// The rule file.
+    pub file: String,
+    /// Its line there.
+    pub line: usize,
     /// What the rule looks at.
     pub input: Input,
     /// What it should say.

@@ -5,7 +5,7 @@ use super::super::unit::Type;
 use super::Reader;
 use super::layers::{Entry, Layered};
 use crate::rules::words::nearest;
-use crate::rules::yaml::{Kind, Node, Spanned};
+use crate::rules::yaml::{Kind, Spanned};
 
 const KEYS: [&str; 6] = ["name", "values", "history", "subject", "application", "severity"];
 
@@ -55,7 +55,8 @@ impl<'d> Reader<'d, '_> {
         };
         Some(Example {
             name: self.text(part("name")).unwrap_or_default().to_owned(),
-            origin: self.origin(entry),
+            file: self.sources.get(entry.source).map_or("", |source| source.file).to_owned(),
+            line: self.line(entry),
             input,
             expected: expected?,
         })
@@ -116,11 +117,9 @@ impl<'d> Reader<'d, '_> {
         }
     }
 
-    /// `file:line` of an example.
-    fn origin(&self, entry: Entry<'_>) -> String {
-        let Some(source) = self.sources.get(entry.source) else { return String::new() };
-        let Node { span, .. } = entry.node;
-        let line = source.text.get(..span.start).map_or(0, |before| before.matches('\n').count()) + 1;
-        format!("{}:{line}", source.file)
+    fn line(&self, entry: Entry<'_>) -> usize {
+        let before =
+            self.sources.get(entry.source).and_then(|source| source.text.get(..entry.node.span.start));
+        before.map_or(0, |before| before.matches('\n').count()) + 1
     }
 }

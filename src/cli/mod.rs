@@ -1,7 +1,9 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod check;
 mod diagnostics;
+mod diff;
 mod judging;
 mod nodes;
 mod output;
@@ -29,6 +31,12 @@ enum Command {
     /// Read every event log and job history below the paths and print ranked findings
     #[command(after_help = analyze::EXAMPLES)]
     Analyze(analyze::Analyze),
+    /// Compare with an accepted baseline: only new or worse findings and higher costs fail
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::Check),
+    /// Show two runs of a job, or two folders of runs, side by side
+    #[command(after_help = diff::EXAMPLES, mut_arg("paths", two_sides), override_usage = "elephant-rs diff [OPTIONS] <A> <B>")]
+    Diff(diff::Diff),
     /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
     #[command(after_help = nodes::EXAMPLES)]
     Nodes(nodes::Nodes),
@@ -38,6 +46,14 @@ enum Command {
     /// List the rules, show one with its text and thresholds, or check rule files
     #[command(subcommand)]
     Rules(rules::Rules),
+}
+
+/// The paths of a command that compares.
+fn two_sides(paths: clap::Arg) -> clap::Arg {
+    paths
+        .num_args(2)
+        .value_names(["A", "B"])
+        .help("Files or folders with event logs and job histories, or JSON reports of `analyze`")
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -102,6 +118,8 @@ pub fn run() -> ExitCode {
     };
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
+        Command::Check(command) => command.run(),
+        Command::Diff(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Stragglers(command) => command.run(),

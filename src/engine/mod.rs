@@ -4,13 +4,16 @@ mod job_type;
 mod phases;
 mod rank;
 mod read;
+mod stage_names;
 mod visit;
+mod work;
 
 use std::path::PathBuf;
 
 use chrono::NaiveDate;
 
-use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::baseline::Comparison;
+use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
@@ -20,7 +23,9 @@ use crate::units::Timestamp;
 
 pub use job_type::job_type;
 pub use phases::Phase;
+pub use stage_names::StageName;
 pub use visit::{SourceProblem, Visit, Visited, visit};
+pub use work::Work;
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +61,23 @@ pub struct Report {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether something that the user named could not be read.
     pub named_input_failed: bool,
+    /// How it stands to an accepted state, where it was compared with one.
+    pub comparison: Option<Comparison>,
+}
+
+impl Report {
+    /// Leaves out findings below this severity and all but the first applications; counts stay.
+    pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
+        for app in &mut self.applications {
+            app.findings.retain(|finding| finding.severity >= min_severity);
+            app.suppressed.retain(|suppressed| suppressed.finding.severity >= min_severity);
+        }
+        let top = top.unwrap_or(usize::MAX);
+        self.applications.truncate(top);
+        if let Some(comparison) = &mut self.comparison {
+            comparison.narrow(min_severity, top);
+        }
+    }
 }
 
 /// What became of a suppression.
@@ -117,14 +139,20 @@ pub struct ApplicationReport {
     /// The sum of its findings' scores.
     pub score: u64,
     pub metrics: Metrics,
+    /// What its attempts did together.
+    pub work: Work,
     /// How many findings there are, by severity value.
     pub counts: [u64; 5],
     /// Findings from the wanted severity on, worst first.
     pub findings: Vec<Finding>,
     /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
     pub suppressed: Vec<Suppressed>,
+    /// Rules that were evaluated, with findings or without, in the order of the catalogue.
+    pub evaluated: Vec<Name>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// The names of the stages that findings are about, by id.
+    pub stage_names: Vec<StageName>,
     /// Its phases, where [`Options::details`] asks for them.
     pub phases: Option<Vec<Phase>>,
     /// Its configuration, where [`Options::details`] asks for it and the history has one.
@@ -143,6 +171,7 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
+        comparison: None,
     };
     for app in &report.applications {
         for (sum, count) in report.summary.findings.iter_mut().zip(app.counts) {
@@ -195,10 +224,14 @@ fn evaluate(
             *count += 1;
         }
     }
+    let mut evaluated: Vec<Name> = findings.iter().map(|finding| finding.rule.clone()).collect();
+    evaluated.dedup();
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
+    let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
+    let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));
     let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
@@ -217,10 +250,13 @@ fn evaluate(
         severity,
         score,
         metrics: rules.measure(app),
+        work: Work::of(app),
         counts,
         findings,
         suppressed,
+        evaluated,
         not_evaluated: evaluation.not_evaluated,
+        stage_names,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
     };

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
-use crate::finding::Finding;
+use crate::finding::{Finding, Suppressed};
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
 
@@ -27,7 +27,7 @@ impl Default for TextOptions {
 }
 
 impl TextOptions {
-    fn style(self, severity: Severity) -> Style {
+    pub(super) fn style(self, severity: Severity) -> Style {
         let colour = match severity {
             Severity::Critical => AnsiColor::Red,
             Severity::Severe => AnsiColor::Magenta,
@@ -51,9 +51,13 @@ const RULE_WIDTH: usize = 15;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let options = TextOptions { columns: options.columns.max(40), ..options };
+    if let Some(comparison) = &report.comparison {
+        return super::comparison::write(report, comparison, options, out);
+    }
     let mut quiet = 0u64;
     for app in &report.applications {
-        if app.findings.is_empty() && app.not_evaluated.is_empty() && app.complete {
+        let silent = app.findings.is_empty() && app.suppressed.is_empty() && app.not_evaluated.is_empty();
+        if silent && app.complete {
             quiet += 1;
             continue;
         }
@@ -86,6 +90,7 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
     for item in &app.findings {
         finding(item, options, out)?;
     }
+    suppressed(&app.suppressed, columns, out)?;
     not_evaluated(app, columns, out)?;
     writeln!(out)
 }
@@ -143,6 +148,28 @@ fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// "2 findings suppressed: mapper-skew (DATA-123, until 2027-01-31), mapper-gc (known)".
+fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    if suppressed.is_empty() {
+        return Ok(());
+    }
+    let count = plural(suppressed.len() as u64, "finding");
+    let each = suppressed.iter().map(|it| {
+        let until = it.until.map(|day| format!(", until {day}")).unwrap_or_default();
+        format!("{} ({}{until})", it.finding.rule, clean(&it.reason))
+    });
+    let text = format!("{count} suppressed: {}", each.collect::<Vec<_>>().join(", "));
+    hanging(&text, columns, out)
+}
+
+/// Lines that all but the first begin two columns further in.
+fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    for (index, line) in lines(text, columns.saturating_sub(4).max(20)).iter().enumerate() {
+        writeln!(out, "  {}{line}", if index == 0 { "" } else { "  " })?;
+    }
+    Ok(())
+}
+
 /// One line for each reason, with the rules it holds for.
 fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -151,15 +178,13 @@ fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -
     }
     for (reason, rules) in by_reason {
         let text = format!("not evaluated: {}: {}", rules.join(", "), clean(reason));
-        for (index, line) in lines(&text, columns.saturating_sub(4).max(20)).iter().enumerate() {
-            writeln!(out, "  {}{line}", if index == 0 { "" } else { "  " })?;
-        }
+        hanging(&text, columns, out)?;
     }
     Ok(())
 }
 
 /// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate".
-fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let Summary { files_found, files_analysed, files_skipped, files_failed, applications, findings } =
         report.summary;
     let counts: Vec<String> = Severity::ALL
@@ -170,7 +195,6 @@ fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Re
         .filter(|(_, count)| *count > 0)
         .map(|(level, count)| format!("{count} {level}"))
         .collect();
-    let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let files = plural(files_analysed, "file");
     let line = format!(
         "{files} read, {files_skipped} skipped, {files_failed} failed · {} · {}",
@@ -183,4 +207,8 @@ fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Re
         writeln!(out, "No job history was recognised.")?;
     }
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+fn plural(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

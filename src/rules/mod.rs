@@ -6,6 +6,7 @@ pub mod defined;
 mod document;
 mod file;
 pub mod files;
+pub mod import;
 pub mod layers;
 pub mod params;
 mod problem;

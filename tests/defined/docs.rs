@@ -4,6 +4,7 @@ use std::path::Path;
 
 use elephant_rs::rules::defined::{Input, reference};
 use elephant_rs::rules::{RuleCheck, RuleFile, RuleSet};
+use elephant_rs::severity::Severity;
 
 const BEGIN: &str = "<!-- reference: begin -->\n";
 const END: &str = "<!-- reference: end -->";
@@ -38,5 +39,5 @@ fn the_first_example_is_a_rule_whose_example_holds() {
     let RuleCheck::Defined(rule) = &active.check else { panic!("it is not defined by the file") };
     let [example] = rule.examples.as_slice() else { panic!("{:?}", rule.examples) };
     let Input::Values(values) = &example.input else { panic!("{example:?}") };
-    assert_eq!(rule.try_values(values).severity.map(|severity| severity.name()), Ok("severe"));
+    assert_eq!(rule.try_values(values).severity, Ok(Severity::Severe));
 }

@@ -155,7 +155,7 @@ fn a_rule_that_takes_too_long_is_not_evaluated() {
     let condition = vec!["task.node.contains(\"a\")"; 60].join("||");
     let mut text = "rule: slow\nover: map\nvalues:\n".to_owned();
     for number in 0..100 {
-        text += &format!("  v{number}: count({condition})\n");
+        text += &["  v", &number.to_string(), ": count(", &condition, ")\n"].concat();
     }
     text += "thresholds:\n  v0: {rising: [1, 2, 3, 4]}\nmessage: m\n";
     let evaluation = rules(&text).evaluate(&maps(400, 1, None));

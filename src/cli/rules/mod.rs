@@ -1,6 +1,7 @@
 //! `elephant-rs rules …`: the catalogue, one rule, rule files.
 
 mod check;
+mod import;
 mod init;
 mod list;
 mod show;
@@ -37,6 +38,9 @@ pub(super) enum Rules {
     /// Write the built-in rule files with their explanations to a folder, to be edited
     #[command(after_help = init::EXAMPLES)]
     Init(init::Init),
+    /// Turn a configuration of Dr. Elephant into a rule file
+    #[command(after_help = import::EXAMPLES)]
+    Import(import::Import),
 }
 
 const SCHEMA_HELP: &str = "\
@@ -55,6 +59,7 @@ impl Rules {
             Self::Test(test) => return test.run(),
             Self::Schema => print(&schema::text())?,
             Self::Init(init) => return init.run(),
+            Self::Import(import) => return import.run(),
         }
         Ok(Exit::Clean)
     }

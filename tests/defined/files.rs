@@ -175,3 +175,68 @@ fn long_names_are_cut() {
     let Measure::Text(name) = &finding.evidence[0].1 else { panic!("{:?}", finding.evidence) };
     assert_eq!(name.chars().count(), 201);
 }
+
+/// An expression's value on three maps, as a message shows it.
+fn shown(expression: &str) -> String {
+    let text = format!(
+        "rule: r\nover: map\nvalues:\n  x: >-\n    {expression}\n  one: \"1\"\nthresholds:\n  one: {{rising: never}}\nmessage: \"{{x}}\"\n"
+    );
+    let groups = json!([
+        {"role": "map", "count": 2, "time": {"total_ms": 60_000}, "counters": {"HDFS_BYTES_READ": 1_048_576, "S3A_BYTES_READ": 0}},
+        {"role": "map", "count": 1, "time": {"total_ms": 240_000}, "counters": {"HDFS_BYTES_READ": 104_857_600}},
+        {"role": "map", "count": 1, "time": null, "counters": null},
+    ]);
+    let history = Job::succeeded(&groups).queue(&json!("root.etl")).history();
+    let app = json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
+    let evaluation = rules(&text).evaluate(&app);
+    let message = &found(&evaluation, "r").unwrap_or_else(|| panic!("{expression}: {evaluation:?}")).message;
+    message.split(" (harmless").next().unwrap().to_owned()
+}
+
+#[test]
+fn expressions_compute_with_units() {
+    for (expression, value) in [
+        ("1 / 2", "0.5"),
+        ("7 % 4 - 5", "-2"),
+        ("size(\"64MB\") / time(\"2s\")", "32 MiB/s"),
+        ("size(\"64MB\") / (size(\"32MB\") / time(\"1s\"))", "2 s"),
+        ("time(\"90s\") * 2 / 3", "1m"),
+        ("in_mb(size(\"1GB\")) + in_minutes(time(\"1h\"))", "1084"),
+        ("trunc(7 / 2) + floor(-0.5) + ceil(0.5) + round(2.5)", "6"),
+        ("sqrt(16) + abs(-2) + min(3, 1, 2) + max(1, 2)", "9"),
+        ("5 / 0", "infinite"),
+        ("0 / 0", "unknown"),
+        ("null", "unknown"),
+        ("5 / 0 - 5 / 0", "unknown"),
+        ("tasks.total", "4"),
+        ("sum(task.run_time)", "6m"),
+        ("mean(task.input_bytes)", "34 MiB"),
+        ("median(task.run_time)", "1m"),
+        ("percentile(task.run_time, 70)", "4m"),
+        ("stddev(task.run_time) / stddev(task.run_time)", "1"),
+        ("max(task.run_time, task.input_bytes < size(\"2MB\"))", "1m"),
+        ("sum(task.s3a_bytes_read)", "0 B"),
+        ("sum(task.spilled_records)", "unknown"),
+        ("count(task)", "3"),
+        ("count(task.run_time > 2 * time(\"1min\"))", "1"),
+        ("count(task.s3a_bytes_read == 0)", "2"),
+        ("count(task.spilled_records > 0)", "unknown"),
+        ("count(attempt.outcome == \"succeeded\")", "3"),
+        ("split(task.input_bytes).large.mean", "100 MiB"),
+        ("split(task.input_bytes).small.count", "2"),
+        ("split(task.input_bytes).deviation", "99"),
+        ("app.queue", "root.etl"),
+        ("app.queue.startsWith(\"root.\") && app.queue.matches(\"e.l$\")", "true"),
+        ("app.queue in [\"a\", \"root.etl\"] ? 1 : 2", "1"),
+        ("known(app.user) && !known(app.engine_version)", "true"),
+        ("false && app.engine_version == \"1\"", "false"),
+        ("app.engine_version == \"1\" || true", "true"),
+        ("app.engine_version == \"1\" || false", "unknown"),
+        ("coalesce(conf_number(\"a.b\"), conf_number(\"c.d\"), 3)", "3"),
+        ("app.name", "oracle"),
+        ("app.uberized ? 1 : 2", "unknown"),
+        ("sum(max(task.run_time, time(\"2min\")))", "8m"),
+    ] {
+        assert_eq!(shown(expression), value, "{expression}");
+    }
+}

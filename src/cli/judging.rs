@@ -132,13 +132,18 @@ impl Judging {
         output.write(|out| write(report, self.format.into(), text, out))
     }
 
+    /// The severity from which findings fail; `default` unless the user says otherwise, `None` where none does.
+    pub(super) fn limit(&self, default: Severity) -> Option<Severity> {
+        let limit = self.fail_on.map_or(default, Severity::from);
+        (limit > Severity::None).then_some(limit)
+    }
+
     /// How the command ends by the findings and by what could not be read.
     pub(super) fn exit(&self, report: &Report, reading: &Reading) -> Exit {
         if reading.failed(&report.problems, report.named_input_failed) {
             return Exit::Failure;
         }
-        let limit = self.fail_on.map(Severity::from).filter(|&limit| limit > Severity::None);
-        let Some(limit) = limit else { return Exit::Clean };
+        let Some(limit) = self.limit(Severity::None) else { return Exit::Clean };
         let reached = Severity::ALL.into_iter().zip(report.summary.findings);
         let failed = reached.into_iter().any(|(level, count)| level >= limit && count > 0);
         if failed { Exit::Findings } else { Exit::Clean }

@@ -1,8 +1,10 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod check;
 mod completions;
 mod diagnostics;
+mod diff;
 mod judging;
 mod logging;
 mod man;
@@ -52,6 +54,12 @@ enum Command {
     /// Read every event log and job history below the paths and print ranked findings
     #[command(after_help = analyze::EXAMPLES)]
     Analyze(analyze::Analyze),
+    /// Compare with an accepted baseline: only new or worse findings and higher costs fail
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::Check),
+    /// Show two runs of a job, or two folders of runs, side by side
+    #[command(after_help = diff::EXAMPLES, mut_arg("paths", two_sides), override_usage = "elephant-rs diff [OPTIONS] <A> <B>")]
+    Diff(diff::Diff),
     /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
     #[command(after_help = nodes::EXAMPLES)]
     Nodes(nodes::Nodes),
@@ -67,6 +75,14 @@ enum Command {
     /// Print the manual, or write a page for each command
     #[command(after_help = man::EXAMPLES)]
     Man(man::Man),
+}
+
+/// The paths of a command that compares.
+fn two_sides(paths: clap::Arg) -> clap::Arg {
+    paths
+        .num_args(2)
+        .value_names(["A", "B"])
+        .help("Files or folders with event logs and job histories, or JSON reports of `analyze`")
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -132,6 +148,8 @@ pub fn run() -> ExitCode {
     logging::start();
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
+        Command::Check(command) => command.run(),
+        Command::Diff(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Stragglers(command) => command.run(),

@@ -7,6 +7,7 @@ mod rank;
 mod read;
 mod stage_names;
 mod visit;
+mod work;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use std::time::Instant;
 
 use chrono::NaiveDate;
 
+use crate::baseline::Comparison;
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
@@ -27,6 +29,7 @@ pub use phases::Phase;
 pub use progress::{Progress, SoFar};
 pub use stage_names::StageName;
 pub use visit::{SourceProblem, Visit, Visited, visit, visit_with};
+pub use work::Work;
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +65,23 @@ pub struct Report {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether something that the user named could not be read.
     pub named_input_failed: bool,
+    /// How it stands to an accepted state, where it was compared with one.
+    pub comparison: Option<Comparison>,
+}
+
+impl Report {
+    /// Leaves out findings below this severity and all but the first applications; counts stay.
+    pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
+        for app in &mut self.applications {
+            app.findings.retain(|finding| finding.severity >= min_severity);
+            app.suppressed.retain(|suppressed| suppressed.finding.severity >= min_severity);
+        }
+        let top = top.unwrap_or(usize::MAX);
+        self.applications.truncate(top);
+        if let Some(comparison) = &mut self.comparison {
+            comparison.narrow(min_severity, top);
+        }
+    }
 }
 
 /// What became of a suppression.
@@ -123,6 +143,8 @@ pub struct ApplicationReport {
     /// The sum of its findings' scores.
     pub score: u64,
     pub metrics: Metrics,
+    /// What its attempts did together.
+    pub work: Work,
     /// How many findings there are, by severity value.
     pub counts: [u64; 5],
     /// Findings from the wanted severity on, worst first.
@@ -165,6 +187,7 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
+        comparison: None,
     };
     for app in &report.applications {
         for (sum, count) in report.summary.findings.iter_mut().zip(app.counts) {
@@ -222,8 +245,8 @@ fn evaluate(
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
-    let told = findings.iter().chain(suppressed.iter().map(|suppressed| &suppressed.finding));
-    let stage_names = StageName::of_findings(app, told);
+    let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
+    let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));
     let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
@@ -242,6 +265,7 @@ fn evaluate(
         severity,
         score,
         metrics: rules.measure(app),
+        work: Work::of(app),
         counts,
         findings,
         suppressed,

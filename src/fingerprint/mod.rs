@@ -73,9 +73,7 @@ impl JobKey {
     /// The job of this engine and name.
     #[must_use]
     pub fn new(engine: Engine, name: Option<&str>) -> Self {
-        let name = name.map(normalise).filter(|name| !name.is_empty());
-        let name = name.map_or_else(|| "(no name)".to_owned(), |name| short(&name));
-        Self(format!("{} · {name}", engine.name()))
+        job_key(engine.name(), name)
     }
 
     /// The text.
@@ -83,6 +81,13 @@ impl JobKey {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// The job of this name, of an engine as reports name it.
+pub(crate) fn job_key(engine: &str, name: Option<&str>) -> JobKey {
+    let name = name.map(normalise).filter(|name| !name.is_empty());
+    let name = name.map_or_else(|| "(no name)".to_owned(), |name| short(&name));
+    JobKey(format!("{engine} · {name}"))
 }
 
 impl From<String> for JobKey {
@@ -137,6 +142,16 @@ pub fn stage_name(name: &str) -> String {
         _ => name.to_owned(),
     };
     short(&normalise(&name))
+}
+
+/// A key without the line numbers of call sites, which move when code above them changes.
+pub(crate) fn without_lines(key: &str) -> String {
+    let mut parts = key.split(':');
+    let mut loose = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        loose.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    loose
 }
 
 /// What is at most [`MAX_NAME`] characters long and still tells names apart.

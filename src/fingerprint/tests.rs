@@ -26,6 +26,7 @@ fn app(name: Option<&str>) -> ApplicationReport {
         severity: Severity::None,
         score: 0,
         metrics: Metrics::default(),
+        work: crate::engine::Work::default(),
         counts: [0; 5],
         findings: Vec::new(),
         suppressed: Vec::new(),

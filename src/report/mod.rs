@@ -1,7 +1,9 @@
 //! Renderers: a [`Report`] in, bytes out. They show what is there and compute nothing.
 
 mod cells;
+mod comparison;
 mod csv;
+mod diff;
 mod json;
 mod junit;
 mod markdown;
@@ -19,6 +21,7 @@ use std::io::{self, Write};
 
 use crate::engine::Report;
 
+pub use diff::{DiffFormat, write_diff};
 pub use text::TextOptions;
 
 /// The forms of a report on applications.

@@ -28,7 +28,7 @@ impl Default for TextOptions {
 }
 
 impl TextOptions {
-    fn style(self, severity: Severity) -> Style {
+    pub(super) fn style(self, severity: Severity) -> Style {
         let colour = match severity {
             Severity::Critical => AnsiColor::Red,
             Severity::Severe => AnsiColor::Magenta,
@@ -52,6 +52,9 @@ const RULE_WIDTH: usize = 15;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let options = TextOptions { columns: options.columns.max(40), ..options };
+    if let Some(comparison) = &report.comparison {
+        return super::comparison::write(report, comparison, options, out);
+    }
     let mut quiet = 0u64;
     for app in &report.applications {
         let silent = app.findings.is_empty() && app.suppressed.is_empty() && app.not_evaluated.is_empty();
@@ -187,7 +190,7 @@ fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -
 }
 
 /// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate".
-fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let Summary { files_found, files_analysed, files_skipped, files_failed, applications, findings } =
         report.summary;
     let counts: Vec<String> = Severity::ALL

@@ -5,6 +5,7 @@ pub mod cutoffs;
 mod document;
 mod file;
 pub mod files;
+pub mod import;
 pub mod layers;
 pub mod params;
 mod problem;

@@ -1,6 +1,7 @@
 //! `elephant-rs rules …`: the catalogue, one rule, rule files.
 
 mod check;
+mod import;
 mod init;
 mod list;
 mod show;
@@ -51,6 +52,9 @@ pub(super) enum Rules {
     /// Write the built-in rule files with their explanations to a folder, to be edited
     #[command(after_help = init::EXAMPLES)]
     Init(init::Init),
+    /// Turn a configuration of Dr. Elephant into a rule file
+    #[command(after_help = import::EXAMPLES)]
+    Import(import::Import),
 }
 
 const SCHEMA_HELP: &str = "\
@@ -68,6 +72,7 @@ impl Rules {
             Self::Check(check) => return check.run(),
             Self::Schema => print(&schema::text())?,
             Self::Init(init) => return init.run(),
+            Self::Import(import) => return import.run(),
         }
         Ok(Exit::Clean)
     }

@@ -80,7 +80,7 @@ impl Serialize for MeasureView<'_> {
 
 /// A double that is written without a fraction where it has none; `null` where it is no number, as a cut-off that is
 /// never passed.
-pub(in crate::report) struct Number(f64);
+pub(in crate::report) struct Number(pub(in crate::report) f64);
 
 impl Serialize for Number {
     #[allow(clippy::cast_possible_truncation)] // checked to be whole and small

@@ -46,6 +46,9 @@ impl Serialize for Document<'_> {
         map.serialize_entry("summary", &summary(&report.summary))?;
         map.serialize_entry("applications", &Each(&report.applications, application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
+        if let Some(comparison) = &report.comparison {
+            map.serialize_entry("baseline", &super::comparison::baseline(comparison))?;
+        }
         map.end()
     }
 }

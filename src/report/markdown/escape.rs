@@ -6,7 +6,7 @@ use super::super::wrap::clean;
 const NOTHING: &str = "&#8203;";
 
 /// `name`, cut to `length` characters, as text that is shown as it is.
-pub(super) fn text(name: &str, length: usize) -> String {
+pub(in crate::report) fn text(name: &str, length: usize) -> String {
     escaped(name, length, |at, escaped| match at.c {
         '_' if at.is_in_word => escaped.push('_'),
         '\\' | '`' | '*' | '_' | '~' | '[' | ']' | '|' | '$' => {

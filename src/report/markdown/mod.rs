@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use budget::Budget;
-use escape::{html, text};
+use escape::html;
+pub(super) use escape::text;
 
 use super::words::{Silenced, about, by_reason, plural};
 use crate::engine::{ApplicationReport, Report, Summary};

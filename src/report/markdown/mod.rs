@@ -10,6 +10,7 @@ use budget::Budget;
 use escape::html;
 pub(super) use escape::text;
 
+use super::comparison::section;
 use super::words::{Silenced, about, by_reason, plural};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::Finding;
@@ -33,6 +34,9 @@ const PROBLEMS: usize = 20;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Budget::new(LIMIT - ENDING);
     page.force(&headline(&report.summary));
+    if let Some(comparison) = &report.comparison {
+        page.force(&section(comparison));
+    }
     let worth: Vec<&ApplicationReport> = report.applications.iter().filter(|app| tells(app)).collect();
     table(&worth, &mut page);
     let shown = worth.iter().take_while(|app| fold(app, &mut page)).count();

@@ -11,6 +11,7 @@ use super::super::words::about;
 use super::super::wrap::clean;
 
 use super::{Rules, uri};
+use crate::baseline::{Change, Comparison, FindingChange};
 use crate::engine::{ApplicationReport, Report};
 use crate::finding::{Finding, Suppressed};
 use crate::fingerprint::fingerprint;
@@ -19,6 +20,7 @@ use crate::severity::Severity;
 /// The findings that are written.
 pub(super) struct Results<'a> {
     kept: Vec<(&'a ApplicationReport, &'a Finding, Option<&'a Suppressed>)>,
+    comparison: Option<&'a Comparison>,
     /// How many are not.
     pub(super) left_out: usize,
 }
@@ -34,12 +36,16 @@ impl<'a> Results<'a> {
         let mut kept: Vec<_> = found.chain(silenced).collect();
         let left_out = kept.len().saturating_sub(max);
         kept.truncate(max);
-        Self { kept, left_out }
+        Self { kept, comparison: report.comparison.as_ref(), left_out }
     }
 
     pub(super) fn views(self, rules: &Rules<'_>) -> Vec<SarifResult<'a>> {
-        let kept = self.kept.into_iter();
-        kept.map(|(app, finding, suppressed)| SarifResult::of(app, finding, suppressed, rules)).collect()
+        let Self { kept, comparison, .. } = self;
+        let result = |(app, finding, suppressed)| {
+            let state = comparison.and_then(|comparison| comparison.of(app, finding)).map(baseline_state);
+            SarifResult { baseline_state: state, ..SarifResult::of(app, finding, suppressed, rules) }
+        };
+        kept.into_iter().map(result).collect()
     }
 }
 
@@ -51,6 +57,8 @@ pub(super) struct SarifResult<'a> {
     rule_index: Option<usize>,
     kind: &'static str,
     level: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_state: Option<&'static str>,
     message: Message,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     locations: Vec<Location>,
@@ -116,6 +124,7 @@ impl<'a> SarifResult<'a> {
             rule_index: rules.index(&finding.rule),
             kind,
             level,
+            baseline_state: None,
             message: Message { text: message(app, finding) },
             locations: app.sources.first().map(|source| Location::of(source, None)).into_iter().collect(),
             partial_fingerprints: prints.into_iter().collect(),
@@ -135,6 +144,15 @@ impl<'a> SarifResult<'a> {
                 advice: &finding.advice,
             },
         }
+    }
+}
+
+/// How the finding stands to the accepted one, in the words of SARIF.
+fn baseline_state(change: &FindingChange) -> &'static str {
+    match change.change {
+        Change::New => "new",
+        Change::Unchanged => "unchanged",
+        Change::Worse | Change::Better => "updated",
     }
 }
 

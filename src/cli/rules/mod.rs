@@ -5,6 +5,7 @@ mod import;
 mod init;
 mod list;
 mod show;
+mod test;
 
 use std::error::Error;
 
@@ -46,6 +47,9 @@ pub(super) enum Rules {
     /// Check rule files without reading any history: all that is wrong with them, with line and column
     #[command(after_help = check::EXAMPLES)]
     Check(check::Check),
+    /// Try the examples of rules that files define: what each should say, against what it says
+    #[command(after_help = test::EXAMPLES)]
+    Test(test::Test),
     /// Print the JSON Schema of rule files, for editors that complete and check YAML
     #[command(after_help = SCHEMA_HELP)]
     Schema,
@@ -70,6 +74,7 @@ impl Rules {
             Self::List { rules } => print(&list::list(&rules.load()?))?,
             Self::Show(show) => print(&show.page()?)?,
             Self::Check(check) => return check.run(),
+            Self::Test(test) => return test.run(),
             Self::Schema => print(&schema::text())?,
             Self::Init(init) => return init.run(),
             Self::Import(import) => return import.run(),

@@ -30,13 +30,23 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&diff(&[&["--format", "json"], arguments].concat())).unwrap()
 }
 
+/// The history of this job in the recordings of Hadoop.
+fn history(job: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = common::files_below(&root.join("testdata/done"));
+    let wanted = format!("-{job}-");
+    let file = files.iter().find(|file| file.to_string_lossy().contains(&wanted)).unwrap();
+    file.strip_prefix(root).unwrap().to_str().unwrap().to_owned()
+}
+
 #[test]
 fn reports() {
     let reports = [
         ("spark.txt", diff(&[SKEW, GC])),
         ("spark.md", diff(&[SKEW, GC, "--format", "markdown"])),
         ("spark.json", diff(&[SKEW, GC, "--format", "json"])),
-        ("mapreduce.txt", diff(&["testdata/done", "testdata/hadoop1"])),
+        ("mapreduce.txt", diff(&[&history("healthy"), &history("retries")])),
+        ("folders.txt", diff(&["testdata/done", "testdata/hadoop1"])),
     ];
     for (name, text) in reports {
         if Path::new(name).extension().is_some_and(|extension| extension == "txt") {
@@ -188,7 +198,7 @@ fn what_cannot_be_read_is_status_two_in_a_sentence() {
         (&[SKEW, &other], "other.txt"),
         (&[SKEW, "no/such/file"], "no/such/file"),
         (&[SKEW], "2 values required"),
-        (&[SKEW, SKEW, SKEW], "unexpected"),
+        (&[SKEW, SKEW, SKEW], "2 values required"),
     ] {
         let output = elephant(&[&["diff"], arguments].concat());
         let error = String::from_utf8(output.stderr).unwrap();

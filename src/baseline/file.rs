@@ -165,7 +165,15 @@ impl Baseline {
             let message = message.get(..end).unwrap_or_default().to_owned();
             damaged(format!(":{}:{}", at.line(), at.column()), message)
         };
-        let head: Head = serde_yaml::from_str(text).map_err(|error| wrong_yaml(&error))?;
+        let head: Head = serde_yaml::from_str(text).map_err(|error| {
+            if error.to_string().starts_with("missing field") {
+                return damaged(
+                    String::new(),
+                    "this is no baseline, which starts with \"version: 1\"".to_owned(),
+                );
+            }
+            wrong_yaml(&error)
+        })?;
         if head.version > VERSION {
             return Err(BaselineError::Newer { path: path.to_owned(), version: head.version });
         }

@@ -73,7 +73,8 @@ impl Check {
         let shown = judging.options();
         // All findings are compared; what is shown is chosen afterwards.
         let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
-        let mut report = reading.threads()?.install(|| engine::analyze(&reading.paths, &rules, options));
+        let mut report =
+            reading.run(|progress| engine::analyze_with(&reading.paths, &rules, options, progress))?;
         reading.warn(&report.problems);
         reading.warn_of_suppressions(&report.suppressions);
         let failed = reading.failed(&report.problems, report.named_input_failed);

@@ -79,7 +79,7 @@ impl Diff {
         }
         let options = Options { details: true, ..Options::default() };
         let paths = [path.to_owned()];
-        let report = self.reading.threads()?.install(|| engine::analyze(&paths, rules, options));
+        let report = self.reading.run(|progress| engine::analyze_with(&paths, rules, options, progress))?;
         self.reading.warn(&report.problems);
         let failed = self.reading.failed(&report.problems, report.named_input_failed);
         if report.applications.is_empty() && !failed {

@@ -2,11 +2,15 @@
 
 mod analyze;
 mod check;
+mod completions;
 mod diagnostics;
 mod diff;
 mod judging;
+mod logging;
+mod man;
 mod nodes;
 mod output;
+mod progress;
 mod reading;
 mod rules;
 mod stragglers;
@@ -18,9 +22,28 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::rules::RuleError;
 use crate::severity::Severity;
 
+const EXAMPLES: &str = "\
+Examples:
+  elephant-rs analyze /spark-events /mr-history/done
+      ranked findings of everything below copies of the history servers' folders
+  elephant-rs rules show mapper-skew
+      what a rule looks for, why it matters, and its thresholds
+  elephant-rs stragglers app.log
+      which tasks were slow, and why
+  elephant-rs nodes --since 2026-11-01 history/
+      which nodes are slow
+
+Each command has its own examples: elephant-rs analyze --help.
+
+Environment:
+  NO_COLOR=1          no colour
+  ELEPHANT_LOG=info   tell on standard error what is found and how long it takes
+  ELEPHANT_LOG=debug  the same of each file; filters such as
+                      elephant_rs::input=debug work too. RUST_LOG does the same.";
+
 /// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
 #[derive(Debug, Parser)]
-#[command(name = "elephant-rs", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "elephant-rs", version, max_term_width = 100, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -44,8 +67,14 @@ enum Command {
     #[command(after_help = stragglers::EXAMPLES)]
     Stragglers(stragglers::Stragglers),
     /// List the rules, show one with its text and thresholds, or check rule files
-    #[command(subcommand)]
+    #[command(subcommand, after_help = rules::EXAMPLES)]
     Rules(rules::Rules),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = completions::EXAMPLES)]
+    Completions(completions::Completions),
+    /// Print the manual, or write a page for each command
+    #[command(after_help = man::EXAMPLES)]
+    Man(man::Man),
 }
 
 /// The paths of a command that compares.
@@ -116,6 +145,7 @@ pub fn run() -> ExitCode {
             return if error.use_stderr() { Exit::Failure.into() } else { Exit::Clean.into() };
         }
     };
+    logging::start();
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
         Command::Check(command) => command.run(),
@@ -123,6 +153,8 @@ pub fn run() -> ExitCode {
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Stragglers(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     };
     match result {
         Ok(exit) => exit.into(),

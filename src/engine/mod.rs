@@ -2,13 +2,16 @@
 
 mod job_type;
 mod phases;
+mod progress;
 mod rank;
 mod read;
 mod stage_names;
 mod visit;
 mod work;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use chrono::NaiveDate;
 
@@ -17,14 +20,15 @@ use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
-use crate::rules::{RuleInfo, RuleSet, Suppression};
+use crate::rules::{Evaluation, RuleInfo, RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
 pub use job_type::job_type;
 pub use phases::Phase;
+pub use progress::{Progress, SoFar};
 pub use stage_names::StageName;
-pub use visit::{SourceProblem, Visit, Visited, visit};
+pub use visit::{SourceProblem, Visit, Visited, visit, visit_with};
 pub use work::Work;
 
 /// What [`analyze`] keeps.
@@ -147,7 +151,7 @@ pub struct ApplicationReport {
     pub findings: Vec<Finding>,
     /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
     pub suppressed: Vec<Suppressed>,
-    /// Rules that were evaluated, with findings or without, in the order of the catalogue.
+    /// Rules that were evaluated, whatever they found, by id.
     pub evaluated: Vec<Name>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
@@ -162,7 +166,19 @@ pub struct ApplicationReport {
 /// Finds the histories below `paths` and judges them by `rules`.
 #[must_use]
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
-    let visited = visit(paths, |app, sources| evaluate(app, sources, rules, options));
+    analyze_with(paths, rules, options, &Progress::default())
+}
+
+/// The same, telling `progress` how far it is.
+#[must_use]
+pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
+    let visited = visit_with(paths, progress, |app, sources| {
+        let started = Instant::now();
+        let (report, suppressed_by) = evaluate(app, sources, rules, options);
+        progress.findings(report.counts.iter().skip(1).sum());
+        log::debug!("{}: judged in {:.1?}", report.id, started.elapsed());
+        (report, suppressed_by)
+    });
     let mut report = Report {
         rules: rules.infos(),
         suppressions: suppression_uses(rules, visited.applications.iter().flat_map(|visit| &visit.value.1)),
@@ -213,6 +229,7 @@ fn evaluate(
 ) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
     let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
+    let evaluated = evaluated(&evaluation);
     let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
     let mut suppressed: Vec<Suppressed> =
         suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
@@ -224,14 +241,12 @@ fn evaluate(
             *count += 1;
         }
     }
-    let mut evaluated: Vec<Name> = findings.iter().map(|finding| finding.rule.clone()).collect();
-    evaluated.dedup();
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
-    let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
-    let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));
+    let told = findings.iter().chain(suppressed.iter().map(|suppressed| &suppressed.finding));
+    let stage_names = StageName::of_findings(app, told);
     let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
@@ -261,4 +276,10 @@ fn evaluate(
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
     };
     (report, used)
+}
+
+fn evaluated(evaluation: &Evaluation) -> Vec<Name> {
+    let suppressed = evaluation.suppressed.iter().map(|(_, suppressed)| &suppressed.finding);
+    let findings = evaluation.findings.iter().chain(suppressed);
+    findings.map(|finding| &finding.rule).collect::<BTreeSet<_>>().into_iter().cloned().collect()
 }

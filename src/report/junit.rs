@@ -1,8 +1,8 @@
 //! A test report for GitLab, Jenkins and their kin: a suite for each application, a case for each rule.
 //!
 //! A rule that was evaluated and has no finding that is listed is a passed test, one with findings a failed one; one
-//! that could not be evaluated, or whose findings a rule file silences, is skipped. A rule that does not apply is no
-//! test. Both tools compare runs by the names of class and test, so these are the job's name and the rule's id and
+//! that could not be evaluated, or whose findings a rule file silences or a baseline accepts, is skipped. A rule that
+//! does not apply is no test. Both tools compare runs by the names of class and test, so these are the job's name and the rule's id and
 //! hold nothing that changes from run to run, as far as the report allows.
 
 use std::collections::BTreeMap;
@@ -12,13 +12,17 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use quick_xml::writer::ElementWriter;
 
+use super::comparison::words::cost;
 use super::words::about;
 use super::wrap::clean;
+use crate::baseline::{Comparison, MetricChange, MetricVerdict};
 use crate::engine::{ApplicationReport, Report, SourceProblem};
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::parse::Level;
 use crate::severity::Severity;
 
+/// The suite of what runs cost beside a baseline.
+const COSTS: &str = "costs";
 /// The suite of what could not be read.
 const INPUT: &str = "input";
 
@@ -31,6 +35,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let unreadable: Vec<_> =
         report.problems.iter().filter(|entry| entry.problem.level == Level::Error).collect();
     let mut counts = Counts { tests: unreadable.len(), errors: unreadable.len(), ..Counts::default() };
+    let costs = Costs::of(report.comparison.as_ref());
+    counts.tests += costs.cases.len();
+    counts.failures += costs.failures();
     for suite in &suites {
         let Counts { tests, failures, skipped, .. } = suite.counts();
         counts.tests += tests;
@@ -40,6 +47,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let root = counts.write(xml.create_element("testsuites").with_attribute(("name", "elephant-rs")));
     root.write_inner_content(|xml| {
         suites.iter().try_for_each(|suite| suite.write(xml))?;
+        costs.write(xml)?;
         if unreadable.is_empty() { Ok(()) } else { input(&unreadable, xml) }
     })?;
     writeln!(xml.get_mut())
@@ -74,6 +82,7 @@ struct Suite<'a> {
 struct Case<'a> {
     rule: &'a str,
     findings: Vec<&'a Finding>,
+    accepted: Vec<&'a Finding>,
     suppressed: Vec<&'a Suppressed>,
     not_evaluated: Vec<&'a NotEvaluated>,
 }
@@ -87,7 +96,8 @@ impl<'a> Suite<'a> {
                 rules.push(rule);
             }
         }
-        let cases = rules.into_iter().filter_map(|rule| Case::of(rule, app)).collect();
+        let cases =
+            rules.into_iter().filter_map(|rule| Case::of(rule, app, report.comparison.as_ref())).collect();
         Self { app, class, cases }
     }
 
@@ -142,11 +152,19 @@ fn properties(app: &ApplicationReport, xml: &mut Xml<'_>) -> io::Result<()> {
 }
 
 impl<'a> Case<'a> {
-    fn of(rule: &'a str, app: &'a ApplicationReport) -> Option<Self> {
+    /// Beside a baseline, findings that it accepts are no failures.
+    fn of(rule: &'a str, app: &'a ApplicationReport, comparison: Option<&Comparison>) -> Option<Self> {
         let listed = app.findings.iter().filter(|finding| finding.rule == rule);
+        let is_bad = |finding: &&Finding| {
+            let change = comparison.and_then(|comparison| comparison.of(app, finding));
+            change.is_none_or(|change| change.change.is_bad())
+        };
+        let (findings, accepted) =
+            listed.filter(|finding| finding.severity > Severity::None).partition(is_bad);
         let case = Self {
             rule,
-            findings: listed.filter(|finding| finding.severity > Severity::None).collect(),
+            findings,
+            accepted,
             suppressed: app.suppressed.iter().filter(|it| it.finding.rule == rule).collect(),
             not_evaluated: app.not_evaluated.iter().filter(|it| it.rule == rule).collect(),
         };
@@ -155,7 +173,8 @@ impl<'a> Case<'a> {
     }
 
     fn is_skipped(&self) -> bool {
-        self.findings.is_empty() && !(self.suppressed.is_empty() && self.not_evaluated.is_empty())
+        let told = [self.accepted.len(), self.suppressed.len(), self.not_evaluated.len()];
+        self.findings.is_empty() && told.into_iter().any(|count| count > 0)
     }
 
     fn write(&self, class: &str, xml: &mut Xml<'_>) -> io::Result<()> {
@@ -170,7 +189,9 @@ impl<'a> Case<'a> {
             format!("suppressed{until}: {} ({})", text(&it.reason), text(&it.finding.message))
         });
         let missing = self.not_evaluated.iter().map(|it| format!("not evaluated: {}", text(&it.reason)));
-        let reasons = silenced.chain(missing).collect::<Vec<_>>().join("; ");
+        let accepted =
+            self.accepted.iter().map(|it| format!("accepted by the baseline: {}", text(&about(it))));
+        let reasons = accepted.chain(silenced).chain(missing).collect::<Vec<_>>().join("; ");
         if reasons.is_empty() {
             return case.write_empty().map(drop);
         }
@@ -194,6 +215,51 @@ impl<'a> Case<'a> {
             .create_element("failure")
             .with_attributes([("message", message.as_str()), ("type", worst.severity.name())]);
         failure.write_text_content(BytesText::new(&blocks.join("\n"))).map(drop)
+    }
+}
+
+/// What the runs of each job cost beside the accepted ones: a case for each metric.
+struct Costs<'a> {
+    cases: Vec<(&'a str, &'a MetricChange)>,
+}
+
+impl<'a> Costs<'a> {
+    fn of(comparison: Option<&'a Comparison>) -> Self {
+        let jobs = comparison.map(|comparison| comparison.jobs.as_slice()).unwrap_or_default();
+        let cases = jobs.iter().flat_map(|job| job.metrics.iter().map(|metric| (job.key.as_str(), metric)));
+        Self { cases: cases.collect() }
+    }
+
+    fn failures(&self) -> usize {
+        self.cases.iter().filter(|(_, metric)| metric.verdict == MetricVerdict::Regressed).count()
+    }
+
+    fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
+        if self.cases.is_empty() {
+            return Ok(());
+        }
+        let counts = Counts { tests: self.cases.len(), failures: self.failures(), ..Counts::default() };
+        let suite = counts.write(xml.create_element("testsuite").with_attribute(("name", COSTS)));
+        suite.write_inner_content(|xml| {
+            self.cases.iter().try_for_each(|(job, metric)| {
+                let class = text(job).replace('.', "_");
+                let case = xml.create_element("testcase");
+                let case =
+                    case.with_attributes([("classname", class.as_str()), ("name", metric.metric.key())]);
+                if metric.verdict != MetricVerdict::Regressed {
+                    return case.write_empty().map(drop);
+                }
+                case.write_inner_content(|xml| {
+                    let message = text(&cost(metric));
+                    let failure = xml.create_element("failure");
+                    let failure =
+                        failure.with_attributes([("message", message.as_str()), ("type", "regressed")]);
+                    failure.write_text_content(BytesText::new(&message)).map(drop)
+                })
+                .map(drop)
+            })
+        })?;
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::words::plural;
 use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::{Finding, Suppressed};
@@ -78,7 +79,11 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
     let room = columns.saturating_sub(width(&id) + width(&verdict) + 4);
     let name = fit(&clean(app.name.as_deref().unwrap_or_default()), room);
     let style = options.style(app.severity);
-    writeln!(out, "{id}  {name}{}  {style}{verdict}{style:#}", " ".repeat(room - width(&name)))?;
+    writeln!(
+        out,
+        "{id}  {name}{}  {style}{verdict}{style:#}",
+        " ".repeat(room.saturating_sub(width(&name)))
+    )?;
     for line in lines(&facts(app), columns) {
         writeln!(out, "{line}")?;
     }
@@ -119,15 +124,16 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
     let style = options.style(finding.severity);
     let severity = finding.severity.name().to_uppercase();
     write!(out, "  {style}{severity:<8}{style:#}  ")?;
-    let long_name = finding.rule.len() > RULE_WIDTH;
+    let rule = clean(&finding.rule);
+    let long_name = width(&rule) > RULE_WIDTH;
     let text_column = if long_name { RULE_COLUMN + 2 } else { RULE_COLUMN + RULE_WIDTH + 1 };
     let hanging = " ".repeat(text_column);
     let mut message =
         lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
     if long_name {
-        writeln!(out, "{}", finding.rule)?;
+        writeln!(out, "{rule}")?;
     } else {
-        writeln!(out, "{:<RULE_WIDTH$} {}", finding.rule, message.next().unwrap_or_default())?;
+        writeln!(out, "{rule:<RULE_WIDTH$} {}", message.next().unwrap_or_default())?;
     }
     for line in message {
         writeln!(out, "{hanging}{line}")?;
@@ -156,7 +162,7 @@ fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) ->
     let count = plural(suppressed.len() as u64, "finding");
     let each = suppressed.iter().map(|it| {
         let until = it.until.map(|day| format!(", until {day}")).unwrap_or_default();
-        format!("{} ({}{until})", it.finding.rule, clean(&it.reason))
+        format!("{} ({}{until})", clean(&it.finding.rule), clean(&it.reason))
     });
     let text = format!("{count} suppressed: {}", each.collect::<Vec<_>>().join(", "));
     hanging(&text, columns, out)
@@ -177,7 +183,7 @@ fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -
         by_reason.entry(&rule.reason).or_default().push(&rule.rule);
     }
     for (reason, rules) in by_reason {
-        let text = format!("not evaluated: {}: {}", rules.join(", "), clean(reason));
+        let text = format!("not evaluated: {}: {}", clean(&rules.join(", ")), clean(reason));
         hanging(&text, columns, out)?;
     }
     Ok(())
@@ -207,8 +213,4 @@ pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write
         writeln!(out, "No job history was recognised.")?;
     }
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
-}
-
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

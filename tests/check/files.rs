@@ -27,8 +27,8 @@ fn a_damaged_baseline_is_status_two_with_its_line_and_never_written_over() {
         (good.replace("version: 1", "version: 9"), "has version 9".to_owned()),
         (good.replace("  findings:", "  findngs:"), "unknown field `findngs`".to_owned()),
         (good.replace("jobs:", "jobs: ]"), "baseline.yaml:".to_owned()),
-        (String::new(), "a baseline, which starts with".to_owned()),
-        ("- 1\n".to_owned(), "a baseline, which starts with".to_owned()),
+        (String::new(), "baseline, which starts with".to_owned()),
+        ("- 1\n".to_owned(), "baseline, which starts with".to_owned()),
     ] {
         std::fs::write(gate.baseline(), &damaged).unwrap();
         for arguments in [&[][..], &["--update"]] {

@@ -55,3 +55,37 @@ fn any_number_of_threads_gives_the_same_bytes() {
     let one = gate.check(&["--format", "json", "--jobs", "1"]);
     assert_eq!(one, gate.check(&["--format", "json", "--jobs", "8"]));
 }
+
+#[test]
+fn formats_for_ci_tell_what_is_new_from_what_is_accepted() {
+    let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
+    gate.put(&[on_day(&skewed(healthy(40, 2_000)), 2)]);
+    let format = |format: &str| gate.check(&["--format", format]);
+    let states = |sarif: &str| -> Vec<String> {
+        let sarif: serde_json::Value = serde_json::from_str(sarif).unwrap();
+        let results = sarif["runs"][0]["results"].as_array().unwrap().clone();
+        results.iter().map(|result| result["baselineState"].as_str().unwrap().to_owned()).collect()
+    };
+    let (code, sarif) = format("sarif");
+    assert_eq!(code, 0);
+    assert!(!states(&sarif).is_empty() && states(&sarif).iter().all(|state| state == "unchanged"));
+    let (_, junit) = format("junit");
+    assert!(junit.contains("failures=\"0\"") && junit.contains("accepted by the baseline"), "{junit}");
+    assert!(!junit.contains("<failure"), "{junit}");
+    let (_, markdown) = format("markdown");
+    assert!(markdown.contains("Passed against the baseline: nothing changed."), "{markdown}");
+    gate.put(&[named(&skewed(healthy(40, 2_000)), "weekly", 3), on_day(&skewed(healthy(80, 4_000)), 4)]);
+    let (code, sarif) = format("sarif");
+    assert_eq!(code, 1);
+    assert!(states(&sarif).iter().any(|state| state == "new"), "{sarif}");
+    let (_, junit) = format("junit");
+    assert!(junit.contains("<failure") && junit.contains("name=\"task_time_ms\""), "{junit}");
+    let (_, markdown) = format("markdown");
+    for part in [
+        "**Failed** against the baseline",
+        "- **NEW** spark · weekly",
+        "- **WORSE** spark · nightly &lt;date&gt;",
+    ] {
+        assert!(markdown.contains(part), "{part} is missing in {markdown}");
+    }
+}

@@ -16,9 +16,27 @@ use super::judging::RuleArgs;
 use super::output::Output;
 use crate::rules::schema;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  elephant-rs rules list
+      every rule, and which are off
+  elephant-rs rules show mapper-skew
+      what it looks for, why it matters, how it judges, and the thresholds
+  elephant-rs rules init our-rules/
+      the built-in files, to be edited
+  elephant-rs rules check our-rules/
+      whether they are right, with line and column where they are not";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  elephant-rs rules list
+  elephant-rs rules list --rules our-rules/
+      which of them your files change or switch off";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Rules {
     /// List every rule: whether it is on, and what changed it
+    #[command(after_help = LIST_EXAMPLES)]
     List {
         #[command(flatten)]
         rules: RuleArgs,
@@ -47,7 +65,7 @@ const SCHEMA_HELP: &str = "\
 The YAML language server (VS Code, Neovim, IntelliJ, …) reads it where a rule file begins with
   # yaml-language-server: $schema=./rules.schema.json
 
-Example:
+Examples:
   elephant-rs rules schema > rules.schema.json";
 
 impl Rules {

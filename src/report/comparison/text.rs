@@ -1,24 +1,20 @@
 //! The comparison for people: jobs that fail first, and of each what is new, worse, better, gone and as accepted.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use crate::baseline::{
-    Absence, Change, Comparison, Counts, FindingChange, JobComparison, JobState, MeasureChange, MetricChange,
-    MetricVerdict,
-};
+use super::words::{cost, counted, head};
+use crate::baseline::{Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict};
 use crate::engine::Report;
 use crate::severity::Severity;
-use crate::units::{Bytes, Millis, three_digits};
 
 /// Columns before what a label is about.
 const INDENT: usize = 12;
 /// How many jobs that are not in the input are named.
 const NAMED: usize = 5;
-/// Growth of the input below this is not worth a word.
-const GROWTH: f64 = 1.05;
 
 pub(crate) fn write(
     report: &Report,
@@ -128,14 +124,18 @@ impl Page<'_> {
         if !steady.is_empty() {
             self.labelled("STEADY", Severity::None, &steady.join(", "))?;
         }
-        for run in job.not_compared.iter().take(NAMED) {
-            let text = format!("the costs of {} are not compared: {}", clean(&run.application), run.reason);
-            self.paragraph(2, &text)?;
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for run in &job.not_compared {
+            reasons.entry(run.reason).or_default().push(&run.application);
         }
-        match job.not_compared.len().checked_sub(NAMED) {
-            Some(more) if more > 0 => self.paragraph(2, &format!("… nor those of {more} more runs")),
-            _ => Ok(()),
+        for (reason, runs) in reasons {
+            let runs = match runs.as_slice() {
+                [one] => clean(one),
+                several => format!("{} runs", several.len()),
+            };
+            self.paragraph(2, &format!("costs not compared of {runs}: {reason}"))?;
         }
+        Ok(())
     }
 
     fn absent_jobs(&mut self, comparison: &Comparison) -> io::Result<()> {
@@ -157,22 +157,7 @@ impl Page<'_> {
     }
 
     fn verdict(&mut self, comparison: &Comparison) -> io::Result<()> {
-        let Counts { new, worse, better, gone, regressed, improved, .. } = comparison.counts;
-        let counts = [
-            (new, "new", "finding"),
-            (worse, "worse", "finding"),
-            (regressed, "higher", "cost"),
-            (better, "better", "finding"),
-            (gone, "gone", "finding"),
-            (improved, "lower", "cost"),
-        ];
-        let told: Vec<String> = counts
-            .iter()
-            .filter(|(count, ..)| *count > 0)
-            .map(|(count, change, what)| plural(*count, &format!("{change} {what}")))
-            .collect();
-        let told = if told.is_empty() { "nothing changed".to_owned() } else { told.join(", ") };
-        self.paragraph(0, &format!("against the baseline: {told}"))?;
+        self.paragraph(0, &format!("against the baseline: {}", counted(comparison.counts)))?;
         if comparison.updated {
             self.paragraph(0, "The baseline was updated: all of this is accepted now. Commit the file.")
         } else if comparison.failed {
@@ -223,66 +208,4 @@ fn runs(job: &JobComparison) -> String {
         JobState::New => format!("{which}: a new job, so all its findings are new"),
         _ => format!("{which}, beside {}", plural(job.accepted_runs as u64, "accepted run")),
     }
-}
-
-/// "mapper-skew (map)  severe, was moderate; `deviation_ratio` 9.6, accepted 4.2".
-fn head(found: &FindingChange) -> String {
-    let severity = match found.accepted_severity {
-        Some(accepted) if accepted != found.finding.severity => {
-            format!("{}, was {accepted}", found.finding.severity)
-        }
-        _ => found.finding.severity.to_string(),
-    };
-    let measure = found.measure.as_ref().and_then(|measure| Some((measure, measure.accepted?)));
-    let measure = measure.filter(|(measure, accepted)| (measure.value - accepted).abs() > f64::EPSILON);
-    let measure = measure.map(|(measure, accepted)| {
-        let MeasureChange { key, value, .. } = measure;
-        format!("; {} {}, accepted {}", words(key), show(key, *value), show(key, accepted))
-    });
-    let rule = clean(&found.finding.rule);
-    format!("{rule} ({}), {severity}{}", clean(&found.subject), measure.unwrap_or_default())
-}
-
-/// A key of evidence without its unit, in words.
-fn words(key: &str) -> String {
-    let units = ["_bytes_per_second", "_bytes", "_ratio", "_count", "_ms"];
-    let bare = units.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
-    bare.replace('_', " ")
-}
-
-fn show(key: &str, value: f64) -> String {
-    let bytes = || Bytes::from_f64(value).unwrap_or_default();
-    match key {
-        _ if key.ends_with("_bytes_per_second") => format!("{}/s", bytes()),
-        _ if key.ends_with("_bytes") => bytes().to_string(),
-        _ if key.ends_with("_ms") => Millis::from_f64(value).unwrap_or_default().to_string(),
-        _ => three_digits(value),
-    }
-}
-
-/// "run time 19m 3s; up to 14m 24s is accepted (median 12m and spread of 5 runs)".
-fn cost(change: &MetricChange) -> String {
-    let MetricChange { metric, value, range, .. } = change;
-    let median = metric.show(range.median);
-    let basis = match range.runs {
-        1 => format!("{median} in the accepted run, and the tolerance"),
-        runs if range.by_spread => {
-            format!("{median} in the median of {runs} accepted runs, and their spread")
-        }
-        runs => format!("{median} in the median of {runs} accepted runs, and the tolerance"),
-    };
-    let limit = match change.verdict {
-        MetricVerdict::Improved => format!("{} or more was usual", metric.show(range.low)),
-        _ => format!("up to {} is accepted", metric.show(range.high)),
-    };
-    let mut parts = vec![format!("{} {}", metric.name(), metric.show(*value)), format!("{limit} ({basis})")];
-    if change.runs > 1 {
-        let id = clean(&change.application);
-        parts.push(format!("worst of {} runs ({id}), {} beyond", change.runs, change.regressed_runs));
-    }
-    let growth = change.input_growth.filter(|&growth| growth >= GROWTH && metric.grows_with_input());
-    parts.extend(growth.map(|growth| {
-        format!("it read {} times the input, which the limit allows for", three_digits(growth))
-    }));
-    parts.join("; ")
 }

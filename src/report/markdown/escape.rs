@@ -7,64 +7,68 @@ const NOTHING: &str = "&#8203;";
 
 /// `name`, cut to `length` characters, as text that is shown as it is.
 pub(in crate::report) fn text(name: &str, length: usize) -> String {
-    let mut escaped = String::new();
-    each_char(name, length, |c, breaks| {
-        match c {
-            '\\' | '`' | '*' | '_' | '~' | '[' | ']' | '|' | '$' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            c => escaped.push(c),
+    escaped(name, length, |at, escaped| match at.c {
+        '_' if at.is_in_word => escaped.push('_'),
+        '\\' | '`' | '*' | '_' | '~' | '[' | ']' | '|' | '$' => {
+            escaped.push('\\');
+            escaped.push(at.c);
         }
-        if breaks {
-            escaped.push_str(NOTHING);
-        }
-    });
-    escaped
+        '<' => escaped.push_str("&lt;"),
+        '>' => escaped.push_str("&gt;"),
+        '&' => escaped.push_str("&amp;"),
+        c => escaped.push(c),
+    })
 }
 
 /// The same within a block of HTML, where Markdown is not read.
 pub(super) fn html(name: &str, length: usize) -> String {
+    escaped(name, length, |at, escaped| match at.c {
+        '<' => escaped.push_str("&lt;"),
+        '>' => escaped.push_str("&gt;"),
+        '&' => escaped.push_str("&amp;"),
+        '"' => escaped.push_str("&quot;"),
+        '\'' => escaped.push_str("&#39;"),
+        c => escaped.push(c),
+    })
+}
+
+/// A character of a name.
+struct At {
+    c: char,
+    /// Whether letters or digits stand on both sides.
+    is_in_word: bool,
+}
+
+fn escaped(name: &str, length: usize, write: impl Fn(&At, &mut String)) -> String {
+    let clean = clean(name);
     let mut escaped = String::new();
-    each_char(name, length, |c, breaks| {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
+    let mut word = String::new();
+    let mut chars = clean.chars().peekable();
+    let mut place = 0;
+    while let Some(c) = chars.next() {
+        if place == length {
+            escaped.push('…');
+            break;
         }
-        if breaks {
+        place += 1;
+        let is_in_word = !word.is_empty() && chars.peek().is_some_and(|next| next.is_alphanumeric());
+        write(&At { c, is_in_word }, &mut escaped);
+        if would_link(c, &word.to_ascii_lowercase()) {
             escaped.push_str(NOTHING);
         }
-    });
+        if c.is_alphanumeric() { word.push(c) } else { word.clear() }
+    }
     escaped
 }
 
-/// Shows each character to `write`, with whether something has to break the text behind it: `@user`, `#1`, `GH-1`,
-/// `https://…` and `www.…` become links otherwise.
-fn each_char(name: &str, length: usize, mut write: impl FnMut(char, bool)) {
-    let clean = clean(name);
-    let mut before = String::new();
-    for (place, c) in clean.chars().enumerate() {
-        if place == length {
-            write('…', false);
-            return;
-        }
-        let word = before.to_ascii_lowercase();
-        let breaks = match c {
-            '@' | '#' => true,
-            ':' => ["http", "https", "ftp", "mailto", "xmpp"].iter().any(|scheme| word.ends_with(scheme)),
-            '.' => word.ends_with("www"),
-            '-' => word.ends_with("gh"),
-            _ => false,
-        };
-        write(c, breaks);
-        if c.is_alphanumeric() { before.push(c) } else { before.clear() }
+/// Whether `c` behind `word` begins a link: `@user`, `#1`, `GH-1`, `https://…`, `www.…`.
+fn would_link(c: char, word: &str) -> bool {
+    match c {
+        '@' | '#' => true,
+        ':' => ["http", "https", "ftp", "mailto", "xmpp"].iter().any(|scheme| word.ends_with(scheme)),
+        '.' => word.ends_with("www"),
+        '-' => word.ends_with("gh"),
+        _ => false,
     }
 }
 
@@ -79,6 +83,7 @@ mod tests {
             "200 maps read 1.0 MiB each, 99 times (critical from 16)"
         );
         assert_eq!(text("hdfs://namenode:8020/x", 100), "hdfs://namenode:8020/x");
+        assert_eq!(text("job_1_2", 100), "job_1_2");
         assert_eq!(text("häuser", 3), "häu…");
     }
 

@@ -10,6 +10,8 @@ use budget::Budget;
 use escape::html;
 pub(super) use escape::text;
 
+use super::comparison::section;
+use super::words::{about, plural};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::{Finding, Suppressed};
 use crate::parse::Level;
@@ -32,6 +34,9 @@ const PROBLEMS: usize = 20;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Budget::new(LIMIT - ENDING);
     page.force(&headline(&report.summary));
+    if let Some(comparison) = &report.comparison {
+        page.force(&section(comparison));
+    }
     let worth: Vec<&ApplicationReport> = report.applications.iter().filter(|app| tells(app)).collect();
     table(&worth, &mut page);
     let shown = worth.iter().take_while(|app| fold(app, &mut page)).count();
@@ -55,9 +60,12 @@ fn tells(app: &ApplicationReport) -> bool {
 }
 
 fn headline(summary: &Summary) -> String {
-    let counts = counts(summary.findings);
-    let counts = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
-    format!("## elephant-rs: {counts} in {}\n\n", plural(summary.applications, "application"))
+    let found = match summary.findings.iter().skip(1).sum::<u64>() {
+        0 => "no findings".to_owned(),
+        1 => format!("{} finding", counts(summary.findings).join(", ")),
+        2.. => format!("{} findings", counts(summary.findings).join(", ")),
+    };
+    format!("## elephant-rs: {found} in {}\n\n", plural(summary.applications, "application"))
 }
 
 /// "1 critical", "2 moderate".
@@ -131,12 +139,8 @@ fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
 
 fn finding(finding: &Finding) -> String {
     let severity = finding.severity.name().to_uppercase();
-    let mut item = format!(
-        "- **{severity}** {} ({}): {}\n",
-        text(&finding.rule, NAME),
-        text(&finding.subject.name(), NAME),
-        text(&finding.message, SENTENCE)
-    );
+    let mut item =
+        format!("- **{severity}** {}: {}\n", text(&finding.rule, NAME), text(&about(finding), SENTENCE));
     for advice in &finding.advice {
         // Writing to a string cannot fail.
         let _ = writeln!(item, "  - → {}", text(advice, SENTENCE));
@@ -188,8 +192,4 @@ fn ending(summary: &Summary) -> String {
         "{} read, {files_skipped} skipped, {files_failed} failed. `elephant-rs rules show RULE` explains a rule.\n",
         plural(files_analysed, "file")
     )
-}
-
-fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

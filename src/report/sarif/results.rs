@@ -7,9 +7,11 @@ use serde::Serialize;
 
 use super::super::json::Pairs;
 use super::super::json::{MeasureView, Number, evidence, thresholds};
+use super::super::words::about;
 use super::super::wrap::clean;
 
 use super::{Rules, uri};
+use crate::baseline::{Change, Comparison, FindingChange};
 use crate::engine::{ApplicationReport, Report};
 use crate::finding::{Finding, Suppressed};
 use crate::fingerprint::fingerprint;
@@ -18,6 +20,7 @@ use crate::severity::Severity;
 /// The findings that are written.
 pub(super) struct Results<'a> {
     kept: Vec<(&'a ApplicationReport, &'a Finding, Option<&'a Suppressed>)>,
+    comparison: Option<&'a Comparison>,
     /// How many are not.
     pub(super) left_out: usize,
 }
@@ -33,12 +36,16 @@ impl<'a> Results<'a> {
         let mut kept: Vec<_> = found.chain(silenced).collect();
         let left_out = kept.len().saturating_sub(max);
         kept.truncate(max);
-        Self { kept, left_out }
+        Self { kept, comparison: report.comparison.as_ref(), left_out }
     }
 
     pub(super) fn views(self, rules: &Rules<'_>) -> Vec<SarifResult<'a>> {
-        let kept = self.kept.into_iter();
-        kept.map(|(app, finding, suppressed)| SarifResult::of(app, finding, suppressed, rules)).collect()
+        let Self { kept, comparison, .. } = self;
+        let result = |(app, finding, suppressed)| {
+            let state = comparison.and_then(|comparison| comparison.of(app, finding)).map(baseline_state);
+            SarifResult { baseline_state: state, ..SarifResult::of(app, finding, suppressed, rules) }
+        };
+        kept.into_iter().map(result).collect()
     }
 }
 
@@ -50,6 +57,8 @@ pub(super) struct SarifResult<'a> {
     rule_index: Option<usize>,
     kind: &'static str,
     level: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_state: Option<&'static str>,
     message: Message,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     locations: Vec<Location>,
@@ -115,6 +124,7 @@ impl<'a> SarifResult<'a> {
             rule_index: rules.index(&finding.rule),
             kind,
             level,
+            baseline_state: None,
             message: Message { text: message(app, finding) },
             locations: app.sources.first().map(|source| Location::of(source, None)).into_iter().collect(),
             partial_fingerprints: prints.into_iter().collect(),
@@ -137,6 +147,15 @@ impl<'a> SarifResult<'a> {
     }
 }
 
+/// How the finding stands to the accepted one, in the words of SARIF.
+fn baseline_state(change: &FindingChange) -> &'static str {
+    match change.change {
+        Change::New => "new",
+        Change::Unchanged => "unchanged",
+        Change::Worse | Change::Better => "updated",
+    }
+}
+
 impl<'a> Suppression<'a> {
     fn of(suppressed: &'a Suppressed) -> Self {
         let Suppressed { reason, until, origin, .. } = suppressed;
@@ -149,7 +168,7 @@ impl<'a> Suppression<'a> {
 fn message(app: &ApplicationReport, finding: &Finding) -> String {
     let name = app.name.as_deref().map(|name| format!("{name} ({})", app.id));
     let whose = name.unwrap_or_else(|| app.id.clone());
-    let mut text = plain(&format!("{whose}, {}: {}", finding.subject.name(), finding.message));
+    let mut text = plain(&format!("{whose}: {}", about(finding)));
     for advice in &finding.advice {
         text.push_str("\n→ ");
         text.push_str(&plain(advice));

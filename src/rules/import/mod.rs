@@ -111,17 +111,21 @@ impl Import {
                 self.note(*line, format!("{effect}; left out"));
                 return Vec::new();
             }
-            self.note(
-                *line,
-                format!("{effect}; here it takes effect as {to}: leave the line out to keep what you had"),
+            let message = format!(
+                "{effect}; it stands in the file as a comment, to take effect as {to} if you want it"
             );
+            self.note(*line, message);
         }
         if to.is_empty() {
             self.note(*line, format!("{class}: {name} has no counterpart here; left out"));
             return Vec::new();
         }
         match convert(conversion, value, all).and_then(|written| accepted(rule.id, to, &written)) {
-            Ok(lines) => lines.into_iter().map(|line| format!("{line}  # {name} = {value}")).collect(),
+            Ok(lines) => {
+                let (before, why) =
+                    if unread.is_some() { ("# ", ", without effect there") } else { ("", "") };
+                lines.into_iter().map(|line| format!("{before}{line}  # {name} = {value}{why}")).collect()
+            }
             Err(why) => {
                 self.note(*line, format!("{class}: {name} = {value}: {why}; left out"));
                 Vec::new()

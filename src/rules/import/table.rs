@@ -111,8 +111,8 @@ const fn legacy(class: &'static str, id: &'static str, parameters: &'static [Par
 pub(super) const RULES: &[Rule] = &[
     mapreduce("MapperSkewHeuristic", "mapper-skew", SKEW),
     mapreduce("ReducerSkewHeuristic", "reducer-skew", SKEW),
-    mapreduce("MapperDataSkewHeuristic", "mapper-skew", SKEW),
-    mapreduce("ReducerDataSkewHeuristic", "reducer-skew", SKEW),
+    Rule { standard: false, ..mapreduce("MapperDataSkewHeuristic", "mapper-skew", SKEW) },
+    Rule { standard: false, ..mapreduce("ReducerDataSkewHeuristic", "reducer-skew", SKEW) },
     mapreduce("MapperGCHeuristic", "mapper-gc", GC),
     mapreduce("ReducerGCHeuristic", "reducer-gc", GC),
     mapreduce("MapperTimeHeuristic", "mapper-time", TIME),

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use crate::engine::{Report, SourceProblem, Summary};
+use crate::engine::{Report, SourceProblem, Summary, SuppressionUse};
 use crate::parse::Position;
 use crate::severity::Severity;
 
@@ -46,10 +46,34 @@ impl Serialize for Document<'_> {
         map.serialize_entry("summary", &summary(&report.summary))?;
         map.serialize_entry("applications", &Each(&report.applications, application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
+        if !report.suppressions.is_empty() {
+            map.serialize_entry("suppressions", &Each(&report.suppressions, suppression))?;
+        }
         if let Some(comparison) = &report.comparison {
             map.serialize_entry("baseline", &super::comparison::baseline(comparison))?;
         }
         map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct SuppressionView<'a> {
+    origin: &'a str,
+    rules: &'a str,
+    reason: &'a str,
+    until: Option<String>,
+    expired: bool,
+    findings_count: u64,
+}
+
+fn suppression(used: &SuppressionUse) -> SuppressionView<'_> {
+    SuppressionView {
+        origin: &used.origin,
+        rules: &used.rules,
+        reason: &used.reason,
+        until: used.until.map(|day| day.to_string()),
+        expired: used.expired,
+        findings_count: used.findings,
     }
 }
 

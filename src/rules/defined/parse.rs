@@ -88,7 +88,7 @@ fn too_deep(source: &str) -> Option<usize> {
             b'.' => dots += 1,
             // `&&` is one operator.
             b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'&' | b'|' if byte != before => {
-                operators += 1
+                operators += 1;
             }
             _ => {}
         }

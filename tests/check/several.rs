@@ -77,3 +77,14 @@ fn the_same_history_in_two_folders_is_one_run() {
     let gate = Gate::accepting(&[run(1, 100), run(1, 100)]);
     assert_eq!(gate.baseline_text().matches("- run: ").count(), 1);
 }
+
+#[test]
+fn accepted_runs_that_are_no_longer_kept_are_not_compared_again() {
+    let runs: Vec<String> = (1..=13).map(|day| run(day, if day == 1 { 900 } else { 100 })).collect();
+    let gate = Gate::accepting(&runs);
+    let (code, report) = gate.json(&[]);
+    assert_eq!(code, 0, "{:#}", report["baseline"]);
+    let reasons = report["baseline"]["jobs"][0]["not_compared"].as_array().unwrap();
+    let older = reasons.iter().filter(|run| run["reason"] == "it is older than the accepted runs").count();
+    assert_eq!(older, 3, "{reasons:#?}");
+}

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::super::json::{Each, Number, Pairs, Tool};
+use super::super::json::{Each, Number, Pairs, Tool, write_pretty};
 use super::words::setting;
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, Setting};
 use crate::severity::Severity;
@@ -17,8 +17,7 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         only_a: Each(&diff.only_a, label),
         only_b: Each(&diff.only_b, label),
     };
-    serde_json::to_writer_pretty(&mut *out, &document).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_pretty(&document, out)
 }
 
 #[derive(Serialize)]

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::Exit;
 use super::judging::Judging;
-use super::output::Output;
+use super::output::{Output, OutputError};
 use super::reading::Reading;
 use crate::baseline::metric::Metric;
 use crate::baseline::spread::Tolerance;
@@ -71,7 +71,8 @@ impl Check {
         let rules = judging.rules.load()?;
         let mut accepted = self.accepted()?;
         let output = Output::open(reading.output.as_deref())?;
-        let file = self.update.then(|| Output::open(Some(&self.baseline))).transpose()?;
+        let open = || Output::open(Some(&self.baseline)).map_err(OutputError::of_baseline);
+        let file = self.update.then(open).transpose()?;
         let shown = judging.options();
         // All findings are compared; what is shown is chosen afterwards.
         let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
@@ -90,7 +91,7 @@ impl Check {
         // What was read in part only is not accepted.
         if let Some(file) = file.filter(|_| !failed) {
             let updated = update(&accepted, &report, &comparison, self.prune).to_yaml()?;
-            file.write(|out| out.write_all(updated.as_bytes()))?;
+            file.write(|out| out.write_all(updated.as_bytes())).map_err(OutputError::of_baseline)?;
             comparison.updated = true;
         }
         let exit = exit(failed, comparison.failed);

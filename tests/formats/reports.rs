@@ -106,6 +106,7 @@ pub fn hostile(name: &str) -> Report {
         severity: Severity::Critical,
         score: 16,
         metrics: Metrics { run_time: Some(Millis::new(1)), ..Metrics::default() },
+        work: Work::default(),
         counts: [0, 0, 0, 1, 1],
         findings: vec![
             finding(Severity::Critical, Subject::Executor(text())),

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::defined;
 use super::params::{Key, Params};
 use super::scope::Aspect;
 use super::{METRICS_ID, SPARK_METRICS_ID};
@@ -37,9 +38,13 @@ pub fn schema() -> Value {
         "if": {"properties": {"rule": several}, "required": ["rule"]},
         "then": {"properties": properties(&[], true), "additionalProperties": false},
     }));
+    let mut of_definition = defined::properties();
+    if let Value::Object(head) = properties(&[], true) {
+        of_definition.extend(head);
+    }
     branches.push(json!({
-        "if": {"required": ["values"]},
-        "then": {"properties": definition(), "additionalProperties": false},
+        "if": {"anyOf": [{"required": ["values"]}, {"required": ["thresholds"]}, {"required": ["examples"]}]},
+        "then": {"properties": of_definition, "additionalProperties": false},
     }));
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -83,47 +88,6 @@ fn properties(keys: &[Key], judges: bool) -> Value {
         }
     }
     Value::Object(properties)
-}
-
-/// A rule that a file defines (docs/defining-rules.md).
-fn definition() -> Value {
-    let expression = json!({"type": ["string", "number", "boolean", "null"]});
-    let cutoff = json!({"type": ["string", "number"]});
-    let cutoffs = json!({
-        "description": "low, moderate, severe, critical, in the value's unit",
-        "anyOf": [
-            {"type": "array", "items": cutoff, "minItems": 4, "maxItems": 4},
-            {"enum": ["off", "never"]},
-        ],
-    });
-    let threshold = json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {"rising": cutoffs, "falling": cutoffs, "decimals": {"type": "integer", "minimum": 0}},
-    });
-    let advice = json!({"anyOf": [
-        {"type": "string"},
-        {"type": "object", "required": ["text"], "additionalProperties": false, "properties": {"when": expression, "text": {"type": "string"}}},
-    ]});
-    let own = json!({
-        "title": pattern("its name for people"),
-        "engine": {"enum": ["any", "mapreduce", "spark"]},
-        "over": {"description": "what is judged, each on its own", "enum": ["application", "map", "reduce", "stage", "executor"]},
-        "when": {"description": "where the rule has something to say", "type": ["string", "boolean"]},
-        "description": pattern("the rule's page, in Markdown"),
-        "values": {"description": "names with an expression each; a value sees those above it", "type": "object", "additionalProperties": expression},
-        "thresholds": {"description": "cut-offs for values, by the value's name", "type": "object", "additionalProperties": threshold},
-        "severity": pattern("min(a, b) where all have to be passed, max(a, b) where one is enough"),
-        "score_tasks": expression,
-        "message": pattern("one sentence; {value} is shown in its unit"),
-        "advice": {"anyOf": [advice, {"type": "array", "items": advice}]},
-        "examples": {"type": "array", "items": {"type": "object"}},
-    });
-    let mut properties = properties(&[], true);
-    if let (Some(properties), Value::Object(own)) = (properties.as_object_mut(), own) {
-        properties.extend(own);
-    }
-    properties
 }
 
 fn pattern(description: &str) -> Value {

@@ -40,7 +40,8 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
     }
     // Each change may draw, so the first one has to be whole.
     let bar = ProgressBar::new(u64::MAX).with_message(words(progress.so_far()));
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {wide_bar} {elapsed}") {
+    // The words come last: on a narrow terminal they are cut, and the line stays one.
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {bar:20} {wide_msg}") {
         bar.set_style(style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ").progress_chars("━╸─"));
     }
     loop {

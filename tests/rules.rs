@@ -45,7 +45,7 @@ fn in_force(rules: &RuleSet, rule: &str, key: &str) -> Vec<(String, String)> {
     let visited = visit(&[path], |app, _| {
         let active = rules.rules_for(app);
         let active = active.iter().find(|active| active.info.id == rule).unwrap();
-        let value = &active.loaded.params.iter().find(|parameter| parameter.key == key).unwrap().value;
+        let value = &active.params.iter().find(|parameter| parameter.key == key).unwrap().value;
         let value = match value {
             ParamValue::Cutoffs { shown, .. } => shown.join(" "),
             ParamValue::Text(text) => text.clone(),
@@ -122,7 +122,7 @@ fn renamed_keys_work_with_a_warning() {
     assert!(problems[0].message.contains("only_succeeded_jobs"), "{}", problems[0]);
     let rules = rules("rule: spark-job-runtime\nonly_succeeded: true\n");
     let active = rules.rules().iter().find(|active| active.info.id == "spark-job-runtime").unwrap();
-    let parameter = active.loaded.params.iter().find(|p| p.key == "only_succeeded_jobs").unwrap();
+    let parameter = active.params.iter().find(|p| p.key == "only_succeeded_jobs").unwrap();
     assert_eq!(parameter.value, ParamValue::Text("true".to_owned()));
     assert_eq!(parameter.origin.to_string(), "own.yaml:2");
 }
@@ -331,11 +331,10 @@ fn a_configuration_of_dr_elephant_becomes_a_rule_file() {
     assert!(problems.is_empty(), "{problems:?}");
     let rules = rules.unwrap();
     let rule = |id: &str| rules.rules().iter().find(|active| active.info.id == id).unwrap();
-    let shown =
-        |id: &str, key: &str| match &rule(id).loaded.params.iter().find(|p| p.key == key).unwrap().value {
-            ParamValue::Cutoffs { shown, .. } => shown.join(" "),
-            ParamValue::Text(text) => text.clone(),
-        };
+    let shown = |id: &str, key: &str| match &rule(id).params.iter().find(|p| p.key == key).unwrap().value {
+        ParamValue::Cutoffs { shown, .. } => shown.join(" "),
+        ParamValue::Text(text) => text.clone(),
+    };
     assert_eq!(shown("mapper-skew", "group_tasks"), "20 50 100 200");
     assert_eq!(shown("mapper-skew", "deviation"), "2 4 8 16");
     assert_eq!(shown("mapper-speed", "speed"), "50MB/s 25MB/s 12.5MB/s 3.125MB/s");

@@ -261,7 +261,9 @@ fn the_schema_accepts_what_comes_with_the_program_and_refuses_mistakes() {
     };
     let defaults = files::defaults();
     let yaml = defaults.iter().filter(|file| file.name.ends_with(".yaml")).map(|file| file.text.as_str());
-    for text in yaml.chain(PRESETS.iter().map(|(_, text)| *text)) {
+    let examples = RuleFile::find(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples")).unwrap();
+    let examples = examples.iter().map(|file| file.text.as_str());
+    for text in yaml.chain(examples).chain(PRESETS.iter().map(|(_, text)| *text)) {
         for document in documents(text) {
             let errors: Vec<String> =
                 validator.iter_errors(&document).map(|error| error.to_string()).collect();
@@ -287,6 +289,8 @@ fn the_schema_accepts_what_comes_with_the_program_and_refuses_mistakes() {
         "suppress: mapper-skew",
         "suppress: mapper-skew\nreason: x\nuntil: 31.1.2027",
         "deviation: [2, 4, 8, 16]",
+        "rule: own-rule\nvalues: {a: sum(task.gc_time)}\nthresholds: {a: {rising: [1min, 2min, 3min]}}\nmessage: x",
+        "rule: own-rule\nvalues: {a: sum(task.gc_time)}\nthresholds: {a: {rising: [1min, 2min, 3min, 4min]}}\nmesage: x",
     ] {
         assert!(documents(bad).iter().all(|document| !validator.is_valid(document)), "{bad}");
         assert!(!problems(bad).is_empty(), "{bad}");

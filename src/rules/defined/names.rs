@@ -1,10 +1,12 @@
 //! What an expression can see: names, types, and what they mean. The table in `docs/defining-rules.md` is this one.
 
+mod columns;
+
 use std::sync::LazyLock;
 
+pub(super) use columns::{ATTEMPT, AttemptField, EXECUTOR, ExecutorField, snake_case};
+
 use super::unit::Type;
-use crate::model::counters::{Counter, CounterUnit};
-use crate::model::spark::ExecutorMetric;
 
 /// A name of a namespace.
 #[derive(Debug, Clone)]
@@ -112,219 +114,6 @@ fields! {
         "duration" Duration Type::TIME, "from submission to end";
         "stages" Stages Type::COUNT, "stages it needs, run or skipped";
     }
-}
-
-/// Facts about an attempt of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the meanings stand in the table
-pub(super) enum AttemptField {
-    Counter(Counter),
-    InputBytes,
-    ShuffleBytesRead,
-    RunTime,
-    StartedAfter,
-    FinishedAfter,
-    ShuffleTime,
-    SortTime,
-    ReduceTime,
-    Outcome,
-    EndReason,
-    Node,
-    Rack,
-    Locality,
-    Executor,
-    Speculative,
-    TaskNumber,
-    AttemptNumber,
-}
-
-/// Every name of `task` and `attempt`.
-pub(super) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> = LazyLock::new(|| {
-    use AttemptField as F;
-    let named = |name: &str, field, kind, meaning: &str| Named {
-        name: name.to_owned(),
-        field,
-        kind,
-        meaning: meaning.to_owned(),
-    };
-    let mut names = vec![
-        named("run_time", F::RunTime, Type::TIME, "from launch to end"),
-        named("started_after", F::StartedAfter, Type::TIME, "from the application's submission to launch"),
-        named("finished_after", F::FinishedAfter, Type::TIME, "from the application's submission to end"),
-        named(
-            "input_bytes",
-            F::InputBytes,
-            Type::SIZE,
-            "bytes read: from all file systems but the local one, or by Spark from sources and caches",
-        ),
-        named(
-            "shuffle_bytes_read",
-            F::ShuffleBytesRead,
-            Type::SIZE,
-            "shuffle bytes read: `REDUCE_SHUFFLE_BYTES`, or Spark's local and remote ones",
-        ),
-        named(
-            "shuffle_time",
-            F::ShuffleTime,
-            Type::TIME,
-            "reduces: from launch until all map outputs were fetched",
-        ),
-        named("sort_time", F::SortTime, Type::TIME, "reduces: from then until they were merged"),
-        named("reduce_time", F::ReduceTime, Type::TIME, "reduces: from then to the end"),
-        named("outcome", F::Outcome, Type::Text, "`succeeded`, `failed` or `killed`; unknown without an end"),
-        named(
-            "end_reason",
-            F::EndReason,
-            Type::Text,
-            "Spark: `success`, `exception`, `out_of_memory`, `fetch_failed`, `executor_lost`, `container_over_memory`, `killed`, `commit_denied`, `result_lost`, `other`",
-        ),
-        named("node", F::Node, Type::Text, "the host it ran on"),
-        named("rack", F::Rack, Type::Text, "the rack of that host"),
-        named(
-            "locality",
-            F::Locality,
-            Type::Text,
-            "`process_local`, `node_local`, `rack_local`, `off_switch` or `no_preference`",
-        ),
-        named("executor", F::Executor, Type::Text, "Spark: id of the executor"),
-        named("speculative", F::Speculative, Type::Flag, "whether it was started beside a running attempt"),
-        named("task_number", F::TaskNumber, Type::COUNT, "the task's number"),
-        named("attempt_number", F::AttemptNumber, Type::COUNT, "the attempt's number within its task"),
-    ];
-    for counter in Counter::ALL {
-        // The bytes that Spark reads are `input_bytes` already.
-        if counter == Counter::InputBytes {
-            continue;
-        }
-        let kind = match counter.unit() {
-            CounterUnit::Count => Type::COUNT,
-            CounterUnit::Bytes => Type::SIZE,
-            CounterUnit::Millis => Type::TIME,
-        };
-        names.push(Named {
-            name: counter_name(counter),
-            field: F::Counter(counter),
-            kind,
-            meaning: format!("counter `{}`", counter.name()),
-        });
-    }
-    names
-});
-
-fn counter_name(counter: Counter) -> String {
-    match counter {
-        Counter::GcTimeMillis => "gc_time".to_owned(),
-        Counter::CpuMilliseconds => "cpu_time".to_owned(),
-        _ => snake_case(&format!("{counter:?}")),
-    }
-}
-
-/// Facts about an executor, or about the driver where it runs the tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the meanings stand in the table
-pub(super) enum ExecutorField {
-    Id,
-    Host,
-    Cores,
-    Lost,
-    Tasks,
-    Succeeded,
-    Failed,
-    Killed,
-    TaskTime,
-    RunTime,
-    CpuTime,
-    GcTime,
-    InputBytes,
-    OutputBytes,
-    ShuffleBytesRead,
-    ShuffleBytesWritten,
-    MemoryBytesSpilled,
-    DiskBytesSpilled,
-    StorageMemory,
-    PeakStorage,
-    PeakHeap,
-    PeakUnified,
-    PeakResident,
-    Peak(ExecutorMetric),
-}
-
-/// Every name of `executor`.
-pub(super) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>> = LazyLock::new(|| {
-    use ExecutorField as F;
-    let named = |name: &str, field, kind, meaning: &str| Named {
-        name: name.to_owned(),
-        field,
-        kind,
-        meaning: meaning.to_owned(),
-    };
-    let mut names = vec![
-        named("id", F::Id, Type::Text, "its id, `driver` in local mode"),
-        named("host", F::Host, Type::Text, "its host"),
-        named("cores", F::Cores, Type::COUNT, "its cores"),
-        named(
-            "lost",
-            F::Lost,
-            Type::Flag,
-            "whether something other than the end or dynamic allocation took it away",
-        ),
-        named("tasks", F::Tasks, Type::COUNT, "attempts that it ran"),
-        named("succeeded", F::Succeeded, Type::COUNT, "those that succeeded"),
-        named("failed", F::Failed, Type::COUNT, "those that failed"),
-        named("killed", F::Killed, Type::COUNT, "those that were killed"),
-        named("task_time", F::TaskTime, Type::TIME, "time of its attempts, from launch to end, added up"),
-        named("run_time", F::RunTime, Type::TIME, "`Executor Run Time`, added up"),
-        named("cpu_time", F::CpuTime, Type::TIME, "`Executor CPU Time`, added up"),
-        named("gc_time", F::GcTime, Type::TIME, "`JVM GC Time`, added up"),
-        named("input_bytes", F::InputBytes, Type::SIZE, "bytes read from sources and caches"),
-        named("output_bytes", F::OutputBytes, Type::SIZE, "bytes written"),
-        named("shuffle_bytes_read", F::ShuffleBytesRead, Type::SIZE, "shuffle bytes read"),
-        named("shuffle_bytes_written", F::ShuffleBytesWritten, Type::SIZE, "shuffle bytes written"),
-        named(
-            "memory_bytes_spilled",
-            F::MemoryBytesSpilled,
-            Type::SIZE,
-            "size in memory of what was spilled",
-        ),
-        named("disk_bytes_spilled", F::DiskBytesSpilled, Type::SIZE, "size on disk of what was spilled"),
-        named("storage_memory", F::StorageMemory, Type::SIZE, "memory that execution and storage may use"),
-        named("peak_storage", F::PeakStorage, Type::SIZE, "the most that cached blocks were seen to use"),
-        named("peak_heap", F::PeakHeap, Type::SIZE, "the highest heap in use"),
-        named(
-            "peak_unified",
-            F::PeakUnified,
-            Type::SIZE,
-            "the highest execution and storage memory together",
-        ),
-        named("peak_resident", F::PeakResident, Type::SIZE, "the highest resident memory of its processes"),
-    ];
-    for metric in ExecutorMetric::ALL {
-        let variant = format!("{metric:?}");
-        let kind = match () {
-            () if variant.ends_with("Count") => Type::COUNT,
-            () if variant.ends_with("Time") => Type::TIME,
-            () => Type::SIZE,
-        };
-        names.push(Named {
-            name: format!("peak_{}", snake_case(&variant)),
-            field: F::Peak(metric),
-            kind,
-            meaning: format!("highest `{}`", metric.name()),
-        });
-    }
-    names
-});
-
-/// `HdfsBytesRead` as `hdfs_bytes_read`.
-pub(super) fn snake_case(variant: &str) -> String {
-    let mut name = String::with_capacity(variant.len() + 8);
-    for (place, letter) in variant.chars().enumerate() {
-        if place > 0 && letter.is_ascii_uppercase() {
-            name.push('_');
-        }
-        name.push(letter.to_ascii_lowercase());
-    }
-    name
 }
 
 /// What has a row each: what aggregates run over.
@@ -435,6 +224,7 @@ pub(super) fn lines(namespace: &str) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::counters::Counter;
 
     #[test]
     fn every_name_stands_once() {

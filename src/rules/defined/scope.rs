@@ -11,7 +11,7 @@ use crate::model::Application;
 use crate::model::spark::{Executor, Job, Spark, Stage};
 use crate::model::table::{TaskGroup, TaskKind};
 
-/// How many steps a rule may take on one application: about a second of work.
+/// How many steps a rule may take on one application: a few seconds of work.
 pub(super) const MAX_WORK: u64 = 100_000_000;
 
 /// What is judged.

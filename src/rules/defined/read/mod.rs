@@ -1,55 +1,25 @@
 //! Documents of rule files into a [`DefinedRule`]: every mistake is told, with its place in the file.
 
 mod examples;
+mod judging;
 mod layers;
 mod place;
+mod texts;
 
 use std::fmt::Write;
 
 #[cfg(test)]
 pub(super) use self::layers::KEYS;
 use self::layers::{Entry, Layered};
-use super::combination::Combination;
 use super::compile::{Compiled, Env, Over, compile};
-use super::definition::{Advice, DefinedLimit, DefinedRule, DefinedValue};
-use super::limit::Limit;
+use super::definition::{DefinedLimit, DefinedRule, DefinedValue};
 use super::node::Node;
 use super::parse::Mistake;
-use super::template::Template;
 use super::unit::Type;
 use crate::model::Engine;
 use crate::rules::Scope;
 use crate::rules::words::nearest;
-use crate::rules::yaml::{self, Kind, Span, Spanned};
-
-/// A rule has no more values.
-const MAX_VALUES: usize = 100;
-
-/// Words of the expression language that name nothing.
-const RESERVED: [&str; 22] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-    "unknown",
-];
+use crate::rules::yaml::{self, Span, Spanned};
 
 /// A document about the rule.
 #[derive(Debug, Clone, Copy)]
@@ -153,189 +123,6 @@ impl<'d> Reader<'d, '_> {
         Some(rule)
     }
 
-    fn values(&mut self, layered: &Layered<'d>, over: Over) -> (Vec<DefinedValue>, Vec<(String, Type)>) {
-        let (mut values, mut types): (Vec<DefinedValue>, Vec<(String, Type)>) = (Vec::new(), Vec::new());
-        if let Some((_, entry)) = layered.values.get(MAX_VALUES) {
-            self.error(*entry, format!("a rule has {MAX_VALUES} values at most"), None);
-        }
-        if layered.values.is_empty() {
-            self.base_error(
-                "the rule computes nothing".to_owned(),
-                "add values: a name and an expression for each",
-            );
-        }
-        let names: Vec<String> = layered.values.iter().map(|(name, _)| name.value.clone()).collect();
-        for (place, (name, entry)) in layered.values.iter().take(MAX_VALUES).enumerate() {
-            if !is_snake_case(&name.value)
-                || RESERVED.contains(&name.value.as_str())
-                || super::names::NAMESPACES.contains(&name.value.as_str())
-            {
-                let message = format!("\"{}\" is no name for a value", name.value);
-                self.at(
-                    entry.source,
-                    &name.span,
-                    message,
-                    Some("names are in snake_case, and not one of the language's own words".to_owned()),
-                );
-            }
-            let env = Env { over, values: &types, later: names.get(place..).unwrap_or_default() };
-            let Compiled { node, kind } =
-                self.expression(*entry, env).unwrap_or(Compiled { node: Node::Unknown, kind: Type::Any });
-            types.push((name.value.clone(), kind));
-            values.push(DefinedValue { name: name.value.clone(), node, kind, in_percent: false });
-        }
-        (values, types)
-    }
-
-    fn limits(
-        &mut self,
-        layered: &Layered<'d>,
-        types: &[(String, Type)],
-    ) -> (Vec<DefinedLimit>, Vec<String>) {
-        let (mut limits, mut names) = (Vec::new(), Vec::new());
-        if layered.thresholds.is_empty() {
-            self.base_error(
-                "the rule has no thresholds".to_owned(),
-                "add thresholds: the name of a value and its cut-offs for each",
-            );
-        }
-        for (name, entries) in &layered.thresholds {
-            names.push(name.value.clone());
-            let Some(value) = types.iter().position(|(known, _)| *known == name.value) else {
-                let near = nearest(&name.value, types.iter().map(|(known, _)| known.as_str()));
-                let help = near.map_or_else(
-                    || "a threshold has the name of the value it judges".to_owned(),
-                    |near| format!("did you mean \"{near}\"?"),
-                );
-                let source = entries.first().map(|entry| entry.source).unwrap_or_default();
-                self.at(source, &name.span, format!("there is no value \"{}\"", name.value), Some(help));
-                continue;
-            };
-            let kind = types.get(value).map_or(Type::Any, |(_, kind)| *kind);
-            if kind == Type::Any && self.failed {
-                // Its unit is not known, as its expression is wrong: that is told already.
-                continue;
-            }
-            let Some(unit) = kind.unit() else {
-                let source = entries.first().map(|entry| entry.source).unwrap_or_default();
-                self.at(
-                    source,
-                    &name.span,
-                    format!("{} is {}, which has no cut-offs", name.value, kind.name()),
-                    None,
-                );
-                continue;
-            };
-            let mut limit: Option<Limit> = None;
-            let mut origin = (0, 0..0);
-            for entry in entries {
-                match Limit::read(entry.node, unit, limit.as_ref()) {
-                    Ok(read) => {
-                        limit = Some(read);
-                        origin = (entry.source, entry.node.span.clone());
-                    }
-                    Err(error) => {
-                        let span = error.span.unwrap_or_else(|| entry.node.span.clone());
-                        self.at(entry.source, &span, error.message, error.help);
-                    }
-                }
-            }
-            limits.extend(limit.map(|limit| DefinedLimit { name: name.value.clone(), value, limit, origin }));
-        }
-        (limits, names)
-    }
-
-    fn severity(&mut self, layered: &Layered<'d>, names: &[String]) -> Option<Combination> {
-        let Some(entry) = layered.entry("severity") else {
-            if names.len() > 1 {
-                let message = "the rule does not say how its thresholds make the severity".to_owned();
-                self.base_error(
-                    message,
-                    "add severity: min(a, b) where all have to be passed, max(a, b) where one is enough",
-                );
-            }
-            return Some(Combination::Threshold(0));
-        };
-        let text = self.text(Some(entry))?;
-        match Combination::parse(text, names) {
-            Ok(combination) => Some(combination),
-            Err(mistakes) => {
-                self.mistakes(entry, mistakes);
-                None
-            }
-        }
-    }
-
-    fn message(
-        &mut self,
-        layered: &Layered<'d>,
-        env: Env<'_>,
-        in_percent: &dyn Fn(usize) -> bool,
-    ) -> Option<Template> {
-        let Some(entry) = layered.entry("message") else {
-            self.base_error("the rule has no message".to_owned(), "add message: one sentence with the measured values, such as \"maps spend {gc} in garbage collection\"");
-            return None;
-        };
-        self.template(entry, env, in_percent)
-    }
-
-    fn advice(
-        &mut self,
-        layered: &Layered<'d>,
-        env: Env<'_>,
-        in_percent: &dyn Fn(usize) -> bool,
-    ) -> Vec<Advice> {
-        let Some(entry) = layered.entry("advice") else { return Vec::new() };
-        let items = match &entry.node.kind {
-            Kind::List(items) => items.as_slice(),
-            Kind::Scalar { .. } | Kind::Map(_) => std::slice::from_ref(entry.node),
-        };
-        let mut advice = Vec::with_capacity(items.len());
-        for item in items {
-            let of = |node| Entry { node, ..entry };
-            let Kind::Map(parts) = &item.kind else {
-                let text = self.template(of(item), env, in_percent);
-                advice.extend(text.map(|text| Advice { when: None, text }));
-                continue;
-            };
-            let (mut when, mut text) = (None, None);
-            for (key, node) in parts {
-                match key.value.as_str() {
-                    "when" => when = self.condition(of(node), env),
-                    "text" => text = self.template(of(node), env, in_percent),
-                    _ => self.at(
-                        entry.source,
-                        &key.span,
-                        format!("advice has no \"{}\"", key.value),
-                        Some("it has when and text".to_owned()),
-                    ),
-                }
-            }
-            match text {
-                Some(text) => advice.push(Advice { when, text }),
-                None if parts.iter().any(|(key, _)| key.value == "text") => {}
-                None => self.error(of(item), "this advice has no text".to_owned(), None),
-            }
-        }
-        advice
-    }
-
-    fn template(
-        &mut self,
-        entry: Entry<'d>,
-        env: Env<'_>,
-        in_percent: &dyn Fn(usize) -> bool,
-    ) -> Option<Template> {
-        let text = self.text(Some(entry))?;
-        match Template::parse(text, env, in_percent) {
-            Ok(template) => Some(template),
-            Err(mistakes) => {
-                self.mistakes(entry, mistakes);
-                None
-            }
-        }
-    }
-
     fn expression(&mut self, entry: Entry<'d>, env: Env<'_>) -> Option<Compiled> {
         let text = self.text(Some(entry))?;
         match compile(text, env) {
@@ -414,12 +201,6 @@ fn is_kebab_case(id: &str) -> bool {
         && id.split('-').all(|part| {
             !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
         })
-}
-
-fn is_snake_case(name: &str) -> bool {
-    name.len() <= 60
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// The rule's page: what its author says, and how it computes.

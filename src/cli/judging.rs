@@ -48,6 +48,9 @@ pub(super) struct Judging {
     /// Show only the N worst applications
     #[arg(long, value_name = "N")]
     top: Option<NonZeroUsize>,
+    /// Draw charts for the N worst applications; only HTML has charts
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    charts: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,6 +59,8 @@ enum FormatArg {
     Text,
     /// For scripts
     Json,
+    /// For people in a browser: one file that needs no network
+    Html,
 }
 
 impl From<FormatArg> for Format {
@@ -63,6 +68,7 @@ impl From<FormatArg> for Format {
         match format {
             FormatArg::Text => Self::Text,
             FormatArg::Json => Self::Json,
+            FormatArg::Html => Self::Html,
         }
     }
 }
@@ -73,6 +79,7 @@ impl Judging {
         Options {
             min_severity: self.min_severity.into(),
             top: self.top.map(NonZeroUsize::get),
+            charts: if self.format == FormatArg::Html { self.charts } else { 0 },
             ..Options::default()
         }
     }

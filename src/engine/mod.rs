@@ -1,13 +1,16 @@
 //! Histories × rules → report. Files are read in parallel; the result does not depend on how many threads.
 
+mod charted;
 mod job_type;
 mod phases;
 mod rank;
 mod read;
+mod totals;
 mod visit;
 
 use std::path::PathBuf;
 
+use crate::charts::Charts;
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
@@ -16,8 +19,12 @@ use crate::rules::{RuleInfo, RuleSet};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
+use charted::Charted;
+use rank::Place;
+
 pub use job_type::job_type;
 pub use phases::Phase;
+pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use visit::{SourceProblem, Visit, Visited, visit};
 
 /// What [`analyze`] keeps.
@@ -29,11 +36,13 @@ pub struct Options {
     pub top: Option<usize>,
     /// Whether phases and the configuration are kept, which take memory for each stage and property.
     pub details: bool,
+    /// So many applications have charts, the worst ones.
+    pub charts: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { min_severity: Severity::Low, top: None, details: false }
+        Self { min_severity: Severity::Low, top: None, details: false, charts: 0 }
     }
 }
 
@@ -44,6 +53,8 @@ pub struct Report {
     pub rules: Vec<RuleInfo>,
     /// Counts over the whole run.
     pub summary: Summary,
+    /// What all applications cost together, also those that are not kept.
+    pub totals: Totals,
     /// The applications, worst first.
     pub applications: Vec<ApplicationReport>,
     /// What went wrong, by source.
@@ -108,13 +119,17 @@ pub struct ApplicationReport {
     pub phases: Option<Vec<Phase>>,
     /// Its configuration, where [`Options::details`] asks for it and the history has one.
     pub configuration: Option<Conf>,
+    /// Its charts, where [`Options::charts`] asks for them.
+    pub charts: Option<Box<Charts>>,
 }
 
 /// Finds the histories below `paths` and judges them by `rules`.
 #[must_use]
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
-    let visited = visit(paths, |app, sources| evaluate(app, sources, rules, options));
+    let charted = Charted::new(options.charts);
+    let visited = visit(paths, |app, sources| evaluate(app, sources, rules, options, &charted));
     let mut report = Report {
+        totals: Totals::default(),
         rules: rules.infos(),
         summary: visited.summary,
         applications: visited.applications.into_iter().map(|visit| visit.value).collect(),
@@ -128,13 +143,21 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
         }
     }
     report.applications.sort_by(rank::applications);
+    report.totals = Totals::of(&report.applications);
+    charted.hand_out(&mut report.applications);
     if let Some(top) = options.top {
         report.applications.truncate(top);
     }
     report
 }
 
-fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Options) -> ApplicationReport {
+fn evaluate(
+    app: &Application,
+    sources: &[String],
+    rules: &RuleSet,
+    options: Options,
+    charted: &Charted,
+) -> ApplicationReport {
     let evaluation = rules.evaluate(app);
     let mut findings = evaluation.findings;
     let mut counts = [0; 5];
@@ -145,6 +168,9 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
     }
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
+    let metrics = rules.measure(app);
+    let place = Place { severity, score, wasted: metrics.wasted, id: &app.id, sources };
+    charted.offer(place, || Charts::of(app, rules, &findings));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
     ApplicationReport {
@@ -164,12 +190,13 @@ fn evaluate(app: &Application, sources: &[String], rules: &RuleSet, options: Opt
         finished_at: app.finished_at,
         severity,
         score,
-        metrics: rules.measure(app),
+        metrics,
         counts,
         findings,
         suppressed: Vec::new(),
         not_evaluated: evaluation.not_evaluated,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
+        charts: None,
     }
 }

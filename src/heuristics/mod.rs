@@ -8,8 +8,8 @@
 pub mod any;
 pub mod mapreduce;
 pub mod spark;
-mod split;
-mod wording;
+pub(crate) mod split;
+pub(crate) mod wording;
 
 use serde::de::Error as _;
 

@@ -1,6 +1,7 @@
 //! Renderers: a [`Report`] in, bytes out. They show what is there and compute nothing.
 
 mod cells;
+mod html;
 mod json;
 pub mod nodes;
 pub mod stragglers;
@@ -20,6 +21,8 @@ pub enum Format {
     Text,
     /// For scripts, one document.
     Json,
+    /// For people in a browser, one file that needs no other.
+    Html,
 }
 
 /// Writes the report in the given form; `options` are for text.
@@ -30,6 +33,7 @@ pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dy
     match format {
         Format::Text => text::write(report, options, out),
         Format::Json => json::write(report, out),
+        Format::Html => html::write(report, out),
     }
 }
 

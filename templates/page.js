@@ -1,7 +1,8 @@
 (() => {
   "use strict";
   // The table keeps only the rows that are shown: thousands of rows would make every change slow.
-  const STEP = 200;
+  const FIRST = 50;
+  const MORE = 200;
   const byId = (id) => document.getElementById(id);
   const table = byId("index");
   const body = table.tBodies[0];
@@ -41,7 +42,7 @@
   fill("f-queue", rows.map((row) => row.queue));
 
   let order = rows;
-  let most = STEP;
+  let most = FIRST;
   let matching = rows;
 
   const matches = () => {
@@ -66,7 +67,7 @@
       `${count(shown.length)} shown of ${count(matching.length)} that match, of ${count(rows.length)} in all.`;
   };
   const update = () => {
-    most = STEP;
+    most = FIRST;
     matching = order.filter(matches());
     show();
   };
@@ -113,8 +114,7 @@
     update();
     byId("f-text").focus();
   });
-  byId("more-rows").addEventListener("click", () => { most += STEP; show(); });
-  byId("all-rows").addEventListener("click", () => { most = Infinity; show(); });
+  byId("more-rows").addEventListener("click", () => { most += MORE; show(); });
 
   // A rule's page is folded: a link to it unfolds it.
   const reveal = () => {
@@ -130,6 +130,7 @@
   addEventListener("afterprint", show);
 
   byId("filters").hidden = false;
+  byId("rows").classList.add("ready");
   // A browser that goes back to the page fills the controls in again.
   addEventListener("pageshow", update);
   update();

@@ -4,20 +4,22 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use crate::engine::Phase;
-use crate::finding::{Finding, Subject};
+use crate::finding::{Finding, Subject, Threshold};
 use crate::heuristics::split::{self, two_groups};
 use crate::model::Application;
 use crate::model::counters::Counter;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::severity::Severity;
-use crate::stats::median;
+use crate::stats::{median, truncated_mean};
 use crate::units::{Bytes, Millis};
 
 /// So many phases are shown: those with the worst findings, then those with most task time.
 const MOST_PHASES: usize = 3;
 /// No histogram has more buckets.
 const MOST_BUCKETS: u64 = 24;
+/// The number of buckets is a multiple of this, so that an axis can be marked at its quarters.
+const QUARTERS: u64 = 4;
 /// Where the largest value is so many times the median, buckets of equal width would show one bar.
 const LOGARITHMIC_FROM: u64 = 32;
 
@@ -77,10 +79,19 @@ pub struct Bucket {
     pub from: u64,
     /// The smallest value that belongs to the next one.
     pub to: u64,
-    /// Tasks of the small group.
+    /// Its tasks, without those of the large group.
     pub small: u64,
     /// Tasks of the large group.
     pub large: u64,
+}
+
+/// The two groups of the skew rules, where their means are so far apart that it may matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Groups {
+    /// Tasks below the pivot.
+    pub small: Group,
+    /// Tasks from the pivot on.
+    pub large: Group,
 }
 
 /// One of the two groups.
@@ -92,14 +103,25 @@ pub struct Group {
     pub mean: Amount,
 }
 
-/// A cut-off of a rule on the axis.
+/// What a mean is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeanOf {
+    /// All tasks.
+    Tasks,
+    /// The tasks of the large group.
+    LargeGroup,
+}
+
+/// A cut-off of a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// The rule.
     pub rule: String,
     /// What the cut-off makes of a value that passes it.
     pub severity: Severity,
-    /// Whether values from it on pass it, or values up to it.
+    /// Of which mean it is a cut-off.
+    pub of: MeanOf,
+    /// Whether means from it on pass it, or means up to it.
     pub is_upper: bool,
     /// The cut-off.
     pub value: u64,
@@ -118,15 +140,15 @@ pub struct Histogram {
     pub scale: Scale,
     /// The buckets, smallest first, without gaps.
     pub buckets: Vec<Bucket>,
-    /// Tasks below the pivot of the two-group split; there may be none.
-    pub small: Group,
-    /// Tasks from the pivot on.
-    pub large: Group,
+    /// How many tasks there are.
+    pub tasks: u64,
+    /// Two groups of tasks.
+    pub groups: Option<Groups>,
     /// The middle value.
     pub median: Amount,
     /// The largest value.
     pub largest: Amount,
-    /// Cut-offs for the mean of all tasks, where they lie on the axis.
+    /// Cut-offs that were passed or lie on the axis.
     pub limits: Vec<Limit>,
 }
 
@@ -159,36 +181,40 @@ fn of(app: &Application, group: &TaskGroup, quantity: Quantity, findings: &[Find
     if values.len() < 2 || largest == 0 {
         return None;
     }
-    let groups = two_groups(&values);
+    let split = two_groups(&values);
+    let groups = (split.small.count > 0 && split.deviation() > 0).then(|| {
+        let side =
+            |group: split::Group| Group { count: group.count, mean: quantity.amount(unsigned(group.mean)) };
+        Groups { small: side(split.small), large: side(split.large) }
+    });
     let middle = unsigned(median(&values)?);
     let (scale, mut buckets) = buckets(quantity, unsigned(smallest), middle, unsigned(largest));
     for &value in &values {
         let place = buckets.partition_point(|bucket| bucket.to <= unsigned(value));
         if let Some(bucket) = buckets.get_mut(place) {
-            if value < groups.pivot {
-                bucket.small += 1;
-            } else {
-                bucket.large += 1;
-            }
+            let is_large = groups.is_some() && value >= split.pivot;
+            *(if is_large { &mut bucket.large } else { &mut bucket.small }) += 1;
         }
     }
-    let side =
-        |group: split::Group| Group { count: group.count, mean: quantity.amount(unsigned(group.mean)) };
     let subject = Phase::subject(group.kind);
+    let means = Means {
+        all: unsigned(truncated_mean(&values)?),
+        groups: groups.map(|_| (unsigned(split.small.mean), unsigned(split.large.mean))),
+    };
     let axis = buckets.first()?.from..=buckets.last()?.to;
-    let mut limits = limits(&subject, quantity, findings);
-    limits.retain(|limit| axis.contains(&limit.value));
+    let mut limits = means.limits(&subject, quantity, findings);
+    limits.retain(|(limit, passed)| *passed || axis.contains(&limit.value));
     Some(Histogram {
         name: stage_name(app, group.kind),
         subject,
         quantity,
         scale,
         buckets,
-        small: side(groups.small),
-        large: side(groups.large),
+        tasks: values.len() as u64,
+        groups,
         median: quantity.amount(middle),
         largest: quantity.amount(unsigned(largest)),
-        limits,
+        limits: limits.into_iter().map(|(limit, _)| limit).collect(),
     })
 }
 
@@ -229,8 +255,8 @@ fn buckets(quantity: Quantity, smallest: u64, median: u64, largest: u64) -> (Sca
         let step = (high - low + 1).div_ceil(MOST_BUCKETS).max(1);
         let edge = |power: u64| u32::try_from(power).ok().and_then(|power| 1u64.checked_shl(power));
         let edge = |power| edge(power).unwrap_or(u64::MAX);
-        let starts = (low..=high).step_by(usize::try_from(step).unwrap_or(1));
-        let all = starts.map(|power| {
+        let count = ((high - low) / step + 1).next_multiple_of(QUARTERS);
+        let all = (0..count).map(|place| low + place * step).map(|power| {
             // Zero has no logarithm: it belongs to the first bucket.
             let from = if power == low && smallest == 0 { 0 } else { edge(power) };
             empty(from, edge(power + step))
@@ -240,7 +266,7 @@ fn buckets(quantity: Quantity, smallest: u64, median: u64, largest: u64) -> (Sca
     let low = if smallest > largest / 2 { smallest } else { 0 };
     let width = nice_width(quantity, (largest - low) / (MOST_BUCKETS - 2) + 1);
     let start = low / width * width;
-    let count = (largest - start) / width + 1;
+    let count = ((largest - start) / width + 1).next_multiple_of(QUARTERS);
     let edge = |place: u64| start.saturating_add(place.saturating_mul(width));
     (Scale::Linear, (0..count).map(|place| empty(edge(place), edge(place + 1))).collect())
 }
@@ -261,30 +287,42 @@ fn nice_width(quantity: Quantity, least: u64) -> u64 {
     widths.find(|&width| width >= least).unwrap_or_else(doubled)
 }
 
-/// Cut-offs for the mean run time of the phase's tasks.
-fn limits(subject: &Subject, quantity: Quantity, findings: &[Finding]) -> Vec<Limit> {
-    let keys: &[&str] = match quantity {
-        Quantity::RunTime => &["short_run_time_ms", "long_run_time_ms"],
-        Quantity::Input | Quantity::ShuffleRead => &[],
-    };
-    let about = findings.iter().filter(|finding| finding.subject == *subject);
-    let cutoffs = about.flat_map(|finding| {
-        let known = finding.thresholds.iter().filter(|threshold| keys.contains(&threshold.key.as_str()));
-        known.map(move |threshold| (finding, threshold))
-    });
-    let limits = cutoffs.filter_map(|(finding, threshold)| {
+/// What limits are compared with.
+struct Means {
+    all: u64,
+    /// Of the small and the large group.
+    groups: Option<(u64, u64)>,
+}
+
+impl Means {
+    /// The limits of findings about the phase, and whether they are passed.
+    fn limits(&self, subject: &Subject, quantity: Quantity, findings: &[Finding]) -> Vec<(Limit, bool)> {
+        let about = findings.iter().filter(|finding| finding.subject == *subject);
+        let thresholds = about.flat_map(|finding| finding.thresholds.iter().map(move |one| (finding, one)));
+        thresholds.filter_map(|(finding, threshold)| self.limit(quantity, finding, threshold)).collect()
+    }
+
+    fn limit(&self, quantity: Quantity, finding: &Finding, threshold: &Threshold) -> Option<(Limit, bool)> {
         let severity = finding.severity.max(Severity::Low);
         let place = usize::try_from(severity.value()).ok()?.checked_sub(1)?;
         let cutoff = *threshold.cutoffs.get(place)?;
         let [low, .., critical] = threshold.cutoffs;
-        Some(Limit {
-            rule: finding.rule.to_string(),
-            severity,
-            is_upper: low <= critical,
-            value: Millis::from_f64(cutoff)?.get(),
-        })
-    });
-    limits.collect()
+        let is_upper = low <= critical;
+        let (of, value, mean) = match (threshold.key.as_str(), self.groups) {
+            ("short_run_time_ms" | "long_run_time_ms", _) if quantity == Quantity::RunTime => {
+                (MeanOf::Tasks, Millis::from_f64(cutoff)?.get(), self.all)
+            }
+            // Of skew: how many times the small group's mean the two means are apart.
+            ("deviation_ratio" | "deviation", Some((small, large))) => {
+                let value = Millis::from_f64((cutoff + 1.0) * small.max(1) as f64)?.get();
+                (MeanOf::LargeGroup, value, large)
+            }
+            _ => return None,
+        };
+        let passed = if is_upper { mean >= value } else { mean <= value };
+        let limit = Limit { rule: finding.rule.to_string(), severity, of, is_upper, value };
+        Some((limit, passed && finding.severity > Severity::None))
+    }
 }
 
 #[cfg(test)]
@@ -310,7 +348,7 @@ mod tests {
             let (smallest, middle, largest) = (values[0], values[values.len() / 2], values[values.len() - 1]);
             for quantity in [Quantity::RunTime, Quantity::Input] {
                 let (_, buckets) = buckets(quantity, smallest, middle, largest);
-                prop_assert!(buckets.len() as u64 <= MOST_BUCKETS + 1, "{} buckets", buckets.len());
+                prop_assert!(buckets.len() as u64 <= MOST_BUCKETS && buckets.len().is_multiple_of(4));
                 prop_assert!(buckets.windows(2).all(|pair| pair[0].to == pair[1].from));
                 for value in &values {
                     let place = buckets.partition_point(|bucket| bucket.to <= *value);

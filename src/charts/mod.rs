@@ -10,7 +10,7 @@ use crate::finding::Finding;
 use crate::model::Application;
 use crate::rules::RuleSet;
 
-pub use histogram::{Amount, Bucket, Group, Histogram, Limit, Quantity, Scale};
+pub use histogram::{Amount, Bucket, Group, Groups, Histogram, Limit, MeanOf, Quantity, Scale};
 pub use memory::{Holder, MemoryUse};
 pub use nodes::NodeAttempts;
 pub use timeline::{ExecutorSpan, Timeline};

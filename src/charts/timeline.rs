@@ -29,8 +29,12 @@ pub struct Timeline {
     pub executors: Rows<ExecutorSpan>,
     /// How many attempts ran at a time, on average over each of equal parts.
     pub running: Vec<f64>,
+    /// The most attempts that ran at one moment.
+    pub most_running: u64,
     /// Spark: how many cores executors held at a time, in the same parts; unknown where one has no number of cores.
     pub cores: Option<Vec<f64>>,
+    /// The most cores that executors held at one moment.
+    pub most_cores: Option<u64>,
 }
 
 /// The life of one executor.
@@ -62,13 +66,17 @@ impl Timeline {
         let to = app.finished_at.or_else(last_event).or_else(last_attempt)?;
         Millis::between(from, to).filter(|span| span.get() > 0)?;
         let executors = app.spark.as_deref().map_or(&[][..], |spark| &spark.executors);
+        let running = Held::by_attempts(app, to);
+        let cores = Held::by_executors(executors, to);
         Some(Self {
             from,
             to,
             phases: phases(app),
             executors: executor_spans(app, executors, to),
-            running: running(app, from, to),
-            cores: cores(executors, from, to),
+            running: running.means(from, to),
+            most_running: running.most(),
+            most_cores: cores.as_ref().map(Held::most),
+            cores: cores.map(|cores| cores.means(from, to)),
         })
     }
 
@@ -113,25 +121,51 @@ fn executor_spans(app: &Application, executors: &[Executor], end: Timestamp) -> 
     Rows { shown, left_out: rows.left_out }
 }
 
-fn running(app: &Application, from: Timestamp, to: Timestamp) -> Vec<f64> {
-    let mut parts = Parts::new(from, to);
-    for group in &app.groups {
-        for row in 0..group.attempts.len() {
-            if let Some(start) = group.attempts.time(row, TimePoint::Start) {
-                parts.add(start, group.attempts.time(row, TimePoint::Finish).unwrap_or(to), 1);
-            }
-        }
-    }
-    parts.means()
-}
+/// What is held: from when to when, and how much of it.
+struct Held(Vec<(Timestamp, Timestamp, u64)>);
 
-fn cores(executors: &[Executor], from: Timestamp, to: Timestamp) -> Option<Vec<f64>> {
-    let mut parts = Parts::new(from, to);
-    for executor in executors {
-        let held = u64::from(executor.cores?);
-        parts.add(executor.added_at?, executor.removed_at.unwrap_or(to), held);
+impl Held {
+    fn by_attempts(app: &Application, end: Timestamp) -> Self {
+        let groups = app.groups.iter();
+        let rows = groups.flat_map(|group| (0..group.attempts.len()).map(move |row| (group, row)));
+        let spans = rows.filter_map(|(group, row)| {
+            let start = group.attempts.time(row, TimePoint::Start)?;
+            Some((start, group.attempts.time(row, TimePoint::Finish).unwrap_or(end), 1))
+        });
+        Self(spans.collect())
     }
-    (!executors.is_empty()).then(|| parts.means())
+
+    fn by_executors(executors: &[Executor], end: Timestamp) -> Option<Self> {
+        let span = |executor: &Executor| {
+            let cores = u64::from(executor.cores?);
+            Some((executor.added_at?, executor.removed_at.unwrap_or(end), cores))
+        };
+        let spans = executors.iter().map(span).collect::<Option<Vec<_>>>()?;
+        (!spans.is_empty()).then_some(Self(spans))
+    }
+
+    fn means(&self, from: Timestamp, to: Timestamp) -> Vec<f64> {
+        let mut parts = Parts::new(from, to);
+        for &(start, finish, amount) in &self.0 {
+            parts.add(start, finish, amount);
+        }
+        parts.means()
+    }
+
+    /// The most at one moment; what ends and what starts at the same one do not overlap.
+    fn most(&self) -> u64 {
+        let spans = self.0.iter().filter(|(start, finish, _)| start < finish);
+        let mut changes: Vec<(Timestamp, bool, u64)> = spans
+            .flat_map(|&(start, finish, amount)| [(start, true, amount), (finish, false, amount)])
+            .collect();
+        changes.sort_unstable();
+        let (mut now, mut most) = (0u64, 0u64);
+        for (_, starts, amount) in changes {
+            now = if starts { now.saturating_add(amount) } else { now.saturating_sub(amount) };
+            most = most.max(now);
+        }
+        most
+    }
 }
 
 /// Sums of spans over equal parts of a longer span.
@@ -197,6 +231,14 @@ mod tests {
         assert_eq!(means.len(), 96);
         assert_eq!(means[..3], [3.0, 2.5, 2.0]);
         assert_eq!(means[95], 4.0);
+    }
+
+    #[test]
+    fn the_most_at_one_moment() {
+        let held =
+            Held(vec![(at(0), at(10), 1), (at(10), at(20), 2), (at(15), at(16), 4), (at(9), at(3), 50)]);
+        assert_eq!(held.most(), 6);
+        assert_eq!(Held(Vec::new()).most(), 0);
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use askama::Template;
 
-use super::filters::{self, moment_text};
+use super::filters::{self, grouped, moment_text};
 use crate::charts::{
-    Bucket, Charts, ExecutorSpan, Histogram, Holder, Limit, MemoryUse, NodeAttempts, Quantity, Scale,
-    Timeline,
+    Amount, Bucket, Charts, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse,
+    NodeAttempts, Quantity, Scale, Timeline,
 };
 use crate::engine::Phase;
-use crate::units::{Millis, Timestamp, three_digits};
+use crate::units::{Millis, Timestamp};
 
 /// The width of every drawing, in its own units.
 const WIDTH: f64 = 1000.0;
@@ -90,23 +90,15 @@ impl TimelineView<'_> {
     }
 
     /// Marks of the axis at quarters.
-    fn ticks(&self) -> [Millis; 5] {
+    fn ticks(&self) -> Vec<String> {
         let length = self.0.length().get();
-        [0, 1, 2, 3, 4].map(|quarter| Millis::new(length / 4 * quarter + length % 4 * quarter / 4))
+        let tick = |quarter| Millis::new(length / 4 * quarter + length % 4 * quarter / 4);
+        (0..=4).map(tick).map(|at| amount_text(Amount::Time(at))).collect()
     }
 
     fn most(&self) -> f64 {
         let cores = self.0.cores.iter().flatten();
         self.0.running.iter().chain(cores).copied().fold(0.0, f64::max)
-    }
-
-    fn most_running(&self) -> String {
-        three_digits(self.0.running.iter().copied().fold(0.0, f64::max))
-    }
-
-    fn most_cores(&self) -> Option<String> {
-        let cores = self.0.cores.as_ref()?;
-        Some(three_digits(cores.iter().copied().fold(0.0, f64::max)))
     }
 
     /// The outline of the area below a curve.
@@ -124,6 +116,15 @@ impl TimelineView<'_> {
             format!("V{:.1}H{:.1}", HEIGHT - value / most * (HEIGHT - 2.0), (place + 1) as f64 * width)
         };
         values.iter().enumerate().map(step).collect()
+    }
+}
+
+/// A value of an axis, where nothing needs no unit.
+fn amount_text(amount: Amount) -> String {
+    match amount {
+        Amount::Time(time) if time.get() == 0 => "0".to_owned(),
+        Amount::Size(size) if size.get() == 0 => "0".to_owned(),
+        amount => amount.to_string(),
     }
 }
 
@@ -179,28 +180,20 @@ impl HistogramView<'_> {
         let amount = |value| self.0.quantity.amount(value);
         let tasks = bucket.small + bucket.large;
         let plural = if tasks == 1 { "task" } else { "tasks" };
-        format!("{} to {}: {tasks} {plural}", amount(bucket.from), amount(bucket.to))
+        format!("{} to {}: {tasks} {plural}", amount_text(amount(bucket.from)), amount(bucket.to))
     }
 
-    /// Values at the quarters of the axis.
+    /// Values at the quarters of the axis: the number of buckets is a multiple of four.
     fn ticks(&self) -> Vec<String> {
         let buckets = &self.0.buckets;
         let edges: Vec<u64> =
             buckets.iter().map(|bucket| bucket.from).chain(buckets.last().map(|bucket| bucket.to)).collect();
-        let last = edges.len().saturating_sub(1);
-        let place = |quarter: usize| edges.get(last * quarter / 4).copied().unwrap_or_default();
-        let exact = last.is_multiple_of(4);
-        let quarters: &[usize] = if exact { &[0, 1, 2, 3, 4] } else { &[0, 4] };
-        quarters.iter().map(|&quarter| self.0.quantity.amount(place(quarter)).to_string()).collect()
+        let quarters = edges.iter().step_by((buckets.len() / 4).max(1));
+        quarters.map(|&edge| amount_text(self.0.quantity.amount(edge))).collect()
     }
 
     fn is_logarithmic(&self) -> bool {
         self.0.scale == Scale::Logarithmic
-    }
-
-    /// Whether the split found two groups.
-    fn has_groups(&self) -> bool {
-        self.0.small.count > 0 && self.0.large.count > 0
     }
 
     /// Where a value lies on the axis.
@@ -214,36 +207,34 @@ impl HistogramView<'_> {
         (place as f64 + within) / buckets.len().max(1) as f64 * WIDTH
     }
 
-    fn limit_x(&self, limit: &Limit) -> f64 {
-        self.x(limit.value)
+    /// `None` where the limit lies beyond the axis.
+    fn limit_x(&self, limit: &Limit) -> Option<f64> {
+        let (first, last) = self.0.buckets.first().zip(self.0.buckets.last())?;
+        (first.from..=last.to).contains(&limit.value).then(|| self.x(limit.value))
     }
 
     fn limit_text(&self, limit: &Limit) -> String {
         let direction = if limit.is_upper { "from" } else { "up to" };
-        format!(
-            "{}: {} {direction} a mean of {}",
-            limit.rule,
-            limit.severity,
-            self.0.quantity.amount(limit.value)
-        )
+        let of = match limit.of {
+            MeanOf::Tasks => "mean",
+            MeanOf::LargeGroup => "mean of the large group",
+        };
+        let value = self.0.quantity.amount(limit.value);
+        format!("{}: {} {direction} a {of} of {value}", limit.rule, limit.severity)
     }
 
     /// The same numbers as a sentence.
     fn sentence(&self) -> String {
-        let Self(Histogram { small, large, median, largest, .. }) = self;
-        let all = format!("median {median}, largest {largest}");
-        if self.has_groups() {
-            let group = |count: u64| if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
-            format!(
-                "{} with a mean of {} and {} with a mean of {}; {all}",
-                group(small.count),
-                small.mean,
-                group(large.count),
-                large.mean
-            )
-        } else {
-            format!("{} tasks without two groups; {all}", small.count + large.count)
-        }
+        let Self(Histogram { groups, tasks, median, largest, .. }) = self;
+        let group = |group: Group| {
+            let plural = if group.count == 1 { "task" } else { "tasks" };
+            format!("{} {plural} with a mean of {}", grouped(group.count), group.mean)
+        };
+        let groups = groups.map_or_else(
+            || format!("{} tasks", grouped(*tasks)),
+            |Groups { small, large }| format!("{}, {}", group(small), group(large)),
+        );
+        format!("{groups}; median {median}, largest {largest}")
     }
 }
 

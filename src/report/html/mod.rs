@@ -20,10 +20,13 @@ use detail::Detail;
 use markdown::RulePage;
 
 const STYLE: &str = include_str!("../../../templates/page.css");
+/// Tells the style that scripts run, before anything is laid out.
+const FLAG: &str = "document.documentElement.className = \"js\";";
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 /// What the policy of the page allows to run: the hashes of `STYLE` and `SCRIPT`, which a test compares.
-const STYLE_HASH: &str = "sha256-gTNQ/py1GrZvsy5o34YptOA5PS7Un3TwSjr8VqC7hus=";
-const SCRIPT_HASH: &str = "sha256-oz9kaAtch7iGt1uICRjdWdUIbielA808KGNS+L4/csE=";
+const STYLE_HASH: &str = "sha256-f701RMIe3t52yIU99wvJ0k4ZrefdUvzJNSjXAa7L/go=";
+const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
+const SCRIPT_HASH: &str = "sha256-kLWgbv0DgKyejwsJqNhcqzHNrF0fJbXHyNi3+QqmmBg=";
 
 /// So many findings stand on the first screen.
 const WORST_FINDINGS: usize = 5;
@@ -44,8 +47,10 @@ struct Page<'a> {
 
 impl Page<'_> {
     const STYLE: &'static str = STYLE;
+    const FLAG: &'static str = FLAG;
     const SCRIPT: &'static str = SCRIPT;
     const STYLE_HASH: &'static str = STYLE_HASH;
+    const FLAG_HASH: &'static str = FLAG_HASH;
     const SCRIPT_HASH: &'static str = SCRIPT_HASH;
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const MOST_PROBLEMS: usize = MOST_PROBLEMS;

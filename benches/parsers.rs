@@ -43,10 +43,12 @@ fn rules(criterion: &mut Criterion) {
     let applications = parse(Format::AvroBinary, &bytes).applications;
     let Some(app): Option<&Application> = applications.first() else { return };
     let mut group = criterion.benchmark_group("rule");
-    for rule in rules.rules().iter().filter(|rule| rule.rule.id == "mapper-skew") {
+    for rule in rules.rules().iter().filter(|rule| rule.info.id == "mapper-skew") {
         let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();
         group.throughput(Throughput::Elements(tasks));
-        group.bench_function(rule.rule.id, |bench| bench.iter(|| rule.loaded.check.check(black_box(app))));
+        group.bench_function(rule.info.id.as_ref(), |bench| {
+            bench.iter(|| rule.loaded.check.check(black_box(app)));
+        });
     }
     group.finish();
 }

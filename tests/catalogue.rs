@@ -19,7 +19,7 @@ use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Finding, Measure};
 use elephant_rs::heuristics::{self, Rule};
 use elephant_rs::rules::{
-    Layer, METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE,
+    METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE,
 };
 use elephant_rs::severity::Severity;
 use serde::Deserialize;
@@ -195,17 +195,17 @@ fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
 
 #[test]
 fn defaults_load_alone_and_list_every_parameter_in_order() {
-    for Rule { id, defaults, load, .. } in heuristics::all() {
-        let loaded =
-            load(&[Layer { source: id, text: defaults, index: 0 }]).unwrap_or_else(|e| panic!("{id}: {e}"));
-        let listed: Vec<&str> = loaded.params.iter().map(|(key, _)| *key).collect();
+    let rules = RuleSet::built_in().unwrap();
+    for active in rules.rules() {
+        let id = active.info.id.as_ref();
+        let listed: Vec<&str> = active.loaded.params.iter().map(|parameter| parameter.key.as_ref()).collect();
         let document = defaults_of(id);
         assert_eq!(listed, parameters(&document), "{id}");
-        assert_eq!(document.get("rule").and_then(|rule| rule.as_str()), Some(*id));
+        assert_eq!(document.get("rule").and_then(|rule| rule.as_str()), Some(id));
     }
-    let rules = RuleSet::built_in().unwrap();
     for id in metrics_ids() {
-        let listed: Vec<&str> = rules.metrics_params(id).into_iter().map(|(key, _)| key).collect();
+        let listed: Vec<&str> =
+            rules.metrics_params(id).iter().map(|parameter| parameter.key.as_ref()).collect();
         assert_eq!(listed, parameters(&defaults_of(id)), "{id}");
     }
 }

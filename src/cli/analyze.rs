@@ -40,6 +40,7 @@ impl Analyze {
         let options = judging.options();
         let report = reading.threads()?.install(|| engine::analyze(&reading.paths, &rules, options));
         reading.warn(&report.problems);
+        reading.warn_of_suppressions(&report.suppressions);
         judging.write(&report, reading, output)?;
         Ok(judging.exit(&report, reading))
     }

@@ -3,8 +3,10 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use chrono::NaiveDate;
 use clap::{Args, ValueEnum};
 
+use super::diagnostics::complain_about;
 use super::output::Output;
 use super::reading::Reading;
 use super::{Exit, Level};
@@ -19,6 +21,25 @@ pub(super) struct RuleArgs {
     /// dr-elephant-shs, dr-elephant-tuning); repeatable, later wins
     #[arg(long = "rules", value_name = "PATH")]
     pub(super) rule_paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) day: Day,
+}
+
+/// The day by which suppressions are judged.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Day {
+    /// Judge suppressions as on this day (2027-01-31) instead of today in UTC
+    #[arg(long, value_name = "DAY")]
+    today: Option<NaiveDate>,
+}
+
+impl Day {
+    pub(super) fn on(self, rules: RuleSet) -> RuleSet {
+        match self.today {
+            Some(today) => rules.on(today),
+            None => rules,
+        }
+    }
 }
 
 impl RuleArgs {
@@ -27,7 +48,9 @@ impl RuleArgs {
         for path in &self.rule_paths {
             files.extend(RuleFile::find(path)?);
         }
-        RuleSet::with_files(&files)
+        let rules = self.day.on(RuleSet::with_files(&files)?);
+        complain_about(rules.warnings());
+        Ok(rules)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod diagnostics;
 mod judging;
 mod nodes;
 mod output;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::rules::RuleError;
 use crate::severity::Severity;
 
 /// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
@@ -108,7 +110,10 @@ pub fn run() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if output::is_closed_pipe(error.as_ref()) => Exit::Clean.into(),
         Err(error) => {
-            output::complain("error", &error.to_string());
+            match error.downcast_ref::<RuleError>() {
+                Some(RuleError::Invalid(problems)) => diagnostics::complain_about(problems),
+                _ => output::complain("error", &error.to_string()),
+            }
             Exit::Failure.into()
         }
     }

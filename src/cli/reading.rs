@@ -7,7 +7,7 @@ use clap::Args;
 use rayon::{ThreadPool, ThreadPoolBuildError};
 
 use super::{Color, output};
-use crate::engine::SourceProblem;
+use crate::engine::{SourceProblem, SuppressionUse};
 use crate::parse::Level as ProblemLevel;
 
 /// Options of commands that read histories.
@@ -46,6 +46,25 @@ impl Reading {
     pub(super) fn warn(&self, problems: &[SourceProblem]) {
         if !self.quiet {
             warn(problems);
+        }
+    }
+
+    /// Tells which suppressions silenced nothing, unless nobody wants to know.
+    pub(super) fn warn_of_suppressions(&self, uses: &[SuppressionUse]) {
+        if self.quiet {
+            return;
+        }
+        for SuppressionUse { origin, rules, until, expired, findings, .. } in uses {
+            if *expired {
+                let until = until.map(|day| day.to_string()).unwrap_or_default();
+                let message = format!(
+                    "{origin}: the suppression of {rules} ended on {until}: its findings are reported again"
+                );
+                output::complain("warning", &message);
+            } else if *findings == 0 {
+                let message = format!("{origin}: the suppression of {rules} silenced nothing in this run");
+                output::complain("warning", &message);
+            }
         }
     }
 

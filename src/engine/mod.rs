@@ -10,12 +10,14 @@ mod visit;
 
 use std::path::PathBuf;
 
+use chrono::NaiveDate;
+
 use crate::charts::Charts;
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
-use crate::rules::{RuleInfo, RuleSet};
+use crate::rules::{RuleInfo, RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
@@ -51,6 +53,8 @@ impl Default for Options {
 pub struct Report {
     /// The rules that were switched on, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
+    /// What rule files silence, in their order.
+    pub suppressions: Vec<SuppressionUse>,
     /// Counts over the whole run.
     pub summary: Summary,
     /// What all applications cost together, also those that are not kept.
@@ -63,6 +67,23 @@ pub struct Report {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether something that the user named could not be read.
     pub named_input_failed: bool,
+}
+
+/// What became of a suppression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuppressionUse {
+    /// Where it is written, `file:line`.
+    pub origin: String,
+    /// The rules that it is about.
+    pub rules: String,
+    /// Why it is there.
+    pub reason: String,
+    /// Its last day.
+    pub until: Option<NaiveDate>,
+    /// Whether that day has passed, so that it silences nothing more.
+    pub expired: bool,
+    /// How many findings it silenced, of any severity.
+    pub findings: u64,
 }
 
 /// Counts over the whole run.
@@ -131,8 +152,9 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     let mut report = Report {
         totals: Totals::default(),
         rules: rules.infos(),
+        suppressions: suppression_uses(rules, visited.applications.iter().flat_map(|visit| &visit.value.1)),
         summary: visited.summary,
-        applications: visited.applications.into_iter().map(|visit| visit.value).collect(),
+        applications: visited.applications.into_iter().map(|visit| visit.value.0).collect(),
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
@@ -151,14 +173,39 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     report
 }
 
+/// What became of each suppression; `used` holds the place of one for each finding that it silenced.
+fn suppression_uses<'u>(rules: &RuleSet, used: impl Iterator<Item = &'u usize>) -> Vec<SuppressionUse> {
+    let status = |suppression: &Suppression| SuppressionUse {
+        origin: suppression.origin(),
+        rules: suppression.rules.to_string(),
+        reason: suppression.reason.clone(),
+        until: suppression.until,
+        expired: suppression.is_expired(rules.today()),
+        findings: 0,
+    };
+    let mut uses: Vec<SuppressionUse> = rules.suppressions().iter().map(status).collect();
+    for &place in used {
+        if let Some(used) = uses.get_mut(place) {
+            used.findings += 1;
+        }
+    }
+    uses
+}
+
+/// The report on one application, and for each of its findings that a rule file silences the place of the suppression.
 fn evaluate(
     app: &Application,
     sources: &[String],
     rules: &RuleSet,
     options: Options,
     charted: &Charted,
-) -> ApplicationReport {
+) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
+    let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
+    let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
+    let mut suppressed: Vec<Suppressed> =
+        suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
+    suppressed.sort_by(|a, b| rank::findings(&a.finding, &b.finding));
     let mut findings = evaluation.findings;
     let mut counts = [0; 5];
     for finding in &findings {
@@ -173,7 +220,7 @@ fn evaluate(
     charted.offer(place, || Charts::of(app, rules, &findings));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
-    ApplicationReport {
+    let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
         engine: app.engine,
@@ -193,10 +240,11 @@ fn evaluate(
         metrics,
         counts,
         findings,
-        suppressed: Vec::new(),
+        suppressed,
         not_evaluated: evaluation.not_evaluated,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
         charts: None,
-    }
+    };
+    (report, used)
 }

@@ -11,13 +11,11 @@ pub mod spark;
 pub(crate) mod split;
 pub(crate) mod wording;
 
-use serde::de::Error as _;
-
 use crate::finding::Verdict;
 use crate::model::Application;
 use crate::model::spark::Facet;
-use crate::rules::layer::{Layer, LayerError};
-use crate::rules::params::{ParamValue, Params};
+use crate::rules::layers::{Layers, Parameter};
+use crate::rules::params::{Key, Params};
 
 /// Judges an application.
 pub trait Check: Send + Sync {
@@ -38,60 +36,46 @@ pub struct Rule {
     pub id: &'static str,
     /// For people.
     pub title: &'static str,
+    /// The folder of its files below `rules/`.
+    pub folder: &'static str,
     /// The built-in parameters.
     pub defaults: &'static str,
     /// The rule's page in Markdown.
     pub page: &'static str,
-    /// Reads the rule's parameters from layers, the built-in one first.
-    pub load: fn(&[Layer<'_>]) -> Result<Loaded, LayerError>,
+    /// Reads the rule's parameters from layers, the built-in one first; `None` where that one is not complete.
+    pub load: fn(&mut Layers<'_>) -> Option<Loaded>,
+    /// The keys of its parameters.
+    pub keys: fn() -> &'static [Key],
 }
 
 /// A rule with its parameters.
 pub struct Loaded {
-    /// Whether it runs.
-    pub enabled: bool,
     /// The check with its parameters.
     pub check: Box<dyn Check>,
     /// The parameters for reports.
-    pub params: Vec<(&'static str, ParamValue)>,
+    pub params: Vec<Parameter>,
 }
 
 /// Reads the parameters `P` and makes the check from them.
 pub(crate) fn load<P: Params, C: Check + 'static>(
-    layers: &[Layer<'_>],
+    layers: &mut Layers<'_>,
     make: fn(P) -> C,
-) -> Result<Loaded, LayerError> {
-    let (params, enabled) = load_params::<P>(layers)?;
-    Ok(Loaded { enabled, params: params.entries(), check: Box::new(make(params)) })
-}
-
-/// Reads the parameters `P` from layers, later ones over earlier ones.
-pub(crate) fn load_params<P: Params>(layers: &[Layer<'_>]) -> Result<(P, bool), LayerError> {
-    let mut params: Option<P> = None;
-    let mut enabled = true;
-    for layer in layers {
-        let overlay: P::Overlay = layer.read()?;
-        enabled = P::enabled(&overlay).unwrap_or(enabled);
-        if let Some(params) = &mut params {
-            params.apply(overlay);
-        } else {
-            let complete = P::complete(overlay);
-            params = Some(complete.map_err(|key| layer.error(&serde_yaml::Error::missing_field(key)))?);
-        }
-    }
-    let params = params.ok_or_else(LayerError::no_layers)?;
-    Ok((params, enabled))
+) -> Option<Loaded> {
+    let (params, parameters) = layers.params::<P>()?;
+    Some(Loaded { check: Box::new(make(params)), params: parameters })
 }
 
 /// A rule whose YAML and page stand under `rules/<engine>/<id>`.
 macro_rules! rule {
-    ($engine:literal, $id:literal, $title:literal, $load:expr) => {
+    ($engine:literal, $id:literal, $title:literal, $params:ty, $load:expr) => {
         $crate::heuristics::Rule {
             id: $id,
             title: $title,
+            folder: $engine,
             defaults: include_str!(concat!("../../../rules/", $engine, "/", $id, ".yaml")),
             page: include_str!(concat!("../../../rules/", $engine, "/", $id, ".md")),
             load: $load,
+            keys: <$params as $crate::rules::params::Params>::keys,
         }
     };
 }

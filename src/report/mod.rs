@@ -6,7 +6,7 @@ mod json;
 pub mod nodes;
 pub mod stragglers;
 mod text;
-mod wrap;
+pub(crate) mod wrap;
 
 use std::io::{self, Write};
 

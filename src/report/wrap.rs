@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// `text` without characters that could move the cursor, change colours or reorder a line.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

@@ -6,14 +6,39 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
 
+use serde_json::{Value, json};
+
 use super::cutoffs::{Cutoffs, Direction};
 use super::quantity::{Quantity, Unit};
+use super::yaml::{Node, ReadError};
 use crate::severity::Severity;
+
+/// A parameter as rule files name it.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// The name it had in an earlier version, which still works.
+    pub was: Option<&'static str>,
+    /// What it is, in lines.
+    pub doc: &'static [&'static str],
+    /// The JSON Schema of its values.
+    pub schema: fn() -> Value,
+}
 
 /// The parameters of one rule.
 pub trait Params: Clone + Send + Sync + Sized + 'static {
     /// The same keys, all optional: one layer of a rule file.
-    type Overlay: DeserializeOwned;
+    type Overlay: Default;
+
+    /// Every key in the order of the rule file.
+    fn keys() -> &'static [Key];
+
+    /// Sets a key of a layer.
+    ///
+    /// # Errors
+    /// What was expected instead of this value.
+    fn set(overlay: &mut Self::Overlay, key: &str, value: &Node) -> Result<(), ReadError>;
 
     /// Parameters from the built-in layer, which must have every key.
     ///
@@ -23,9 +48,6 @@ pub trait Params: Clone + Send + Sync + Sized + 'static {
 
     /// Replaces what `overlay` has.
     fn apply(&mut self, overlay: Self::Overlay);
-
-    /// Whether a layer switches the rule on or off.
-    fn enabled(overlay: &Self::Overlay) -> Option<bool>;
 
     /// Every parameter by name, in the order of the rule file.
     fn entries(&self) -> Vec<(&'static str, ParamValue)>;
@@ -48,9 +70,24 @@ pub enum ParamValue {
 }
 
 /// A type that can be a parameter.
-pub trait Param {
+pub trait Param: DeserializeOwned {
     /// The value for reports.
     fn value(&self) -> ParamValue;
+
+    /// The JSON Schema of what may be written.
+    fn schema() -> Value;
+}
+
+/// The schema of a number with its unit.
+fn quantity<U: Unit>() -> Value {
+    json!({
+        "description": U::EXPECTED,
+        "anyOf": [{"type": "string", "pattern": U::PATTERN}, {"type": "number", "minimum": 0}],
+    })
+}
+
+fn with_words(schema: &Value, words: &[&str]) -> Value {
+    json!({"anyOf": [schema, {"enum": words}]})
 }
 
 impl<U: Unit, D: Direction> Param for Cutoffs<U, D> {
@@ -63,11 +100,24 @@ impl<U: Unit, D: Direction> Param for Cutoffs<U, D> {
             None => ParamValue::Text("off".to_owned()),
         }
     }
+
+    fn schema() -> Value {
+        let cutoff = with_words(&quantity::<U>(), &["never"]);
+        let list = json!({
+            "description": format!("low, moderate, severe, critical; they must {}", D::ORDER),
+            "type": "array", "items": cutoff, "minItems": 4, "maxItems": 4,
+        });
+        with_words(&list, &["off", "never"])
+    }
 }
 
 impl<U: Unit> Param for Quantity<U> {
     fn value(&self) -> ParamValue {
         ParamValue::Text(U::exact(self.get()))
+    }
+
+    fn schema() -> Value {
+        quantity::<U>()
     }
 }
 
@@ -75,11 +125,19 @@ impl Param for bool {
     fn value(&self) -> ParamValue {
         ParamValue::Text(self.to_string())
     }
+
+    fn schema() -> Value {
+        json!({"type": "boolean"})
+    }
 }
 
 impl Param for Severity {
     fn value(&self) -> ParamValue {
         ParamValue::Text(self.to_string())
+    }
+
+    fn schema() -> Value {
+        json!({"enum": Self::ALL.map(Self::name)})
     }
 }
 
@@ -88,6 +146,10 @@ impl<U: Unit> Param for BTreeMap<String, Quantity<U>> {
         let entries: Vec<String> =
             self.iter().map(|(key, value)| format!("{key}: {}", U::exact(value.get()))).collect();
         ParamValue::Text(if entries.is_empty() { "none".to_owned() } else { entries.join(", ") })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "additionalProperties": quantity::<U>()})
     }
 }
 
@@ -98,6 +160,10 @@ pub struct Assumed<U>(pub Option<Quantity<U>>);
 impl<U: Unit> Param for Assumed<U> {
     fn value(&self) -> ParamValue {
         self.0.map_or_else(|| ParamValue::Text("unknown".to_owned()), |quantity| quantity.value())
+    }
+
+    fn schema() -> Value {
+        with_words(&quantity::<U>(), &["unknown"])
     }
 }
 
@@ -122,32 +188,48 @@ impl<'de, U: Unit> Deserialize<'de> for Assumed<U> {
 
 /// Declares a rule's parameters: a struct with the values in force, and its layer with every key optional.
 ///
-/// Written as a struct; the doc comment of a field is the documentation of its key.
+/// Written as a struct; the doc comment of a field is the documentation of its key. `key (was "old"): Type` keeps an old
+/// name working.
 macro_rules! rule_params {
     (
         $(#[$doc:meta])*
         $vis:vis struct $name:ident / $overlay:ident {
-            $($(#[$field_doc:meta])* $field:ident: $kind:ty,)+
+            $($(#[doc = $field_doc:literal])* $field:ident $((was $was:literal))?: $kind:ty,)+
         }
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         #[allow(clippy::struct_field_names)] // keys are named for their readers
-        $vis struct $name { $($(#[$field_doc])* pub $field: $kind,)+ }
+        $vis struct $name { $($(#[doc = $field_doc])* pub $field: $kind,)+ }
 
         /// One layer of a rule file: the same keys, all optional.
-        #[derive(Debug, Clone, serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
+        #[derive(Debug, Clone, Default)]
         #[allow(clippy::struct_field_names)]
-        $vis struct $overlay {
-            #[serde(rename = "rule")]
-            _rule: String,
-            enabled: Option<bool>,
-            $($field: Option<$kind>,)+
-        }
+        $vis struct $overlay { $($field: Option<$kind>,)+ }
 
         impl $crate::rules::params::Params for $name {
             type Overlay = $overlay;
+
+            fn keys() -> &'static [$crate::rules::params::Key] {
+                &[$($crate::rules::params::Key {
+                    name: stringify!($field),
+                    was: $crate::rules::params::was!($($was)?),
+                    doc: &[$($field_doc),*],
+                    schema: <$kind as $crate::rules::params::Param>::schema,
+                },)+]
+            }
+
+            fn set(
+                overlay: &mut $overlay,
+                key: &str,
+                value: &$crate::rules::yaml::Node,
+            ) -> Result<(), $crate::rules::yaml::ReadError> {
+                match key {
+                    $(stringify!($field) => overlay.$field = Some(value.read()?),)+
+                    _ => {}
+                }
+                Ok(())
+            }
 
             fn complete(overlay: $overlay) -> Result<Self, &'static str> {
                 Ok(Self { $($field: overlay.$field.ok_or(stringify!($field))?,)+ })
@@ -155,10 +237,6 @@ macro_rules! rule_params {
 
             fn apply(&mut self, overlay: $overlay) {
                 $(if let Some(value) = overlay.$field { self.$field = value; })+
-            }
-
-            fn enabled(overlay: &$overlay) -> Option<bool> {
-                overlay.enabled
             }
 
             fn entries(&self) -> Vec<(&'static str, $crate::rules::params::ParamValue)> {
@@ -169,16 +247,34 @@ macro_rules! rule_params {
 }
 pub(crate) use rule_params;
 
+/// The old name of a key, where it has one.
+macro_rules! was {
+    () => {
+        None
+    };
+    ($old:literal) => {
+        Some($old)
+    };
+}
+pub(crate) use was;
+
 /// Declares a parameter with a fixed choice of words, written in rule files in kebab-case.
 macro_rules! choice {
-    ($(#[$doc:meta])* $vis:vis enum $name:ident { $($(#[$word_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+    ($(#[$doc:meta])* $vis:vis enum $name:ident { $($(#[doc = $word_doc:literal])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
-        $vis enum $name { $($(#[$word_doc])* #[serde(rename = $word)] $variant,)+ }
+        $vis enum $name { $($(#[doc = $word_doc])* #[serde(rename = $word)] $variant,)+ }
 
         impl $crate::rules::params::Param for $name {
             fn value(&self) -> $crate::rules::params::ParamValue {
                 $crate::rules::params::ParamValue::Text(match self { $(Self::$variant => $word,)+ }.to_owned())
+            }
+
+            fn schema() -> serde_json::Value {
+                serde_json::json!({"oneOf": [$({
+                    "const": $word,
+                    "description": concat!($($word_doc),*).trim(),
+                },)+]})
             }
         }
     };

@@ -11,6 +11,8 @@ use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 pub trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
     /// What to write, for error messages.
     const EXPECTED: &'static str;
+    /// The same as a regular expression of JSON Schema, for editors.
+    const PATTERN: &'static str;
     /// The ending of JSON keys that hold the stored number.
     const KEY_ENDING: &'static str;
     /// How many stored units one written `unit` is; `None` for a unit that does not fit.
@@ -48,6 +50,7 @@ pub struct Speed;
 
 impl Unit for Ratio {
     const EXPECTED: &'static str = "a ratio such as 0.5, 1/8 or 60%";
+    const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*%?\s*$";
     const KEY_ENDING: &'static str = "";
     fn scale(unit: &str) -> Option<f64> {
         match unit {
@@ -66,6 +69,7 @@ impl Unit for Ratio {
 
 impl Unit for Count {
     const EXPECTED: &'static str = "a number such as 100";
+    const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*\s*$";
     const KEY_ENDING: &'static str = "";
     fn scale(unit: &str) -> Option<f64> {
         unit.is_empty().then_some(1.0)
@@ -80,6 +84,7 @@ impl Unit for Count {
 
 impl Unit for Duration {
     const EXPECTED: &'static str = "a time with its unit, such as 30s, 5min or 2h";
+    const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*(ms|s|sec|m|min|h|hr|d)\s*$";
     const KEY_ENDING: &'static str = "_ms";
     fn scale(unit: &str) -> Option<f64> {
         match unit {
@@ -101,6 +106,7 @@ impl Unit for Duration {
 
 impl Unit for Size {
     const EXPECTED: &'static str = "a size with its unit, such as 512MB or 1.5GB (binary, as Hadoop counts)";
+    const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*([kKmMgGtT]?[iI]?[bB]|[kKmMgGtT])\s*$";
     const KEY_ENDING: &'static str = "_bytes";
     fn scale(unit: &str) -> Option<f64> {
         let power = match unit.to_ascii_lowercase().as_str() {
@@ -123,6 +129,7 @@ impl Unit for Size {
 
 impl Unit for Speed {
     const EXPECTED: &'static str = "a speed with its unit, such as 50MB/s";
+    const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*([kKmMgGtT]?[iI]?[bB]|[kKmMgGtT])/s\s*$";
     const KEY_ENDING: &'static str = "_bytes_per_second";
     fn scale(unit: &str) -> Option<f64> {
         Size::scale(unit.strip_suffix("/s")?)

@@ -29,7 +29,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("failed-attempts", "Failed Attempts", |layers| load(layers, Failed));
+pub(super) const RULE: Rule =
+    rule!("failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed));
 
 struct Failed(Failures);
 

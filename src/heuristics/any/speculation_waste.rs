@@ -29,7 +29,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("speculation-waste", "Speculation Waste", |layers| load(layers, Lost));
+pub(super) const RULE: Rule =
+    rule!("speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost));
 
 struct Lost(Waste);
 

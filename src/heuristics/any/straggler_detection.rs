@@ -32,7 +32,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("straggler-detection", "Straggler Detection", |layers| load(layers, OwnSpeculation));
+    rule!("straggler-detection", "Straggler Detection", Detection, |layers| load(layers, OwnSpeculation));
 
 struct OwnSpeculation(Detection);
 

@@ -42,7 +42,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("straggler-dos-index", "Straggler DoS-Index", |layers| load(layers, SlowForTheirInput));
+    rule!("straggler-dos-index", "Straggler DoS-Index", DosIndex, |layers| load(layers, SlowForTheirInput));
 
 struct SlowForTheirInput(DosIndex);
 

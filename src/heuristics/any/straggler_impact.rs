@@ -32,7 +32,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("straggler-impact", "Straggler Impact", |layers| load(layers, HeldUp));
+pub(super) const RULE: Rule =
+    rule!("straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp));
 
 struct HeldUp(Impact);
 

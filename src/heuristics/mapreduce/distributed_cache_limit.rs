@@ -26,7 +26,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("distributed-cache-limit", "Distributed Cache Limit", |layers| load(layers, Cache));
+    rule!("distributed-cache-limit", "Distributed Cache Limit", CacheLimit, |layers| load(layers, Cache));
 
 struct Cache(CacheLimit);
 

@@ -32,9 +32,9 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!("mapper-gc", "Mapper GC", |layers| load(layers, |p| Collection(Role::Map, p)));
+    rule!("mapper-gc", "Mapper GC", Gc, |layers| load(layers, |p| Collection(Role::Map, p)));
 pub(super) const REDUCER: Rule =
-    rule!("reducer-gc", "Reducer GC", |layers| load(layers, |p| Collection(Role::Reduce, p)));
+    rule!("reducer-gc", "Reducer GC", Gc, |layers| load(layers, |p| Collection(Role::Reduce, p)));
 
 struct Collection(Role, Gc);
 

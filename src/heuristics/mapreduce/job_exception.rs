@@ -23,7 +23,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("job-exception", "Exception", |layers| load(layers, Failure));
+pub(super) const RULE: Rule =
+    rule!("job-exception", "Exception", JobException, |layers| load(layers, Failure));
 
 struct Failure(JobException);
 

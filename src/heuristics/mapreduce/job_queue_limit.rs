@@ -25,7 +25,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("job-queue-limit", "Job Queue Limit", |layers| load(layers, Limit));
+pub(super) const RULE: Rule =
+    rule!("job-queue-limit", "Job Queue Limit", QueueLimit, |layers| load(layers, Limit));
 
 struct Limit(QueueLimit);
 

@@ -32,7 +32,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("mapper-input-size", "Mapper Input Size", |layers| load(layers, Splits));
+pub(super) const RULE: Rule =
+    rule!("mapper-input-size", "Mapper Input Size", InputSize, |layers| load(layers, Splits));
 
 struct Splits(InputSize);
 

@@ -48,7 +48,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("mapper-speed", "Mapper Speed", |layers| load(layers, Reading));
+pub(super) const RULE: Rule =
+    rule!("mapper-speed", "Mapper Speed", MapperSpeed, |layers| load(layers, Reading));
 
 struct Reading(MapperSpeed);
 

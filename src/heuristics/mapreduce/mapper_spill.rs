@@ -34,7 +34,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("mapper-spill", "Mapper Spill", |layers| load(layers, Spilling));
+pub(super) const RULE: Rule =
+    rule!("mapper-spill", "Mapper Spill", MapperSpill, |layers| load(layers, Spilling));
 
 struct Spilling(MapperSpill);
 

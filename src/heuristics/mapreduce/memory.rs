@@ -36,9 +36,9 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!("mapper-memory", "Mapper Memory", |layers| load(layers, |p| Usage(Role::Map, p)));
+    rule!("mapper-memory", "Mapper Memory", Memory, |layers| load(layers, |p| Usage(Role::Map, p)));
 pub(super) const REDUCER: Rule =
-    rule!("reducer-memory", "Reducer Memory", |layers| load(layers, |p| Usage(Role::Reduce, p)));
+    rule!("reducer-memory", "Reducer Memory", Memory, |layers| load(layers, |p| Usage(Role::Reduce, p)));
 
 struct Usage(Role, Memory);
 

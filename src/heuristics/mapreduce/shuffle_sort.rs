@@ -25,7 +25,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("shuffle-sort", "Shuffle & Sort", |layers| load(layers, Phases));
+pub(super) const RULE: Rule =
+    rule!("shuffle-sort", "Shuffle & Sort", ShuffleSort, |layers| load(layers, Phases));
 
 struct Phases(ShuffleSort);
 

@@ -57,9 +57,9 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!("mapper-skew", "Mapper Skew", |layers| load(layers, |p| Skewness(Role::Map, p)));
+    rule!("mapper-skew", "Mapper Skew", Skew, |layers| load(layers, |p| Skewness(Role::Map, p)));
 pub(super) const REDUCER: Rule =
-    rule!("reducer-skew", "Reducer Skew", |layers| load(layers, |p| Skewness(Role::Reduce, p)));
+    rule!("reducer-skew", "Reducer Skew", Skew, |layers| load(layers, |p| Skewness(Role::Reduce, p)));
 
 struct Skewness(Role, Skew);
 

@@ -34,9 +34,9 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!("mapper-time", "Mapper Time", |layers| load(layers, |p| RunTime(Role::Map, p)));
+    rule!("mapper-time", "Mapper Time", Time, |layers| load(layers, |p| RunTime(Role::Map, p)));
 pub(super) const REDUCER: Rule =
-    rule!("reducer-time", "Reducer Time", |layers| load(layers, |p| RunTime(Role::Reduce, p)));
+    rule!("reducer-time", "Reducer Time", Time, |layers| load(layers, |p| RunTime(Role::Reduce, p)));
 
 struct RunTime(Role, Time);
 

@@ -61,7 +61,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-configuration", "Spark Configuration", |layers| load(layers, Configuration));
+    rule!("spark-configuration", "Spark Configuration", Settings, |layers| load(layers, Configuration));
 
 struct Configuration(Settings);
 

@@ -86,7 +86,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-configuration-parameters", "Spark Configuration Parameters", |layers| load(
+    rule!("spark-configuration-parameters", "Spark Configuration Parameters", Limits, |layers| load(
         layers, Settings
     ));
 

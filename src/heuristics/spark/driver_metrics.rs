@@ -51,7 +51,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-driver-metrics", "Spark Driver Metrics", |layers| load(layers, DriverCheck));
+    rule!("spark-driver-metrics", "Spark Driver Metrics", Driver, |layers| load(layers, DriverCheck));
 
 struct DriverCheck(Driver);
 

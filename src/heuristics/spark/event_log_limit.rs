@@ -36,7 +36,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-event-log-limit", "Spark Event Log Limit", |layers| load(layers, LogSize));
+    rule!("spark-event-log-limit", "Spark Event Log Limit", Limit, |layers| load(layers, LogSize));
 
 struct LogSize(Limit);
 

@@ -26,7 +26,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-executor-gc", "Spark Executor GC", |layers| load(layers, Collection));
+    rule!("spark-executor-gc", "Spark Executor GC", Gc, |layers| load(layers, Collection));
 
 struct Collection(Gc);
 

@@ -49,7 +49,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-executor-load-balance", "Spark Executor Load Balance", |layers| load(layers, Unbalanced));
+    rule!("spark-executor-load-balance", "Spark Executor Load Balance", Balance, |layers| load(
+        layers, Unbalanced
+    ));
 
 struct Unbalanced(Balance);
 

@@ -35,7 +35,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-executor-metrics", "Spark Executor Metrics", |layers| load(layers, Comparison));
+    rule!("spark-executor-metrics", "Spark Executor Metrics", Balance, |layers| load(layers, Comparison));
 
 struct Comparison(Balance);
 

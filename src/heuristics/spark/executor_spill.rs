@@ -49,7 +49,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-executor-spill", "Spark Executor Spill", |layers| load(layers, Spilling));
+    rule!("spark-executor-spill", "Spark Executor Spill", Spill, |layers| load(layers, Spilling));
 
 struct Spilling(Spill);
 

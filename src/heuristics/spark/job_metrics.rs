@@ -26,7 +26,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-job-metrics", "Spark Job Metrics", |layers| load(layers, JobFailures));
+    rule!("spark-job-metrics", "Spark Job Metrics", Jobs, |layers| load(layers, JobFailures));
 
 struct JobFailures(Jobs);
 

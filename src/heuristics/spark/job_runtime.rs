@@ -32,7 +32,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-job-runtime", "Spark Job Runtime", |layers| load(layers, FailingJobs));
+    rule!("spark-job-runtime", "Spark Job Runtime", JobRuntime, |layers| load(layers, FailingJobs));
 
 struct FailingJobs(JobRuntime);
 

@@ -26,7 +26,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-jvm-used-memory", "Spark JVM Used Memory", |layers| load(layers, TooLarge));
+    rule!("spark-jvm-used-memory", "Spark JVM Used Memory", JvmUsed, |layers| load(layers, TooLarge));
 
 struct TooLarge(JvmUsed);
 

@@ -53,7 +53,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-memory-limit", "Spark Memory Limit", |layers| load(layers, Memory));
+    rule!("spark-memory-limit", "Spark Memory Limit", Limit, |layers| load(layers, Memory));
 
 struct Memory(Limit);
 

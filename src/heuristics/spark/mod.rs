@@ -55,8 +55,8 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 macro_rules! rule {
-    ($id:literal, $title:literal, $load:expr) => {
-        $crate::heuristics::rule!("spark", $id, $title, $load)
+    ($id:literal, $title:literal, $params:ty, $load:expr) => {
+        $crate::heuristics::rule!("spark", $id, $title, $params, $load)
     };
 }
 use rule;

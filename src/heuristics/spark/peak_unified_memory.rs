@@ -50,7 +50,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-peak-unified-memory", "Spark Peak Unified Memory", |layers| load(layers, Unused));
+    rule!("spark-peak-unified-memory", "Spark Peak Unified Memory", Unified, |layers| load(layers, Unused));
 
 struct Unused(Unified);
 

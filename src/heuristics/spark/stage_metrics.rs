@@ -50,7 +50,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-stage-metrics", "Spark Stage Metrics", |layers| load(layers, StageTroubles));
+    rule!("spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| load(layers, StageTroubles));
 
 struct StageTroubles(Stages);
 

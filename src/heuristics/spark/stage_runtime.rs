@@ -41,7 +41,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-stage-runtime", "Spark Stage Runtime", |layers| load(layers, Stages));
+    rule!("spark-stage-runtime", "Spark Stage Runtime", StageRuntime, |layers| load(layers, Stages));
 
 struct Stages(StageRuntime);
 

@@ -64,7 +64,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-stages-with-failed-tasks", "Spark Stages with Failed Tasks", |layers| load(layers, Failed));
+    rule!("spark-stages-with-failed-tasks", "Spark Stages with Failed Tasks", Failing, |layers| load(
+        layers, Failed
+    ));
 
 struct Failed(Failing);
 

@@ -157,11 +157,11 @@ fn levels(counts: [u64; 5]) -> Vec<(Severity, u64)> {
 }
 
 /// A number to sort by: blank where it is unknown, so that the script puts it last.
-fn memory_key(amount: &Option<MbMillis>) -> String {
+fn memory_key(amount: Option<&MbMillis>) -> String {
     amount.map(|amount| format!("{:.6}", amount.as_gb_hours())).unwrap_or_default()
 }
 
-fn time_key(time: &Option<Millis>) -> String {
+fn time_key(time: Option<&Millis>) -> String {
     time.map(|time| time.get().to_string()).unwrap_or_default()
 }
 

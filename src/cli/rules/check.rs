@@ -1,0 +1,83 @@
+//! `elephant-rs rules check`
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::diagnostics::complain_about;
+use super::super::judging::Day;
+use super::super::{Exit, output};
+use super::print;
+use crate::rules::{Importance, RuleFile, RuleSet};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  elephant-rs rules check rules/
+      every file of a folder
+  elephant-rs rules check dr-elephant etl.yaml
+      a file over a preset, in the order in which --rules would get them
+
+Exit status: 0 the files are fine, 1 a suppression has expired, 2 the files cannot be used.";
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Check {
+    /// Rule files, folders of them, or presets
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    day: Day,
+}
+
+impl Check {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let mut files = Vec::new();
+        let mut unreadable = 0u64;
+        for path in &self.paths {
+            match RuleFile::find(path) {
+                Ok(found) => files.extend(found),
+                Err(error) => {
+                    output::complain("error", &error.to_string());
+                    unreadable += 1;
+                }
+            }
+        }
+        let (rules, problems) = RuleSet::read(&files);
+        complain_about(&problems);
+        let errors = problems.iter().filter(|problem| problem.importance == Importance::Error).count() as u64;
+        let (errors, warnings) = (errors + unreadable, problems.len() as u64 - errors);
+        let Some(rules) = rules.filter(|_| errors == 0) else {
+            return Err(format!(
+                "{} in {}",
+                count(errors, "error"),
+                count(files.len() as u64 + unreadable, "file")
+            )
+            .into());
+        };
+        let rules = self.day.on(rules);
+        let expired = rules.suppressions().iter().filter(|s| s.is_expired(rules.today()));
+        let expired: Vec<String> = expired
+            .map(|s| {
+                let until = s.until.map(|day| day.to_string()).unwrap_or_default();
+                format!("{}: the suppression of {} ended on {until}: {}", s.origin(), s.rules, s.reason)
+            })
+            .collect();
+        for line in &expired {
+            output::complain("expired", line);
+        }
+        let on = rules.rules().iter().filter(|rule| rule.enabled.value).count();
+        let mut facts = vec![format!("{} rules are fine, {on} of them switched on", rules.rules().len())];
+        if !rules.suppressions().is_empty() {
+            facts.push(count(rules.suppressions().len() as u64, "suppression"));
+        }
+        if warnings > 0 {
+            facts.push(count(warnings, "warning"));
+        }
+        print(&format!("{}\n", facts.join(", ")))?;
+        Ok(if expired.is_empty() { Exit::Clean } else { Exit::Findings })
+    }
+}
+
+fn count(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,66 @@
+//! `elephant-rs rules init DIR`
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use thiserror::Error;
+
+use super::super::Exit;
+use super::super::output::Output;
+use super::print;
+use crate::rules::files;
+
+pub(super) const EXAMPLES: &str = "\
+Every file may be shortened to what you change: what a file leaves out stays as it is built in.
+
+Example:
+  elephant-rs rules init rules/ && elephant-rs rules check rules/ && elephant-rs analyze --rules rules/ history/";
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Init {
+    /// The folder, which is made where it is missing
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Overwrite files that are there
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Error)]
+enum InitError {
+    #[error("{path} is there already and nothing was written; --force overwrites it", path = .0.display())]
+    Exists(PathBuf),
+    #[error("cannot write {path}: {error}", path = .path.display())]
+    Write { path: PathBuf, error: io::Error },
+}
+
+impl Init {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let files = files::defaults();
+        let path = |name: &str| self.folder.join(name);
+        if let Some(there) =
+            files.iter().map(|file| path(&file.name)).find(|path| path.exists() && !self.force)
+        {
+            return Err(InitError::Exists(there).into());
+        }
+        for file in &files {
+            write(&path(&file.name), &file.text)?;
+        }
+        print(&format!(
+            "{} files are in {folder}. Edit them, then:\n  elephant-rs rules check {folder}\n  elephant-rs analyze --rules {folder} history/\n",
+            files.len(),
+            folder = self.folder.display(),
+        ))?;
+        Ok(Exit::Clean)
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Box<dyn Error>> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| InitError::Write { path: folder.to_owned(), error })?;
+    }
+    Ok(Output::open(Some(path))?.write(|out: &mut dyn Write| out.write_all(text.as_bytes()))?)
+}

@@ -1,0 +1,47 @@
+//! `elephant-rs rules list`
+
+use std::collections::BTreeSet;
+
+use crate::report::wrap::clean;
+use crate::rules::layers::Origin;
+use crate::rules::{ActiveRule, RuleSet};
+
+/// One line for each rule.
+pub(super) fn list(rules: &RuleSet) -> String {
+    let longest = rules.rules().iter().map(|active| active.info.id.len()).max().unwrap_or_default();
+    let line = |active: &ActiveRule| {
+        let notes = notes(active, rules);
+        let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join("; ")) };
+        format!("{:<longest$}  {}{notes}\n", active.info.id, clean(&active.info.title))
+    };
+    rules.rules().iter().map(line).collect()
+}
+
+fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !active.enabled.value {
+        notes.push(format!("off: {}", active.enabled.origin));
+    }
+    if let Some(cap) = &active.max_severity {
+        notes.push(format!("at most {}: {}", cap.value, cap.origin));
+    }
+    let files: BTreeSet<&str> = active.loaded.params.iter().filter_map(|p| file_of(&p.origin)).collect();
+    if !files.is_empty() {
+        notes.push(format!("changed by {}", files.into_iter().collect::<Vec<_>>().join(", ")));
+    }
+    let scoped =
+        rules.documents_about(&active.info.id).filter(|document| !document.scope.is_everything()).count();
+    match scoped {
+        0 => {}
+        1 => notes.push("otherwise for some applications".to_owned()),
+        count => notes.push(format!("otherwise for some applications, {count} times")),
+    }
+    notes
+}
+
+fn file_of(origin: &Origin) -> Option<&str> {
+    match origin {
+        Origin::BuiltIn => None,
+        Origin::File { place, .. } => place.rsplit_once(':').map(|(file, _)| file),
+    }
+}

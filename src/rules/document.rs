@@ -1,0 +1,192 @@
+//! One document of a rule file: which rule it is about, for which applications, and what it sets.
+
+use std::sync::Arc;
+
+use super::problem::Problems;
+use super::scope::{Pattern, Scope, Specificity};
+use super::suppression::Suppression;
+use super::words::did_you_mean;
+use super::yaml::{Kind, Node, Span, Spanned, documents};
+use super::{RuleFile, known_ids};
+use crate::severity::Severity;
+
+/// Keys that every document about rules may have.
+pub(super) const HEAD_KEYS: [&str; 4] = ["rule", "for", "enabled", "max_severity"];
+
+/// The rules that a document is about.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// One rule, by its id.
+    Rule(String),
+    /// All rules whose ids fit. Such a document may only switch them on or off and limit their severity.
+    Every(Pattern),
+}
+
+impl Target {
+    /// Whether it means the rule of this id.
+    #[must_use]
+    pub fn includes(&self, id: &str) -> bool {
+        match self {
+            Self::Rule(own) => own == id,
+            Self::Every(pattern) => pattern.matches(id),
+        }
+    }
+}
+
+/// A document about one rule, or about some of them.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Its file.
+    pub file: Arc<RuleFile>,
+    /// Whether it comes with the program as the rule's own.
+    pub built_in: bool,
+    /// Where the rule's id stands.
+    pub span: Span,
+    /// The rules.
+    pub target: Target,
+    /// The applications.
+    pub scope: Scope,
+    /// Whether the rules run.
+    pub enabled: Option<Spanned<bool>>,
+    /// The highest severity of their findings.
+    pub max_severity: Option<Spanned<Severity>>,
+    /// Everything else: parameters of the rule.
+    pub entries: Vec<(Spanned<String>, Node)>,
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) documents: Vec<Document>,
+    pub(super) suppressions: Vec<Suppression>,
+}
+
+impl Content {
+    /// Reads a file; what is wrong with it goes to `problems`.
+    pub(super) fn read(file: &Arc<RuleFile>, problems: &mut Problems) -> Self {
+        let (nodes, errors) = documents(&file.text);
+        for error in errors {
+            problems.syntax(file, error);
+        }
+        let mut content = Self::default();
+        for node in nodes {
+            let Kind::Map(entries) = node.kind else {
+                let message = format!("expected a document about one rule, got {}", node.what());
+                problems.error(file, &node.span, message, Some(WHICH_RULE.to_owned()));
+                continue;
+            };
+            let has = |wanted: &str| entries.iter().any(|(key, _)| key.value == wanted);
+            if has("suppress") {
+                content.suppressions.extend(Suppression::read(file, &entries, problems));
+            } else if has("rule") {
+                content.documents.extend(Document::read(file, entries, problems));
+            } else {
+                let (first, help) = entries.first().map_or((node.span, None), |(key, _)| {
+                    (key.span.clone(), did_you_mean(&key.value, ["rule", "suppress"].into_iter()))
+                });
+                let message = "this document does not say which rule it is about";
+                problems.error(file, &first, message, help.or_else(|| Some(WHICH_RULE.to_owned())));
+            }
+        }
+        content
+    }
+}
+
+const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` names them all";
+
+impl Document {
+    fn read(
+        file: &Arc<RuleFile>,
+        entries: Vec<(Spanned<String>, Node)>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let mut document = Self {
+            file: Arc::clone(file),
+            built_in: false,
+            span: 0..0,
+            target: Target::Rule(String::new()),
+            scope: Scope::default(),
+            enabled: None,
+            max_severity: None,
+            entries: Vec::new(),
+        };
+        let mut target = None;
+        for (key, node) in entries {
+            let span = node.span.clone();
+            match key.value.as_str() {
+                "rule" => {
+                    document.span = span;
+                    target = read_target(file, &node, problems);
+                }
+                "for" => document.scope = Scope::read(file, &node, problems),
+                "enabled" => match node.read() {
+                    Ok(value) => document.enabled = Some(Spanned { value, span }),
+                    Err(error) => problems.unreadable(file, &span, error),
+                },
+                "max_severity" => match node.read() {
+                    Ok(value) => document.max_severity = Some(Spanned { value, span }),
+                    Err(error) => problems.unreadable(file, &span, error),
+                },
+                _ => document.entries.push((key, node)),
+            }
+        }
+        document.target = target?;
+        if let (Target::Every(_), Some((key, _))) = (&document.target, document.entries.first()) {
+            let message = format!("\"{}\" is not for several rules at once", key.value);
+            let help = "a document about several rules may have for, enabled and max_severity".to_owned();
+            problems.error(file, &key.span, message, Some(help));
+            document.entries.clear();
+        }
+        Some(document)
+    }
+
+    /// Where a part of it stands: "rules/etl.yaml:12".
+    #[must_use]
+    pub fn origin(&self, span: &Span) -> String {
+        format!("{}:{}", self.file.name, self.file.place(span.start).0)
+    }
+
+    /// The order in which documents lie over each other: what is built in below, the most specific on top.
+    #[must_use]
+    pub(super) fn precedence(&self) -> (bool, Specificity, bool) {
+        (!self.built_in, self.scope.specificity(), matches!(self.target, Target::Rule(_)))
+    }
+}
+
+fn read_target(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Option<Target> {
+    let id: String = match node.read() {
+        Ok(id) => id,
+        Err(error) => {
+            problems.unreadable(file, &node.span, error);
+            return None;
+        }
+    };
+    if !id.contains(['*', '?', '/']) {
+        return Some(Target::Rule(id));
+    }
+    match Pattern::parse(&id) {
+        Ok(pattern) => Some(Target::Every(pattern)),
+        Err(message) => {
+            problems.error(file, &node.span, message, None);
+            None
+        }
+    }
+}
+
+/// Whether a rule of this id is there; `defined` are those that rule files define.
+pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut Problems) -> bool {
+    let ids = || known_ids().chain(defined.iter().copied());
+    let (known, written) = match &document.target {
+        Target::Rule(id) => (ids().any(|known| known == id), id.as_str()),
+        Target::Every(pattern) => (ids().any(|known| pattern.matches(known)), ""),
+    };
+    if !known {
+        let message = match &document.target {
+            Target::Rule(id) => format!("there is no rule \"{id}\""),
+            Target::Every(pattern) => format!("no rule's id fits \"{pattern}\""),
+        };
+        let all = "`elephant-rs rules list` names them all".to_owned();
+        problems.error(&document.file, &document.span, message, did_you_mean(written, ids()).or(Some(all)));
+    }
+    known
+}

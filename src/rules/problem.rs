@@ -1,0 +1,113 @@
+//! What is wrong with rule files: every problem with its file, line and column, none of them the end of the reading.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::RuleFile;
+use super::yaml::{ReadError, Span, SyntaxError};
+
+/// How much a problem matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Importance {
+    /// The rules can be used; something should be changed.
+    Warning,
+    /// The rules cannot be used.
+    Error,
+}
+
+/// One thing that is wrong with a rule file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleProblem {
+    /// How much it matters.
+    pub importance: Importance,
+    /// The file.
+    pub file: Arc<RuleFile>,
+    /// The part of the file's text, in bytes.
+    pub span: Span,
+    /// What is wrong, and what was expected.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl RuleProblem {
+    /// Line and column, counted from 1; columns count characters.
+    #[must_use]
+    pub fn place(&self) -> (usize, usize) {
+        self.file.place(self.span.start)
+    }
+}
+
+impl fmt::Display for RuleProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.place();
+        write!(f, "{}:{line}:{column}: {}", self.file.name, self.message)?;
+        self.help.iter().try_for_each(|help| write!(f, "; {help}"))
+    }
+}
+
+/// Problems as they are found.
+#[derive(Debug, Default)]
+pub struct Problems {
+    found: Vec<RuleProblem>,
+}
+
+impl Problems {
+    /// Takes note of an error.
+    pub fn error(
+        &mut self,
+        file: &Arc<RuleFile>,
+        span: &Span,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
+        self.push(Importance::Error, file, span, message.into(), help);
+    }
+
+    /// Takes note of something that works and should be changed.
+    pub fn warning(
+        &mut self,
+        file: &Arc<RuleFile>,
+        span: &Span,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
+        self.push(Importance::Warning, file, span, message.into(), help);
+    }
+
+    /// Takes note of a value that does not fit; `whole` is shown where the error does not know better.
+    pub fn unreadable(&mut self, file: &Arc<RuleFile>, whole: &Span, error: ReadError) {
+        let span = error.span.unwrap_or_else(|| whole.clone());
+        self.push(Importance::Error, file, &span, error.message, error.help);
+    }
+
+    pub(super) fn syntax(&mut self, file: &Arc<RuleFile>, error: SyntaxError) {
+        self.push(Importance::Error, file, &error.span, error.message, None);
+    }
+
+    fn push(
+        &mut self,
+        importance: Importance,
+        file: &Arc<RuleFile>,
+        span: &Span,
+        message: String,
+        help: Option<String>,
+    ) {
+        self.found.push(RuleProblem {
+            importance,
+            file: Arc::clone(file),
+            span: span.clone(),
+            message,
+            help,
+        });
+    }
+
+    /// What was found, each thing once, in the order of the files' texts.
+    #[must_use]
+    pub fn into_vec(mut self, order: &[Arc<RuleFile>]) -> Vec<RuleProblem> {
+        let place = |problem: &RuleProblem| order.iter().position(|file| Arc::ptr_eq(file, &problem.file));
+        self.found.sort_by_key(|problem| (place(problem), problem.span.start, problem.span.end));
+        self.found.dedup();
+        self.found
+    }
+}

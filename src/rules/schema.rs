@@ -1,0 +1,114 @@
+//! The JSON Schema of rule files, made from the rules' own parameters.
+
+use serde_json::{Map, Value, json};
+
+use super::params::{Key, Params};
+use super::scope::Aspect;
+use super::{METRICS_ID, SPARK_METRICS_ID};
+use crate::heuristics;
+use crate::metrics::{MetricParams, SparkMetricParams};
+use crate::severity::Severity;
+
+/// The schema of one document of a rule file, as JSON text.
+#[must_use]
+pub fn text() -> String {
+    format!("{:#}\n", schema())
+}
+
+/// The schema of one document of a rule file (draft 7, which editors know best).
+#[must_use]
+pub fn schema() -> Value {
+    let rules = heuristics::all().map(|rule| (rule.id, rule.title, (rule.keys)(), true));
+    let metrics = [
+        (METRICS_ID, "Metrics", MetricParams::keys(), false),
+        (SPARK_METRICS_ID, "Spark Metrics", SparkMetricParams::keys(), false),
+    ];
+    let mut known = Vec::new();
+    let mut branches = Vec::new();
+    for (id, title, keys, judges) in rules.chain(metrics) {
+        known.push(json!({"const": id, "description": title}));
+        branches.push(json!({
+            "if": {"properties": {"rule": {"const": id}}, "required": ["rule"]},
+            "then": {"properties": properties(keys, judges), "additionalProperties": false},
+        }));
+    }
+    let several = json!({"pattern": "[*?/]", "description": "all rules whose ids fit: a glob, or /a regular expression/"});
+    branches.push(json!({
+        "if": {"properties": {"rule": several}, "required": ["rule"]},
+        "then": {"properties": properties(&[], true), "additionalProperties": false},
+    }));
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "A document of an elephant-rs rule file",
+        "description": "What it leaves out stays as it is built in. A file may hold several, with --- between them.",
+        "type": ["object", "null"],
+        "if": {"type": "object", "required": ["suppress"]},
+        "then": suppression(),
+        "else": {
+            "required": ["rule"],
+            "properties": {
+                "rule": {"description": "which rule this is about", "type": "string", "anyOf": [{"oneOf": known}, several, {"pattern": "^[a-z]"}]},
+            },
+            "allOf": branches,
+        },
+    })
+}
+
+fn properties(keys: &[Key], judges: bool) -> Value {
+    let mut properties = Map::new();
+    properties.insert("rule".to_owned(), json!({}));
+    if judges {
+        properties.insert("for".to_owned(), scope());
+        let enabled = json!({"description": "whether the rule runs", "type": "boolean"});
+        properties.insert("enabled".to_owned(), enabled);
+        let levels = Severity::ALL.map(Severity::name);
+        let cap = json!({"description": "the highest severity of its findings", "enum": levels});
+        properties.insert("max_severity".to_owned(), cap);
+    }
+    for key in keys {
+        let doc = key.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        let mut schema = (key.schema)();
+        if let Some(schema) = schema.as_object_mut() {
+            schema.insert("description".to_owned(), doc.clone().into());
+        }
+        properties.insert(key.name.to_owned(), schema.clone());
+        if let Some(was) = key.was {
+            let note = format!("{doc} This is now called {}.", key.name);
+            properties
+                .insert(was.to_owned(), json!({"allOf": [schema], "deprecated": true, "description": note}));
+        }
+    }
+    Value::Object(properties)
+}
+
+fn pattern(description: &str) -> Value {
+    json!({"description": description, "type": "string"})
+}
+
+/// For which applications.
+fn scope() -> Value {
+    let one = pattern("a word, a glob such as etl-*, or a regular expression such as /^etl-\\d+$/");
+    let fits = json!({"anyOf": [one, {"type": "integer"}, {"type": "array", "minItems": 1, "items": one}]});
+    let aspects: Map<String, Value> =
+        Aspect::ALL.into_iter().map(|aspect| (aspect.key().to_owned(), fits.clone())).collect();
+    json!({
+        "description": "to which applications this applies; all conditions have to hold, the most specific document wins",
+        "type": "object", "properties": aspects, "additionalProperties": false,
+    })
+}
+
+fn suppression() -> Value {
+    json!({
+        "description": "findings that somebody has looked at and accepted",
+        "required": ["suppress", "reason"],
+        "additionalProperties": false,
+        "properties": {
+            "suppress": pattern("the rule's id, or a pattern of ids"),
+            "for": scope(),
+            "application": pattern("the application's id, or a pattern"),
+            "subject": pattern("what the findings are about: map, reduce, stage 3.0, executor 7, driver, application; or a pattern"),
+            "reason": pattern("why these findings are accepted"),
+            "until": {"description": "the last day", "type": "string", "format": "date", "pattern": "^\\d{4}-\\d{2}-\\d{2}$"},
+        },
+    })
+}

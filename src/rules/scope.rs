@@ -1,0 +1,273 @@
+//! To which applications a document of a rule file applies.
+
+use std::fmt;
+use std::sync::Arc;
+
+use regex::{Regex, RegexBuilder};
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+
+use super::RuleFile;
+use super::problem::Problems;
+use super::words::did_you_mean;
+use super::yaml::{Kind, Node};
+use crate::engine::job_type;
+use crate::model::Application;
+
+/// Compiled expressions may take so much memory.
+const MAX_REGEX: usize = 1 << 20;
+
+/// What scopes look at in an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Aspect {
+    /// `mapreduce` or `spark`.
+    Engine,
+    /// Hive, Pig, … as reports name it.
+    JobType,
+    /// Its queue.
+    Queue,
+    /// Its user.
+    User,
+    /// The name its user gave it.
+    Name,
+}
+
+impl Aspect {
+    /// Every aspect, the least specific first.
+    pub const ALL: [Self; 5] = [Self::Engine, Self::JobType, Self::Queue, Self::User, Self::Name];
+
+    /// The key of rule files.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Engine => "engine",
+            Self::JobType => "job_type",
+            Self::Queue => "queue",
+            Self::User => "user",
+            Self::Name => "name",
+        }
+    }
+
+    /// The same for people.
+    #[must_use]
+    pub fn words(self) -> String {
+        self.key().replace('_', " ")
+    }
+
+    /// What `app` has; `None` where its history does not tell.
+    #[must_use]
+    pub fn of(self, app: &Application) -> Option<&str> {
+        match self {
+            Self::Engine => Some(app.engine.name()),
+            Self::JobType => job_type(app),
+            Self::Queue => app.queue.as_deref(),
+            Self::User => app.user.as_deref(),
+            Self::Name => app.name.as_deref(),
+        }
+    }
+}
+
+/// A word, a glob (`*` any text, `?` one character), or a regular expression between slashes.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    written: String,
+    regex: Option<Regex>,
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// What is wrong with a regular expression.
+    pub fn parse(written: &str) -> Result<Self, String> {
+        let between_slashes = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+        let expression = match between_slashes {
+            Some(expression) if !expression.is_empty() => Some(expression.to_owned()),
+            _ if written.contains(['*', '?']) => Some(as_regex(written)),
+            _ => None,
+        };
+        let compile = |expression: String| RegexBuilder::new(&expression).size_limit(MAX_REGEX).build();
+        let regex = expression.map(compile).transpose().map_err(|error| in_one_line(&error))?;
+        Ok(Self { written: written.to_owned(), regex })
+    }
+
+    /// Whether `text` is meant.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        self.regex.as_ref().map_or(self.written == text, |regex| regex.is_match(text))
+    }
+
+    /// Whether it means one text only.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        self.regex.is_none()
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+fn as_regex(glob: &str) -> String {
+    let mut expression = "(?s)^".to_owned();
+    for c in glob.chars() {
+        match c {
+            '*' => expression.push_str(".*"),
+            '?' => expression.push('.'),
+            other => expression.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    expression + "$"
+}
+
+fn in_one_line(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default().trim();
+    format!("this is no regular expression: {}", last.strip_prefix("error: ").unwrap_or(last))
+}
+
+/// One pattern, or a list of which one has to fit.
+#[derive(Debug, Clone)]
+struct Patterns(Vec<Pattern>);
+
+impl<'de> Deserialize<'de> for Patterns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMore;
+        impl<'de> Visitor<'de> for OneOrMore {
+            type Value = Patterns;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word, a glob such as etl-*, a regular expression such as /^etl-\\d+$/, or a list of them")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Patterns, E> {
+                Pattern::parse(text).map(|pattern| Patterns(vec![pattern])).map_err(E::custom)
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Patterns, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Patterns, A::Error> {
+                let mut patterns = Vec::new();
+                while let Some(Patterns(more)) = list.next_element()? {
+                    patterns.extend(more);
+                }
+                Ok(Patterns(patterns))
+            }
+        }
+        deserializer.deserialize_any(OneOrMore)
+    }
+}
+
+/// The applications that a document applies to; all of them where it says nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    conditions: Vec<(Aspect, Patterns)>,
+}
+
+/// How specific a scope is: for each aspect, from the most specific one on, 2 for words, 1 for patterns, 0 for nothing.
+/// Compared from the front.
+pub(super) type Specificity = [u8; Aspect::ALL.len()];
+
+impl Scope {
+    /// Reads the value of `for`.
+    pub(super) fn read(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Self {
+        let Kind::Map(entries) = &node.kind else {
+            let message = format!(
+                "for says to what applications this applies; expected a mapping, got {}",
+                node.what()
+            );
+            problems.error(file, &node.span, message, Some("such as for: {queue: root.etl.*}".to_owned()));
+            return Self::default();
+        };
+        let mut scope = Self::default();
+        for (key, value) in entries {
+            let Some(aspect) = Aspect::ALL.into_iter().find(|aspect| aspect.key() == key.value) else {
+                let keys = Aspect::ALL.map(Aspect::key);
+                let message =
+                    format!("\"{}\" is nothing to choose applications by: {}", key.value, keys.join(", "));
+                problems.error(file, &key.span, message, did_you_mean(&key.value, keys.into_iter()));
+                continue;
+            };
+            match value.read::<Patterns>() {
+                Ok(patterns) if patterns.0.is_empty() => {
+                    problems.error(file, &value.span, "an empty list fits no application", None);
+                }
+                Ok(patterns) => {
+                    if aspect == Aspect::Engine
+                        && !patterns.0.iter().any(|p| p.matches("mapreduce") || p.matches("spark"))
+                    {
+                        let help = did_you_mean(
+                            value.as_text().unwrap_or_default(),
+                            ["mapreduce", "spark"].into_iter(),
+                        );
+                        problems.error(file, &value.span, "an engine is mapreduce or spark", help);
+                    }
+                    scope.conditions.push((aspect, patterns));
+                }
+                Err(error) => problems.unreadable(file, &value.span, error),
+            }
+        }
+        scope.conditions.sort_by_key(|(aspect, _)| std::cmp::Reverse(*aspect));
+        scope
+    }
+
+    /// Whether it applies to all applications.
+    #[must_use]
+    pub const fn is_everything(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    /// Whether it applies to `app`. What a history does not tell fits no condition.
+    #[must_use]
+    pub fn applies_to(&self, app: &Application) -> bool {
+        self.misfit(app).is_none()
+    }
+
+    /// The first condition that does not fit `app`.
+    #[must_use]
+    pub fn misfit(&self, app: &Application) -> Option<Aspect> {
+        let fits = |(aspect, patterns): &(Aspect, Patterns)| {
+            aspect.of(app).is_some_and(|text| patterns.0.iter().any(|pattern| pattern.matches(text)))
+        };
+        self.conditions.iter().find(|condition| !fits(condition)).map(|(aspect, _)| *aspect)
+    }
+
+    /// How specific it is.
+    #[must_use]
+    pub(super) fn specificity(&self) -> Specificity {
+        let weigh = |wanted: Aspect| {
+            let condition = self.conditions.iter().find(|(aspect, _)| *aspect == wanted);
+            condition.map_or(0, |(_, patterns)| if patterns.0.iter().all(Pattern::is_exact) { 2 } else { 1 })
+        };
+        let mut specificity = Aspect::ALL.map(weigh);
+        specificity.reverse();
+        specificity
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (aspect, Patterns(patterns))) in self.conditions.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            let patterns: Vec<String> = patterns.iter().map(ToString::to_string).collect();
+            write!(f, "{separator}{} {}", aspect.words(), patterns.join(" or "))?;
+        }
+        if self.is_everything() { f.write_str("all applications") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_words_globs_and_expressions() {
+        let fits = |pattern: &str, text: &str| Pattern::parse(pattern).unwrap().matches(text);
+        assert!(fits("etl", "etl") && !fits("etl", "etl-2"));
+        assert!(fits("root.*.etl", "root.a.b.etl") && !fits("root.*.etl", "rootXaXetl"));
+        assert!(fits("job ?", "job 7") && !fits("job ?", "job 77"));
+        assert!(fits("/\\d{3}/", "etl-123-x") && !fits("/^\\d+$/", "a1"));
+        assert!(fits("*", "a\nb") && fits("/", "/") && fits("//", "//"));
+        assert!(Pattern::parse("/(/").unwrap_err().contains("no regular expression"));
+        assert!(Pattern::parse("/(\\w{1000}){1000}/").is_err());
+    }
+}

@@ -1,0 +1,387 @@
+//! All rules with the parameters in force, for all applications or for one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, NaiveDate};
+
+use super::document::{Content, Document, check_target};
+use super::layers::{Layers, Parameter, Setting};
+use super::params::ParamValue;
+use super::problem::{Importance, Problems, RuleProblem};
+use super::suppression::{Suppression, check_rules};
+use super::{METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
+use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
+use crate::heuristics::{self, Loaded};
+use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
+use crate::model::{Application, Engine};
+use crate::severity::Severity;
+
+/// So many sets of rules for different applications are kept; more are made anew each time.
+const MAX_VARIANTS: usize = 1000;
+
+/// A rule as reports name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleInfo {
+    /// Its id.
+    pub id: Name,
+    /// Its name for people.
+    pub title: Name,
+    /// Its page in Markdown.
+    pub page: Name,
+}
+
+/// A rule with the parameters in force.
+pub struct ActiveRule {
+    /// What reports say of it.
+    pub info: RuleInfo,
+    /// Whether it runs.
+    pub enabled: Setting<bool>,
+    /// The highest severity of its findings.
+    pub max_severity: Option<Setting<Severity>>,
+    /// Its parameters and its check.
+    pub loaded: Loaded,
+}
+
+/// All rules with the parameters in force.
+pub struct RuleSet {
+    documents: Vec<Arc<Document>>,
+    suppressions: Vec<Suppression>,
+    rules: Arc<Vec<ActiveRule>>,
+    /// Rules for applications that documents with a scope apply to, by the places of those documents.
+    variants: Mutex<BTreeMap<Vec<usize>, Arc<Vec<ActiveRule>>>>,
+    metrics: (MetricParams, Vec<Parameter>),
+    spark_metrics: (SparkMetricParams, Vec<Parameter>),
+    warnings: Vec<RuleProblem>,
+    today: NaiveDate,
+}
+
+/// What the rules say about one application.
+#[derive(Debug, Clone, Default)]
+pub struct Evaluation {
+    /// One finding per rule and subject, also those of severity none, in catalogue order.
+    pub findings: Vec<Finding>,
+    /// Findings that rule files silence, with the place of the suppression in [`RuleSet::suppressions`].
+    pub suppressed: Vec<(usize, Suppressed)>,
+    /// Rules whose data is missing.
+    pub not_evaluated: Vec<NotEvaluated>,
+}
+
+impl RuleSet {
+    /// The built-in rules.
+    pub fn built_in() -> Result<Self, RuleError> {
+        Self::with_files(&[])
+    }
+
+    /// The built-in rules under the documents of `files`.
+    ///
+    /// # Errors
+    /// All that is wrong with the files.
+    pub fn with_files(files: &[RuleFile]) -> Result<Self, RuleError> {
+        let (rules, problems) = Self::read(files);
+        let errors = problems.iter().any(|problem| problem.importance == Importance::Error);
+        rules.filter(|_| !errors).ok_or(RuleError::Invalid(problems))
+    }
+
+    /// As [`RuleSet::with_files`], with the problems whether or not the rules can be used.
+    #[must_use]
+    pub fn read(files: &[RuleFile]) -> (Option<Self>, Vec<RuleProblem>) {
+        let mut problems = Problems::default();
+        let files: Vec<Arc<RuleFile>> = files.iter().cloned().map(Arc::new).collect();
+        let mut content = Content::default();
+        for file in &files {
+            let Content { documents, suppressions } = Content::read(file, &mut problems);
+            content.documents.extend(documents);
+            content.suppressions.extend(suppressions);
+        }
+        content.documents.retain(|document| check_target(document, &[], &mut problems));
+        content.suppressions.iter().for_each(|suppression| check_rules(suppression, &[], &mut problems));
+        let mut documents: Vec<Arc<Document>> =
+            built_in_documents(&mut problems).into_iter().chain(content.documents).map(Arc::new).collect();
+        // Stable: of equals, the later one of the files stays on top.
+        documents.sort_by_key(|document| document.precedence());
+        let set = Self::assemble(documents, content.suppressions, &mut problems);
+        let problems = problems.into_vec(&files);
+        let set = set.map(|set| Self { warnings: problems.clone(), ..set });
+        (set, problems)
+    }
+
+    fn assemble(
+        documents: Vec<Arc<Document>>,
+        suppressions: Vec<Suppression>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        // Everything at once, for what is wrong with any of them.
+        let all: Vec<&Document> = documents.iter().map(AsRef::as_ref).collect();
+        for document in
+            all.iter().filter(|document| is_about_metrics(document) && !document.scope.is_everything())
+        {
+            let message = "metrics are measured alike for all applications";
+            problems.error(&document.file, &document.span, message, Some("leave out for".to_owned()));
+        }
+        load_all(&all, problems)?;
+        let everywhere: Vec<&Document> = all.into_iter().filter(|d| d.scope.is_everything()).collect();
+        let mut known = Problems::default();
+        let rules = Arc::new(load_all(&everywhere, &mut known)?);
+        let params = |rule| (rule, own(&everywhere, rule));
+        let (metrics, own_metrics) = params(METRICS_ID);
+        let (spark, own_spark) = params(SPARK_METRICS_ID);
+        Some(Self {
+            rules,
+            metrics: Layers { rule: metrics, documents: &own_metrics, problems }.params()?,
+            spark_metrics: Layers { rule: spark, documents: &own_spark, problems }.params()?,
+            variants: Mutex::default(),
+            warnings: Vec::new(),
+            today: today(),
+            suppressions,
+            documents,
+        })
+    }
+
+    /// The same rules on another day, for suppressions with a last day.
+    #[must_use]
+    pub fn on(self, today: NaiveDate) -> Self {
+        Self { today, ..self }
+    }
+
+    /// The day by which suppressions are judged.
+    #[must_use]
+    pub const fn today(&self) -> NaiveDate {
+        self.today
+    }
+
+    /// The rules in catalogue order, with the parameters that hold where no document with a scope applies.
+    #[must_use]
+    pub fn rules(&self) -> &[ActiveRule] {
+        &self.rules
+    }
+
+    /// The rules with the parameters that hold for `app`.
+    #[must_use]
+    pub fn rules_for(&self, app: &Application) -> Arc<Vec<ActiveRule>> {
+        let scoped =
+            self.documents.iter().enumerate().filter(|(_, document)| !document.scope.is_everything());
+        let key: Vec<usize> =
+            scoped.filter(|(_, d)| d.scope.applies_to(app)).map(|(place, _)| place).collect();
+        if key.is_empty() {
+            return Arc::clone(&self.rules);
+        }
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = variants.get(&key) {
+            return Arc::clone(known);
+        }
+        let applies: BTreeSet<usize> = key.iter().copied().collect();
+        let documents = self.documents.iter().enumerate();
+        let documents: Vec<&Document> = documents
+            .filter(|(place, document)| document.scope.is_everything() || applies.contains(place))
+            .map(|(_, document)| document.as_ref())
+            .collect();
+        let Some(rules) = load_all(&documents, &mut Problems::default()) else {
+            return Arc::clone(&self.rules);
+        };
+        let rules = Arc::new(rules);
+        if variants.len() < MAX_VARIANTS {
+            variants.insert(key, Arc::clone(&rules));
+        }
+        rules
+    }
+
+    /// All documents of the user's files about the rule `id`, the least specific first.
+    pub fn documents_about<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'s Document> {
+        self.documents
+            .iter()
+            .map(AsRef::as_ref)
+            .filter(move |document| !document.built_in && document.target.includes(id))
+    }
+
+    /// What rule files silence.
+    #[must_use]
+    pub fn suppressions(&self) -> &[Suppression] {
+        &self.suppressions
+    }
+
+    /// What should be changed in the files although it works.
+    #[must_use]
+    pub fn warnings(&self) -> &[RuleProblem] {
+        &self.warnings
+    }
+
+    /// The rules that are switched on, for some applications at least, for reports.
+    #[must_use]
+    pub fn infos(&self) -> Vec<RuleInfo> {
+        let somewhere = |id: &str| {
+            let switches = self.documents.iter().filter(|document| document.target.includes(id));
+            switches.filter_map(|document| document.enabled.as_ref()).any(|enabled| enabled.value)
+        };
+        let on = self.rules.iter().filter(|active| active.enabled.value || somewhere(&active.info.id));
+        on.map(|active| active.info.clone()).collect()
+    }
+
+    /// The parameters of the metrics of MapReduce jobs.
+    #[must_use]
+    pub fn metrics(&self) -> &MetricParams {
+        &self.metrics.0
+    }
+
+    /// The parameters of the metrics of Spark applications.
+    #[must_use]
+    pub fn spark_metrics(&self) -> &SparkMetricParams {
+        &self.spark_metrics.0
+    }
+
+    /// The parameters of metrics for reports, under the id that rule files give them.
+    #[must_use]
+    pub fn metrics_params(&self, id: &str) -> &[Parameter] {
+        match id {
+            METRICS_ID => &self.metrics.1,
+            SPARK_METRICS_ID => &self.spark_metrics.1,
+            _ => &[],
+        }
+    }
+
+    /// What `app` cost.
+    #[must_use]
+    pub fn measure(&self, app: &Application) -> Metrics {
+        match app.engine {
+            Engine::MapReduce => Metrics::of(app, &self.metrics.0),
+            Engine::Spark => Metrics::of_spark(app, &self.spark_metrics.0),
+        }
+    }
+
+    /// What the rules that are switched on say about `app`.
+    #[must_use]
+    pub fn evaluate(&self, app: &Application) -> Evaluation {
+        let mut evaluation = Evaluation::default();
+        for active in self.rules_for(app).iter().filter(|active| active.enabled.value) {
+            active.evaluate(app, &mut evaluation);
+        }
+        self.suppress(app, &mut evaluation);
+        evaluation
+    }
+
+    fn suppress(&self, app: &Application, evaluation: &mut Evaluation) {
+        let valid: Vec<(usize, &Suppression)> =
+            self.suppressions.iter().enumerate().filter(|(_, s)| !s.is_expired(self.today)).collect();
+        if valid.is_empty() {
+            return;
+        }
+        for finding in std::mem::take(&mut evaluation.findings) {
+            let silenced = finding.severity > Severity::None;
+            let by = valid.iter().find(|(_, suppression)| silenced && suppression.covers(app, &finding));
+            match by {
+                Some((place, by)) => {
+                    let (reason, until, origin) = (by.reason.clone(), by.until, by.origin());
+                    evaluation.suppressed.push((*place, Suppressed { finding, reason, until, origin }));
+                }
+                None => evaluation.findings.push(finding),
+            }
+        }
+    }
+}
+
+/// Today in UTC.
+fn today() -> NaiveDate {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let now = i64::try_from(seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    now.map_or(NaiveDate::MIN, |now| now.date_naive())
+}
+
+fn is_about_metrics(document: &Document) -> bool {
+    [METRICS_ID, SPARK_METRICS_ID]
+        .iter()
+        .any(|id| matches!(&document.target, super::Target::Rule(own) if own == id))
+}
+
+/// The rules' own files, which come with the program.
+fn built_in_documents(problems: &mut Problems) -> Vec<Document> {
+    let metrics = [(METRICS_ID, METRICS_DEFAULTS), (SPARK_METRICS_ID, SPARK_METRICS_DEFAULTS)];
+    let files = heuristics::all().map(|rule| (rule.id, rule.defaults)).chain(metrics);
+    let mut documents = Vec::new();
+    for (id, defaults) in files {
+        let file = RuleFile { name: format!("built-in {id}"), text: defaults.to_owned() };
+        let content = Content::read(&Arc::new(file), problems);
+        documents
+            .extend(content.documents.into_iter().map(|document| Document { built_in: true, ..document }));
+    }
+    documents
+}
+
+fn own<'d>(documents: &[&'d Document], id: &str) -> Vec<&'d Document> {
+    documents.iter().copied().filter(|document| document.target.includes(id)).collect()
+}
+
+/// Every rule with the parameters that `documents` give it; `None` where a built-in file is not complete.
+fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
+    let load = |rule: &'static heuristics::Rule| {
+        let documents = own(documents, rule.id);
+        let mut layers = Layers { rule: rule.id, documents: &documents, problems };
+        Some(ActiveRule {
+            info: RuleInfo { id: rule.id.into(), title: rule.title.into(), page: rule.page.into() },
+            enabled: layers.enabled(),
+            max_severity: layers.max_severity(),
+            loaded: (rule.load)(&mut layers)?,
+        })
+    };
+    heuristics::all().map(load).collect()
+}
+
+impl ActiveRule {
+    fn evaluate(&self, app: &Application, evaluation: &mut Evaluation) {
+        let rule = || self.info.id.clone();
+        let judgements = match self.loaded.check.check(app) {
+            Verdict::Judged(judged) => vec![judged],
+            Verdict::Several(judged) => judged,
+            Verdict::NotEvaluated(reason) => {
+                evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
+                return;
+            }
+            Verdict::NotApplicable => return,
+        };
+        let gaps = app.spark.as_ref().map(|spark| spark.gaps);
+        let partial = gaps.and_then(|gaps| gaps.reason(self.loaded.check.rests_on()));
+        match partial {
+            // What was found stays found; that nothing was found proves nothing where data is missing.
+            Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
+                evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
+            }
+            partial => {
+                let findings = judgements.into_iter().map(|judged| self.finding(judged, partial.as_deref()));
+                evaluation.findings.extend(findings);
+            }
+        }
+    }
+
+    fn finding<K: Into<Name>>(&self, judged: Judgement<K>, partial: Option<&str>) -> Finding {
+        let mut message = judged.message;
+        if let Some(reason) = partial {
+            message = format!("{message}; this rests on partial data: {reason}");
+        }
+        let mut severity = judged.severity;
+        if let Some(cap) = self.max_severity.as_ref().filter(|cap| cap.value < severity) {
+            message = format!("{message}; {severity} without the limit in {}", cap.origin);
+            severity = cap.value;
+        }
+        Finding {
+            rule: self.info.id.clone(),
+            title: self.info.title.clone(),
+            severity,
+            score: severity.score(judged.tasks),
+            subject: judged.subject,
+            message,
+            evidence: judged.evidence.into_iter().map(|(key, value)| (key.into(), value)).collect(),
+            thresholds: thresholds(&self.loaded.params),
+            advice: judged.advice,
+        }
+    }
+}
+
+fn thresholds(params: &[Parameter]) -> Vec<Threshold> {
+    let cutoffs = params.iter().filter_map(|Parameter { key, value, .. }| match value {
+        ParamValue::Cutoffs { values, key_ending, .. } => {
+            Some(Threshold { key: format!("{key}{key_ending}"), cutoffs: *values })
+        }
+        ParamValue::Text(_) => None,
+    });
+    cutoffs.collect()
+}

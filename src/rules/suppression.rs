@@ -1,0 +1,143 @@
+//! Findings that somebody has looked at and accepted, with a reason and, best, a last day.
+
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+
+use super::problem::Problems;
+use super::scope::{Pattern, Scope};
+use super::words::did_you_mean;
+use super::yaml::{Node, Span, Spanned};
+use super::{RuleFile, known_ids};
+use crate::finding::Finding;
+use crate::model::Application;
+
+const KEYS: [&str; 6] = ["suppress", "for", "application", "subject", "reason", "until"];
+
+/// One document `suppress: <rule>`.
+#[derive(Debug, Clone)]
+pub struct Suppression {
+    /// Its file.
+    pub file: Arc<RuleFile>,
+    /// Where the rule's id stands.
+    pub span: Span,
+    /// The rules whose findings it silences.
+    pub rules: Pattern,
+    /// The applications.
+    pub scope: Scope,
+    /// Their ids, where it is about single runs.
+    pub application: Option<Pattern>,
+    /// What the findings are about, as reports name it.
+    pub subject: Option<Pattern>,
+    /// Why they are accepted.
+    pub reason: String,
+    /// The last day on which they are; `None` for good.
+    pub until: Option<NaiveDate>,
+}
+
+impl Suppression {
+    pub(super) fn read(
+        file: &Arc<RuleFile>,
+        entries: &[(Spanned<String>, Node)],
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let mut fields = Fields::default();
+        for (key, node) in entries {
+            let text = || node.read::<String>();
+            let read = match key.value.as_str() {
+                "suppress" => text().map(|text| fields.rules = Some((text, node.span.clone()))),
+                "application" => text().map(|text| fields.application = Some((text, node.span.clone()))),
+                "subject" => text().map(|text| fields.subject = Some((text, node.span.clone()))),
+                "reason" => text().map(|text| fields.reason = Some(text)),
+                "until" => text().map(|text| fields.until = Some((text, node.span.clone()))),
+                "for" => {
+                    fields.scope = Some(node);
+                    Ok(())
+                }
+                other => {
+                    let message =
+                        format!("\"{other}\" is no key of a suppression; those are {}", KEYS.join(", "));
+                    problems.error(file, &key.span, message, did_you_mean(other, KEYS.into_iter()));
+                    Ok(())
+                }
+            };
+            read.unwrap_or_else(|error| problems.unreadable(file, &node.span, error));
+        }
+        fields.finish(file, problems)
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("{}:{}", self.file.name, self.file.place(self.span.start).0)
+    }
+
+    /// Whether its last day has passed.
+    #[must_use]
+    pub fn is_expired(&self, today: NaiveDate) -> bool {
+        self.until.is_some_and(|until| until < today)
+    }
+
+    /// Whether it means this finding.
+    #[must_use]
+    pub fn covers(&self, app: &Application, finding: &Finding) -> bool {
+        let fits = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|p| p.matches(text));
+        self.rules.matches(&finding.rule)
+            && fits(&self.application, &app.id)
+            && fits(&self.subject, &finding.subject.name())
+            && self.scope.applies_to(app)
+    }
+}
+
+#[derive(Default)]
+struct Fields<'n> {
+    rules: Option<(String, Span)>,
+    scope: Option<&'n Node>,
+    application: Option<(String, Span)>,
+    subject: Option<(String, Span)>,
+    reason: Option<String>,
+    until: Option<(String, Span)>,
+}
+
+impl Fields<'_> {
+    fn finish(self, file: &Arc<RuleFile>, problems: &mut Problems) -> Option<Suppression> {
+        let (written, span) = self.rules?;
+        let mut pattern = |written: Option<(String, Span)>| {
+            let (text, span) = written?;
+            Pattern::parse(&text).map_err(|message| problems.error(file, &span, message, None)).ok()
+        };
+        let rules = pattern(Some((written, span.clone())));
+        let (application, subject) = (pattern(self.application), pattern(self.subject));
+        let scope = self.scope.map(|node| Scope::read(file, node, problems)).unwrap_or_default();
+        let until = self.until.and_then(|(text, at)| {
+            let day = text.parse::<NaiveDate>();
+            let help = Some("write it as 2027-01-31".to_owned());
+            day.map_err(|_| problems.error(file, &at, format!("\"{text}\" is no day"), help)).ok()
+        });
+        let reason = self.reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+        if reason.is_none() {
+            let help = Some(
+                "add reason: why these findings are accepted, for those who read it next year".to_owned(),
+            );
+            problems.error(file, &span, "a suppression needs a reason", help);
+        }
+        let (rules, reason) = (rules?, reason?);
+        Some(Suppression { file: Arc::clone(file), span, rules, scope, application, subject, reason, until })
+    }
+}
+
+/// Whether a rule that it names is there.
+pub(super) fn check_rules(suppression: &Suppression, defined: &[&str], problems: &mut Problems) {
+    let ids = || known_ids().chain(defined.iter().copied());
+    if !ids().any(|id| suppression.rules.matches(id)) {
+        let written = suppression.rules.to_string();
+        let help = did_you_mean(&written, ids())
+            .unwrap_or_else(|| "`elephant-rs rules list` names them all".to_owned());
+        problems.error(
+            &suppression.file,
+            &suppression.span,
+            format!("there is no rule \"{written}\""),
+            Some(help),
+        );
+    }
+}

@@ -1,0 +1,299 @@
+//! Text into trees, one for each document.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+
+use super::{Kind, Node, Span, Spanned};
+
+/// Nothing in a rule file nests deeper.
+const MAX_DEPTH: usize = 32;
+/// Nodes of a file, copies of anchored ones included.
+const MAX_NODES: usize = 200_000;
+
+const NESTED: &str = "lists and mappings are nested too deeply";
+
+/// Text that is no YAML, or more of it than a rule file needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Where it was noticed.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The documents of a text, without empty ones. After an error reading goes on with the next document.
+#[must_use]
+pub fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
+    let mut found = Found::default();
+    let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    while let Some(rest) = text.get(from..) {
+        let Some(broken) = found.read(rest, from) else { break };
+        let next = text.get(broken..).and_then(|tail| tail.find("\n---"));
+        let Some(line) = next else { break };
+        from = broken + line + 1;
+    }
+    (found.documents, found.errors)
+}
+
+#[derive(Default)]
+struct Found {
+    documents: Vec<Node>,
+    errors: Vec<SyntaxError>,
+    nodes: usize,
+}
+
+impl Found {
+    /// Reads documents up to an error, and returns where the document with the error begins: an error may be noticed
+    /// far behind its cause.
+    fn read(&mut self, text: &str, from: usize) -> Option<usize> {
+        let places = Places::of(text, from);
+        let mut builder = Builder::default();
+        let mut parser = Parser::new_from_str(text);
+        let mut begun = from;
+        while let Some(event) = parser.next_event() {
+            let (event, at) = match event {
+                Ok((event, span)) => (event, places.span(span)),
+                Err(error) => {
+                    let at = places.byte(error.marker().index());
+                    self.errors.push(SyntaxError { span: at..at, message: in_our_words(error.info()) });
+                    return Some(begun);
+                }
+            };
+            if matches!(event, Event::DocumentStart(_)) {
+                begun = at.start;
+            }
+            let step = builder.take(event, at, &mut self.nodes);
+            self.errors.append(&mut builder.errors);
+            if let Err(error) = step {
+                self.errors.push(error);
+                return Some(begun);
+            }
+            self.documents.extend(builder.done.take());
+        }
+        None
+    }
+}
+
+/// Bytes of characters: the parser counts characters.
+struct Places {
+    /// `None` where all characters are one byte.
+    bytes: Option<Vec<usize>>,
+    from: usize,
+    len: usize,
+}
+
+impl Places {
+    fn of(text: &str, from: usize) -> Self {
+        let bytes = (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect());
+        Self { bytes, from, len: text.len() }
+    }
+
+    fn byte(&self, character: usize) -> usize {
+        let within = match &self.bytes {
+            Some(bytes) => bytes.get(character).copied().unwrap_or(self.len),
+            None => character.min(self.len),
+        };
+        self.from + within
+    }
+
+    fn span(&self, span: saphyr_parser::Span) -> Span {
+        let start = self.byte(span.start.index());
+        start..self.byte(span.end.index()).max(start)
+    }
+}
+
+/// A list or a mapping that is not yet closed.
+struct Open {
+    span: Span,
+    anchor: usize,
+    kind: OpenKind,
+}
+
+enum OpenKind {
+    List(Vec<Node>),
+    Map { entries: Vec<(Spanned<String>, Node)>, known: BTreeSet<String>, key: Option<Spanned<String>> },
+}
+
+#[derive(Default)]
+struct Builder {
+    open: Vec<Open>,
+    anchors: BTreeMap<usize, Node>,
+    errors: Vec<SyntaxError>,
+    done: Option<Node>,
+}
+
+impl Builder {
+    fn take(&mut self, event: Event<'_>, span: Span, nodes: &mut usize) -> Result<(), SyntaxError> {
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let plain = style == ScalarStyle::Plain;
+                self.put(Node { span, kind: Kind::Scalar { text: text.into_owned(), plain } }, anchor, nodes)
+            }
+            Event::SequenceStart(anchor, _) => self.start(span, anchor, OpenKind::List(Vec::new())),
+            Event::MappingStart(anchor, _) => {
+                let kind = OpenKind::Map { entries: Vec::new(), known: BTreeSet::new(), key: None };
+                self.start(span, anchor, kind)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(&span, nodes),
+            Event::Alias(anchor) => {
+                let Some(known) = self.anchors.get(&anchor) else {
+                    return Err(error(span, "the alias stands before its anchor, or within it"));
+                };
+                let mut node = known.clone();
+                *nodes += count(&node);
+                // What is wrong with the value is shown where it is used.
+                node.span = span;
+                self.put(node, 0, nodes)
+            }
+            Event::DocumentStart(_) => {
+                self.anchors.clear();
+                Ok(())
+            }
+            Event::DocumentEnd | Event::Nothing | Event::StreamStart | Event::StreamEnd => Ok(()),
+        }
+    }
+
+    fn start(&mut self, span: Span, anchor: usize, kind: OpenKind) -> Result<(), SyntaxError> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(error(span, NESTED));
+        }
+        self.open.push(Open { span, anchor, kind });
+        Ok(())
+    }
+
+    fn end(&mut self, at: &Span, nodes: &mut usize) -> Result<(), SyntaxError> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let (kind, last) = match open.kind {
+            OpenKind::List(items) => {
+                let last = items.last().map(|item| item.span.end);
+                (Kind::List(items), last)
+            }
+            OpenKind::Map { entries, .. } => {
+                let last = entries.last().map(|(_, value)| value.span.end);
+                (Kind::Map(entries), last)
+            }
+        };
+        // Blocks end where the next thing starts: what lies between is not theirs.
+        let end = if at.is_empty() { last.unwrap_or(at.end) } else { at.end };
+        let span = open.span.start..end.max(open.span.start);
+        self.put(Node { span, kind }, open.anchor, nodes)
+    }
+
+    fn put(&mut self, node: Node, anchor: usize, nodes: &mut usize) -> Result<(), SyntaxError> {
+        *nodes += 1;
+        if *nodes > MAX_NODES {
+            return Err(error(node.span, "there is more here than a rule file can hold"));
+        }
+        if anchor > 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.open.last_mut().map(|open| &mut open.kind) {
+            None => self.done = Some(node).filter(|node| !is_empty(node)),
+            Some(OpenKind::List(items)) => items.push(node),
+            Some(OpenKind::Map { entries, known, key }) => match (key.take(), &node.kind) {
+                (Some(key), _) => {
+                    if known.insert(key.value.clone()) {
+                        entries.push((key, node));
+                    } else {
+                        let message = format!("\"{}\" stands here a second time", key.value);
+                        self.errors.push(SyntaxError { span: key.span, message });
+                    }
+                }
+                (None, Kind::Scalar { text, .. }) => {
+                    *key = Some(Spanned { value: text.clone(), span: node.span });
+                }
+                (None, _) => return Err(error(node.span, "a key has to be a word")),
+            },
+        }
+        Ok(())
+    }
+}
+
+fn error(span: Span, message: impl Into<Cow<'static, str>>) -> SyntaxError {
+    SyntaxError { span, message: message.into().into_owned() }
+}
+
+/// What the parser says, told to somebody who edits a rule file.
+fn in_our_words(info: &str) -> String {
+    if info.contains("recursion limit") { NESTED.to_owned() } else { format!("this is no YAML: {info}") }
+}
+
+/// A document without anything but comments.
+fn is_empty(node: &Node) -> bool {
+    matches!(&node.kind, Kind::Scalar { text, plain: true } if text.is_empty() || text == "~" || text == "null")
+}
+
+fn count(node: &Node) -> usize {
+    1 + match &node.kind {
+        Kind::Scalar { .. } => 0,
+        Kind::List(items) => items.iter().map(count).sum(),
+        Kind::Map(entries) => entries.iter().map(|(_, value)| count(value)).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown<'t>(text: &'t str, node: &Node) -> &'t str {
+        text.get(node.span.clone()).unwrap_or_default()
+    }
+
+    #[test]
+    fn every_part_knows_its_place() {
+        let text = "# Überschrift\nrule: a\nlist: [1, 'zwei', 3.5]\nblock:\n  - x\n  - y   # why\n---\n# nothing\n---\nrule: b\n";
+        let (documents, errors) = documents(text);
+        assert_eq!((documents.len(), errors.len()), (2, 0));
+        let Kind::Map(entries) = &documents[0].kind else { panic!() };
+        let keys: Vec<_> = entries.iter().map(|(key, _)| &text[key.span.clone()]).collect();
+        assert_eq!(keys, ["rule", "list", "block"]);
+        assert_eq!(shown(text, &entries[1].1), "[1, 'zwei', 3.5]");
+        let Kind::List(items) = &entries[1].1.kind else { panic!() };
+        assert_eq!(items.iter().map(|item| shown(text, item)).collect::<Vec<_>>(), ["1", "'zwei'", "3.5"]);
+        assert_eq!(shown(text, &entries[2].1), "- x\n  - y");
+    }
+
+    #[test]
+    fn reading_goes_on_behind_an_error() {
+        let text = "rule: a\nx: [1, 2\n---\nrule: b\nrule: c\n---\nrule: d\n";
+        let (documents, errors) = documents(text);
+        assert_eq!(documents.len(), 2, "{documents:?}");
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        assert!(errors[1].message.contains("second time"), "{errors:?}");
+    }
+
+    #[test]
+    fn bombs_and_towers_are_refused() {
+        let deep = format!("x: {}1{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(documents(&deep).1[0].message.contains("nested"), "{:?}", documents(&deep).1);
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..9 {
+            let below = format!("*a{}, ", level - 1).repeat(10);
+            bomb = format!("{bomb}a{level}: &a{level} [{below}]\n");
+        }
+        assert!(documents(&bomb).1[0].message.contains("more here"), "{:?}", documents(&bomb).1);
+        assert!(documents("a: &a [*a]").1[0].message.contains("alias"));
+    }
+
+    #[test]
+    fn odd_texts_are_no_reason_to_fail() {
+        for text in [
+            "",
+            "\u{feff}",
+            "---",
+            "...",
+            "~",
+            "\u{feff}rule: x",
+            "? [a]\n: b",
+            "\t",
+            "a: b: c",
+            "%YAML 9.9\n---\n",
+            "\u{0}",
+        ] {
+            let _ = documents(text);
+        }
+        assert_eq!(documents("\u{feff}rule: x").0.len(), 1);
+    }
+}

@@ -69,3 +69,37 @@ pub(super) fn rows(app: &Application) -> Rows<NodeAttempts> {
     nodes.sort_by_key(|node| (Reverse(node.failed), Reverse(node.total())));
     Rows::first(nodes, MOST_NODES)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Engine;
+    use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+    use crate::units::Timestamp;
+
+    #[test]
+    fn failures_come_first_and_the_rest_is_counted() {
+        let mut app = Application::new(Engine::MapReduce);
+        let mut group = TaskGroup::new(TaskKind::Map);
+        for number in 0..5000u32 {
+            let task = group.tasks.push(number);
+            let row = group.attempts.push(u32::try_from(task).unwrap(), 0);
+            group.attempts.set_node(row, app.strings.intern(&format!("n{number}")));
+            group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
+            group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(10)));
+            let failed = number == 4321;
+            group.attempts.set_outcome(row, if failed { Outcome::Failed } else { Outcome::Succeeded });
+        }
+        app.groups.push(group);
+        let rows = rows(&app);
+        assert_eq!((rows.shown.len(), rows.left_out), (MOST_NODES, 5000 - MOST_NODES as u64));
+        let failed = NodeAttempts { node: "n4321".to_owned(), failed: 1, ..NodeAttempts::default() };
+        assert_eq!(rows.shown[0], failed);
+        assert_eq!(rows.shown[1].mean_run_time, Some(Millis::new(10)));
+    }
+
+    #[test]
+    fn attempts_without_a_node_are_nowhere() {
+        assert!(rows(&Application::new(Engine::Spark)).shown.is_empty());
+    }
+}

@@ -230,7 +230,7 @@ mod tests {
         let means = parts.means();
         assert_eq!(means.len(), 96);
         assert_eq!(means[..3], [3.0, 2.5, 2.0]);
-        assert_eq!(means[95], 4.0);
+        assert_eq!(means[95..], [4.0]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use rank::Place;
 
 pub use job_type::job_type;
 pub use phases::Phase;
-pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
+pub use totals::{NotEvaluatedTotal, RuleTotal, Totals, WorstFinding};
 pub use visit::{SourceProblem, Visit, Visited, visit};
 
 /// What [`analyze`] keeps.

@@ -11,6 +11,7 @@
 
 use std::fs::File;
 use std::io::Read;
+pub mod browser;
 pub mod history;
 pub mod oracle;
 pub mod pages;

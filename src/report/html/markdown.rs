@@ -69,7 +69,8 @@ fn render(page: &str) -> String {
     }
     let mut html = String::new();
     html::push_html(&mut html, out.into_iter());
-    html
+    // What may have to be scrolled must be reachable by keyboard.
+    html.replace("<pre>", "<pre tabindex=\"0\">")
 }
 
 /// Lines of code blocks keep their ends.

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use crate::engine::{ApplicationReport, Report, RuleTotal, Totals};
+use crate::engine::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
 use crate::finding::Finding;
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis};
@@ -24,7 +24,7 @@ const STYLE: &str = include_str!("../../../templates/page.css");
 const FLAG: &str = "document.documentElement.className = \"js\";";
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 /// What the policy of the page allows to run: the hashes of `STYLE` and `SCRIPT`, which a test compares.
-const STYLE_HASH: &str = "sha256-f701RMIe3t52yIU99wvJ0k4ZrefdUvzJNSjXAa7L/go=";
+const STYLE_HASH: &str = "sha256-in2+Wo4xMSO07ry49jvrABiPtcqtf87R2YlugAn98lo=";
 const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
 const SCRIPT_HASH: &str = "sha256-kLWgbv0DgKyejwsJqNhcqzHNrF0fJbXHyNi3+QqmmBg=";
 
@@ -62,7 +62,7 @@ impl Page<'_> {
 
     fn worst(&self) -> Vec<Worst<'_>> {
         let worst = self.report.worst_findings(WORST_FINDINGS).into_iter();
-        worst.filter_map(|(place, finding)| Worst::of(self.report, place, finding)).collect()
+        worst.filter_map(|worst| Worst::of(self.report, worst)).collect()
     }
 
     fn details(&self) -> impl Iterator<Item = Detail<'_>> {
@@ -102,11 +102,14 @@ struct Worst<'a> {
     number: usize,
     app: &'a ApplicationReport,
     finding: &'a Finding,
+    /// Other applications of the same name with a finding of the same rule.
+    alike: u64,
 }
 
 impl<'a> Worst<'a> {
-    fn of(report: &'a Report, place: usize, finding: &'a Finding) -> Option<Self> {
-        Some(Self { number: place + 1, app: report.applications.get(place)?, finding })
+    fn of(report: &'a Report, worst: WorstFinding<'a>) -> Option<Self> {
+        let WorstFinding { place, finding, alike } = worst;
+        Some(Self { number: place + 1, app: report.applications.get(place)?, finding, alike })
     }
 }
 
@@ -125,8 +128,10 @@ impl Row<'_> {
     fn rules(&self) -> String {
         let mut rules: Vec<&str> = Vec::new();
         for finding in self.app.findings.iter().filter(|finding| finding.severity > Severity::None) {
-            if !rules.contains(&finding.rule.as_ref()) {
-                rules.push(&finding.rule);
+            let id = finding.rule.as_ref();
+            let cut = id.char_indices().nth(LONG_NAME).and_then(|(end, _)| id.get(..end)).unwrap_or(id);
+            if !rules.contains(&cut) {
+                rules.push(cut);
             }
         }
         rules.join(", ")

@@ -42,12 +42,13 @@ fn rules(criterion: &mut Criterion) {
     let bytes = history(Format::AvroBinary, Job { maps: 10_000, reduces: 50 });
     let applications = parse(Format::AvroBinary, &bytes).applications;
     let Some(app): Option<&Application> = applications.first() else { return };
+    let metrics = rules.measure(app);
     let mut group = criterion.benchmark_group("rule");
     for rule in rules.rules().iter().filter(|rule| rule.info.id == "mapper-skew") {
         let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();
         group.throughput(Throughput::Elements(tasks));
         group.bench_function(rule.info.id.as_ref(), |bench| {
-            bench.iter(|| rule.loaded.check.check(black_box(app)));
+            bench.iter(|| rule.verdict(black_box(app), &|| &metrics));
         });
     }
     group.finish();

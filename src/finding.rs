@@ -1,12 +1,13 @@
 //! What a rule says about an application: plain data, made by heuristics, shown by reports.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use chrono::NaiveDate;
 
 use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
-use crate::units::{Bytes, BytesPerSecond, Millis};
+use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 /// The id, title or key of a rule: of a built-in one a word of this program, of a user's rule a word of its file.
 pub type Name = Cow<'static, str>;
@@ -75,6 +76,21 @@ impl Measure {
     }
 }
 
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => count.fmt(f),
+            Self::Time(time) => time.fmt(f),
+            Self::Size(size) => size.fmt(f),
+            Self::Mebibytes(size) => write!(f, "{size} MiB"),
+            Self::Speed(speed) => speed.fmt(f),
+            Self::Ratio(Some(ratio)) => f.write_str(&three_digits(*ratio)),
+            Self::Ratio(None) => f.write_str("infinite"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 /// A cut-off list a finding was judged by, under its name in the rule file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
@@ -136,6 +152,27 @@ pub enum Verdict<K = &'static str> {
     NotEvaluated(String),
     /// The rule has nothing to say about this application.
     NotApplicable,
+}
+
+impl Verdict {
+    /// The same with keys as a user's rule has them.
+    #[must_use]
+    pub fn named(self) -> Verdict<Name> {
+        let named = |judged: Judgement| Judgement {
+            severity: judged.severity,
+            subject: judged.subject,
+            tasks: judged.tasks,
+            message: judged.message,
+            evidence: judged.evidence.into_iter().map(|(key, value)| (key.into(), value)).collect(),
+            advice: judged.advice,
+        };
+        match self {
+            Self::Judged(judged) => Verdict::Judged(named(judged)),
+            Self::Several(judged) => Verdict::Several(judged.into_iter().map(named).collect()),
+            Self::NotEvaluated(reason) => Verdict::NotEvaluated(reason),
+            Self::NotApplicable => Verdict::NotApplicable,
+        }
+    }
 }
 
 /// A finding that a user's rule file silences, with the reason it gives.

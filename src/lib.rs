@@ -4,7 +4,8 @@
 //! The data flows one way: [`input`] finds histories and takes compression off, [`parse`] turns bytes into
 //! the typed [`model`] of an application, [`rules`] bring parameters from YAML to the [`heuristics`], which
 //! give [`finding`]s; [`metrics`] say what the application cost, [`engine`] puts everything into one ranked
-//! report, and [`report`] renders it.
+//! report, and [`report`] renders it. [`fingerprint`] tells what stays the same when a job runs again; by it
+//! [`baseline`] compares a report with an accepted state, and [`diff`] two reports with each other.
 //!
 //! ```
 //! use elephant_rs::engine::{Options, analyze};
@@ -22,11 +23,14 @@
 //!
 //! Nothing here panics on any input, and what a history does not tell is `None`, never zero.
 
+pub mod baseline;
 pub mod charts;
 #[doc(hidden)]
 pub mod cli;
+pub mod diff;
 pub mod engine;
 pub mod finding;
+pub mod fingerprint;
 pub mod heuristics;
 pub mod input;
 pub mod metrics;

@@ -198,7 +198,7 @@ fn defaults_load_alone_and_list_every_parameter_in_order() {
     let rules = RuleSet::built_in().unwrap();
     for active in rules.rules() {
         let id = active.info.id.as_ref();
-        let listed: Vec<&str> = active.loaded.params.iter().map(|parameter| parameter.key.as_ref()).collect();
+        let listed: Vec<&str> = active.params.iter().map(|parameter| parameter.key.as_ref()).collect();
         let document = defaults_of(id);
         assert_eq!(listed, parameters(&document), "{id}");
         assert_eq!(document.get("rule").and_then(|rule| rule.as_str()), Some(id));

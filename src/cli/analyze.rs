@@ -20,7 +20,10 @@ Examples:
       exit status 1 when an application is severely or critically wrong
   elephant-rs analyze --rules dr-elephant history/
       judge as Dr. Elephant did
-  hdfs dfs -cat '/mr-history/done/2026/11/20/000000/*_0042*.jhist' | elephant-rs analyze -
+  elephant-rs analyze --format markdown --top 20 history/ > comment.md
+      a comment for a pull request; sarif and junit are for what CI servers show
+  hdfs dfs -cat '/mr-history/done/*_0042*.jhist' | elephant-rs analyze -
+      one history from standard input
 
 Exit status: 0 clean or below --fail-on, 1 findings at or above --fail-on, 2 the run failed.";
 
@@ -38,7 +41,8 @@ impl Analyze {
         let rules = judging.rules.load()?;
         let output = Output::open(reading.output.as_deref())?;
         let options = judging.options();
-        let report = reading.threads()?.install(|| engine::analyze(&reading.paths, &rules, options));
+        let report =
+            reading.run(|progress| engine::analyze_with(&reading.paths, &rules, options, progress))?;
         reading.warn(&report.problems);
         reading.warn_of_suppressions(&report.suppressions);
         judging.write(&report, reading, output)?;

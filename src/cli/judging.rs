@@ -74,16 +74,31 @@ pub(super) struct Judging {
     /// Draw charts for the N worst applications; only HTML has charts
     #[arg(long, value_name = "N", default_value_t = 100)]
     charts: usize,
+    /// Also write phases and configuration (json, ndjson); passwords in it are left out
+    #[arg(long)]
+    details: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormatArg {
     /// For people at a terminal
     Text,
-    /// For scripts
+    /// For scripts, one document
     Json,
     /// For people in a browser: one file that needs no network
     Html,
+    /// For scripts, one application a line, without summary and problems
+    Ndjson,
+    /// For spreadsheets, a row for each finding
+    Csv,
+    /// For a comment on a pull request
+    Markdown,
+    /// For code scanning (SARIF 2.1.0)
+    Sarif,
+    /// For the test reports of CI servers
+    Junit,
+    /// For Prometheus and its kin
+    Openmetrics,
 }
 
 impl From<FormatArg> for Format {
@@ -92,6 +107,12 @@ impl From<FormatArg> for Format {
             FormatArg::Text => Self::Text,
             FormatArg::Json => Self::Json,
             FormatArg::Html => Self::Html,
+            FormatArg::Ndjson => Self::Ndjson,
+            FormatArg::Csv => Self::Csv,
+            FormatArg::Markdown => Self::Markdown,
+            FormatArg::Sarif => Self::Sarif,
+            FormatArg::Junit => Self::Junit,
+            FormatArg::Openmetrics => Self::Openmetrics,
         }
     }
 }
@@ -102,8 +123,8 @@ impl Judging {
         Options {
             min_severity: self.min_severity.into(),
             top: self.top.map(NonZeroUsize::get),
+            details: self.details,
             charts: if self.format == FormatArg::Html { self.charts } else { 0 },
-            ..Options::default()
         }
     }
 
@@ -118,13 +139,18 @@ impl Judging {
         output.write(|out| write(report, self.format.into(), text, out))
     }
 
+    /// The severity from which findings fail; `default` unless the user says otherwise, `None` where none does.
+    pub(super) fn limit(&self, default: Severity) -> Option<Severity> {
+        let limit = self.fail_on.map_or(default, Severity::from);
+        (limit > Severity::None).then_some(limit)
+    }
+
     /// How the command ends by the findings and by what could not be read.
     pub(super) fn exit(&self, report: &Report, reading: &Reading) -> Exit {
         if reading.failed(&report.problems, report.named_input_failed) {
             return Exit::Failure;
         }
-        let limit = self.fail_on.map(Severity::from).filter(|&limit| limit > Severity::None);
-        let Some(limit) = limit else { return Exit::Clean };
+        let Some(limit) = self.limit(Severity::None) else { return Exit::Clean };
         let reached = Severity::ALL.into_iter().zip(report.summary.findings);
         let failed = reached.into_iter().any(|(level, count)| level >= limit && count > 0);
         if failed { Exit::Findings } else { Exit::Clean }

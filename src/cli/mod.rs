@@ -1,10 +1,16 @@
 //! The command line: what was typed, what it means, and the exit status.
 
 mod analyze;
+mod check;
+mod completions;
 mod diagnostics;
+mod diff;
 mod judging;
+mod logging;
+mod man;
 mod nodes;
 mod output;
+mod progress;
 mod reading;
 mod rules;
 mod stragglers;
@@ -16,9 +22,28 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::rules::RuleError;
 use crate::severity::Severity;
 
+const EXAMPLES: &str = "\
+Examples:
+  elephant-rs analyze /spark-events /mr-history/done
+      ranked findings of everything below copies of the history servers' folders
+  elephant-rs rules show mapper-skew
+      what a rule looks for, why it matters, and its thresholds
+  elephant-rs stragglers app.log
+      which tasks were slow, and why
+  elephant-rs nodes --since 2026-11-01 history/
+      which nodes are slow
+
+Each command has its own examples: elephant-rs analyze --help.
+
+Environment:
+  NO_COLOR=1          no colour
+  ELEPHANT_LOG=info   tell on standard error what is found and how long it takes
+  ELEPHANT_LOG=debug  the same of each file; filters such as
+                      elephant_rs::input=debug work too. RUST_LOG does the same.";
+
 /// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
 #[derive(Debug, Parser)]
-#[command(name = "elephant-rs", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "elephant-rs", version, max_term_width = 100, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -29,6 +54,12 @@ enum Command {
     /// Read every event log and job history below the paths and print ranked findings
     #[command(after_help = analyze::EXAMPLES)]
     Analyze(analyze::Analyze),
+    /// Compare with an accepted baseline: only new or worse findings and higher costs fail
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::Check),
+    /// Show two runs of a job, or two folders of runs, side by side
+    #[command(after_help = diff::EXAMPLES, mut_arg("paths", two_sides), override_usage = "elephant-rs diff [OPTIONS] <A> <B>")]
+    Diff(diff::Diff),
     /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
     #[command(after_help = nodes::EXAMPLES)]
     Nodes(nodes::Nodes),
@@ -36,8 +67,22 @@ enum Command {
     #[command(after_help = stragglers::EXAMPLES)]
     Stragglers(stragglers::Stragglers),
     /// List the rules, show one with its text and thresholds, or check rule files
-    #[command(subcommand)]
+    #[command(subcommand, after_help = rules::EXAMPLES)]
     Rules(rules::Rules),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = completions::EXAMPLES)]
+    Completions(completions::Completions),
+    /// Print the manual, or write a page for each command
+    #[command(after_help = man::EXAMPLES)]
+    Man(man::Man),
+}
+
+/// The paths of a command that compares.
+fn two_sides(paths: clap::Arg) -> clap::Arg {
+    paths
+        .num_args(2)
+        .value_names(["A", "B"])
+        .help("Files or folders with event logs and job histories, or JSON reports of `analyze`")
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -100,11 +145,16 @@ pub fn run() -> ExitCode {
             return if error.use_stderr() { Exit::Failure.into() } else { Exit::Clean.into() };
         }
     };
+    logging::start();
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
+        Command::Check(command) => command.run(),
+        Command::Diff(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Stragglers(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -17,10 +17,10 @@ use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text
 use crate::units::Timestamp;
 
 pub(super) const EXAMPLES: &str = "\
-Each task's time is compared with those of its group (the maps or the reduces of a job, or a stage), so that jobs of all
-kinds and both engines count together. A node is called a straggler when no node is surely slower and its tasks surely
-take longer than the average of their groups. Hosts of one name are one node: rank clusters whose hosts share names one
-by one.
+Each task's time is compared with those of its group (the maps or the reduces of a job, or a stage), so that jobs of \
+all kinds and both engines count together. A node is called a straggler when no node is surely slower and its tasks \
+surely take longer than the average of their groups. Hosts of one name are one node: rank clusters whose hosts share \
+names one by one.
 
 Examples:
   elephant-rs nodes /spark-events /mr-history/done
@@ -28,7 +28,8 @@ Examples:
   elephant-rs nodes --since 2026-11-01 --format json history/
       of what started in November, with all fits and every node's days
   elephant-rs nodes --exclude-list exclude.txt history/
-      also write the stragglers' names for yarn.resourcemanager.nodes.exclude-path; after that:
+      also write the stragglers' names for the file that
+      yarn.resourcemanager.nodes.exclude-path names; after that:
       yarn rmadmin -refreshNodes
 
 Exit status: 0 the nodes were ranked, 2 the run failed.";
@@ -108,7 +109,8 @@ impl Nodes {
         let output = Output::open(self.reading.output.as_deref())?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         let settings = self.settings();
-        let report = self.reading.threads()?.install(|| nodes::report(&self.reading.paths, settings));
+        let report =
+            self.reading.run(|progress| nodes::report_with(&self.reading.paths, settings, progress))?;
         self.reading.warn(&report.problems);
         let text = TextOptions { color: output.wants_color(self.reading.color), ..TextOptions::default() };
         let top = self.top.map(NonZeroUsize::get);

@@ -95,9 +95,12 @@ fn buffered<W: Write>(writer: W, render: impl FnOnce(&mut dyn Write) -> io::Resu
 /// Writes one line to standard error; that it may be closed is no reason to fail.
 #[allow(clippy::let_underscore_must_use)]
 pub(super) fn complain(level: &str, message: &str) {
-    // Names of files come from others: they may not move the cursor or start a new line.
-    let harmless = message.replace(char::is_control, " ");
-    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {harmless}");
+    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {}", harmless(message));
+}
+
+/// Names of files come from others: they may not move the cursor or start a new line.
+pub(super) fn harmless(message: &str) -> String {
+    message.replace(char::is_control, " ")
 }
 
 /// Whether an error means that the reader of our output went away.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use rayon::{ThreadPool, ThreadPoolBuildError};
 
-use super::{Color, output};
-use crate::engine::{SourceProblem, SuppressionUse};
+use super::{Color, output, progress};
+use crate::engine::{Progress, SourceProblem, SuppressionUse};
 use crate::parse::Level as ProblemLevel;
 
 /// Options of commands that read histories.
@@ -25,18 +25,30 @@ pub(super) struct Reading {
     /// Exit with status 2 when any input could not be read to its end
     #[arg(long)]
     strict: bool,
-    /// Print no warnings on standard error
+    /// Print no warnings and no progress on standard error
     #[arg(long, short)]
     quiet: bool,
     /// When to use colour; auto also honours `NO_COLOR`
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub(super) color: Color,
-    /// Show no progress; there is none so far, so this changes nothing
-    #[arg(long, hide = true)]
+    /// Show no progress bar; there is one only on a terminal, and on runs that last
+    #[arg(long)]
     no_progress: bool,
 }
 
 impl Reading {
+    /// Does `work` on as many threads as were asked for, under a progress bar where there is a place for one.
+    pub(super) fn run<T: Send>(
+        &self,
+        work: impl FnOnce(&Progress) -> T + Send,
+    ) -> Result<T, ThreadPoolBuildError> {
+        let threads = self.threads()?;
+        let counts = Progress::default();
+        let work = || threads.install(|| work(&counts));
+        let wanted = !self.quiet && !self.no_progress && progress::is_wanted();
+        Ok(if wanted { progress::show_while(&counts, work) } else { work() })
+    }
+
     /// The threads to work with.
     pub(super) fn threads(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
         rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, NonZeroUsize::get)).build()

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::Exit;
 use super::output::Output;
 use super::reading::Reading;
-use crate::engine::SourceProblem;
+use crate::engine::{Progress, SourceProblem};
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::parse::{Level as ProblemLevel, Problem};
 use crate::report::TextOptions;
@@ -20,14 +20,15 @@ use crate::stragglers::survey::{self, ApplicationStragglers, Method, Settings, S
 use crate::units::Millis;
 
 pub(super) const EXAMPLES: &str = "\
-Each task is compared with those of its group: the maps or the reduces of a job, or one attempt of a stage. Every
+Each task is compared with those of its group: the maps or the reduces of a job, or one attempt of a stage. Every \
 detector of stragglers is taken through the finished jobs as if they ran, without looking ahead.
 
 Examples:
   elephant-rs stragglers /spark-events /mr-history/done
       stragglers with their causes, the application that waited longest first
   elephant-rs stragglers --node-metrics sar.txt history/
-      with what the nodes did meanwhile: CSV, sar, sadf, tsar or a Prometheus range result
+      with what the nodes did meanwhile: CSV, sar, sadf, tsar or a Prometheus
+      range result
   elephant-rs stragglers --format csv --table detectors history/
       how each detector would have done, for a spreadsheet
   elephant-rs stragglers --label usual --basis run app.log
@@ -140,8 +141,10 @@ impl Stragglers {
         let output = Output::open(self.reading.output.as_deref())?;
         let (metrics, told) = self.metrics()?;
         let settings = self.settings();
-        let pool = self.reading.threads()?;
-        let mut report = pool.install(|| survey::report(&self.reading.paths, &settings, metrics.as_ref()));
+        let survey = |progress: &Progress| {
+            survey::report_with(&self.reading.paths, &settings, metrics.as_ref(), progress)
+        };
+        let mut report = self.reading.run(survey)?;
         report.problems.extend(told);
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
         self.reading.warn(&report.problems);

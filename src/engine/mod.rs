@@ -3,21 +3,27 @@
 mod charted;
 mod job_type;
 mod phases;
+mod progress;
 mod rank;
 mod read;
+mod stage_names;
 mod totals;
 mod visit;
+mod work;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use chrono::NaiveDate;
 
+use crate::baseline::Comparison;
 use crate::charts::Charts;
-use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
-use crate::rules::{RuleInfo, RuleSet, Suppression};
+use crate::rules::{Evaluation, RuleInfo, RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
@@ -26,8 +32,11 @@ use rank::Place;
 
 pub use job_type::job_type;
 pub use phases::Phase;
+pub use progress::{Progress, SoFar};
+pub use stage_names::StageName;
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals, WorstFinding};
-pub use visit::{SourceProblem, Visit, Visited, visit};
+pub use visit::{SourceProblem, Visit, Visited, visit, visit_with};
+pub use work::Work;
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +76,23 @@ pub struct Report {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether something that the user named could not be read.
     pub named_input_failed: bool,
+    /// How it stands to an accepted state, where it was compared with one.
+    pub comparison: Option<Comparison>,
+}
+
+impl Report {
+    /// Leaves out findings below this severity and all but the first applications; counts stay.
+    pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
+        for app in &mut self.applications {
+            app.findings.retain(|finding| finding.severity >= min_severity);
+            app.suppressed.retain(|suppressed| suppressed.finding.severity >= min_severity);
+        }
+        let top = top.unwrap_or(usize::MAX);
+        self.applications.truncate(top);
+        if let Some(comparison) = &mut self.comparison {
+            comparison.narrow(min_severity, top);
+        }
+    }
 }
 
 /// What became of a suppression.
@@ -128,14 +154,20 @@ pub struct ApplicationReport {
     /// The sum of its findings' scores.
     pub score: u64,
     pub metrics: Metrics,
+    /// What its attempts did together.
+    pub work: Work,
     /// How many findings there are, by severity value.
     pub counts: [u64; 5],
     /// Findings from the wanted severity on, worst first.
     pub findings: Vec<Finding>,
     /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
     pub suppressed: Vec<Suppressed>,
+    /// Rules that were evaluated, whatever they found, by id.
+    pub evaluated: Vec<Name>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// The names of the stages that findings are about, by id.
+    pub stage_names: Vec<StageName>,
     /// Its phases, where [`Options::details`] asks for them.
     pub phases: Option<Vec<Phase>>,
     /// Its configuration, where [`Options::details`] asks for it and the history has one.
@@ -147,8 +179,20 @@ pub struct ApplicationReport {
 /// Finds the histories below `paths` and judges them by `rules`.
 #[must_use]
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
+    analyze_with(paths, rules, options, &Progress::default())
+}
+
+/// The same, telling `progress` how far it is.
+#[must_use]
+pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
     let charted = Charted::new(options.charts);
-    let visited = visit(paths, |app, sources| evaluate(app, sources, rules, options, &charted));
+    let visited = visit_with(paths, progress, |app, sources| {
+        let started = Instant::now();
+        let (report, suppressed_by) = evaluate(app, sources, rules, options, &charted);
+        progress.findings(report.counts.iter().skip(1).sum());
+        log::debug!("{}: judged in {:.1?}", report.id, started.elapsed());
+        (report, suppressed_by)
+    });
     let mut report = Report {
         totals: Totals::default(),
         rules: rules.infos(),
@@ -158,6 +202,7 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
+        comparison: None,
     };
     for app in &report.applications {
         for (sum, count) in report.summary.findings.iter_mut().zip(app.counts) {
@@ -202,6 +247,7 @@ fn evaluate(
 ) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
     let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
+    let evaluated = evaluated(&evaluation);
     let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
     let mut suppressed: Vec<Suppressed> =
         suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
@@ -220,6 +266,8 @@ fn evaluate(
     charted.offer(place, || Charts::of(app, rules, &findings));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
+    let told = findings.iter().chain(suppressed.iter().map(|suppressed| &suppressed.finding));
+    let stage_names = StageName::of_findings(app, told);
     let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
@@ -238,13 +286,22 @@ fn evaluate(
         severity,
         score,
         metrics,
+        work: Work::of(app),
         counts,
         findings,
         suppressed,
+        evaluated,
         not_evaluated: evaluation.not_evaluated,
+        stage_names,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
         charts: None,
     };
     (report, used)
+}
+
+fn evaluated(evaluation: &Evaluation) -> Vec<Name> {
+    let suppressed = evaluation.suppressed.iter().map(|(_, suppressed)| &suppressed.finding);
+    let findings = evaluation.findings.iter().chain(suppressed);
+    findings.map(|finding| &finding.rule).collect::<BTreeSet<_>>().into_iter().cloned().collect()
 }

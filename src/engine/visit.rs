@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::{Summary, read};
+use super::{Progress, Summary, progress, read};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
@@ -102,24 +103,65 @@ pub struct Visit<T> {
 /// application lives only as long as `look` takes.
 #[must_use]
 pub fn visit<T: Send>(paths: &[PathBuf], look: impl Fn(&Application, &[String]) -> T + Sync) -> Visited<T> {
+    visit_with(paths, &Progress::default(), look)
+}
+
+/// The same, telling `progress` how far it is.
+#[must_use]
+pub fn visit_with<T: Send>(
+    paths: &[PathBuf],
+    progress: &Progress,
+    look: impl Fn(&Application, &[String]) -> T + Sync,
+) -> Visited<T> {
+    let started = Instant::now();
     let mut inventory = discover::discover(paths);
     inventory.look_at_streams();
-    let look_into = |source: &Source| look_into(source, &inventory, &look);
+    log_inventory(&inventory, started);
+    let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
+    progress.found(&stored);
+    let started = Instant::now();
+    let look_into = |source: &Source, stored: u64| {
+        let outcome = look_into(source, &inventory, &look);
+        progress.read(stored);
+        outcome
+    };
     // Large event logs are read by all threads, one log at a time: side by side they would only take more memory.
     let mut outcomes: Vec<Option<SourceOutcome<T>>> = inventory
         .histories
         .iter()
-        .map(|source| is_large_event_log(source).then(|| look_into(source)))
+        .zip(&stored)
+        .map(|(source, &stored)| is_large_event_log(source, stored).then(|| look_into(source, stored)))
         .collect();
-    let sources = inventory.histories.par_iter();
-    sources.zip(&mut outcomes).for_each(|(source, outcome)| {
-        outcome.get_or_insert_with(|| look_into(source));
+    let sources = inventory.histories.par_iter().zip(&stored);
+    sources.zip(&mut outcomes).for_each(|((source, &stored), outcome)| {
+        outcome.get_or_insert_with(|| look_into(source, stored));
     });
-    assemble(&inventory, outcomes.into_iter().flatten())
+    let visited = assemble(&inventory, outcomes.into_iter().flatten());
+    log::info!("read in {:.1?}; applications: {}", started.elapsed(), visited.summary.applications);
+    visited
 }
 
-fn is_large_event_log(source: &Source) -> bool {
-    let stored: u64 = source.parts.iter().filter_map(Part::stored_len).sum();
+/// What was found and taken as what.
+fn log_inventory(inventory: &Inventory, started: Instant) {
+    let Inventory { histories, confs, found, failures, .. } = inventory;
+    log::info!(
+        "found {found} files in {:.1?}; histories: {}, configurations: {}, unreadable: {}",
+        started.elapsed(),
+        histories.len(),
+        confs.len(),
+        failures.len()
+    );
+    for source in histories {
+        let kind = source.kind.map_or("a stream of unknown content", SourceKind::text);
+        log::debug!("{}: taken as {kind}, parts: {}", source.path, source.parts.len());
+    }
+    for conf in confs {
+        let job = conf.job_id.as_deref().unwrap_or("no job that its name tells");
+        log::debug!("{}: taken as the configuration of {job}", conf.path.display());
+    }
+}
+
+fn is_large_event_log(source: &Source, stored: u64) -> bool {
     source.kind == Some(SourceKind::SparkEventLog) && stored >= LARGE_LOG
 }
 
@@ -140,6 +182,7 @@ fn look_into<T>(
     let name = source.path.to_string();
     let mut outcome =
         SourceOutcome { applications: Vec::new(), problems: Vec::new(), confs: Vec::new(), failed: false };
+    let started = Instant::now();
     let parsed = match read::read(source) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -148,6 +191,7 @@ fn look_into<T>(
             return outcome;
         }
     };
+    log_parsed(&name, &parsed, started);
     let Parsed { applications, confs, problems, part_problems } = parsed;
     for (part, problems) in part_problems {
         let keep = |problem| SourceProblem { source: part.clone(), problem };
@@ -191,6 +235,17 @@ fn look_into<T>(
     }
     outcome.failed = outcome.applications.is_empty();
     outcome
+}
+
+fn log_parsed(name: &str, parsed: &Parsed, started: Instant) {
+    let groups = || parsed.applications.iter().flat_map(|app| &app.groups);
+    log::debug!(
+        "{name}: parsed in {:.1?}; applications: {}, tasks: {}, attempts: {}",
+        started.elapsed(),
+        parsed.applications.len(),
+        groups().map(|group| group.tasks.len()).sum::<usize>(),
+        groups().map(|group| group.attempts.len()).sum::<usize>(),
+    );
 }
 
 /// What the file's name tells where the history does not tell its own id: a job's id, or the whole name.

@@ -103,6 +103,7 @@ impl Inventory {
     }
 
     pub(super) fn skip(&mut self, reason: Reason, path: &Path, named_by_user: bool) {
+        log::debug!("{}: skipped: {reason}", path.display());
         let known = self
             .skipped
             .iter_mut()

@@ -39,6 +39,19 @@ impl SourceKind {
     pub const fn is_history(self) -> bool {
         !matches!(self, Self::JobConf | Self::Unrelated(_))
     }
+
+    /// The kind in words, to be read after "taken as".
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::JhistJson => "a history of Hadoop 2 or 3 (Avro-Json)",
+            Self::JhistBinary => "a history of Hadoop 2 or 3 (Avro-Binary)",
+            Self::Hadoop1History => "a history of Hadoop 1",
+            Self::JobConf => "a job configuration",
+            Self::SparkEventLog => "an event log of Spark",
+            Self::Unrelated(reason) => reason.text(),
+        }
+    }
 }
 
 /// Why a file is passed over.

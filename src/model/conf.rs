@@ -3,6 +3,8 @@
 //! Hadoop renamed most keys in 0.21 (`DeprecatedProperties` in its documentation). A look-up by
 //! [`ConfKey`] tries the current name first, then the old ones, so rules never spell a key.
 
+mod named;
+
 use std::collections::BTreeMap;
 
 use crate::units::{Bytes, Millis};
@@ -328,19 +330,7 @@ impl Conf {
     /// A span of time as Spark writes them (`JavaUtils.timeStringAs`), in seconds for a number without a unit.
     #[must_use]
     pub fn spark_duration(&self, key: ConfKey) -> Option<Millis> {
-        let text = self.text(key)?.to_ascii_lowercase();
-        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let number: u64 = digits.trim().parse().ok()?;
-        let scale = match text.get(digits.len()..)? {
-            "us" => return Some(Millis::new(number / 1000)),
-            "ms" => 1,
-            "" | "s" => 1000,
-            "m" | "min" => 60_000,
-            "h" => 3_600_000,
-            "d" => 86_400_000,
-            _ => return None,
-        };
-        number.checked_mul(scale).map(Millis::new)
+        parse_spark_duration(&self.text(key)?)
     }
 
     /// The heap limit in JVM options (`-Xmx`), from the last one given, as the JVM does.
@@ -392,6 +382,22 @@ fn parse_binary_prefix(text: &str) -> Option<Bytes> {
         _ => return None,
     };
     digits.trim().parse::<u64>().ok()?.checked_mul(1 << shift).map(Bytes::new)
+}
+
+fn parse_spark_duration(text: &str) -> Option<Millis> {
+    let text = text.to_ascii_lowercase();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.trim().parse().ok()?;
+    let scale = match text.get(digits.len()..)? {
+        "us" => return Some(Millis::new(number / 1000)),
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    number.checked_mul(scale).map(Millis::new)
 }
 
 /// As [`parse_binary_prefix`], also with fractions, which Spark 1 and Dr. Elephant take: `1.5g`, `500 MB`.

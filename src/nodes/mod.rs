@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::engine::{self, SourceProblem, Visited, visit};
+use crate::engine::{self, Progress, SourceProblem, Visited, visit_with};
 use cluster::Cluster;
 use collect::{Hosts, Sample};
 use indicators::Node;
@@ -62,8 +62,14 @@ pub struct Ranking {
 /// Ranks the nodes of all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
+    report_with(paths, settings, &Progress::default())
+}
+
+/// The same, telling `progress` how far it is.
+#[must_use]
+pub fn report_with(paths: &[PathBuf], settings: Settings, progress: &Progress) -> NodesReport {
     let hosts = Hosts::default();
-    let visited = visit(paths, |app, _| Sample::of(app, &hosts, &settings)).distinct();
+    let visited = visit_with(paths, progress, |app, _| Sample::of(app, &hosts, &settings)).distinct();
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut cluster = Cluster::default();
     for application in applications {

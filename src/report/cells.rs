@@ -1,21 +1,23 @@
-//! Cells of CSV tables (RFC 4180). Unknown is an empty cell.
+//! Cells of CSV tables (RFC 4180, with the line ends of Unix). Unknown is an empty cell.
 
-use std::borrow::Cow;
+use super::wrap::clean;
 
 /// A value as a cell.
 pub(super) fn number<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// A name as a cell. Spreadsheets take a cell that starts like a formula for one.
-pub(super) fn quoted(name: &str) -> Cow<'_, str> {
-    let formula = name.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let special = name.contains(['"', ',', '\n', '\r']);
+/// A name as a cell. Spreadsheets take a cell that starts like a formula for one, some of them also behind blanks
+/// or in full-width characters; a row stays on one line, and nothing in it moves a cursor.
+pub(super) fn quoted(name: &str) -> String {
+    let name = clean(name);
+    let formula = name.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let special = name.contains(['"', ',']) || name != name.trim();
     if !formula && !special {
-        return Cow::Borrowed(name);
+        return name;
     }
     let guard = if formula { "'" } else { "" };
-    Cow::Owned(format!("\"{guard}{}\"", name.replace('"', "\"\"")))
+    format!("\"{guard}{}\"", name.replace('"', "\"\""))
 }
 
 #[cfg(test)]
@@ -27,7 +29,17 @@ mod tests {
         assert_eq!(quoted("node1"), "node1");
         assert_eq!(quoted("a,b"), "\"a,b\"");
         assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
-        assert_eq!(quoted("=1+1"), "\"'=1+1\"");
+        assert_eq!(quoted("a\r\nb\0"), "\"a  b \"");
         assert_eq!(number::<f64>(None), "");
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        assert_eq!(quoted("=1+1"), "\"'=1+1\"");
+        for name in ["+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\u{feff}=1", "＝1"] {
+            let cell = quoted(name);
+            assert!(cell.starts_with("\"'"), "{name:?} became {cell}");
+        }
+        assert_eq!(quoted("a=1"), "a=1");
     }
 }

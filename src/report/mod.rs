@@ -1,17 +1,28 @@
 //! Renderers: a [`Report`] in, bytes out. They show what is there and compute nothing.
 
 mod cells;
+mod comparison;
+mod csv;
+mod diff;
 mod html;
 mod json;
+mod junit;
+mod markdown;
+mod ndjson;
 pub mod nodes;
+mod openmetrics;
+mod sarif;
+mod secrets;
 pub mod stragglers;
 mod text;
+mod words;
 pub(crate) mod wrap;
 
 use std::io::{self, Write};
 
 use crate::engine::Report;
 
+pub use diff::{DiffFormat, write_diff};
 pub use text::TextOptions;
 
 /// The forms of a report on applications.
@@ -23,6 +34,18 @@ pub enum Format {
     Json,
     /// For people in a browser, one file that needs no other.
     Html,
+    /// For scripts, one application a line, without summary and problems.
+    Ndjson,
+    /// For spreadsheets, a row for each finding.
+    Csv,
+    /// For comments on pull requests; at most 65,536 characters.
+    Markdown,
+    /// For code scanning: SARIF 2.1.0.
+    Sarif,
+    /// For the test reports of CI servers.
+    Junit,
+    /// For Prometheus and its kin: `OpenMetrics` 1.0 text.
+    Openmetrics,
 }
 
 /// Writes the report in the given form; `options` are for text.
@@ -34,6 +57,12 @@ pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dy
         Format::Text => text::write(report, options, out),
         Format::Json => json::write(report, out),
         Format::Html => html::write(report, out),
+        Format::Ndjson => ndjson::write(report, out),
+        Format::Csv => csv::write(report, out),
+        Format::Markdown => markdown::write(report, out),
+        Format::Sarif => sarif::write(report, out),
+        Format::Junit => junit::write(report, out),
+        Format::Openmetrics => openmetrics::write(report, out),
     }
 }
 

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::words::plural;
 use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
-use crate::finding::Finding;
+use crate::finding::{Finding, Suppressed};
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
 
@@ -27,7 +28,7 @@ impl Default for TextOptions {
 }
 
 impl TextOptions {
-    fn style(self, severity: Severity) -> Style {
+    pub(super) fn style(self, severity: Severity) -> Style {
         let colour = match severity {
             Severity::Critical => AnsiColor::Red,
             Severity::Severe => AnsiColor::Magenta,
@@ -51,9 +52,13 @@ const RULE_WIDTH: usize = 15;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let options = TextOptions { columns: options.columns.max(40), ..options };
+    if let Some(comparison) = &report.comparison {
+        return super::comparison::write(report, comparison, options, out);
+    }
     let mut quiet = 0u64;
     for app in &report.applications {
-        if app.findings.is_empty() && app.not_evaluated.is_empty() && app.complete {
+        let silent = app.findings.is_empty() && app.suppressed.is_empty() && app.not_evaluated.is_empty();
+        if silent && app.complete {
             quiet += 1;
             continue;
         }
@@ -74,7 +79,11 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
     let room = columns.saturating_sub(width(&id) + width(&verdict) + 4);
     let name = fit(&clean(app.name.as_deref().unwrap_or_default()), room);
     let style = options.style(app.severity);
-    writeln!(out, "{id}  {name}{}  {style}{verdict}{style:#}", " ".repeat(room - width(&name)))?;
+    writeln!(
+        out,
+        "{id}  {name}{}  {style}{verdict}{style:#}",
+        " ".repeat(room.saturating_sub(width(&name)))
+    )?;
     for line in lines(&facts(app), columns) {
         writeln!(out, "{line}")?;
     }
@@ -86,6 +95,7 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
     for item in &app.findings {
         finding(item, options, out)?;
     }
+    suppressed(&app.suppressed, columns, out)?;
     not_evaluated(app, columns, out)?;
     writeln!(out)
 }
@@ -114,15 +124,16 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
     let style = options.style(finding.severity);
     let severity = finding.severity.name().to_uppercase();
     write!(out, "  {style}{severity:<8}{style:#}  ")?;
-    let long_name = finding.rule.len() > RULE_WIDTH;
+    let rule = clean(&finding.rule);
+    let long_name = width(&rule) > RULE_WIDTH;
     let text_column = if long_name { RULE_COLUMN + 2 } else { RULE_COLUMN + RULE_WIDTH + 1 };
     let hanging = " ".repeat(text_column);
     let mut message =
         lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
     if long_name {
-        writeln!(out, "{}", finding.rule)?;
+        writeln!(out, "{rule}")?;
     } else {
-        writeln!(out, "{:<RULE_WIDTH$} {}", finding.rule, message.next().unwrap_or_default())?;
+        writeln!(out, "{rule:<RULE_WIDTH$} {}", message.next().unwrap_or_default())?;
     }
     for line in message {
         writeln!(out, "{hanging}{line}")?;
@@ -143,6 +154,28 @@ fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// "2 findings suppressed: mapper-skew (DATA-123, until 2027-01-31), mapper-gc (known)".
+fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    if suppressed.is_empty() {
+        return Ok(());
+    }
+    let count = plural(suppressed.len() as u64, "finding");
+    let each = suppressed.iter().map(|it| {
+        let until = it.until.map(|day| format!(", until {day}")).unwrap_or_default();
+        format!("{} ({}{until})", clean(&it.finding.rule), clean(&it.reason))
+    });
+    let text = format!("{count} suppressed: {}", each.collect::<Vec<_>>().join(", "));
+    hanging(&text, columns, out)
+}
+
+/// Lines that all but the first begin two columns further in.
+fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    for (index, line) in lines(text, columns.saturating_sub(4).max(20)).iter().enumerate() {
+        writeln!(out, "  {}{line}", if index == 0 { "" } else { "  " })?;
+    }
+    Ok(())
+}
+
 /// One line for each reason, with the rules it holds for.
 fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -150,16 +183,14 @@ fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -
         by_reason.entry(&rule.reason).or_default().push(&rule.rule);
     }
     for (reason, rules) in by_reason {
-        let text = format!("not evaluated: {}: {}", rules.join(", "), clean(reason));
-        for (index, line) in lines(&text, columns.saturating_sub(4).max(20)).iter().enumerate() {
-            writeln!(out, "  {}{line}", if index == 0 { "" } else { "  " })?;
-        }
+        let text = format!("not evaluated: {}: {}", clean(&rules.join(", ")), clean(reason));
+        hanging(&text, columns, out)?;
     }
     Ok(())
 }
 
 /// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate".
-fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let Summary { files_found, files_analysed, files_skipped, files_failed, applications, findings } =
         report.summary;
     let counts: Vec<String> = Severity::ALL
@@ -170,7 +201,6 @@ fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Re
         .filter(|(_, count)| *count > 0)
         .map(|(level, count)| format!("{count} {level}"))
         .collect();
-    let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let files = plural(files_analysed, "file");
     let line = format!(
         "{files} read, {files_skipped} skipped, {files_failed} failed · {} · {}",

@@ -40,6 +40,8 @@ pub struct Document {
     pub file: Arc<RuleFile>,
     /// Whether it comes with the program as the rule's own.
     pub built_in: bool,
+    /// Whether it is the first of those that define a rule of their own.
+    pub defines: bool,
     /// Where the rule's id stands.
     pub span: Span,
     /// The rules.
@@ -103,6 +105,7 @@ impl Document {
         let mut document = Self {
             file: Arc::clone(file),
             built_in: false,
+            defines: false,
             span: 0..0,
             target: Target::Rule(String::new()),
             scope: Scope::default(),

@@ -2,9 +2,11 @@
 //! say about rules: for which applications, up to which severity, and which findings they have accepted.
 
 pub mod cutoffs;
+pub mod defined;
 mod document;
 mod file;
 pub mod files;
+pub mod import;
 pub mod layers;
 pub mod params;
 mod problem;
@@ -25,7 +27,7 @@ pub use document::{Document, Target};
 pub use file::RuleFile;
 pub use problem::{Importance, Problems, RuleProblem};
 pub use scope::{Aspect, Pattern, Scope};
-pub use set::{ActiveRule, Evaluation, RuleInfo, RuleSet};
+pub use set::{ActiveRule, Evaluation, RuleCheck, RuleInfo, RuleSet};
 pub use suppression::Suppression;
 
 use crate::heuristics;

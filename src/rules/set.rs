@@ -1,11 +1,13 @@
 //! All rules with the parameters in force, for all applications or for one.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, NaiveDate};
 
+use super::defined::{self, DefinedRule};
 use super::document::{Content, Document, check_target};
 use super::layers::{Layers, Parameter, Setting};
 use super::params::ParamValue;
@@ -13,8 +15,9 @@ use super::problem::{Importance, Problems, RuleProblem};
 use super::suppression::{Suppression, check_rules};
 use super::{METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
 use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
-use crate::heuristics::{self, Loaded};
+use crate::heuristics::{self, Check, Loaded};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
+use crate::model::spark::Facet;
 use crate::model::{Application, Engine};
 use crate::severity::Severity;
 
@@ -40,8 +43,18 @@ pub struct ActiveRule {
     pub enabled: Setting<bool>,
     /// The highest severity of its findings.
     pub max_severity: Option<Setting<Severity>>,
-    /// Its parameters and its check.
-    pub loaded: Loaded,
+    /// What it does.
+    pub check: RuleCheck,
+    /// Its parameters for reports.
+    pub params: Vec<Parameter>,
+}
+
+/// What a rule does.
+pub enum RuleCheck {
+    /// A rule of this program.
+    BuiltIn(Box<dyn Check>),
+    /// A rule that a file defines.
+    Defined(Box<DefinedRule>),
 }
 
 /// All rules with the parameters in force.
@@ -95,8 +108,10 @@ impl RuleSet {
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
         }
-        content.documents.retain(|document| check_target(document, &[], &mut problems));
-        content.suppressions.iter().for_each(|suppression| check_rules(suppression, &[], &mut problems));
+        let ids = defined::mark(&mut content.documents);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        content.documents.retain(|document| check_target(document, &ids, &mut problems));
+        content.suppressions.iter().for_each(|suppression| check_rules(suppression, &ids, &mut problems));
         let mut documents: Vec<Arc<Document>> =
             built_in_documents(&mut problems).into_iter().chain(content.documents).map(Arc::new).collect();
         // Stable: of equals, the later one of the files stays on top.
@@ -121,7 +136,8 @@ impl RuleSet {
             problems.error(&document.file, &document.span, message, Some("leave out for".to_owned()));
         }
         load_all(&all, problems)?;
-        let everywhere: Vec<&Document> = all.into_iter().filter(|d| d.scope.is_everything()).collect();
+        let everywhere: Vec<&Document> =
+            all.into_iter().filter(|d| d.scope.is_everything() || d.defines).collect();
         let mut known = Problems::default();
         let rules = Arc::new(load_all(&everywhere, &mut known)?);
         let params = |rule| (rule, own(&everywhere, rule));
@@ -174,7 +190,7 @@ impl RuleSet {
         let applies: BTreeSet<usize> = key.iter().copied().collect();
         let documents = self.documents.iter().enumerate();
         let documents: Vec<&Document> = documents
-            .filter(|(place, document)| document.scope.is_everything() || applies.contains(place))
+            .filter(|(place, d)| d.scope.is_everything() || d.defines || applies.contains(place))
             .map(|(_, document)| document.as_ref())
             .collect();
         let Some(rules) = load_all(&documents, &mut Problems::default()) else {
@@ -253,8 +269,9 @@ impl RuleSet {
     #[must_use]
     pub fn evaluate(&self, app: &Application) -> Evaluation {
         let mut evaluation = Evaluation::default();
+        let metrics = LazyCell::new(|| self.measure(app));
         for active in self.rules_for(app).iter().filter(|active| active.enabled.value) {
-            active.evaluate(app, &mut evaluation);
+            active.evaluate(app, &|| &metrics, &mut evaluation);
         }
         self.suppress(app, &mut evaluation);
         evaluation
@@ -316,20 +333,46 @@ fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<Acti
     let load = |rule: &'static heuristics::Rule| {
         let documents = own(documents, rule.id);
         let mut layers = Layers { rule: rule.id, documents: &documents, problems };
+        let (enabled, max_severity) = (layers.enabled(), layers.max_severity());
+        let Loaded { check, params } = (rule.load)(&mut layers)?;
         Some(ActiveRule {
             info: RuleInfo { id: rule.id.into(), title: rule.title.into(), page: rule.page.into() },
-            enabled: layers.enabled(),
-            max_severity: layers.max_severity(),
-            loaded: (rule.load)(&mut layers)?,
+            enabled,
+            max_severity,
+            check: RuleCheck::BuiltIn(check),
+            params,
         })
     };
-    heuristics::all().map(load).collect()
+    let mut rules = heuristics::all().map(load).collect::<Option<Vec<_>>>()?;
+    rules.extend(defined::load_all(documents, problems));
+    Some(rules)
 }
 
 impl ActiveRule {
-    fn evaluate(&self, app: &Application, evaluation: &mut Evaluation) {
+    /// What the rule says about `app`, which cost `metrics`.
+    pub fn verdict<'m>(&self, app: &Application, metrics: &dyn Fn() -> &'m Metrics) -> Verdict<Name> {
+        match &self.check {
+            RuleCheck::BuiltIn(check) => check.check(app).named(),
+            RuleCheck::Defined(rule) if rule.needs_metrics() => rule.check(app, metrics()),
+            RuleCheck::Defined(rule) => rule.check(app, &Metrics::default()),
+        }
+    }
+
+    fn rests_on(&self) -> &[Facet] {
+        match &self.check {
+            RuleCheck::BuiltIn(check) => check.rests_on(),
+            RuleCheck::Defined(rule) => rule.rests_on(),
+        }
+    }
+
+    fn evaluate<'m>(
+        &self,
+        app: &Application,
+        metrics: &dyn Fn() -> &'m Metrics,
+        evaluation: &mut Evaluation,
+    ) {
         let rule = || self.info.id.clone();
-        let judgements = match self.loaded.check.check(app) {
+        let judgements = match self.verdict(app, metrics) {
             Verdict::Judged(judged) => vec![judged],
             Verdict::Several(judged) => judged,
             Verdict::NotEvaluated(reason) => {
@@ -339,7 +382,7 @@ impl ActiveRule {
             Verdict::NotApplicable => return,
         };
         let gaps = app.spark.as_ref().map(|spark| spark.gaps);
-        let partial = gaps.and_then(|gaps| gaps.reason(self.loaded.check.rests_on()));
+        let partial = gaps.and_then(|gaps| gaps.reason(self.rests_on()));
         match partial {
             // What was found stays found; that nothing was found proves nothing where data is missing.
             Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
@@ -352,7 +395,7 @@ impl ActiveRule {
         }
     }
 
-    fn finding<K: Into<Name>>(&self, judged: Judgement<K>, partial: Option<&str>) -> Finding {
+    fn finding(&self, judged: Judgement<Name>, partial: Option<&str>) -> Finding {
         let mut message = judged.message;
         if let Some(reason) = partial {
             message = format!("{message}; this rests on partial data: {reason}");
@@ -369,8 +412,8 @@ impl ActiveRule {
             score: severity.score(judged.tasks),
             subject: judged.subject,
             message,
-            evidence: judged.evidence.into_iter().map(|(key, value)| (key.into(), value)).collect(),
-            thresholds: thresholds(&self.loaded.params),
+            evidence: judged.evidence,
+            thresholds: thresholds(&self.params),
             advice: judged.advice,
         }
     }

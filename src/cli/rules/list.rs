@@ -25,7 +25,7 @@ fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
     if let Some(cap) = &active.max_severity {
         notes.push(format!("at most {}: {}", cap.value, cap.origin));
     }
-    let files: BTreeSet<&str> = active.loaded.params.iter().filter_map(|p| file_of(&p.origin)).collect();
+    let files: BTreeSet<&str> = active.params.iter().filter_map(|p| file_of(&p.origin)).collect();
     if !files.is_empty() {
         notes.push(format!("changed by {}", files.into_iter().collect::<Vec<_>>().join(", ")));
     }

@@ -74,7 +74,7 @@ fn rule(active: &ActiveRule) -> String {
     let off = (!active.enabled.value).then(|| format!("The rule is off ({}).\n\n", active.enabled.origin));
     let cap = active.max_severity.as_ref();
     let cap = cap.map(|cap| format!("Findings are at most {} ({}).\n\n", cap.value, cap.origin));
-    [off.unwrap_or_default(), cap.unwrap_or_default(), parameters(&active.loaded.params)].concat()
+    [off.unwrap_or_default(), cap.unwrap_or_default(), parameters(&active.params)].concat()
 }
 
 /// Each parameter as it could be written, with its origin.

@@ -21,7 +21,7 @@ rule_params! {
         /// Failed jobs over all that ended.
         job_failure_rate: Ascending<Ratio>,
         /// Whether only the tasks of jobs that succeeded are judged.
-        only_succeeded: bool,
+        only_succeeded_jobs (was "only_succeeded"): bool,
         /// Failed task attempts of one job over those that failed or succeeded.
         task_failure_rate: Ascending<Ratio>,
         /// Time of the job's failed attempts over that of all attempts of the application.
@@ -103,7 +103,7 @@ impl Check for FailingJobs {
 
 impl JobRuntime {
     fn judges(&self, job: &Job) -> bool {
-        !self.only_succeeded || job.result == Some(JobResult::Succeeded)
+        !self.only_succeeded_jobs || job.result == Some(JobResult::Succeeded)
     }
 
     fn by_tasks(&self, failures: &Failures, spent: Millis) -> Severity {

@@ -28,7 +28,7 @@ rule_params! {
         /// Failed stage attempts over all that ended.
         stage_failure_rate: Ascending<Ratio>,
         /// Whether only stages that succeeded are judged one by one.
-        only_succeeded: bool,
+        only_complete_stages (was "only_succeeded"): bool,
         /// Failed task attempts of one stage over those that failed or succeeded.
         task_failure_rate: Ascending<Ratio>,
         /// Time of the stage's failed attempts over that of all attempts of the application.
@@ -131,7 +131,7 @@ impl StageRuntime {
     fn judges(&self, stage: &Stage) -> bool {
         match stage.status {
             StageStatus::Complete => true,
-            StageStatus::Failed => !self.only_succeeded,
+            StageStatus::Failed => !self.only_complete_stages,
             StageStatus::Unfinished => false,
         }
     }

@@ -3,6 +3,7 @@
 //! The templates stand in `templates/`. They escape every value; [`filters`] make characters visible that could hide
 //! or reorder text, and [`markdown`] turns rule pages into HTML without letting HTML through.
 
+mod baseline;
 mod charts;
 mod detail;
 mod filters;
@@ -14,8 +15,10 @@ use askama::Template;
 
 use crate::engine::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
 use crate::finding::Finding;
+use crate::report::comparison::words::counted;
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis};
+use baseline::changes;
 use detail::Detail;
 use markdown::RulePage;
 

@@ -47,8 +47,8 @@ fn row(node: &Node) -> [String; HEADER.len()] {
     let best = node.best();
     let trend = &node.trend;
     [
-        quoted(&node.name).into_owned(),
-        quoted(node.rack.as_deref().unwrap_or_default()).into_owned(),
+        quoted(&node.name),
+        quoted(node.rack.as_deref().unwrap_or_default()),
         node.level.map(|level| level.to_string()).unwrap_or_default(),
         node.level.map(|_| node.is_straggler().to_string()).unwrap_or_default(),
         node.tasks.to_string(),

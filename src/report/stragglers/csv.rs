@@ -69,12 +69,12 @@ fn row(
         .map(|evidence| evidence.fact.to_string())
         .collect();
     [
-        quoted(&app.id).into_owned(),
+        quoted(&app.id),
         app.engine.name().to_owned(),
         words::group(group.kind),
         number(straggler.task),
         number(straggler.attempt),
-        quoted(straggler.node.as_deref().unwrap_or_default()).into_owned(),
+        quoted(straggler.node.as_deref().unwrap_or_default()),
         straggler.started_at.and_then(Timestamp::to_rfc3339).unwrap_or_default(),
         straggler.duration.get().to_string(),
         words::certainty(straggler.certainty).to_owned(),
@@ -89,8 +89,8 @@ fn row(
             .and_then(|cause| cause.confidence)
             .map(|confidence| confidence.name().to_owned())
             .unwrap_or_default(),
-        quoted(&evidence.join("; ")).into_owned(),
-        quoted(app.sources.first().map_or("", String::as_str)).into_owned(),
+        quoted(&evidence.join("; ")),
+        quoted(app.sources.first().map_or("", String::as_str)),
     ]
 }
 
@@ -124,7 +124,7 @@ fn detectors(engines: &[EngineDetectors], out: &mut dyn Write) -> io::Result<()>
         let row: [String; DETECTORS.len()] = [
             engine.name().to_owned(),
             detector.id.to_owned(),
-            quoted(&words::parameters(&detector.parameters)).into_owned(),
+            quoted(&words::parameters(&detector.parameters)),
             quality.tasks.to_string(),
             quality.stragglers.to_string(),
             quality.detected.to_string(),
@@ -165,10 +165,10 @@ fn of_applications(applications: &[ApplicationStragglers], out: &mut dyn Write) 
     writeln!(out, "{}", APPLICATIONS.join(","))?;
     for app in applications {
         let row: [String; APPLICATIONS.len()] = [
-            quoted(&app.id).into_owned(),
+            quoted(&app.id),
             app.engine.name().to_owned(),
-            quoted(app.name.as_deref().unwrap_or_default()).into_owned(),
-            quoted(app.user.as_deref().unwrap_or_default()).into_owned(),
+            quoted(app.name.as_deref().unwrap_or_default()),
+            quoted(app.user.as_deref().unwrap_or_default()),
             app.status.name().to_owned(),
             app.complete.to_string(),
             app.judged().to_string(),
@@ -178,7 +178,7 @@ fn of_applications(applications: &[ApplicationStragglers], out: &mut dyn Write) 
             app.copies.launched.to_string(),
             app.copies.won.to_string(),
             app.copies.lost.get().to_string(),
-            quoted(app.sources.first().map_or("", String::as_str)).into_owned(),
+            quoted(app.sources.first().map_or("", String::as_str)),
         ];
         writeln!(out, "{}", row.join(","))?;
     }

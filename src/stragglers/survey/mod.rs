@@ -22,7 +22,7 @@ use super::impact::{Impact, tail_correlation};
 use super::labels::UsualSource;
 use super::progress::ProgressSource;
 use super::speculation::Copies;
-use crate::engine::{self, SourceProblem, Visited, visit};
+use crate::engine::{self, Progress, SourceProblem, Visited, visit_with};
 use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::node_metrics::NodeMetrics;
@@ -114,8 +114,21 @@ impl EngineDetectors {
 /// Surveys all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: &Settings, metrics: Option<&NodeMetrics>) -> StragglerReport {
-    let visited =
-        visit(paths, |app, sources| ApplicationStragglers::of(app, sources, settings, metrics)).distinct();
+    report_with(paths, settings, metrics, &Progress::default())
+}
+
+/// The same, telling `progress` how far it is.
+#[must_use]
+pub fn report_with(
+    paths: &[PathBuf],
+    settings: &Settings,
+    metrics: Option<&NodeMetrics>,
+    progress: &Progress,
+) -> StragglerReport {
+    let visited = visit_with(paths, progress, |app, sources| {
+        ApplicationStragglers::of(app, sources, settings, metrics)
+    })
+    .distinct();
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut applications: Vec<ApplicationStragglers> =
         applications.into_iter().map(|visit| visit.value).collect();

@@ -1,0 +1,230 @@
+//! Findings of an analysis beside accepted ones.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::comparison::{
+    Absence, Absent, Change, Comparison, Counts, FindingChange, JobComparison, JobState, MeasureChange,
+    MetricVerdict,
+};
+use super::measure::{self, Worse, key_measure};
+use super::metrics;
+use super::run::unfit;
+use super::spread::Tolerance;
+use super::{Accepted, Baseline, Job};
+use crate::engine::{ApplicationReport, Report};
+use crate::finding::Finding;
+use crate::fingerprint::{Fingerprint, JobKey, fingerprint, subject_key, without_lines};
+use crate::severity::Severity;
+
+/// Compares all findings of `report`, which has to hold them from severity low on, with the accepted ones.
+#[must_use]
+pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> Comparison {
+    let mut runs: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
+    for app in &report.applications {
+        runs.entry(JobKey::of(app)).or_default().push(app);
+    }
+    let rules: BTreeSet<&str> = report.rules.iter().map(|rule| rule.id.as_ref()).collect();
+    let absent = baseline.jobs.iter().map(|job| JobKey::from(job.job.clone()));
+    let absent: Vec<JobKey> = absent.filter(|key| !runs.contains_key(key)).collect();
+    let mut jobs: Vec<JobComparison> = runs
+        .into_iter()
+        .map(|(key, apps)| {
+            let accepted = baseline.job(key.as_str());
+            job(key, &apps, accepted, &rules, tolerance)
+        })
+        .collect();
+    jobs.extend(absent.into_iter().map(|key| {
+        let accepted_runs = baseline.job(key.as_str()).map_or(0, |job| job.runs.len());
+        JobComparison { accepted_runs, ..empty(key, JobState::Absent) }
+    }));
+    jobs.sort_by_cached_key(|job| {
+        let bad = job.findings.iter().filter(|change| change.change.is_bad());
+        let worst = bad.map(|change| change.finding.severity).max();
+        (Reverse(job.is_worse(Severity::Low)), Reverse(worst), job.state, job.key.clone())
+    });
+    Comparison { counts: counts(&jobs), jobs, ..Comparison::default() }
+}
+
+fn empty(key: JobKey, state: JobState) -> JobComparison {
+    JobComparison {
+        key,
+        state,
+        applications: Vec::new(),
+        accepted_runs: 0,
+        findings: Vec::new(),
+        absent: Vec::new(),
+        metrics: Vec::new(),
+        not_compared: Vec::new(),
+        regressed_since: None,
+    }
+}
+
+fn job(
+    key: JobKey,
+    apps: &[&ApplicationReport],
+    accepted: Option<&Job>,
+    rules: &BTreeSet<&str>,
+    tolerance: &Tolerance,
+) -> JobComparison {
+    let mut findings = worst_of_each(apps);
+    let mut left: Vec<&Accepted> = accepted.map(|job| job.findings.iter().collect()).unwrap_or_default();
+    // Exact matches first, so that a call site that moved never takes the place of one that is still there.
+    for loosely in [false, true] {
+        for found in findings.iter_mut().filter(|found| found.accepted_severity.is_none()) {
+            let same = |accepted: &&Accepted| {
+                if loosely {
+                    accepted.rule == found.finding.rule
+                        && without_lines(&accepted.subject) == without_lines(&found.subject)
+                } else {
+                    accepted.fingerprint == found.fingerprint.as_str()
+                }
+            };
+            if let Some(at) = left.iter().position(same) {
+                judge(found, left.remove(at), tolerance);
+            }
+        }
+    }
+    findings.sort_by_cached_key(|found| {
+        let Finding { severity, score, rule, .. } = &found.finding;
+        (found.change, Reverse(*severity), Reverse(*score), rule.clone(), found.subject.clone())
+    });
+    let absent = left.into_iter().map(|accepted| Absent {
+        fingerprint: Fingerprint::from(accepted.fingerprint.clone()),
+        rule: accepted.rule.clone(),
+        subject: accepted.subject.clone(),
+        severity: accepted.severity,
+        absence: absence(accepted, apps, rules),
+    });
+    let state = if accepted.is_some() { JobState::Known } else { JobState::New };
+    let costs = accepted.map(|job| metrics::compare(job, apps, tolerance)).unwrap_or_default();
+    JobComparison {
+        applications: apps.iter().map(|app| app.id.clone()).collect(),
+        accepted_runs: accepted.map_or(0, |job| job.runs.len()),
+        findings,
+        absent: absent.collect(),
+        metrics: costs.metrics,
+        not_compared: costs.not_compared,
+        regressed_since: costs.regressed_since,
+        ..empty(key, state)
+    }
+}
+
+/// Each finding of the job's runs once, where it is worst, as if nothing were accepted.
+fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
+    let mut found: BTreeMap<Fingerprint, FindingChange> = BTreeMap::new();
+    for app in apps {
+        let mut seen = BTreeSet::new();
+        for finding in app.findings.iter().filter(|finding| finding.severity > Severity::None) {
+            let fingerprint = fingerprint(app, finding);
+            let is_first = seen.insert(fingerprint.clone());
+            let change = FindingChange {
+                fingerprint: fingerprint.clone(),
+                change: Change::New,
+                application: app.id.clone(),
+                runs: 0,
+                subject: subject_key(app, &finding.subject),
+                accepted_severity: None,
+                measure: measure_of(finding),
+                finding: finding.clone(),
+            };
+            let worst = found.entry(fingerprint).or_insert_with(|| change.clone());
+            let runs = worst.runs + usize::from(is_first);
+            if outweighs(&change, worst) {
+                *worst = change;
+            }
+            worst.runs = runs;
+        }
+    }
+    found.into_values().collect()
+}
+
+fn measure_of(finding: &Finding) -> Option<MeasureChange> {
+    let (key, _) = key_measure(&finding.rule)?;
+    Some(MeasureChange { key, value: measure::value(finding)?, accepted: None })
+}
+
+/// Whether `one` is worse than `other`, which has the same fingerprint.
+fn outweighs(one: &FindingChange, other: &FindingChange) -> bool {
+    if one.finding.severity != other.finding.severity {
+        return one.finding.severity > other.finding.severity;
+    }
+    let worse = key_measure(&one.finding.rule).map_or(Worse::Higher, |(_, worse)| worse);
+    match (&one.measure, &other.measure) {
+        (Some(one), Some(other)) => worse.beyond(one.value, other.value, 0.0, 0.0),
+        _ => false,
+    }
+}
+
+/// Says how `found` stands to the accepted finding.
+fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) {
+    found.accepted_severity = Some(accepted.severity);
+    let (mut worse, mut better) = (false, false);
+    if let (Some(now), Some((_, direction))) = (&mut found.measure, key_measure(&found.finding.rule))
+        && accepted.measure.as_deref() == Some(now.key)
+        && let Some(value) = accepted.value
+    {
+        now.accepted = Some(value);
+        let floor = measure::floor(now.key);
+        worse = direction.beyond(now.value, value, tolerance.general, floor);
+        better = direction.opposite().beyond(now.value, value, tolerance.general, floor);
+    }
+    found.change = match found.finding.severity.cmp(&accepted.severity) {
+        std::cmp::Ordering::Greater => Change::Worse,
+        std::cmp::Ordering::Less => Change::Better,
+        std::cmp::Ordering::Equal if worse => Change::Worse,
+        std::cmp::Ordering::Equal if better => Change::Better,
+        std::cmp::Ordering::Equal => Change::Unchanged,
+    };
+}
+
+fn absence(accepted: &Accepted, apps: &[&ApplicationReport], rules: &BTreeSet<&str>) -> Absence {
+    if !rules.contains(accepted.rule.as_str()) {
+        return Absence::RuleOff;
+    }
+    let silenced = |app: &&ApplicationReport| {
+        app.suppressed.iter().any(|suppressed| {
+            suppressed.finding.rule == accepted.rule
+                && without_lines(&subject_key(app, &suppressed.finding.subject))
+                    == without_lines(&accepted.subject)
+        })
+    };
+    if apps.iter().any(silenced) {
+        return Absence::Suppressed;
+    }
+    let unfit_run = || apps.iter().find_map(|app| unfit(app).map(|why| format!("{}: {why}", app.id)));
+    let not_evaluated = apps.iter().flat_map(|app| &app.not_evaluated);
+    let why = not_evaluated.filter(|rule| rule.rule == accepted.rule).map(|rule| rule.reason.clone()).next();
+    if let Some(why) = why {
+        return Absence::NotJudged(why);
+    }
+    // A run that failed early says nothing about what comes later; one whole run is enough.
+    match apps.iter().all(|app| unfit(app).is_some()).then(unfit_run).flatten() {
+        Some(why) => Absence::NotJudged(why),
+        None => Absence::Gone,
+    }
+}
+
+fn counts(jobs: &[JobComparison]) -> Counts {
+    let mut counts = Counts::default();
+    for job in jobs {
+        match job.state {
+            JobState::New => counts.new_jobs += 1,
+            JobState::Absent => counts.absent_jobs += 1,
+            JobState::Known => {}
+        }
+        for found in &job.findings {
+            *match found.change {
+                Change::New => &mut counts.new,
+                Change::Worse => &mut counts.worse,
+                Change::Unchanged => &mut counts.unchanged,
+                Change::Better => &mut counts.better,
+            } += 1;
+        }
+        counts.gone += job.absent.iter().filter(|absent| absent.absence == Absence::Gone).count() as u64;
+        let verdicts = |wanted| job.metrics.iter().filter(|metric| metric.verdict == wanted).count() as u64;
+        counts.regressed += verdicts(MetricVerdict::Regressed);
+        counts.improved += verdicts(MetricVerdict::Improved);
+    }
+    counts
+}

@@ -1,0 +1,235 @@
+//! The baseline file: YAML, sorted, one entry for each job definition.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::severity::Severity;
+
+/// The version of the file's layout.
+const VERSION: u32 = 1;
+
+/// How many runs of a job a baseline keeps unless it is told otherwise.
+const KEEP_RUNS: usize = 10;
+
+const HEADER: &str = "\
+# The accepted state of these jobs, written by `elephant-rs check PATH… --baseline THIS_FILE --update`.
+# `elephant-rs check PATH… --baseline THIS_FILE` fails when a run has findings that are not listed here, worse ones, or
+# costs more than the runs listed here allow. Accept a change with --update and commit this file; findings that are
+# gone leave it then, so that they are new when they come back.
+";
+
+/// What is accepted of all jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    pub(super) version: u32,
+    /// How many runs of a job are kept.
+    pub keep_runs: usize,
+    /// The jobs, in the order of their keys.
+    pub jobs: Vec<Job>,
+}
+
+/// What is accepted of one job definition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The job definition, [`crate::fingerprint::JobKey`].
+    pub job: String,
+    /// Runs that started before this moment (RFC 3339 in UTC) count no more: they cost less than what was accepted since,
+    /// or they are more than are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Its accepted findings, by rule and subject.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Accepted>,
+    /// Its last accepted runs, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Run>,
+}
+
+/// An accepted finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accepted {
+    /// The rule's id.
+    pub rule: String,
+    /// What it is about, without ids of one run.
+    pub subject: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The key measure of the rule, by the key of its evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
+    /// Its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// The finding's [`crate::fingerprint::Fingerprint`].
+    pub fingerprint: String,
+}
+
+/// What an accepted run cost. What its history does not tell is left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Tells runs apart: a hash of the application's id.
+    pub run: String,
+    /// When it was submitted or started, RFC 3339 in UTC: the oldest runs are dropped first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    /// From submission to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_ms: Option<u64>,
+    /// Memory held over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_used_gb_hours: Option<f64>,
+    /// The part of it above what was needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_wasted_gb_hours: Option<f64>,
+    /// Time that attempts ran, all together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_time_ms: Option<u64>,
+    /// Attempts that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_attempts_count: Option<u64>,
+    /// Bytes that it read: more input may explain higher costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_bytes: Option<u64>,
+}
+
+/// A baseline that cannot be used.
+#[derive(Debug, Error)]
+pub enum BaselineError {
+    /// There is no such file.
+    #[error("there is no baseline {path}; run the same command with --update to accept what there is now", path = path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file could not be read.
+    #[error("cannot read the baseline {path}: {source}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is no baseline, or damaged.
+    #[error("{path}{place}: {message}; restore the baseline from version control, or delete it and run with --update", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// `:line:column`, counted from 1, where it is known.
+        place: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A later version of this tool wrote the file.
+    #[error("{path}: the baseline has version {version}, and this elephant-rs knows versions up to {VERSION}; use the elephant-rs that wrote it", path = path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+impl Default for Baseline {
+    fn default() -> Self {
+        Self { version: VERSION, keep_runs: KEEP_RUNS, jobs: Vec::new() }
+    }
+}
+
+impl Baseline {
+    /// The baseline in this file, or `None` where there is no file.
+    pub fn load(path: &Path) -> Result<Option<Self>, BaselineError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(path, &text).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(BaselineError::Unreadable { path: path.to_owned(), source }),
+        }
+    }
+
+    /// The baseline that `text` is; `path` is for errors.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, BaselineError> {
+        let damaged =
+            |place: String, message: String| BaselineError::Damaged { path: path.to_owned(), place, message };
+        let wrong_yaml = |error: &serde_yaml::Error| {
+            let message = error.to_string();
+            let Some(at) = error.location() else { return damaged(String::new(), message) };
+            // The location is printed in front, in the form that editors and terminals make clickable.
+            let end = message.rfind(" at line ").unwrap_or(message.len());
+            let message = message.get(..end).unwrap_or_default().to_owned();
+            damaged(format!(":{}:{}", at.line(), at.column()), message)
+        };
+        let head: Head = serde_yaml::from_str(text).map_err(|error| {
+            if error.to_string().starts_with("missing field") {
+                return damaged(
+                    String::new(),
+                    "this is no baseline, which starts with \"version: 1\"".to_owned(),
+                );
+            }
+            wrong_yaml(&error)
+        })?;
+        if head.version > VERSION {
+            return Err(BaselineError::Newer { path: path.to_owned(), version: head.version });
+        }
+        let mut baseline: Self = serde_yaml::from_str(text).map_err(|error| wrong_yaml(&error))?;
+        let mut keys = BTreeSet::new();
+        if let Some(twice) = baseline.jobs.iter().find(|job| !keys.insert(job.job.as_str())) {
+            return Err(damaged(String::new(), format!("the job \"{}\" is there twice", twice.job)));
+        }
+        let impossible = |value: Option<f64>| value.is_some_and(|value| !value.is_finite() || value < 0.0);
+        let is_impossible = |job: &Job| {
+            job.findings.iter().any(|finding| impossible(finding.value))
+                || job.runs.iter().any(|run| {
+                    impossible(run.resource_used_gb_hours) || impossible(run.resource_wasted_gb_hours)
+                })
+        };
+        if let Some(job) = baseline.jobs.iter().find(|job| is_impossible(job)) {
+            return Err(damaged(
+                String::new(),
+                format!("the job \"{}\" has a value that is no amount", job.job),
+            ));
+        }
+        baseline.sort();
+        Ok(baseline)
+    }
+
+    /// The file's text.
+    ///
+    /// # Errors
+    /// If it cannot be written as YAML.
+    pub fn to_yaml(&self) -> Result<String, serde_yaml::Error> {
+        Ok(format!("{HEADER}{}", serde_yaml::to_string(self)?))
+    }
+
+    /// The entry of a job.
+    #[must_use]
+    pub fn job(&self, key: &str) -> Option<&Job> {
+        let at = self.jobs.binary_search_by(|job| job.job.as_str().cmp(key)).ok()?;
+        self.jobs.get(at)
+    }
+
+    /// Puts everything into the file's order.
+    pub(super) fn sort(&mut self) {
+        self.jobs.sort_by(|a, b| a.job.cmp(&b.job));
+        for job in &mut self.jobs {
+            let key = |finding: &Accepted| {
+                (finding.rule.clone(), finding.subject.clone(), finding.fingerprint.clone())
+            };
+            job.findings.sort_by_key(key);
+            job.runs.sort_by(|a, b| (&a.started_at, &a.run).cmp(&(&b.started_at, &b.run)));
+        }
+    }
+}
+
+/// What all versions have.
+#[derive(Deserialize)]
+#[serde(expecting = "a baseline, which starts with \"version: 1\"")]
+struct Head {
+    version: u32,
+}

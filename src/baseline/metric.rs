@@ -1,0 +1,101 @@
+//! What a run cost, as a baseline keeps it.
+
+use std::str::FromStr;
+
+use super::Run;
+use crate::units::{Millis, three_digits};
+
+/// A quantity of a run that is compared with those of the runs before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Metric {
+    /// From submission to end.
+    Runtime,
+    /// Memory held over time.
+    Used,
+    /// The part of it above what was needed.
+    Wasted,
+    /// Time that attempts ran, all together.
+    TaskTime,
+    /// Attempts that failed.
+    FailedAttempts,
+}
+
+impl Metric {
+    /// All of them, in the order of reports.
+    pub const ALL: [Self; 5] =
+        [Self::Runtime, Self::Used, Self::Wasted, Self::TaskTime, Self::FailedAttempts];
+
+    /// The key in files and reports, with the unit's ending.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Runtime => "runtime_ms",
+            Self::Used => "resource_used_gb_hours",
+            Self::Wasted => "resource_wasted_gb_hours",
+            Self::TaskTime => "task_time_ms",
+            Self::FailedAttempts => "failed_attempts_count",
+        }
+    }
+
+    /// The name for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Runtime => "run time",
+            Self::Used => "memory used",
+            Self::Wasted => "memory wasted",
+            Self::TaskTime => "task time",
+            Self::FailedAttempts => "failed attempts",
+        }
+    }
+
+    /// The value of a run.
+    #[must_use]
+    pub fn of(self, run: &Run) -> Option<f64> {
+        match self {
+            Self::Runtime => run.runtime_ms.map(|ms| Millis::new(ms).as_f64()),
+            Self::Used => run.resource_used_gb_hours,
+            Self::Wasted => run.resource_wasted_gb_hours,
+            Self::TaskTime => run.task_time_ms.map(|ms| Millis::new(ms).as_f64()),
+            Self::FailedAttempts => run.failed_attempts_count.map(|count| count as f64),
+        }
+    }
+
+    /// A difference up to this is nothing, however small the values are: schedulers and JVMs are not exact.
+    #[must_use]
+    pub const fn floor(self) -> f64 {
+        match self {
+            Self::Runtime => 10_000.0,
+            Self::Used | Self::Wasted => 0.02,
+            Self::TaskTime => 30_000.0,
+            Self::FailedAttempts => 1.0,
+        }
+    }
+
+    /// Whether more input explains more of it.
+    #[must_use]
+    pub const fn grows_with_input(self) -> bool {
+        !matches!(self, Self::FailedAttempts)
+    }
+
+    /// A value for people.
+    #[must_use]
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Self::Runtime | Self::TaskTime => Millis::from_f64(value).unwrap_or_default().to_string(),
+            Self::Used | Self::Wasted => format!("{} GB·h", three_digits(value)),
+            Self::FailedAttempts => three_digits(value),
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = String;
+
+    fn from_str(key: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|metric| metric.key() == key).ok_or_else(|| {
+            let keys: Vec<&str> = Self::ALL.iter().map(|metric| metric.key()).collect();
+            format!("there is no metric \"{key}\"; there are {}", keys.join(", "))
+        })
+    }
+}

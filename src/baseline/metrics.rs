@@ -1,0 +1,107 @@
+//! What the runs of one job cost beside the accepted ones.
+
+use super::comparison::{MetricChange, MetricVerdict, NotCompared};
+use super::metric::Metric;
+use super::run::unfit;
+use super::spread::{Range, Tolerance, range};
+use super::{Job, Run};
+use crate::engine::ApplicationReport;
+use crate::stats::descriptive::median;
+
+/// The costs of the runs of one job.
+#[derive(Debug, Default)]
+pub(super) struct Costs {
+    /// The worst run of each metric.
+    pub(super) metrics: Vec<MetricChange>,
+    /// Runs that were left out.
+    pub(super) not_compared: Vec<NotCompared>,
+    /// When the first of the runs that regressed started.
+    pub(super) regressed_since: Option<String>,
+}
+
+/// Compares each of `apps` with the accepted runs of `job`.
+pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolerance) -> Costs {
+    let mut costs = Costs::default();
+    let mut fit = Vec::new();
+    for app in apps {
+        let run = Run::of(app);
+        match unfit(app).or_else(|| settled(job, &run)) {
+            Some(reason) => costs.not_compared.push(NotCompared { application: app.id.clone(), reason }),
+            None => fit.push((app.id.as_str(), run)),
+        }
+    }
+    if !tolerance.metrics {
+        return costs;
+    }
+    let inputs: Vec<f64> = job.runs.iter().filter_map(|run| Some(run.input_bytes? as f64)).collect();
+    let usual_input = median(&inputs).filter(|&bytes| bytes > 0.0);
+    for metric in Metric::ALL {
+        let accepted: Vec<f64> = job.runs.iter().filter_map(|run| metric.of(run)).collect();
+        let Some(range) = range(&accepted, tolerance.of(metric), metric.floor()) else { continue };
+        let mut worst: Option<MetricChange> = None;
+        let (mut runs, mut regressed_runs) = (0, 0);
+        for (id, run) in &fit {
+            let Some(value) = metric.of(run) else { continue };
+            let growth = usual_input.zip(run.input_bytes).map(|(usual, bytes)| bytes as f64 / usual);
+            let change = change(metric, id, value, range, growth);
+            runs += 1;
+            if change.verdict == MetricVerdict::Regressed {
+                regressed_runs += 1;
+                costs.regressed_since = earliest(costs.regressed_since.take(), run.started_at.clone());
+            }
+            if worst.as_ref().is_none_or(|worst| is_worse(&change, worst)) {
+                worst = Some(change);
+            }
+        }
+        costs.metrics.extend(worst.map(|worst| MetricChange { runs, regressed_runs, ..worst }));
+    }
+    costs
+}
+
+/// Why a run is not compared again, or `None` where it is new.
+pub(super) fn settled(job: &Job, run: &Run) -> Option<&'static str> {
+    if job.runs.iter().any(|known| known.run == run.run) {
+        return Some("it was accepted");
+    }
+    let is_before =
+        job.since.as_ref().is_some_and(|since| run.started_at.as_ref().is_none_or(|at| at < since));
+    is_before.then_some("it is older than the accepted runs")
+}
+
+fn change(metric: Metric, id: &str, value: f64, range: Range, growth: Option<f64>) -> MetricChange {
+    let range = match growth {
+        Some(growth) if metric.grows_with_input() => range.with_input(growth),
+        _ => range,
+    };
+    let verdict = if value > range.high {
+        MetricVerdict::Regressed
+    } else if value < range.low {
+        MetricVerdict::Improved
+    } else {
+        MetricVerdict::Steady
+    };
+    let application = id.to_owned();
+    MetricChange {
+        metric,
+        verdict,
+        application,
+        value,
+        range,
+        input_growth: growth,
+        runs: 0,
+        regressed_runs: 0,
+    }
+}
+
+/// Of two runs that both regressed, the one that is further beyond its limit; otherwise by the verdict.
+fn is_worse(one: &MetricChange, other: &MetricChange) -> bool {
+    let beyond = |change: &MetricChange| change.value - change.range.high;
+    one.verdict < other.verdict || (one.verdict == other.verdict && beyond(one) > beyond(other))
+}
+
+fn earliest(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,27 @@
+//! Compares an analysis with an accepted one, so that only what is new or worse fails.
+//!
+//! A [`Baseline`] is a YAML file that teams keep next to their jobs: for each job definition
+//! ([`crate::fingerprint::JobKey`]) the findings that are accepted and what the last runs cost. [`compare`] says for each
+//! finding whether it is new, worse, better or as accepted, and for each run whether it took more than the
+//! [spread](spread) of the runs before allows; [`update`](update::update) accepts what is there.
+//!
+//! Each run of a job in the input is compared by itself, and the worst one is told: a median of many would hide one bad
+//! night. Runs that the baseline knows were accepted, so their costs are not compared again; neither are those of runs
+//! that failed or whose history is incomplete, because they are short for other reasons.
+
+mod compare;
+mod comparison;
+mod file;
+pub mod measure;
+pub mod metric;
+mod metrics;
+mod run;
+pub mod spread;
+pub mod update;
+
+pub use compare::compare;
+pub use comparison::{
+    Absence, Absent, Change, Comparison, Counts, FindingChange, JobComparison, JobState, MeasureChange,
+    MetricChange, MetricVerdict, NotCompared,
+};
+pub use file::{Accepted, Baseline, BaselineError, Job, Run};

@@ -1,0 +1,58 @@
+//! What of a run goes into a baseline.
+
+use super::Run;
+use crate::engine::ApplicationReport;
+use crate::fingerprint::hash;
+use crate::model::Status;
+use crate::units::{Bytes, MbMillis, Millis, Timestamp};
+
+/// Digits of a run's hash: enough for the runs of one job.
+const HASH_DIGITS: usize = 12;
+
+impl Run {
+    /// What `app` cost.
+    pub(super) fn of(app: &ApplicationReport) -> Self {
+        let started = app.submitted_at.or(app.started_at);
+        let moment = started.map(Timestamp::as_millis);
+        let identity = hash(&format!("run\n{}\n{:?}\n{moment:?}", app.id, app.attempt));
+        let hours = |amount: Option<MbMillis>| amount.map(|amount| rounded(amount.as_gb_hours()));
+        Self {
+            run: identity.get(..HASH_DIGITS).unwrap_or(&identity).to_owned(),
+            started_at: started.and_then(Timestamp::to_rfc3339),
+            runtime_ms: app.metrics.run_time.map(Millis::get),
+            resource_used_gb_hours: hours(app.metrics.used),
+            resource_wasted_gb_hours: hours(app.metrics.wasted),
+            task_time_ms: app.work.task_time.map(Millis::get),
+            failed_attempts_count: app.work.failed_attempts,
+            input_bytes: app.work.input.map(Bytes::get),
+        }
+    }
+}
+
+/// Why the costs of `app` say nothing about the job, or `None` where they do.
+pub(super) fn unfit(app: &ApplicationReport) -> Option<&'static str> {
+    match app.status {
+        _ if !app.complete => Some("its history is incomplete"),
+        Status::Failed => Some("it failed"),
+        Status::Killed => Some("it was killed"),
+        Status::Running => Some("it still runs"),
+        Status::Succeeded | Status::Unknown => None,
+    }
+}
+
+/// Five significant digits: files that people compare have no use for more.
+pub(super) fn rounded(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn five_digits_stay() {
+        assert_eq!(rounded(8.812_345_6), 8.8123);
+        assert_eq!(rounded(0.0), 0.0);
+        assert_eq!(rounded(123_456_789.0), 123_460_000.0);
+    }
+}

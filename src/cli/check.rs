@@ -1,0 +1,145 @@
+//! `elephant-rs check PATH… --baseline FILE`
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Exit;
+use super::judging::Judging;
+use super::output::Output;
+use super::reading::Reading;
+use crate::baseline::metric::Metric;
+use crate::baseline::spread::Tolerance;
+use crate::baseline::update::update;
+use crate::baseline::{Baseline, BaselineError, compare};
+use crate::engine::{self, Options, SuppressionUse};
+use crate::severity::Severity;
+
+pub(super) const EXAMPLES: &str = "\
+A job is known by its engine and its name without dates, times, ids and counters, so a new run of it is compared with the
+runs that were accepted. A finding is worse when its severity is higher, or its key value is worse than accepted by more
+than the tolerance. Each run's costs are compared by themselves: with 5 accepted runs or more the limit is their median
+plus 3 scaled median absolute deviations, with fewer their median plus the tolerance; a run that read more input may cost
+as much more. Runs that failed or are incomplete are judged by rules only.
+
+Examples:
+  elephant-rs check --baseline elephant-baseline.yaml --update history/
+      accept what there is now; commit the file
+  elephant-rs check --baseline elephant-baseline.yaml history/
+      exit status 1 when something is new or worse than that
+  elephant-rs check --baseline elephant-baseline.yaml --fail-on severe --tolerance runtime_ms=50 history/
+      only severe and critical findings fail, and a run time half as long again
+
+Exit status: 0 nothing new or worse, 1 something new or worse, or a suppression that has expired,
+2 the run failed or there is no baseline.";
+
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    judging: Judging,
+    /// The file with what is accepted
+    #[arg(long, value_name = "FILE")]
+    baseline: PathBuf,
+    /// Accept what there is now: write the baseline
+    #[arg(long)]
+    update: bool,
+    /// With --update: drop jobs that are not in the input
+    #[arg(long, requires = "update")]
+    prune: bool,
+    /// With --update: keep the last N runs of each job [default: what the baseline says, 10 for a new one]
+    #[arg(long, value_name = "N", requires = "update")]
+    keep_runs: Option<NonZeroUsize>,
+    /// How many percent more than accepted is no change [default: 20]; METRIC=PERCENT for one of
+    /// `runtime_ms`, `resource_used_gb_hours`, `resource_wasted_gb_hours`, `task_time_ms`, `failed_attempts_count`;
+    /// repeatable
+    #[arg(long, value_name = "[METRIC=]PERCENT", value_parser = parse_tolerance)]
+    tolerance: Vec<(Option<Metric>, f64)>,
+    /// Compare findings only, not what runs cost
+    #[arg(long)]
+    no_metrics: bool,
+}
+
+impl Check {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let Self { reading, judging, .. } = self;
+        let rules = judging.rules.load()?;
+        let mut accepted = self.accepted()?;
+        let output = Output::open(reading.output.as_deref())?;
+        let file = self.update.then(|| Output::open(Some(&self.baseline))).transpose()?;
+        let shown = judging.options();
+        // All findings are compared; what is shown is chosen afterwards.
+        let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
+        let mut report =
+            reading.run(|progress| engine::analyze_with(&reading.paths, &rules, options, progress))?;
+        reading.warn(&report.problems);
+        reading.warn_of_suppressions(&report.suppressions);
+        let failed = reading.failed(&report.problems, report.named_input_failed);
+        if let Some(keep) = self.keep_runs {
+            accepted.keep_runs = keep.get();
+        }
+        let mut comparison = compare(&report, &accepted, &self.tolerance());
+        comparison.worse = comparison.is_worse(judging.limit(Severity::Low));
+        comparison.expired = expired(&report.suppressions);
+        comparison.failed = !self.update && (comparison.worse || !comparison.expired.is_empty());
+        // What was read in part only is not accepted.
+        if let Some(file) = file.filter(|_| !failed) {
+            let updated = update(&accepted, &report, &comparison, self.prune).to_yaml()?;
+            file.write(|out| out.write_all(updated.as_bytes()))?;
+            comparison.updated = true;
+        }
+        let exit = exit(failed, comparison.failed);
+        report.comparison = Some(comparison);
+        report.narrow(shown.min_severity, shown.top);
+        judging.write(&report, reading, output)?;
+        Ok(exit)
+    }
+
+    fn accepted(&self) -> Result<Baseline, BaselineError> {
+        match Baseline::load(&self.baseline)? {
+            Some(baseline) => Ok(baseline),
+            None if self.update => Ok(Baseline::default()),
+            None => Err(BaselineError::Missing { path: self.baseline.clone() }),
+        }
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        let mut tolerance = Tolerance { metrics: !self.no_metrics, ..Tolerance::default() };
+        for &(metric, share) in &self.tolerance {
+            match metric {
+                Some(metric) => drop(tolerance.of.insert(metric, share)),
+                None => tolerance.general = share,
+            }
+        }
+        tolerance
+    }
+}
+
+/// The suppressions that have ended: what they silenced may not stay unseen for good.
+fn expired(uses: &[SuppressionUse]) -> Vec<String> {
+    let expired = uses.iter().filter(|used| used.expired);
+    expired.map(|used| format!("{} ({})", used.origin, used.rules)).collect()
+}
+
+/// How the command ends.
+const fn exit(run_failed: bool, check_failed: bool) -> Exit {
+    match (run_failed, check_failed) {
+        (true, _) => Exit::Failure,
+        (false, true) => Exit::Findings,
+        (false, false) => Exit::Clean,
+    }
+}
+
+fn parse_tolerance(text: &str) -> Result<(Option<Metric>, f64), String> {
+    let (metric, percent) = match text.split_once('=') {
+        Some((key, percent)) => (Some(key.trim().parse()?), percent),
+        None => (None, text),
+    };
+    let percent = percent.trim().trim_end_matches('%').trim_end();
+    let share = percent.parse::<f64>().ok().filter(|percent| (0.0..=100_000.0).contains(percent));
+    let share = share.ok_or_else(|| format!("\"{percent}\" is no percentage from 0 on, such as 20"))?;
+    Ok((metric, share / 100.0))
+}

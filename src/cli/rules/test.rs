@@ -1,0 +1,177 @@
+//! `elephant-rs rules test`
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::super::diagnostics::complain_about;
+use super::super::judging::RuleArgs;
+use super::super::{Exit, judging::Day};
+use super::print;
+use crate::engine;
+use crate::finding::{Judgement, Name, Verdict};
+use crate::report::wrap::clean;
+use crate::rules::defined::{DefinedRule, Example, Expected, Input};
+use crate::rules::{ActiveRule, RuleCheck, RuleError, RuleSet};
+use crate::severity::Severity;
+
+pub(super) const EXAMPLES: &str = "\
+Examples stand in the file that defines a rule, with values or with a history:
+  examples:
+    - name: much garbage
+      values: {gc: 10min, run_time: 20min}
+      severity: critical
+    - history: ../history/job_1526555215992_0001.jhist
+      severity: none
+
+Exit status: 0 all examples hold, 1 one does not, 2 the files cannot be used.";
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Test {
+    /// Rule files, folders of them, or presets
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    day: Day,
+}
+
+/// What an example gave, and the values behind it.
+struct Outcome {
+    said: Said,
+    values: Vec<(String, String)>,
+}
+
+enum Said {
+    Severity(Severity),
+    NotEvaluated(String),
+    NotApplicable,
+    /// The example could not be tried.
+    Failed(String),
+}
+
+impl Test {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let rules = RuleArgs { rule_paths: self.paths.clone(), day: self.day }.load();
+        let rules = match rules {
+            Err(RuleError::Invalid(problems)) => {
+                complain_about(&problems);
+                return Err("the rule files cannot be used".into());
+            }
+            rules => rules?,
+        };
+        let (mut tried, mut with_examples, mut failures) = (0u64, 0u64, Vec::new());
+        for (active, rule) in rules.rules().iter().filter_map(defined) {
+            with_examples += u64::from(!rule.examples.is_empty());
+            for example in &rule.examples {
+                tried += 1;
+                failures.extend(failure(active, rule, example, &rules));
+            }
+        }
+        let failed = failures.len();
+        let all = format!("{tried} examples of {with_examples} rules");
+        failures.push(match (tried, failed) {
+            (0, _) => "no rule in these files has examples\n".to_owned(),
+            (_, 0) => format!("{all} hold\n"),
+            _ => format!("{all}, {failed} failed\n"),
+        });
+        print(&failures.join("\n"))?;
+        Ok(if failed == 0 { Exit::Clean } else { Exit::Findings })
+    }
+}
+
+fn defined(active: &ActiveRule) -> Option<(&ActiveRule, &DefinedRule)> {
+    match &active.check {
+        RuleCheck::Defined(rule) => Some((active, rule)),
+        RuleCheck::BuiltIn(_) => None,
+    }
+}
+
+/// What is wrong with an example, if it does not hold.
+fn failure(active: &ActiveRule, rule: &DefinedRule, example: &Example, rules: &RuleSet) -> Option<String> {
+    let outcome = outcome(active, rule, example, rules);
+    let got = match (&outcome.said, example.expected) {
+        (Said::Severity(severity), Expected::Severity(expected)) if *severity == expected => return None,
+        (Said::NotEvaluated(_), Expected::NotEvaluated) | (Said::NotApplicable, Expected::NotApplicable) => {
+            return None;
+        }
+        (Said::Severity(severity), _) => format!("got {severity}"),
+        (Said::NotEvaluated(reason), _) => format!("was not evaluated: {}", clean(reason)),
+        (Said::NotApplicable, _) => "does not apply".to_owned(),
+        (Said::Failed(why), _) => clean(why),
+    };
+    let name =
+        if example.name.is_empty() { String::new() } else { format!(", \"{}\"", clean(&example.name)) };
+    let place = format!("{}:{}", example.file, example.line);
+    let mut text = format!("{place}: {}{name}: expected {}, {got}\n", active.info.id, example.expected);
+    for (name, value) in &outcome.values {
+        text += &["    ", name, " = ", &clean(value), "\n"].concat();
+    }
+    Some(text)
+}
+
+fn outcome(active: &ActiveRule, rule: &DefinedRule, example: &Example, rules: &RuleSet) -> Outcome {
+    match &example.input {
+        Input::Values(given) => {
+            let trial = rule.try_values(given);
+            let said = trial.severity.map_or_else(Said::NotEvaluated, Said::Severity);
+            Outcome { said, values: trial.values }
+        }
+        Input::History { path, subject, application } => {
+            let folder = Path::new(&example.file).parent().unwrap_or_else(|| Path::new(""));
+            let history = folder.join(path);
+            let visited = engine::visit(std::slice::from_ref(&history), |app, _| {
+                let wanted = application.as_ref().is_none_or(|wanted| *wanted == app.id);
+                wanted.then(|| verdict(active, app, rules))
+            });
+            let verdicts: Vec<Verdict<Name>> =
+                visited.applications.into_iter().filter_map(|visit| visit.value).collect();
+            if verdicts.is_empty() {
+                let why = visited.problems.first().map(|at| at.problem.message.clone());
+                let why = why.unwrap_or_else(|| "it has no such application".to_owned());
+                let said = Said::Failed(format!("{} cannot be judged: {why}", history.display()));
+                return Outcome { said, values: Vec::new() };
+            }
+            worst(verdicts, subject.as_deref())
+        }
+    }
+}
+
+/// The verdict by the parameters that hold for the application, with all that the rule judges.
+fn verdict(active: &ActiveRule, app: &crate::model::Application, rules: &RuleSet) -> Verdict<Name> {
+    let for_app = rules.rules_for(app);
+    let own = for_app.iter().find(|other| other.info.id == active.info.id);
+    match own.and_then(defined) {
+        Some((_, rule)) => rule.judge_all(app, &rules.measure(app)),
+        None => Verdict::NotApplicable,
+    }
+}
+
+/// The worst of all verdicts on `subject`.
+fn worst(verdicts: Vec<Verdict<Name>>, subject: Option<&str>) -> Outcome {
+    let (mut judged, mut reason): (Vec<Judgement<Name>>, Option<String>) = (Vec::new(), None);
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Judged(one) => judged.push(one),
+            Verdict::Several(several) => judged.extend(several),
+            Verdict::NotEvaluated(why) => reason = reason.or(Some(why)),
+            Verdict::NotApplicable => {}
+        }
+    }
+    if let Some(subject) = subject {
+        judged.retain(|judgement| judgement.subject.name() == subject);
+    }
+    let worst = judged.into_iter().max_by_key(|judgement| judgement.severity);
+    match (worst, reason) {
+        (Some(judgement), _) => {
+            let subject = ("subject".to_owned(), judgement.subject.name().into_owned());
+            let message = ("message".to_owned(), judgement.message);
+            let evidence =
+                judgement.evidence.into_iter().map(|(key, measure)| (key.into_owned(), measure.to_string()));
+            let values = [subject, message].into_iter().chain(evidence).collect();
+            Outcome { said: Said::Severity(judgement.severity), values }
+        }
+        (None, Some(reason)) => Outcome { said: Said::NotEvaluated(reason), values: Vec::new() },
+        (None, None) => Outcome { said: Said::NotApplicable, values: Vec::new() },
+    }
+}

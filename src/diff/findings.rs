@@ -1,0 +1,118 @@
+//! Findings side by side.
+
+use super::pair::keys;
+use super::side::{Finding, Run};
+use crate::severity::Severity;
+
+/// A finding of both sides, or of one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FindingPair {
+    /// The rule's id.
+    pub rule: String,
+    /// What it is about, without ids of one run where the phases tell them.
+    pub subject: String,
+    /// What became of it.
+    pub moved: Move,
+    /// The first side's severity.
+    pub a: Option<Severity>,
+    /// The second side's severity.
+    pub b: Option<Severity>,
+    /// The second side's sentence, or the first side's where the second has none.
+    pub message: String,
+}
+
+/// What became of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Move {
+    /// Only the second side has it.
+    Came,
+    /// Its severity is higher on the second side.
+    Worse,
+    /// Its severity is lower on the second side.
+    Better,
+    /// Only the first side has it.
+    Went,
+    /// Both sides have it at the same severity.
+    Same,
+}
+
+impl Move {
+    /// The word in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Came => "new",
+            Self::Worse => "worse",
+            Self::Better => "better",
+            Self::Went => "gone",
+            Self::Same => "same",
+        }
+    }
+}
+
+/// Pairs the findings of two runs by rule and subject.
+pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
+    let (found_a, found_b) = (Found::of(a), Found::of(b));
+    let paired = keys(&found_a.keys, &found_b.keys).into_iter();
+    let mut pairs: Vec<FindingPair> = paired
+        .filter_map(|(place_a, place_b)| {
+            let (a, b) = (found_a.at(place_a), found_b.at(place_b));
+            let (finding, subject) = b.or(a)?;
+            let (one, other) = (a.map(|(it, _)| it.severity), b.map(|(it, _)| it.severity));
+            Some(FindingPair {
+                rule: finding.rule.clone(),
+                subject: subject.clone(),
+                moved: moved(one, other),
+                a: one,
+                b: other,
+                message: finding.message.clone(),
+            })
+        })
+        .collect();
+    let key = |pair: &FindingPair| {
+        let severity = std::cmp::Reverse(pair.b.max(pair.a));
+        (pair.moved, severity, pair.rule.clone(), pair.subject.clone())
+    };
+    pairs.sort_by_cached_key(key);
+    pairs
+}
+
+fn moved(a: Option<Severity>, b: Option<Severity>) -> Move {
+    match (a, b) {
+        (None, _) => Move::Came,
+        (_, None) => Move::Went,
+        (Some(a), Some(b)) if b > a => Move::Worse,
+        (Some(a), Some(b)) if b < a => Move::Better,
+        _ => Move::Same,
+    }
+}
+
+/// The findings of one side with their subjects and keys.
+struct Found<'a> {
+    findings: Vec<(&'a Finding, String)>,
+    keys: Vec<String>,
+}
+
+impl<'a> Found<'a> {
+    fn of(run: &'a Run) -> Self {
+        let phases = run.phases.as_deref().unwrap_or_default();
+        let phase_keys = Run::phase_keys(phases);
+        let subject = |finding: &Finding| {
+            let phase = phases.iter().position(|phase| phase.subject == finding.subject);
+            let key = phase.and_then(|at| phase_keys.get(at)).cloned();
+            match key {
+                Some(key) => key,
+                None if finding.subject.starts_with("executor ") => "executor".to_owned(),
+                None => finding.subject.clone(),
+            }
+        };
+        let found = run.findings.iter().filter(|finding| finding.severity > Severity::None);
+        let findings: Vec<_> = found.map(|finding| (finding, subject(finding))).collect();
+        let keys = findings.iter().map(|(finding, subject)| format!("{}\n{subject}", finding.rule)).collect();
+        Self { findings, keys }
+    }
+
+    fn at(&self, place: Option<usize>) -> Option<(&'a Finding, &String)> {
+        self.findings.get(place?).map(|(finding, subject)| (*finding, subject))
+    }
+}

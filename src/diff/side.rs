@@ -1,0 +1,201 @@
+//! One side: what of a JSON report of `analyze` is compared. Keys that are not known are passed over.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::Label;
+use crate::engine::Report;
+use crate::fingerprint::{JobKey, job_key, stage_key, stage_name};
+use crate::report::write_json;
+use crate::severity::Severity;
+
+/// How far into a file its kind is looked for.
+const HEAD: u64 = 512;
+
+/// The applications of one side.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Side {
+    /// The version of the report's layout.
+    pub schema_version: u64,
+    /// The applications.
+    pub applications: Vec<Run>,
+}
+
+/// One application.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[allow(missing_docs)] // the keys of the JSON report
+pub struct Run {
+    pub id: String,
+    pub engine: String,
+    pub engine_version: Option<String>,
+    pub name: Option<String>,
+    pub status: String,
+    #[serde(default)]
+    pub complete: bool,
+    pub submitted_at: Option<String>,
+    pub started_at: Option<String>,
+    #[serde(default)]
+    pub metrics: Metrics,
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Only in reports with details.
+    pub phases: Option<Vec<Phase>>,
+    /// Only in reports with details.
+    pub configuration: Option<BTreeMap<String, String>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Metrics {
+    pub runtime_ms: Option<f64>,
+    pub wait_ms: Option<f64>,
+    pub resource_used_gb_hours: Option<f64>,
+    pub resource_wasted_gb_hours: Option<f64>,
+    pub core_hours_used: Option<f64>,
+    pub core_hours_idle: Option<f64>,
+    pub tasks: BTreeMap<String, Tasks>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, clippy::struct_field_names)]
+pub struct Tasks {
+    pub total_count: Option<f64>,
+    pub failed_count: Option<f64>,
+    pub attempts_count: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[allow(missing_docs)]
+pub struct Finding {
+    pub rule: String,
+    pub severity: Severity,
+    pub subject: String,
+    #[serde(default)]
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Phase {
+    pub subject: String,
+    pub name: Option<String>,
+    pub duration_ms: Option<f64>,
+    pub tasks: Tasks,
+    pub task_time_ms: Option<f64>,
+    pub gc_time_ms: Option<f64>,
+    pub input_bytes: Option<f64>,
+    pub output_bytes: Option<f64>,
+    pub shuffle_read_bytes: Option<f64>,
+    pub shuffle_write_bytes: Option<f64>,
+    pub spilled_bytes: Option<f64>,
+}
+
+/// A report that cannot be read.
+#[derive(Debug, Error)]
+pub enum SideError {
+    /// The file could not be read.
+    #[error("cannot read {path}: {source}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is no report, or cut.
+    #[error("{path}: this JSON report cannot be used: {source}; write it again with `elephant-rs analyze --format json --details`", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Why, with line and column.
+        source: serde_json::Error,
+    },
+    /// A later version of this tool wrote it.
+    #[error("{path}: the report has schema version {version}, and this elephant-rs knows version 1", path = path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u64,
+    },
+}
+
+impl Side {
+    /// The JSON report in this file, or `None` where it is something else.
+    pub fn load(path: &Path) -> Result<Option<Self>, SideError> {
+        let unreadable = |source| SideError::Unreadable { path: path.to_owned(), source };
+        if !std::fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
+            return Ok(None);
+        }
+        let mut head = Vec::new();
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        file.take(HEAD).read_to_end(&mut head).map_err(unreadable)?;
+        let head = String::from_utf8_lossy(&head);
+        if !(head.trim_start().starts_with('{') && head.contains("\"schema_version\"")) {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(path).map_err(unreadable)?;
+        Self::parse(path, &bytes).map(Some)
+    }
+
+    /// What an analysis with details found.
+    pub fn of(report: &Report) -> Result<Self, SideError> {
+        let path = Path::new("analysis");
+        let mut bytes = Vec::new();
+        write_json(report, &mut bytes)
+            .map_err(|source| SideError::Unreadable { path: path.to_owned(), source })?;
+        Self::parse(path, &bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SideError> {
+        let side: Self = serde_json::from_slice(bytes)
+            .map_err(|source| SideError::Damaged { path: path.to_owned(), source })?;
+        match side.schema_version {
+            1 => Ok(side),
+            version => Err(SideError::Newer { path: path.to_owned(), version }),
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn key(&self) -> JobKey {
+        job_key(&self.engine, self.name.as_deref())
+    }
+
+    pub(super) fn start(&self) -> Option<&String> {
+        self.submitted_at.as_ref().or(self.started_at.as_ref())
+    }
+
+    pub(super) fn label(&self) -> Label {
+        Label {
+            job: self.key().as_str().to_owned(),
+            id: self.id.clone(),
+            name: self.name.clone(),
+            status: self.status.clone(),
+            started_at: self.start().cloned(),
+        }
+    }
+
+    /// The phases under keys that stay the same from run to run.
+    pub(super) fn phase_keys(phases: &[Phase]) -> Vec<String> {
+        let mut seen: BTreeMap<Option<String>, (u64, String)> = BTreeMap::new();
+        let key = |phase: &Phase| {
+            let Some(id) = phase.subject.strip_prefix("stage ") else { return phase.subject.clone() };
+            let (stage, attempt) = id.split_once('.').unwrap_or((id, "0"));
+            let (count, last) = seen.entry(phase.name.as_deref().map(stage_name)).or_default();
+            if last != stage || *count == 0 {
+                stage.clone_into(last);
+                *count += 1;
+            }
+            let key = stage_key(phase.name.as_deref(), *count);
+            if attempt == "0" { key } else { format!("{key} retried") }
+        };
+        phases.iter().map(key).collect()
+    }
+}

@@ -1,0 +1,48 @@
+//! The names of the stages that findings are about, for those who compare runs: a stage's id differs from run to run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::{Finding, Subject};
+use crate::fingerprint::stage_name;
+use crate::model::Application;
+use crate::model::spark::StageAttempt;
+
+/// A stage attempt with its name, and its place among the stages of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageName {
+    /// Its id in this run.
+    pub id: StageAttempt,
+    /// Its name, mostly its call site.
+    pub name: Option<String>,
+    /// Which of the stages of this name it is, by id, from 1.
+    pub ordinal: u64,
+}
+
+impl StageName {
+    /// The names of those stages that `findings` are about.
+    pub(super) fn of_findings<'a>(
+        app: &Application,
+        findings: impl Iterator<Item = &'a Finding>,
+    ) -> Vec<Self> {
+        let wanted: BTreeSet<StageAttempt> = findings
+            .filter_map(|finding| match finding.subject {
+                Subject::Stage(id) => Some(id),
+                _ => None,
+            })
+            .collect();
+        let Some(spark) = app.spark.as_ref().filter(|_| !wanted.is_empty()) else { return Vec::new() };
+        let mut names = Vec::new();
+        let mut seen: BTreeMap<Option<String>, (u64, Option<u32>)> = BTreeMap::new();
+        for stage in &spark.stages {
+            let (count, last) = seen.entry(stage.name.as_deref().map(stage_name)).or_default();
+            if *last != Some(stage.id.stage) {
+                *last = Some(stage.id.stage);
+                *count += 1;
+            }
+            if wanted.contains(&stage.id) {
+                names.push(Self { id: stage.id, name: stage.name.clone(), ordinal: *count });
+            }
+        }
+        names
+    }
+}

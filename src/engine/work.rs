@@ -1,0 +1,43 @@
+//! What all attempts of an application did together: what runs of one job are compared by.
+
+use crate::model::Application;
+use crate::model::counters::Counter;
+use crate::model::table::{Outcome, TaskKind};
+use crate::units::{Bytes, Millis};
+
+/// Sums over all attempts, setup and cleanup tasks of Hadoop 1 left out. What no attempt reports is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Work {
+    /// Time that attempts ran, those that failed and were killed too.
+    pub task_time: Option<Millis>,
+    /// Bytes read from files and other sources: by maps, and by Spark's tasks.
+    pub input: Option<Bytes>,
+    /// Attempts that failed; `None` where the history shows no attempt.
+    pub failed_attempts: Option<u64>,
+}
+
+impl Work {
+    /// The sums of `app`.
+    #[must_use]
+    pub fn of(app: &Application) -> Self {
+        let mut work = Self::default();
+        for group in &app.groups {
+            let input: &[Counter] = match group.kind {
+                TaskKind::Setup | TaskKind::Cleanup => continue,
+                TaskKind::Map => &Counter::INPUT_BYTES,
+                TaskKind::Reduce => &[],
+                TaskKind::Stage(_) => &[Counter::InputBytes],
+            };
+            let attempts = &group.attempts;
+            for row in 0..attempts.len() {
+                let bytes = input.iter().filter_map(|&counter| attempts.bytes(row, counter));
+                work.input = bytes.chain(work.input).reduce(|a, b| a + b);
+                work.task_time =
+                    attempts.run_time(row).into_iter().chain(work.task_time).reduce(|a, b| a + b);
+                let failed = u64::from(attempts.outcome(row) == Outcome::Failed);
+                work.failed_attempts = Some(work.failed_attempts.unwrap_or_default() + failed);
+            }
+        }
+        work
+    }
+}

@@ -1,0 +1,426 @@
+//! Names without what changes from run to run: dates, times, ids, counters of runs.
+//!
+//! Small numbers stay, because they tell jobs apart: `(Stage-1)` and `(Stage-2)` of a Hive query, `step 3 of 12`, `q86`.
+//! Of `3 of 12` and `(3/12)` only the total goes. What a random id may look like by chance (a number, or hexadecimal
+//! digits) becomes the same sign, so that the name does not depend on that chance.
+
+use nom::branch::alt;
+use nom::bytes::complete::{tag, tag_no_case, take_while_m_n, take_while1};
+use nom::character::complete::{char, digit0, digit1, one_of, satisfy};
+use nom::combinator::{eof, not, opt, peek, recognize, verify};
+use nom::multi::{many0, many1};
+use nom::sequence::{preceded, terminated};
+use nom::{IResult, Parser};
+
+/// A date, with the time of day where one follows.
+const DATE: &str = "<date>";
+/// A time of day.
+const TIME: &str = "<time>";
+/// An id in one of the forms that engines and schedulers give them.
+const ID: &str = "<id>";
+/// A number or hexadecimal digits that count or name a run.
+const NUMBER: &str = "<n>";
+/// An IPv4 address.
+const ADDRESS: &str = "<address>";
+
+/// Words after which a number counts runs, whatever its length.
+const COUNTED: [&str; 15] = [
+    "run",
+    "build",
+    "batch",
+    "attempt",
+    "try",
+    "retry",
+    "part",
+    "chunk",
+    "seq",
+    "pid",
+    "ts",
+    "epoch",
+    "iteration",
+    "iter",
+    "id",
+];
+
+/// Numbers from so many digits on name a run: years and scale factors are shorter.
+const LONG_NUMBER: usize = 5;
+
+/// Hexadecimal digits from so many on, with a digit among them, are an id and no word.
+const LONG_HEX: usize = 8;
+
+/// `name` with placeholders for what changes from run to run, white space and unprintable characters as single blanks.
+#[must_use]
+pub fn normalise(name: &str) -> String {
+    let name = tidy(name);
+    let mut out = String::with_capacity(name.len());
+    let mut at = 0;
+    while let Some((before, rest)) = name.split_at_checked(at) {
+        let Some(next) = rest.chars().next() else { break };
+        if let Some((sign, length)) = placeholder(before, rest) {
+            out.push_str(sign);
+            at += length;
+        } else {
+            out.push(next);
+            at += next.len_utf8();
+        }
+    }
+    out
+}
+
+fn tidy(name: &str) -> String {
+    let printable = |c: char| if is_harmful(c) { ' ' } else { c };
+    let name: String = name.chars().map(printable).collect();
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Characters that move the cursor or reorder a line.
+fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// What stands at the start of `rest` and how long it is, or `None` for what stays.
+fn placeholder(before: &str, rest: &str) -> Option<(&'static str, usize)> {
+    let length = |parsed: IResult<&str, &str>| parsed.ok().map(|(_, found)| found.len());
+    let last = before.chars().next_back();
+    let starts_word = !last.is_some_and(|c| c.is_ascii_alphanumeric());
+    if starts_word && let Some(length) = length(identifier(rest)) {
+        return Some((ID, length));
+    }
+    if starts_word && let Some(length) = length(hexadecimal(rest)) {
+        return Some((NUMBER, length));
+    }
+    if last.is_some_and(|c| c.is_ascii_digit()) || !rest.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    if let Some(length) = cut_value(before, rest) {
+        return Some((NUMBER, length));
+    }
+    if let Some(length) = length(moment(rest)) {
+        return Some((DATE, length));
+    }
+    let continues = last.is_some_and(|c| matches!(c, '-' | '.' | '/' | ':'));
+    if !continues {
+        if let Some(length) = length(month_and_day(rest)) {
+            return Some((DATE, length));
+        }
+        if let Some(length) = length(clock(rest)) {
+            return Some((TIME, length));
+        }
+    }
+    if let Some(length) = length(address(rest)) {
+        return Some((ADDRESS, length));
+    }
+    number(before, rest).map(|length| (NUMBER, length))
+}
+
+/// `job_1526555215992_0001`, `attempt_…_m_000000_0`, `app-20261121094318-0000`, a workflow's id, a UUID.
+fn identifier(input: &str) -> IResult<&str, &str> {
+    let hadoop = (
+        alt((
+            tag_no_case("job"),
+            tag_no_case("application"),
+            tag_no_case("appattempt"),
+            tag_no_case("attempt"),
+            tag_no_case("container"),
+            tag_no_case("task"),
+        )),
+        char('_'),
+        opt((char('e'), digit1, char('_'))),
+        alt((recognize((tag("local"), digit0)), verify(digit1, |digits: &str| digits.len() >= 10))),
+        many1((char('_'), opt((one_of("mrsct"), char('_'))), digit1)),
+    );
+    let standalone = (
+        alt((tag("app"), tag("driver"))),
+        char('-'),
+        verify(digit1, |digits: &str| digits.len() == 14),
+        char('-'),
+        digit1,
+    );
+    let local = (tag("local-"), verify(digit1, |digits: &str| digits.len() >= 10));
+    let oozie = (
+        take_while_m_n(7, 7, is_digit),
+        char('-'),
+        verify(digit1, |digits: &str| digits.len() >= 12),
+        tag("-oozie-"),
+        take_while1(|c: char| c.is_ascii_alphanumeric() || c == '_'),
+        char('-'),
+        one_of("WCB"),
+    );
+    let hex = |length| take_while_m_n(length, length, |c: char| c.is_ascii_hexdigit());
+    let uuid = (hex(8), char('-'), hex(4), char('-'), hex(4), char('-'), hex(4), char('-'), hex(12));
+    let any =
+        alt((recognize(hadoop), recognize(standalone), recognize(local), recognize(oozie), recognize(uuid)));
+    terminated(any, end_of_word).parse(input)
+}
+
+/// A word of hexadecimal digits, such as a commit.
+fn hexadecimal(input: &str) -> IResult<&str, &str> {
+    let digits = take_while1(|c: char| c.is_ascii_hexdigit());
+    let is_id = |word: &str| {
+        word.len() >= LONG_HEX && word.contains(is_digit) && word.contains(|c: char| c.is_ascii_alphabetic())
+    };
+    terminated(verify(digits, is_id), end_of_word).parse(input)
+}
+
+/// A date with its year, and the time of day that follows.
+fn moment(input: &str) -> IResult<&str, &str> {
+    let with_clock = (
+        date,
+        separator,
+        hour,
+        opt_separator,
+        minute,
+        opt((opt_separator, second)),
+        opt(fraction),
+        opt(zone),
+    );
+    let with_hour = (date, one_of("T_-./"), hour, opt(char('h')));
+    alt((bounded(recognize(with_clock)), bounded(recognize(with_hour)), bounded(date))).parse(input)
+}
+
+/// `2026-11-20`, `20261120`, `20/11/2026`, `2026-11`.
+fn date(input: &str) -> IResult<&str, &str> {
+    let same = |sign: &'static str| {
+        alt((
+            recognize((year, tag(sign), month, tag(sign), day)),
+            recognize((day, tag(sign), month, tag(sign), year)),
+            recognize((month, tag(sign), day, tag(sign), year)),
+        ))
+    };
+    let compact = recognize((year, month, day));
+    let year_and_month = bounded(recognize((year, one_of("-/_."), month)));
+    alt((same("-"), same("/"), same("_"), same("."), compact, year_and_month)).parse(input)
+}
+
+/// `11-20`, without a year.
+fn month_and_day(input: &str) -> IResult<&str, &str> {
+    let follows = (one_of("-./:"), satisfy(is_digit));
+    terminated(bounded(recognize((month, char('-'), day))), not(follows)).parse(input)
+}
+
+/// `12:30`, `12:30:45.123`.
+fn clock(input: &str) -> IResult<&str, &str> {
+    let seconds = (char(':'), second, opt(fraction));
+    terminated(bounded(recognize((hour, char(':'), minute, opt(seconds)))), not(char(':'))).parse(input)
+}
+
+fn address(input: &str) -> IResult<&str, &str> {
+    let part = || verify(digit1, |digits: &str| digits.parse::<u8>().is_ok());
+    let dot = || char('.');
+    let whole = recognize((part(), dot(), part(), dot(), part(), dot(), part()));
+    terminated(bounded(whole), not((char('.'), satisfy(is_digit)))).parse(input)
+}
+
+/// How many bytes of `rest` are what is left of a value where `...` cuts it: Hive shortens queries in the middle, which
+/// may cut a date.
+fn cut_value(before: &str, rest: &str) -> Option<usize> {
+    let end = rest.find(|c: char| !is_digit(c) && !matches!(c, '-' | ':' | '/')).unwrap_or(rest.len());
+    let (_, after) = rest.split_at_checked(end)?;
+    (before.ends_with("...") || after.starts_with("...")).then_some(end)
+}
+
+/// How many bytes of `rest` are a number that changes from run to run.
+fn number(before: &str, rest: &str) -> Option<usize> {
+    let digits = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
+    let (number, after) = rest.split_at_checked(digits)?;
+    let is_long = number.len() >= LONG_NUMBER || (number.len() >= 4 && number.starts_with('0'));
+    let is_parameter = before.ends_with('\'') && after.starts_with('\'');
+    (is_long || is_parameter || is_total(before, after) || is_counted(before)).then_some(digits)
+}
+
+/// Whether the number behind `before` is the total of `3 of 12` or `(3/12)`.
+fn is_total(before: &str, after: &str) -> bool {
+    if let Some(count) = before.strip_suffix(" of ") {
+        return count.ends_with(is_digit);
+    }
+    let Some(count) = before.strip_suffix('/') else { return false };
+    let start = count.trim_end_matches(is_digit);
+    start.len() < count.len() && start.ends_with('(') && after.starts_with(')')
+}
+
+/// Whether the word in front says that the number counts runs.
+fn is_counted(before: &str) -> bool {
+    if before.ends_with('#') {
+        return true;
+    }
+    let words = before.trim_end_matches([' ', '-', '_', '=', ':', '.']);
+    let start = words.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let word = words.get(start.len()..).unwrap_or_default();
+    COUNTED.iter().any(|counted| word.eq_ignore_ascii_case(counted))
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+fn end_of_word(input: &str) -> IResult<&str, &str> {
+    alt((eof, peek(recognize(satisfy(|c| !c.is_ascii_alphanumeric()))))).parse(input)
+}
+
+fn bounded<'a>(
+    parser: impl Parser<&'a str, Output = &'a str, Error = nom::error::Error<&'a str>>,
+) -> impl Parser<&'a str, Output = &'a str, Error = nom::error::Error<&'a str>> {
+    terminated(parser, not(satisfy(is_digit)))
+}
+
+/// So many digits that make a number of this range.
+fn within(length: usize, low: u32, high: u32) -> impl Fn(&str) -> IResult<&str, &str> {
+    move |input| {
+        let fits = |digits: &str| digits.parse().is_ok_and(|number: u32| (low..=high).contains(&number));
+        verify(take_while_m_n(length, length, is_digit), fits).parse(input)
+    }
+}
+
+fn year(input: &str) -> IResult<&str, &str> {
+    within(4, 1990, 2099)(input)
+}
+
+fn month(input: &str) -> IResult<&str, &str> {
+    within(2, 1, 12)(input)
+}
+
+fn day(input: &str) -> IResult<&str, &str> {
+    within(2, 1, 31)(input)
+}
+
+fn hour(input: &str) -> IResult<&str, &str> {
+    within(2, 0, 24)(input)
+}
+
+fn minute(input: &str) -> IResult<&str, &str> {
+    within(2, 0, 59)(input)
+}
+
+fn second(input: &str) -> IResult<&str, &str> {
+    within(2, 0, 60)(input)
+}
+
+fn separator(input: &str) -> IResult<&str, &str> {
+    recognize(many0(one_of("T _-./:"))).parse(input)
+}
+
+fn opt_separator(input: &str) -> IResult<&str, &str> {
+    recognize(opt(one_of("_-.:"))).parse(input)
+}
+
+fn fraction(input: &str) -> IResult<&str, &str> {
+    preceded(one_of(".,"), digit1).parse(input)
+}
+
+fn zone(input: &str) -> IResult<&str, &str> {
+    let offset = recognize((one_of("+-"), hour, opt(char(':')), minute));
+    alt((tag("Z"), offset)).parse(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(names: &[&str], normal: &str) {
+        for name in names {
+            assert_eq!(normalise(name), normal, "of {name:?}");
+        }
+    }
+
+    #[test]
+    fn dates_go() {
+        same(
+            &[
+                "sales 2026-11-20",
+                "sales 20261120",
+                "sales 2026/11/20T00:00",
+                "sales 11-20",
+                "sales 2026_11_20_00_24_44",
+            ],
+            "sales <date>",
+        );
+        same(
+            &[
+                "a_20090309_14_59",
+                "a_2026-11-20 12:00:00.123Z",
+                "a_2026-11-20T00:00:00+00:00",
+                "a_20261120235959",
+            ],
+            "a_<date>",
+        );
+        same(&["b-20.11.2026", "b-2026-11", "b-2026-11-20-23", "b-20261120T0405"], "b-<date>");
+        same(&["[X-DAILY/20100210] - data.transform"], "[X-DAILY/<date>] - data.transform");
+        same(&["daily.UK.web/split/2009-04-20"], "daily.UK.web/split/<date>");
+        same(&["at 12:30", "at 23:59:59.5"], "at <time>");
+    }
+
+    #[test]
+    fn ids_go() {
+        same(
+            &[
+                "x job_1526555215992_0001",
+                "x application_1795255938536_12345",
+                "x attempt_200903250600_0004_m_000000_0",
+            ],
+            "x <id>",
+        );
+        same(
+            &["x app-20261121094318-0000", "x local-1795254836217", "x 123e4567-e89b-12d3-a456-426614174000"],
+            "x <id>",
+        );
+        same(
+            &["oozie:launcher:T=pig:W=sales:A=load:ID=0000012-261120123456789-oozie-oozi-W"],
+            "oozie:launcher:T=pig:W=sales:A=load:ID=<id>",
+        );
+        same(&["c-12345678", "c-1234abcd", "c-0042", "c-1795254836217"], "c-<n>");
+        same(&["SparkSQL::172.17.0.2", "SparkSQL::10.0.0.255"], "SparkSQL::<address>");
+        same(&["run 7", "run 12"], "run <n>");
+        same(&["nightly #7", "nightly #12345"], "nightly #<n>");
+        same(&["scan part-3", "scan part-00012"], "scan part-<n>");
+        same(
+            &["[7C5F2A6F1D0A4B9C/00AA11BB22CC33DD] com.example.Job/(2/5)"],
+            "[<n>/<n>] com.example.Job/(2/<n>)",
+        );
+    }
+
+    #[test]
+    fn what_tells_jobs_apart_stays() {
+        for name in [
+            "INSERT OVERWRITE TABLE x...y(Stage-1)",
+            "PigLatin:foo.pig",
+            "TPC-DS Like Bench q86",
+            "sqlaqe-3.5.9",
+            "word count (demo)",
+            "census-2020",
+            "top 10",
+            "decade of facade",
+            "collect at mk_spark_logs.py:160",
+            "report_v2",
+        ] {
+            assert_eq!(normalise(name), name);
+        }
+        assert_ne!(normalise("q(Stage-1)"), normalise("q(Stage-2)"));
+        same(&["step 3 of 12", "step 3 of 9"], "step 3 of <n>");
+        assert_ne!(normalise("step 3 of 12"), normalise("step 4 of 12"));
+    }
+
+    #[test]
+    fn parameters_of_shortened_queries_go() {
+        same(
+            &[
+                "INSERT OVERWRITE DIRECTORY '/user/bi_...'23'(Stage-2)",
+                "INSERT OVERWRITE DIRECTORY '/user/bi_...'07'(Stage-2)",
+            ],
+            "INSERT OVERWRITE DIRECTORY '/user/bi_...'<n>'(Stage-2)",
+        );
+        same(
+            &["select a...1-20'(Stage-1)", "select a...11-20'(Stage-1)", "select a...1'(Stage-1)"],
+            "select a...<n>'(Stage-1)",
+        );
+        same(&["select '2026-1...b'", "select '2026...b'", "select '2026-11-20...b'"], "select '<n>...b'");
+    }
+
+    #[test]
+    fn hostile_names_are_tidied() {
+        assert_eq!(normalise("a\u{1b}[31m\r\n\u{202e}b\0c"), "a [31m b c");
+        assert_eq!(normalise(""), "");
+        assert_eq!(normalise("日本 2026-11-20 語"), "日本 <date> 語");
+        assert_eq!(normalise(&"9".repeat(10_000)), "<n>");
+    }
+}

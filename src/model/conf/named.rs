@@ -1,0 +1,110 @@
+//! Settings by the names that users write, whichever of a setting's names that is.
+
+use super::{Conf, ConfKey, parse_binary_prefix, parse_spark_duration, parse_spark_size};
+use crate::units::{Bytes, Millis};
+
+impl ConfKey {
+    /// The setting that has this name, and no other setting has it.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let mut keys = Self::ALL.iter().copied().filter(|key| key.names().contains(&name));
+        let key = keys.next()?;
+        // "mapred.child.java.opts" is of maps and of reduces: its own name is all there is to look for.
+        keys.next().is_none().then_some(key)
+    }
+}
+
+impl Conf {
+    /// A setting as text, under this name or else under any other name of the same setting; blank values count as
+    /// absent.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<String> {
+        let exact = self.raw(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        exact.or_else(|| self.text(ConfKey::named(name)?))
+    }
+
+    /// A size: with a binary suffix, or in bytes. A bare number is a size of memory to Spark: see
+    /// [`Conf::spark_memory`].
+    #[must_use]
+    pub fn size_setting(&self, name: &str) -> Option<Bytes> {
+        let text = self.setting(name)?;
+        if !name.starts_with("spark.") {
+            return parse_binary_prefix(&text);
+        }
+        let bare: Option<u64> = text.parse().ok();
+        match bare {
+            Some(number) if number < Bytes::PER_MIB && name.to_ascii_lowercase().contains("memory") => {
+                Some(Bytes::from_mib(number))
+            }
+            Some(number) => Some(Bytes::new(number)),
+            None => parse_spark_size(&text),
+        }
+    }
+
+    /// A span of time; a number without a unit counts seconds in Spark's settings, milliseconds in all others.
+    #[must_use]
+    pub fn time_setting(&self, name: &str) -> Option<Millis> {
+        let text = self.setting(name)?;
+        match text.parse::<u64>() {
+            Ok(number) if !name.starts_with("spark.") => Some(Millis::new(number)),
+            _ => parse_spark_duration(&text),
+        }
+    }
+
+    /// The heap limit in a setting with JVM options.
+    #[must_use]
+    pub fn heap_setting(&self, name: &str) -> Option<Bytes> {
+        let options = self.setting(name)?;
+        let limit = options.split_whitespace().rev().find_map(|option| option.strip_prefix("-Xmx"))?;
+        parse_binary_prefix(limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Property;
+    use super::*;
+
+    fn conf(properties: &[(&str, &str)]) -> Conf {
+        let mut conf = Conf::default();
+        for (name, value) in properties {
+            conf.insert((*name).to_owned(), Property { value: (*value).to_owned(), is_final: false });
+        }
+        conf
+    }
+
+    #[test]
+    fn any_name_of_a_setting_finds_it() {
+        let old = conf(&[("io.sort.mb", "200"), ("mapred.child.java.opts", "-Xmx200m -Xmx1g")]);
+        assert_eq!(old.setting("mapreduce.task.io.sort.mb").as_deref(), Some("200"));
+        assert_eq!(old.setting("io.sort.mb").as_deref(), Some("200"));
+        assert_eq!(old.heap_setting("mapreduce.map.java.opts"), Some(Bytes::from_mib(1024)));
+        assert_eq!(old.setting("mapred.map.child.java.opts").as_deref(), Some("-Xmx200m -Xmx1g"));
+        assert_eq!(
+            conf(&[("mapreduce.map.java.opts", "-Xmx1g")]).heap_setting("mapred.child.java.opts"),
+            None
+        );
+        assert_eq!(conf(&[("my.own", " ")]).setting("my.own"), None);
+    }
+
+    #[test]
+    fn bare_numbers_count_what_the_engine_counts() {
+        let c = conf(&[
+            ("spark.executor.memory", "4096"),
+            ("spark.driver.memory", "1.5g"),
+            ("spark.eventLog.rolling.maxFileSize", "134217728"),
+            ("dfs.blocksize", "134217728"),
+            ("mapreduce.task.timeout", "600000"),
+            ("spark.network.timeout", "120"),
+            ("my.time", "5min"),
+        ]);
+        assert_eq!(c.size_setting("spark.executor.memory"), Some(Bytes::from_mib(4096)));
+        assert_eq!(c.size_setting("spark.driver.memory"), Some(Bytes::from_mib(1536)));
+        assert_eq!(c.size_setting("spark.eventLog.rolling.maxFileSize"), Some(Bytes::from_mib(128)));
+        assert_eq!(c.size_setting("dfs.block.size"), Some(Bytes::from_mib(128)));
+        assert_eq!(c.time_setting("mapreduce.task.timeout"), Some(Millis::from_secs(600)));
+        assert_eq!(c.time_setting("spark.network.timeout"), Some(Millis::from_secs(120)));
+        assert_eq!(c.time_setting("my.time"), Some(Millis::from_secs(300)));
+        assert_eq!(c.time_setting("dfs.blocksize"), Some(Millis::new(134_217_728)));
+    }
+}

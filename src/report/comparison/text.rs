@@ -1,0 +1,211 @@
+//! The comparison for people: jobs that fail first, and of each what is new, worse, better, gone and as accepted.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::super::text::{TextOptions, write_summary};
+use super::super::words::plural;
+use super::super::wrap::{clean, fit, lines, width};
+use super::words::{cost, counted, head};
+use crate::baseline::{Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict};
+use crate::engine::Report;
+use crate::severity::Severity;
+
+/// Columns before what a label is about.
+const INDENT: usize = 12;
+/// How many jobs that are not in the input are named.
+const NAMED: usize = 5;
+
+pub(crate) fn write(
+    report: &Report,
+    comparison: &Comparison,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut page = Page { options, out };
+    let (told, quiet): (Vec<_>, Vec<_>) =
+        comparison.jobs.iter().filter(|job| job.state != JobState::Absent).partition(|job| tells(job));
+    told.into_iter().try_for_each(|job| page.job(job))?;
+    let (new, known): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|job| job.state == JobState::New);
+    for (jobs, what) in [(new, "new job"), (known, "job")] {
+        let end = if what == "job" { "as accepted" } else { "without findings" };
+        if !jobs.is_empty() {
+            page.paragraph(0, &format!("{} {end}", plural(jobs.len() as u64, what)))?;
+            writeln!(page.out)?;
+        }
+    }
+    page.absent_jobs(comparison)?;
+    write_summary(report, options.columns, page.out)?;
+    page.verdict(comparison)
+}
+
+/// Whether there is more to say than that the job is new and clean, or as accepted.
+fn tells(job: &JobComparison) -> bool {
+    job.findings.iter().any(|found| found.change != Change::Unchanged)
+        || job.metrics.iter().any(|metric| metric.verdict != MetricVerdict::Steady)
+        || !job.absent.is_empty()
+}
+
+struct Page<'a> {
+    options: TextOptions,
+    out: &'a mut dyn Write,
+}
+
+impl Page<'_> {
+    fn job(&mut self, job: &JobComparison) -> io::Result<()> {
+        let columns = self.options.columns;
+        let bad = job.findings.iter().filter(|found| found.change.is_bad());
+        let worst = bad.map(|found| found.finding.severity).max();
+        let verdict = worst.map(|worst| worst.name().to_uppercase()).unwrap_or_default();
+        let room = columns.saturating_sub(width(&verdict) + 2);
+        let key = fit(&clean(job.key.as_str()), room);
+        let style = self.options.style(worst.unwrap_or_default());
+        let blanks = " ".repeat(room - width(&key));
+        writeln!(self.out, "{}", format!("{key}{blanks}  {style}{verdict}{style:#}").trim_end())?;
+        self.paragraph(0, &runs(job))?;
+        writeln!(self.out)?;
+        for found in job.findings.iter().filter(|found| found.change.is_bad()) {
+            self.finding(found)?;
+        }
+        for (verdict, label) in [(MetricVerdict::Regressed, "WORSE"), (MetricVerdict::Improved, "BETTER")] {
+            for metric in job.metrics.iter().filter(|metric| metric.verdict == verdict) {
+                self.labelled(label, Severity::None, &cost(metric))?;
+            }
+        }
+        for found in job.findings.iter().filter(|found| found.change == Change::Better) {
+            self.labelled("BETTER", Severity::None, &head(found))?;
+        }
+        self.rest(job)?;
+        writeln!(self.out)
+    }
+
+    fn finding(&mut self, found: &FindingChange) -> io::Result<()> {
+        self.labelled(&found.change.name().to_uppercase(), found.finding.severity, &head(found))?;
+        self.paragraph(INDENT + 2, &clean(&found.finding.message))?;
+        for advice in &found.finding.advice {
+            let room = self.options.columns.saturating_sub(INDENT + 2).max(20);
+            for (index, line) in lines(&clean(advice), room).iter().enumerate() {
+                let arrow = if index == 0 { "→" } else { " " };
+                writeln!(self.out, "{}{arrow} {line}", " ".repeat(INDENT))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What makes nobody get up at night: gone, unknown, as accepted.
+    fn rest(&mut self, job: &JobComparison) -> io::Result<()> {
+        for absent in &job.absent {
+            let what = format!("{} ({}), was {}", absent.rule, clean(&absent.subject), absent.severity);
+            let (label, why) = match &absent.absence {
+                Absence::Gone => ("GONE", String::new()),
+                Absence::RuleOff => ("UNKNOWN", ": the rule is switched off".to_owned()),
+                Absence::Suppressed => ("SILENCED", ": a rule file suppresses it".to_owned()),
+                Absence::NotJudged(why) => ("UNKNOWN", format!(": {}", clean(why))),
+            };
+            self.labelled(label, Severity::None, &format!("{what}{why}"))?;
+        }
+        let known: Vec<String> = job
+            .findings
+            .iter()
+            .filter(|found| found.change == Change::Unchanged)
+            .map(|found| {
+                format!("{} ({}) {}", found.finding.rule, clean(&found.subject), found.finding.severity)
+            })
+            .collect();
+        if !known.is_empty() {
+            self.labelled("KNOWN", Severity::None, &known.join(", "))?;
+        }
+        let steady: Vec<String> = job
+            .metrics
+            .iter()
+            .filter(|metric| metric.verdict == MetricVerdict::Steady)
+            .map(|metric| format!("{} {}", metric.metric.name(), metric.metric.show(metric.value)))
+            .collect();
+        if !steady.is_empty() {
+            self.labelled("STEADY", Severity::None, &steady.join(", "))?;
+        }
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for run in &job.not_compared {
+            reasons.entry(run.reason).or_default().push(&run.application);
+        }
+        for (reason, runs) in reasons {
+            let runs = match runs.as_slice() {
+                [one] => clean(one),
+                several => format!("{} runs", several.len()),
+            };
+            self.paragraph(2, &format!("costs not compared of {runs}: {reason}"))?;
+        }
+        Ok(())
+    }
+
+    fn absent_jobs(&mut self, comparison: &Comparison) -> io::Result<()> {
+        let absent: Vec<String> = comparison
+            .jobs
+            .iter()
+            .filter(|job| job.state == JobState::Absent)
+            .map(|job| clean(job.key.as_str()))
+            .collect();
+        if absent.is_empty() {
+            return Ok(());
+        }
+        let named = absent.get(..absent.len().min(NAMED)).unwrap_or_default().join(", ");
+        let more = absent.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let jobs = plural(absent.len() as u64, "job");
+        self.paragraph(0, &format!("{jobs} of the baseline not in the input: {named}{more}"))?;
+        writeln!(self.out)
+    }
+
+    fn verdict(&mut self, comparison: &Comparison) -> io::Result<()> {
+        self.paragraph(0, &format!("against the baseline: {}", counted(comparison.counts)))?;
+        if comparison.updated {
+            self.paragraph(0, "The baseline was updated: all of this is accepted now. Commit the file.")
+        } else if comparison.failed {
+            if comparison.worse {
+                let what = "FAILED: fix what is new or worse, or accept it: run the same command with --update \
+                            and commit the baseline.";
+                self.paragraph(0, what)?;
+            }
+            comparison.expired.iter().try_for_each(|place| {
+                let what =
+                    "FAILED: a suppression has expired: fix its findings, or give it another \"until\":";
+                self.paragraph(0, &format!("{what} {}", clean(place)))
+            })
+        } else {
+            self.paragraph(0, "PASSED")
+        }
+    }
+
+    /// A label in capitals, and what it is about beside it.
+    fn labelled(&mut self, label: &str, severity: Severity, text: &str) -> io::Result<()> {
+        let style = self.options.style(severity);
+        let room = self.options.columns.saturating_sub(INDENT + 2).max(20);
+        for (index, line) in lines(text, room).iter().enumerate() {
+            if index == 0 {
+                writeln!(self.out, "  {style}{label:<8}{style:#}  {line}")?;
+            } else {
+                writeln!(self.out, "{}  {line}", " ".repeat(INDENT))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn paragraph(&mut self, indent: usize, text: &str) -> io::Result<()> {
+        let room = self.options.columns.saturating_sub(indent).max(20);
+        let blanks = " ".repeat(indent);
+        lines(text, room).iter().try_for_each(|line| writeln!(self.out, "{blanks}{line}"))
+    }
+}
+
+/// "app-1, beside 5 accepted runs".
+fn runs(job: &JobComparison) -> String {
+    let first = job.applications.first().map(|id| clean(id)).unwrap_or_default();
+    let which = match job.applications.len() {
+        0 | 1 => first,
+        count => format!("{count} runs, the first listed is {first}"),
+    };
+    match job.state {
+        JobState::New => format!("{which}: a new job, so all its findings are new"),
+        _ => format!("{which}, beside {}", plural(job.accepted_runs as u64, "accepted run")),
+    }
+}

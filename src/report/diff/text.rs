@@ -1,0 +1,208 @@
+//! For people: eighty columns, costs first, then phases, settings and findings.
+
+use std::io::{self, Write};
+
+use super::super::text::TextOptions;
+use super::super::words::plural;
+use super::super::wrap::{clean, fit, lines, width};
+use super::words::{change, details, setting, severity, value, worth_showing};
+use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
+use crate::severity::Severity;
+
+/// Columns of each of the three numbers.
+const NUMBER: usize = 14;
+/// Columns of a change.
+const CHANGE: usize = 10;
+/// Characters of a setting's value.
+const VALUE: usize = 200;
+
+pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page { columns: options.columns.max(60), options, out };
+    diff.pairs.iter().try_for_each(|pair| page.pair(pair))?;
+    page.alone("A", &diff.only_a)?;
+    page.alone("B", &diff.only_b)?;
+    if diff.pairs.is_empty() {
+        page.paragraph(0, "No job is on both sides.")?;
+    }
+    Ok(())
+}
+
+struct Page<'a> {
+    columns: usize,
+    options: TextOptions,
+    out: &'a mut dyn Write,
+}
+
+impl Page<'_> {
+    fn pair(&mut self, pair: &Pair) -> io::Result<()> {
+        let title = if pair.a.job == pair.b.job {
+            clean(&pair.a.job)
+        } else {
+            format!("{} and {}", clean(&pair.a.job), clean(&pair.b.job))
+        };
+        writeln!(self.out, "{}", fit(&title, self.columns))?;
+        self.paragraph(2, &label("A", &pair.a))?;
+        self.paragraph(2, &label("B", &pair.b))?;
+        for note in &pair.notes {
+            self.paragraph(2, &format!("note: {}", clean(note)))?;
+        }
+        writeln!(self.out)?;
+        self.row("", "A", "B", "change")?;
+        for figure in &pair.figures {
+            self.figure(&figure.name, figure)?;
+        }
+        writeln!(self.out)?;
+        if let Some(phases) = pair.phases.as_ref().filter(|phases| !phases.is_empty()) {
+            self.phases(phases)?;
+        }
+        if let Some(configuration) = &pair.configuration {
+            self.settings(configuration)?;
+        }
+        self.findings(&pair.findings)
+    }
+
+    fn figure(&mut self, name: &str, figure: &Figure) -> io::Result<()> {
+        let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
+        self.row(name, &a, &b, &change(figure))
+    }
+
+    fn row(&mut self, name: &str, a: &str, b: &str, change: &str) -> io::Result<()> {
+        let room = self.columns.saturating_sub(2 + 2 * NUMBER + CHANGE);
+        let name = fit(name, room.saturating_sub(1));
+        let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(width(text)));
+        let line = format!(
+            "  {name}{}{}{a}{}{b}{}{change}",
+            pad(&name, room),
+            pad(a, NUMBER),
+            pad(b, NUMBER),
+            pad(change, CHANGE)
+        );
+        writeln!(self.out, "{}", line.trim_end())
+    }
+
+    fn phases(&mut self, phases: &[PhasePair]) -> io::Result<()> {
+        writeln!(self.out, "  phases, by duration")?;
+        let (shown, left_out) = worth_showing(phases);
+        for phase in shown {
+            let name = self.phase_name(&phase.key);
+            let duration = phase.figures.iter().find(|figure| figure.key == "duration_ms");
+            let shown = |pick: fn(&Figure) -> Option<f64>| {
+                duration.map(|figure| value(figure.unit, pick(figure))).unwrap_or_default()
+            };
+            let change = match (&phase.a, &phase.b) {
+                (Some(_), None) => "only in A".to_owned(),
+                (None, Some(_)) => "only in B".to_owned(),
+                _ => duration.map(change).unwrap_or_default(),
+            };
+            self.row(&name, &shown(|figure| figure.a), &shown(|figure| figure.b), &change)?;
+            let details = details(phase);
+            if !details.is_empty() {
+                self.paragraph(6, &details)?;
+            }
+        }
+        if left_out > 0 {
+            let what = plural(left_out as u64, "more phase");
+            self.paragraph(4, &format!("… and {what} that differ less; --format json has all"))?;
+        }
+        writeln!(self.out)
+    }
+
+    /// The name of a phase, cut before what tells it from others of the same name.
+    fn phase_name(&self, key: &str) -> String {
+        let key = clean(key.strip_prefix("stage ").unwrap_or(key));
+        let (name, place) = key.rsplit_once("\" ").unwrap_or((&key, ""));
+        let room = self.columns.saturating_sub(3 + 2 * NUMBER + CHANGE);
+        if place.is_empty() || width(&key) <= room {
+            return key;
+        }
+        format!("{}\" {place}", fit(name, room.saturating_sub(width(place) + 2)))
+    }
+
+    fn settings(&mut self, configuration: &Configuration) -> io::Result<()> {
+        let left_out = configuration.left_out;
+        if configuration.settings.is_empty() && left_out == 0 {
+            return writeln!(self.out, "  settings: all the same\n");
+        }
+        writeln!(self.out, "  settings")?;
+        for item in &configuration.settings {
+            let name = clean(&item.name);
+            let show = |value: &str| fit(&clean(value), VALUE);
+            let line = match setting(item) {
+                (None, Some(b)) => format!("+ {name} = {}", show(b)),
+                (Some(a), None) => format!("- {name} = {}", show(a)),
+                (a, b) => {
+                    let show = |value: Option<&str>| value.map(show).unwrap_or_default();
+                    format!("~ {name}: {} → {}", show(a), show(b))
+                }
+            };
+            self.hanging(4, &line)?;
+        }
+        if left_out > 0 {
+            let what = plural(left_out as u64, "more setting");
+            let text =
+                format!("… {what} with ids, ports or folders of a run; --all-configuration shows them");
+            self.paragraph(4, &text)?;
+        }
+        writeln!(self.out)
+    }
+
+    fn findings(&mut self, findings: &[FindingPair]) -> io::Result<()> {
+        let moved: Vec<_> = findings.iter().filter(|pair| pair.moved != Move::Same).collect();
+        let same = findings.len() - moved.len();
+        if moved.is_empty() {
+            let what = if same == 0 { "none".to_owned() } else { format!("the same {same} on both sides") };
+            return writeln!(self.out, "  findings: {what}\n");
+        }
+        writeln!(self.out, "  findings")?;
+        for pair in moved {
+            let label = pair.moved.name().to_uppercase();
+            let worst = pair.b.or(pair.a).unwrap_or(Severity::None);
+            let style = self.options.style(worst);
+            let head = format!("{} ({}), {}", clean(&pair.rule), clean(&pair.subject), severity(pair));
+            for (index, line) in lines(&head, self.columns.saturating_sub(12)).iter().enumerate() {
+                match index {
+                    0 => writeln!(self.out, "    {style}{label:<6}{style:#}  {line}")?,
+                    _ => writeln!(self.out, "              {line}")?,
+                }
+            }
+            self.paragraph(14, &clean(&pair.message))?;
+        }
+        if same > 0 {
+            self.paragraph(4, &format!("SAME    {}", plural(same as u64, "finding")))?;
+        }
+        writeln!(self.out)
+    }
+
+    fn alone(&mut self, side: &str, labels: &[Label]) -> io::Result<()> {
+        if labels.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "only in {side}")?;
+        for item in labels {
+            self.paragraph(2, &format!("{}: {}", clean(&item.job), clean(&item.id)))?;
+        }
+        writeln!(self.out)
+    }
+
+    fn hanging(&mut self, indent: usize, text: &str) -> io::Result<()> {
+        for (index, line) in lines(text, self.columns.saturating_sub(indent + 4)).iter().enumerate() {
+            let blanks = " ".repeat(if index == 0 { indent } else { indent + 4 });
+            writeln!(self.out, "{blanks}{line}")?;
+        }
+        Ok(())
+    }
+
+    fn paragraph(&mut self, indent: usize, text: &str) -> io::Result<()> {
+        let blanks = " ".repeat(indent);
+        let room = self.columns.saturating_sub(indent);
+        lines(text, room).iter().try_for_each(|line| writeln!(self.out, "{blanks}{line}"))
+    }
+}
+
+/// "A  app-1, nightly sales, succeeded, 2026-11-20T…".
+fn label(side: &str, label: &Label) -> String {
+    let name = label.name.as_deref().map(clean);
+    let parts =
+        [Some(clean(&label.id)), name, Some(clean(&label.status)), label.started_at.as_deref().map(clean)];
+    format!("{side}: {}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}

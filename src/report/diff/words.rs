@@ -1,0 +1,96 @@
+//! Numbers and choices that text and Markdown share.
+
+use std::cmp::Ordering;
+
+use super::super::secrets;
+use crate::diff::{Figure, FindingPair, Move, PhasePair, Setting, Unit};
+use crate::units::{Bytes, Millis, three_digits};
+
+/// How many phases are shown; JSON has all.
+const PHASES: usize = 20;
+/// Figures of a phase that differ by less than this share are left out.
+const NOTABLE: f64 = 0.05;
+
+/// What stands for a value that is not known.
+pub(super) const UNKNOWN: &str = "–";
+
+pub(super) fn value(unit: Unit, value: Option<f64>) -> String {
+    let Some(value) = value else { return UNKNOWN.to_owned() };
+    match unit {
+        Unit::Millis => Millis::from_f64(value).unwrap_or_default().to_string(),
+        Unit::Bytes => Bytes::from_f64(value).unwrap_or_default().to_string(),
+        Unit::GbHours => format!("{} GB·h", small(value)),
+        Unit::CoreHours => format!("{} core·h", small(value)),
+        Unit::Count => three_digits_of_large(value),
+    }
+}
+
+/// Never a rounded zero for something that is not nothing.
+fn small(value: f64) -> String {
+    if value > 0.0 && value < 0.01 { "<0.01".to_owned() } else { three_digits(value) }
+}
+
+fn three_digits_of_large(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+/// "+43 %", "−12 %", "3.2 ×", or nothing where there is no change to tell.
+pub(super) fn change(figure: &Figure) -> String {
+    match (figure.change(), figure.a, figure.b) {
+        (Some(change), ..) if change.abs() < 0.005 => "=".to_owned(),
+        (Some(change), ..) if change >= 2.0 => format!("{} ×", three_digits(change + 1.0)),
+        (Some(change), ..) if change > 0.0 => format!("+{:.0} %", change * 100.0),
+        (Some(change), ..) => format!("−{:.0} %", -change * 100.0),
+        (None, Some(a), Some(b)) if a.total_cmp(&b) == Ordering::Equal => "=".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// The phases that differ most in duration, in their order, and how many are left out.
+pub(super) fn worth_showing(phases: &[PhasePair]) -> (Vec<&PhasePair>, usize) {
+    let difference = |phase: &PhasePair| {
+        let (a, b) = phase.durations();
+        (a - b).abs()
+    };
+    let mut places: Vec<usize> = (0..phases.len()).collect();
+    places.sort_by(|&one, &other| {
+        let of = |place: usize| phases.get(place).map_or(0.0, difference);
+        of(other).total_cmp(&of(one)).then(one.cmp(&other))
+    });
+    places.truncate(PHASES);
+    places.sort_unstable();
+    let shown: Vec<&PhasePair> = places.into_iter().filter_map(|place| phases.get(place)).collect();
+    let left_out = phases.len() - shown.len();
+    (shown, left_out)
+}
+
+/// "tasks 200 → 400, spilled 0 B → 1.2 GiB": what else of a phase differs, where both sides have it.
+pub(super) fn details(phase: &PhasePair) -> String {
+    if phase.a.is_none() || phase.b.is_none() {
+        return String::new();
+    }
+    let others = phase.figures.iter().filter(|figure| figure.key != "duration_ms" && figure.differs());
+    let notable = others.filter(|figure| figure.change().is_none_or(|change| change.abs() >= NOTABLE));
+    let told = notable.map(|figure| {
+        let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
+        format!("{} {a} → {b}", figure.name)
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// The values of a setting, secrets left out.
+pub(super) fn setting(setting: &Setting) -> (Option<&str>, Option<&str>) {
+    let shown = |value: &'_ Option<String>| value.is_some();
+    let (has_a, has_b) = (shown(&setting.a), shown(&setting.b));
+    let a = setting.a.as_deref().map(|value| secrets::shown(&setting.name, value));
+    let b = setting.b.as_deref().map(|value| secrets::shown(&setting.name, value));
+    (a.filter(|_| has_a), b.filter(|_| has_b))
+}
+
+/// "severe, was moderate".
+pub(super) fn severity(pair: &FindingPair) -> String {
+    match (pair.moved, pair.a, pair.b) {
+        (Move::Worse | Move::Better, Some(a), Some(b)) => format!("{b}, was {a}"),
+        (_, a, b) => b.or(a).map(|severity| severity.to_string()).unwrap_or_default(),
+    }
+}

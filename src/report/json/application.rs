@@ -1,0 +1,75 @@
+//! One application as JSON.
+
+use serde::Serialize;
+
+use super::Each;
+use super::details::{DetailsView, details};
+use super::finding::{FindingView, SuppressedView, finding, suppressed};
+use super::metrics::{MetricsView, metrics};
+use crate::engine::ApplicationReport;
+use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::severity::Severity;
+use crate::units::Timestamp;
+
+#[derive(Serialize)]
+pub(in crate::report) struct ApplicationView<'a> {
+    id: &'a str,
+    attempt: Option<&'a str>,
+    engine: &'static str,
+    engine_version: Option<&'a str>,
+    name: Option<&'a str>,
+    user: Option<&'a str>,
+    queue: Option<&'a str>,
+    job_type: Option<&'static str>,
+    status: &'static str,
+    complete: bool,
+    sources: &'a [String],
+    submitted_at: Option<String>,
+    started_at: Option<String>,
+    finished_at: Option<String>,
+    severity: Severity,
+    score: u64,
+    metrics: MetricsView,
+    findings: Each<'a, Finding, FindingView<'a>>,
+    suppressed: Each<'a, Suppressed, SuppressedView<'a>>,
+    not_evaluated: Each<'a, NotEvaluated, NotEvaluatedView<'a>>,
+    #[serde(flatten)]
+    details: Option<DetailsView<'a>>,
+}
+
+pub(in crate::report) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
+    let time = |at: Option<Timestamp>| at.and_then(Timestamp::to_rfc3339);
+    ApplicationView {
+        id: &app.id,
+        attempt: app.attempt.as_deref(),
+        engine: app.engine.name(),
+        engine_version: app.engine_version.as_deref(),
+        name: app.name.as_deref(),
+        user: app.user.as_deref(),
+        queue: app.queue.as_deref(),
+        job_type: app.job_type,
+        status: app.status.name(),
+        complete: app.complete,
+        sources: &app.sources,
+        submitted_at: time(app.submitted_at),
+        started_at: time(app.started_at),
+        finished_at: time(app.finished_at),
+        severity: app.severity,
+        score: app.score,
+        metrics: metrics(&app.metrics),
+        findings: Each(&app.findings, finding),
+        suppressed: Each(&app.suppressed, suppressed),
+        not_evaluated: Each(&app.not_evaluated, not_evaluated),
+        details: details(app),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct NotEvaluatedView<'a> {
+    rule: &'a str,
+    reason: &'a str,
+}
+
+fn not_evaluated(rule: &NotEvaluated) -> NotEvaluatedView<'_> {
+    NotEvaluatedView { rule: &rule.rule, reason: &rule.reason }
+}

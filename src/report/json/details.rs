@@ -1,0 +1,68 @@
+//! Phases and configuration, where they were asked for.
+
+use serde::Serialize;
+
+use super::Each;
+use super::Pairs;
+use super::metrics::{TasksView, task_counts};
+use crate::engine::{ApplicationReport, Phase};
+use crate::model::conf::Conf;
+use crate::report::secrets;
+use crate::units::{Bytes, Millis, Timestamp};
+
+#[derive(Serialize)]
+pub(super) struct DetailsView<'a> {
+    phases: Each<'a, Phase, PhaseView<'a>>,
+    configuration: Option<Pairs<&'a str, &'a str>>,
+}
+
+/// `None` where nobody asked for details.
+pub(super) fn details(app: &ApplicationReport) -> Option<DetailsView<'_>> {
+    let phases = app.phases.as_deref()?;
+    Some(DetailsView {
+        phases: Each(phases, phase),
+        configuration: app.configuration.as_ref().map(configuration),
+    })
+}
+
+#[derive(Serialize)]
+struct PhaseView<'a> {
+    subject: std::borrow::Cow<'static, str>,
+    name: Option<&'a str>,
+    started_at: Option<String>,
+    finished_at: Option<String>,
+    duration_ms: Option<u64>,
+    tasks: TasksView,
+    task_time_ms: Option<u64>,
+    gc_time_ms: Option<u64>,
+    input_bytes: Option<u64>,
+    output_bytes: Option<u64>,
+    shuffle_read_bytes: Option<u64>,
+    shuffle_write_bytes: Option<u64>,
+    spilled_bytes: Option<u64>,
+}
+
+fn phase(phase: &Phase) -> PhaseView<'_> {
+    let time = |at: Option<Timestamp>| at.and_then(Timestamp::to_rfc3339);
+    let bytes = |size: Option<Bytes>| size.map(Bytes::get);
+    PhaseView {
+        subject: phase.subject.name(),
+        name: phase.name.as_deref(),
+        started_at: time(phase.started_at),
+        finished_at: time(phase.finished_at),
+        duration_ms: phase.duration().map(Millis::get),
+        tasks: task_counts(phase.tasks),
+        task_time_ms: phase.task_time.map(Millis::get),
+        gc_time_ms: phase.gc_time.map(Millis::get),
+        input_bytes: bytes(phase.input),
+        output_bytes: bytes(phase.output),
+        shuffle_read_bytes: bytes(phase.shuffle_read),
+        shuffle_write_bytes: bytes(phase.shuffle_write),
+        spilled_bytes: bytes(phase.spilled),
+    }
+}
+
+/// The properties as written, passwords left out: reports are passed around more freely than histories.
+fn configuration(conf: &Conf) -> Pairs<&str, &str> {
+    Pairs(conf.iter().map(|(name, property)| (name, secrets::shown(name, &property.value))).collect())
+}

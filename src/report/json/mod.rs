@@ -1,0 +1,138 @@
+//! The JSON report, schema version 1: numbers in the unit that their key's ending names, `null` for what
+//! is not known, times as RFC 3339 in UTC.
+
+mod application;
+mod details;
+mod finding;
+mod metrics;
+
+use std::io::{self, Write};
+
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+
+use crate::engine::{Report, SourceProblem, Summary};
+use crate::parse::Position;
+use crate::severity::Severity;
+
+pub(super) use application::application;
+pub(super) use finding::{MeasureView, Number, evidence, thresholds};
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &Document(report)).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+struct Document<'a>(&'a Report);
+
+/// This program, as reports name it.
+#[derive(Serialize)]
+pub(super) struct Tool {
+    name: &'static str,
+    version: &'static str,
+}
+
+impl Tool {
+    pub(super) const THIS: Self = Self { name: "elephant-rs", version: env!("CARGO_PKG_VERSION") };
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(report) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schema_version", &1)?;
+        map.serialize_entry("tool", &Tool::THIS)?;
+        map.serialize_entry("summary", &summary(&report.summary))?;
+        map.serialize_entry("applications", &Each(&report.applications, application))?;
+        map.serialize_entry("problems", &Each(&report.problems, problem))?;
+        if let Some(comparison) = &report.comparison {
+            map.serialize_entry("baseline", &super::comparison::baseline(comparison))?;
+        }
+        map.end()
+    }
+}
+
+/// Serialises a slice through a view of each element, one at a time.
+pub(super) struct Each<'a, T, V>(pub(super) &'a [T], pub(super) fn(&'a T) -> V);
+
+impl<T, V: Serialize> Serialize for Each<'_, T, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(items, view) = self;
+        let mut list = serializer.serialize_seq(Some(items.len()))?;
+        for item in *items {
+            list.serialize_element(&view(item))?;
+        }
+        list.end()
+    }
+}
+
+/// Serialises keys and values in their order.
+pub(super) struct Pairs<K, V>(pub(super) Vec<(K, V)>);
+
+impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+#[derive(Serialize)]
+struct SummaryView {
+    files: FilesView,
+    applications: u64,
+    findings: Pairs<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct FilesView {
+    found: u64,
+    analysed: u64,
+    skipped: u64,
+    failed: u64,
+}
+
+pub(super) fn files(summary: &Summary) -> FilesView {
+    FilesView {
+        found: summary.files_found,
+        analysed: summary.files_analysed,
+        skipped: summary.files_skipped,
+        failed: summary.files_failed,
+    }
+}
+
+fn summary(summary: &Summary) -> SummaryView {
+    let levels = Severity::ALL.into_iter().zip(summary.findings).skip(1).rev();
+    SummaryView {
+        files: files(summary),
+        applications: summary.applications,
+        findings: Pairs(levels.map(|(level, count)| (level.name(), count)).collect()),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct ProblemView<'a> {
+    source: &'a str,
+    line: Option<u64>,
+    byte: Option<u64>,
+    level: &'static str,
+    code: &'static str,
+    message: &'a str,
+    count: u64,
+}
+
+pub(super) fn problem(problem: &SourceProblem) -> ProblemView<'_> {
+    let SourceProblem { source, problem } = problem;
+    let (line, byte) = match problem.position {
+        Some(Position::Line(line)) => (Some(line), None),
+        Some(Position::Byte(byte)) => (None, Some(byte)),
+        None => (None, None),
+    };
+    ProblemView {
+        source,
+        line,
+        byte,
+        level: problem.level.name(),
+        code: problem.code,
+        message: &problem.message,
+        count: problem.count,
+    }
+}

@@ -1,0 +1,322 @@
+//! A test report for GitLab, Jenkins and their kin: a suite for each application, a case for each rule.
+//!
+//! A rule that was evaluated and has no finding that is listed is a passed test, one with findings a failed one; one
+//! that could not be evaluated, or whose findings a rule file silences or a baseline accepts, is skipped. A rule that
+//! does not apply is no test. Both tools compare runs by the names of class and test, so these are the job's name and the rule's id and
+//! hold nothing that changes from run to run, as far as the report allows.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+use quick_xml::writer::ElementWriter;
+
+use super::comparison::words::cost;
+use super::words::about;
+use super::wrap::clean;
+use crate::baseline::{Comparison, MetricChange, MetricVerdict};
+use crate::engine::{ApplicationReport, Report, SourceProblem};
+use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::parse::Level;
+use crate::severity::Severity;
+
+/// The suite of what runs cost beside a baseline.
+const COSTS: &str = "costs";
+/// The suite of what could not be read.
+const INPUT: &str = "input";
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut xml = Writer::new_with_indent(&mut *out, b' ', 2);
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let classes = classes(&report.applications);
+    let suites = report.applications.iter().zip(&classes);
+    let suites: Vec<Suite<'_>> = suites.map(|(app, class)| Suite::of(app, class, report)).collect();
+    let unreadable: Vec<_> =
+        report.problems.iter().filter(|entry| entry.problem.level == Level::Error).collect();
+    let mut counts = Counts { tests: unreadable.len(), errors: unreadable.len(), ..Counts::default() };
+    let costs = Costs::of(report.comparison.as_ref());
+    counts.tests += costs.cases.len();
+    counts.failures += costs.failures();
+    for suite in &suites {
+        let Counts { tests, failures, skipped, .. } = suite.counts();
+        counts.tests += tests;
+        counts.failures += failures;
+        counts.skipped += skipped;
+    }
+    let root = counts.write(xml.create_element("testsuites").with_attribute(("name", "elephant-rs")));
+    root.write_inner_content(|xml| {
+        suites.iter().try_for_each(|suite| suite.write(xml))?;
+        costs.write(xml)?;
+        if unreadable.is_empty() { Ok(()) } else { input(&unreadable, xml) }
+    })?;
+    writeln!(xml.get_mut())
+}
+
+type Xml<'a> = Writer<&'a mut dyn Write>;
+
+#[derive(Default)]
+struct Counts {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+}
+
+impl Counts {
+    fn write<'a, W: Write>(&self, element: ElementWriter<'a, W>) -> ElementWriter<'a, W> {
+        let Self { tests, failures, errors, skipped } = self;
+        let counts = [("tests", tests), ("failures", failures), ("errors", errors), ("skipped", skipped)];
+        counts.into_iter().fold(element, |element, (name, count)| {
+            element.with_attribute((name, count.to_string().as_str()))
+        })
+    }
+}
+
+struct Suite<'a> {
+    app: &'a ApplicationReport,
+    class: &'a str,
+    cases: Vec<Case<'a>>,
+}
+
+struct Case<'a> {
+    rule: &'a str,
+    findings: Vec<&'a Finding>,
+    accepted: Vec<&'a Finding>,
+    suppressed: Vec<&'a Suppressed>,
+    not_evaluated: Vec<&'a NotEvaluated>,
+}
+
+impl<'a> Suite<'a> {
+    fn of(app: &'a ApplicationReport, class: &'a str, report: &'a Report) -> Self {
+        let mut rules: Vec<&str> = report.rules.iter().map(|rule| rule.id.as_ref()).collect();
+        let told = app.findings.iter().map(|finding| &finding.rule);
+        for rule in told.chain(app.suppressed.iter().map(|suppressed| &suppressed.finding.rule)) {
+            if !rules.contains(&rule.as_ref()) {
+                rules.push(rule);
+            }
+        }
+        let cases =
+            rules.into_iter().filter_map(|rule| Case::of(rule, app, report.comparison.as_ref())).collect();
+        Self { app, class, cases }
+    }
+
+    fn counts(&self) -> Counts {
+        let failures = self.cases.iter().filter(|case| !case.findings.is_empty()).count();
+        let skipped = self.cases.iter().filter(|case| case.is_skipped()).count();
+        Counts { tests: self.cases.len(), failures, errors: 0, skipped }
+    }
+
+    fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
+        let Self { app, class, cases } = self;
+        let name = [Some(app.id.as_str()), app.name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+        let suite = xml.create_element("testsuite").with_attribute(("name", text(&name.join(" ")).as_str()));
+        let mut suite = self.counts().write(suite);
+        // Without the zone, as the schema of Jenkins has it.
+        if let Some(time) = app.started_at.and_then(crate::units::Timestamp::to_rfc3339) {
+            suite = suite.with_attribute(("timestamp", time.split('.').next().unwrap_or_default()));
+        }
+        suite
+            .write_inner_content(|xml| {
+                properties(app, xml)?;
+                cases.iter().try_for_each(|case| case.write(class, xml))
+            })
+            .map(drop)
+    }
+}
+
+fn properties(app: &ApplicationReport, xml: &mut Xml<'_>) -> io::Result<()> {
+    let run_time = app.metrics.run_time.map(|time| time.get().to_string());
+    let score = app.score.to_string();
+    let known = [
+        ("engine", Some(app.engine.name())),
+        ("user", app.user.as_deref()),
+        ("queue", app.queue.as_deref()),
+        ("job_type", app.job_type),
+        ("status", Some(app.status.name())),
+        ("runtime_ms", run_time.as_deref()),
+        ("severity", Some(app.severity.name())),
+        ("score", Some(score.as_str())),
+        ("source", app.sources.first().map(String::as_str)),
+    ];
+    let list = xml.create_element("properties");
+    list.write_inner_content(|xml| {
+        for (name, value) in known {
+            let Some(value) = value else { continue };
+            let property = xml.create_element("property");
+            property.with_attributes([("name", name), ("value", text(value).as_str())]).write_empty()?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+impl<'a> Case<'a> {
+    /// Beside a baseline, findings that it accepts are no failures.
+    fn of(rule: &'a str, app: &'a ApplicationReport, comparison: Option<&Comparison>) -> Option<Self> {
+        let listed = app.findings.iter().filter(|finding| finding.rule == rule);
+        let is_bad = |finding: &&Finding| {
+            let change = comparison.and_then(|comparison| comparison.of(app, finding));
+            change.is_none_or(|change| change.change.is_bad())
+        };
+        let (findings, accepted) =
+            listed.filter(|finding| finding.severity > Severity::None).partition(is_bad);
+        let case = Self {
+            rule,
+            findings,
+            accepted,
+            suppressed: app.suppressed.iter().filter(|it| it.finding.rule == rule).collect(),
+            not_evaluated: app.not_evaluated.iter().filter(|it| it.rule == rule).collect(),
+        };
+        let known = app.evaluated.iter().any(|evaluated| evaluated == rule);
+        (known || !case.findings.is_empty() || case.is_skipped()).then_some(case)
+    }
+
+    fn is_skipped(&self) -> bool {
+        let told = [self.accepted.len(), self.suppressed.len(), self.not_evaluated.len()];
+        self.findings.is_empty() && told.into_iter().any(|count| count > 0)
+    }
+
+    fn write(&self, class: &str, xml: &mut Xml<'_>) -> io::Result<()> {
+        let case = xml
+            .create_element("testcase")
+            .with_attributes([("classname", class), ("name", text(self.rule).as_str())]);
+        if let Some(worst) = self.findings.first() {
+            return case.write_inner_content(|xml| self.failure(worst, xml)).map(drop);
+        }
+        let silenced = self.suppressed.iter().map(|it| {
+            let until = it.until.map(|day| format!(" until {day}")).unwrap_or_default();
+            format!("suppressed{until}: {} ({})", text(&it.reason), text(&it.finding.message))
+        });
+        let missing = self.not_evaluated.iter().map(|it| format!("not evaluated: {}", text(&it.reason)));
+        let accepted =
+            self.accepted.iter().map(|it| format!("accepted by the baseline: {}", text(&about(it))));
+        let reasons = accepted.chain(silenced).chain(missing).collect::<Vec<_>>().join("; ");
+        if reasons.is_empty() {
+            return case.write_empty().map(drop);
+        }
+        // Jenkins shows the attribute, GitLab the content.
+        case.write_inner_content(|xml| {
+            let skipped = xml.create_element("skipped").with_attribute(("message", reasons.as_str()));
+            skipped.write_text_content(BytesText::new(&reasons)).map(drop)
+        })
+        .map(drop)
+    }
+
+    /// All findings of the rule in one failure: readers of this format take the first one only.
+    fn failure(&self, worst: &Finding, xml: &mut Xml<'_>) -> io::Result<()> {
+        let more = match self.findings.len() {
+            0 | 1 => String::new(),
+            count => format!(" (and {} more)", count - 1),
+        };
+        let message = text(&worst.message) + &more;
+        let blocks: Vec<String> = self.findings.iter().map(|finding| block(finding)).collect();
+        let failure = xml
+            .create_element("failure")
+            .with_attributes([("message", message.as_str()), ("type", worst.severity.name())]);
+        failure.write_text_content(BytesText::new(&blocks.join("\n"))).map(drop)
+    }
+}
+
+/// What the runs of each job cost beside the accepted ones: a case for each metric.
+struct Costs<'a> {
+    cases: Vec<(&'a str, &'a MetricChange)>,
+}
+
+impl<'a> Costs<'a> {
+    fn of(comparison: Option<&'a Comparison>) -> Self {
+        let jobs = comparison.map(|comparison| comparison.jobs.as_slice()).unwrap_or_default();
+        let cases = jobs.iter().flat_map(|job| job.metrics.iter().map(|metric| (job.key.as_str(), metric)));
+        Self { cases: cases.collect() }
+    }
+
+    fn failures(&self) -> usize {
+        self.cases.iter().filter(|(_, metric)| metric.verdict == MetricVerdict::Regressed).count()
+    }
+
+    fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
+        if self.cases.is_empty() {
+            return Ok(());
+        }
+        let counts = Counts { tests: self.cases.len(), failures: self.failures(), ..Counts::default() };
+        let suite = counts.write(xml.create_element("testsuite").with_attribute(("name", COSTS)));
+        suite.write_inner_content(|xml| {
+            self.cases.iter().try_for_each(|(job, metric)| {
+                let class = text(job).replace('.', "_");
+                let case = xml.create_element("testcase");
+                let case =
+                    case.with_attributes([("classname", class.as_str()), ("name", metric.metric.key())]);
+                if metric.verdict != MetricVerdict::Regressed {
+                    return case.write_empty().map(drop);
+                }
+                case.write_inner_content(|xml| {
+                    let message = text(&cost(metric));
+                    let failure = xml.create_element("failure");
+                    let failure =
+                        failure.with_attributes([("message", message.as_str()), ("type", "regressed")]);
+                    failure.write_text_content(BytesText::new(&message)).map(drop)
+                })
+                .map(drop)
+            })
+        })?;
+        Ok(())
+    }
+}
+
+fn block(finding: &Finding) -> String {
+    let severity = finding.severity.name().to_uppercase();
+    let head = format!("{severity} {}", text(&about(finding)));
+    let advice = finding.advice.iter().map(|advice| format!("\n  → {}", text(advice)));
+    std::iter::once(head).chain(advice).collect()
+}
+
+fn input(unreadable: &[&SourceProblem], xml: &mut Xml<'_>) -> io::Result<()> {
+    let count = unreadable.len();
+    let counts = Counts { tests: count, errors: count, ..Counts::default() };
+    let suite = counts.write(xml.create_element("testsuite").with_attribute(("name", INPUT)));
+    suite.write_inner_content(|xml| {
+        unreadable.iter().try_for_each(|entry| {
+            let name = format!("{} ({})", text(&entry.source), entry.problem.code);
+            let case = xml.create_element("testcase");
+            let case = case.with_attributes([("classname", INPUT), ("name", name.as_str())]);
+            case.write_inner_content(|xml| {
+                let message = text(&entry.problem.message);
+                let error = xml.create_element("error");
+                error
+                    .with_attributes([("message", message.as_str()), ("type", entry.problem.code)])
+                    .write_text_content(BytesText::new(&message))
+                    .map(drop)
+            })
+            .map(drop)
+        })
+    })?;
+    Ok(())
+}
+
+/// A class name for each application: the job's name, with the id where two have the same. Jenkins takes what stands
+/// before the last dot for a package.
+fn classes(applications: &[ApplicationReport]) -> Vec<String> {
+    let name = |app: &ApplicationReport| text(app.name.as_deref().unwrap_or(&app.id)).replace('.', "_");
+    let mut uses: BTreeMap<String, u64> = BTreeMap::new();
+    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+    for app in applications {
+        *uses.entry(name(app)).or_default() += 1;
+    }
+    let class = |app: &ApplicationReport| {
+        let name = name(app);
+        if uses.get(&name).is_none_or(|&uses| uses == 1) {
+            return name;
+        }
+        let attempt = app.attempt.as_deref().map(|attempt| format!(" {}", text(attempt)));
+        let full = format!("{name} ({}{})", text(&app.id), attempt.unwrap_or_default()).replace('.', "_");
+        let copies = seen.entry(full.clone()).or_default();
+        *copies += 1;
+        if *copies > 1 { format!("{full} {copies}") } else { full }
+    };
+    applications.iter().map(class).collect()
+}
+
+/// `text` without what XML 1.0 cannot hold, on one line.
+fn text(text: &str) -> String {
+    clean(text).replace(['\u{fffe}', '\u{ffff}'], " ")
+}

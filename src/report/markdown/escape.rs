@@ -1,0 +1,104 @@
+//! Names of others in GitHub's Markdown: no markup, no links, no mentions.
+
+use super::super::wrap::clean;
+
+/// Breaks what GitHub would link wherever it stands: it looks at the text that is left once escapes are gone.
+const NOTHING: &str = "&#8203;";
+
+/// `name`, cut to `length` characters, as text that is shown as it is.
+pub(in crate::report) fn text(name: &str, length: usize) -> String {
+    escaped(name, length, |at, escaped| match at.c {
+        '_' if at.is_in_word => escaped.push('_'),
+        '\\' | '`' | '*' | '_' | '~' | '[' | ']' | '|' | '$' => {
+            escaped.push('\\');
+            escaped.push(at.c);
+        }
+        '<' => escaped.push_str("&lt;"),
+        '>' => escaped.push_str("&gt;"),
+        '&' => escaped.push_str("&amp;"),
+        c => escaped.push(c),
+    })
+}
+
+/// The same within a block of HTML, where Markdown is not read.
+pub(super) fn html(name: &str, length: usize) -> String {
+    escaped(name, length, |at, escaped| match at.c {
+        '<' => escaped.push_str("&lt;"),
+        '>' => escaped.push_str("&gt;"),
+        '&' => escaped.push_str("&amp;"),
+        '"' => escaped.push_str("&quot;"),
+        '\'' => escaped.push_str("&#39;"),
+        c => escaped.push(c),
+    })
+}
+
+/// A character of a name.
+struct At {
+    c: char,
+    /// Whether letters or digits stand on both sides.
+    is_in_word: bool,
+}
+
+fn escaped(name: &str, length: usize, write: impl Fn(&At, &mut String)) -> String {
+    let clean = clean(name);
+    let mut escaped = String::new();
+    let mut word = String::new();
+    let mut chars = clean.chars().peekable();
+    let mut place = 0;
+    while let Some(c) = chars.next() {
+        if place == length {
+            escaped.push('…');
+            break;
+        }
+        place += 1;
+        let is_in_word = !word.is_empty() && chars.peek().is_some_and(|next| next.is_alphanumeric());
+        write(&At { c, is_in_word }, &mut escaped);
+        if would_link(c, &word.to_ascii_lowercase()) {
+            escaped.push_str(NOTHING);
+        }
+        if c.is_alphanumeric() { word.push(c) } else { word.clear() }
+    }
+    escaped
+}
+
+/// Whether `c` behind `word` begins a link: `@user`, `#1`, `GH-1`, `https://…`, `www.…`.
+fn would_link(c: char, word: &str) -> bool {
+    match c {
+        '@' | '#' => true,
+        ':' => ["http", "https", "ftp", "mailto", "xmpp"].iter().any(|scheme| word.ends_with(scheme)),
+        '.' => word.ends_with("www"),
+        '-' => word.ends_with("gh"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_as_they_are() {
+        assert_eq!(
+            text("200 maps read 1.0 MiB each, 99 times (critical from 16)", 100).replace('\\', ""),
+            "200 maps read 1.0 MiB each, 99 times (critical from 16)"
+        );
+        assert_eq!(text("hdfs://namenode:8020/x", 100), "hdfs://namenode:8020/x");
+        assert_eq!(text("job_1_2", 100), "job_1_2");
+        assert_eq!(text("häuser", 3), "häu…");
+    }
+
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(text("[x](y) `a` *b* _c_ | <b>", 100), "\\[x\\](y) \\`a\\` \\*b\\* \\_c\\_ \\| &lt;b&gt;");
+        assert_eq!(text("a\nb\0", 100), "a b ");
+        assert_eq!(html("<b a=\"1\">&'", 100), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
+    }
+
+    #[test]
+    fn names_link_nowhere() {
+        assert_eq!(text("@torvalds", 100), "@&#8203;torvalds");
+        assert_eq!(text("rust-lang/rust#1 GH-2", 100), "rust-lang/rust#&#8203;1 GH-&#8203;2");
+        assert_eq!(text("see HTTPS://example.com", 100), "see HTTPS:&#8203;//example.com");
+        assert_eq!(html("www.example.com", 100), "www.&#8203;example.com");
+    }
+}

@@ -1,0 +1,195 @@
+//! A comment for a pull request: a headline, the worst applications in a table, and what to do in a fold for each.
+
+mod budget;
+mod escape;
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use budget::Budget;
+use escape::html;
+pub(super) use escape::text;
+
+use super::comparison::section;
+use super::words::{about, plural};
+use crate::engine::{ApplicationReport, Report, Summary};
+use crate::finding::{Finding, Suppressed};
+use crate::parse::Level;
+use crate::severity::Severity;
+use crate::units::{show_gb_hours, three_digits};
+
+/// What GitHub takes in one comment. It counts characters, which are never more than bytes; GitLab takes 1,000,000.
+const LIMIT: usize = 65_536;
+/// Bytes that the last lines need at most.
+const ENDING: usize = 1_000;
+/// Rows of the table.
+const ROWS: usize = 20;
+/// Characters of names.
+const NAME: usize = 80;
+/// Characters of a sentence.
+const SENTENCE: usize = 600;
+/// Problems that are listed.
+const PROBLEMS: usize = 20;
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Budget::new(LIMIT - ENDING);
+    page.force(&headline(&report.summary));
+    if let Some(comparison) = &report.comparison {
+        page.force(&section(comparison));
+    }
+    let worth: Vec<&ApplicationReport> = report.applications.iter().filter(|app| tells(app)).collect();
+    table(&worth, &mut page);
+    let shown = worth.iter().take_while(|app| fold(app, &mut page)).count();
+    let left_out = worth.get(shown..).unwrap_or_default();
+    if !left_out.is_empty() {
+        let findings: usize = left_out.iter().map(|app| app.findings.len()).sum();
+        page.force(&format!(
+            "{} with {} did not fit: a comment ends at {LIMIT} characters.\n\n",
+            plural(left_out.len() as u64, "application"),
+            plural(findings as u64, "finding")
+        ));
+    }
+    problems(report, &mut page);
+    page.force(&ending(&report.summary));
+    out.write_all(page.text().as_bytes())
+}
+
+/// Whether there is anything to say about the application.
+fn tells(app: &ApplicationReport) -> bool {
+    !app.findings.is_empty() || !app.suppressed.is_empty() || !app.not_evaluated.is_empty() || !app.complete
+}
+
+fn headline(summary: &Summary) -> String {
+    let found = match summary.findings.iter().skip(1).sum::<u64>() {
+        0 => "no findings".to_owned(),
+        1 => format!("{} finding", counts(summary.findings).join(", ")),
+        2.. => format!("{} findings", counts(summary.findings).join(", ")),
+    };
+    format!("## elephant-rs: {found} in {}\n\n", plural(summary.applications, "application"))
+}
+
+/// "1 critical", "2 moderate".
+fn counts(findings: [u64; 5]) -> Vec<String> {
+    let levels = Severity::ALL.into_iter().zip(findings).skip(1).rev();
+    levels.filter(|(_, count)| *count > 0).map(|(level, count)| format!("{count} {level}")).collect()
+}
+
+fn table(apps: &[&ApplicationReport], page: &mut Budget) {
+    let rows: Vec<_> = apps.iter().filter(|app| app.severity > Severity::None).collect();
+    if rows.is_empty() {
+        return;
+    }
+    page.force(
+        "| severity | score | application | name | user | run time | GB·h used | wasted | findings |\n",
+    );
+    page.force("| --- | ---: | --- | --- | --- | ---: | ---: | ---: | --- |\n");
+    for app in rows.iter().take(ROWS) {
+        let known = |name: Option<&str>| text(name.unwrap_or_default(), NAME / 2);
+        let wasted = app.metrics.wasted_percent().map(|percent| format!("{} %", three_digits(percent)));
+        page.force(&format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            app.severity,
+            app.score,
+            text(&app.id, NAME),
+            known(app.name.as_deref()),
+            known(app.user.as_deref()),
+            app.metrics.run_time.map(|time| time.to_string()).unwrap_or_default(),
+            app.metrics.used.map(show_gb_hours).unwrap_or_default(),
+            wasted.unwrap_or_default(),
+            counts(app.counts).join(", "),
+        ));
+    }
+    if let Some(more) = rows.len().checked_sub(ROWS).filter(|more| *more > 0) {
+        page.force(&format!("\n… and {}.\n", plural(more as u64, "more application")));
+    }
+    page.force("\n");
+}
+
+/// Everything about one application; `false` if not even its first finding has room.
+fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
+    const CLOSE: &str = "\n</details>\n\n";
+    let name = app.name.as_deref().map(|name| format!(" {}", html(name, NAME))).unwrap_or_default();
+    let counts = counts(app.counts);
+    let verdict = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
+    let head = format!("<details>\n<summary><b>{}</b>{name}: {verdict}</summary>\n\n", html(&app.id, NAME));
+    let mut body = page.part(head.len() + CLOSE.len() + 100);
+    let mut shown = 0;
+    for item in &app.findings {
+        if !body.add(&finding(item)) {
+            break;
+        }
+        shown += 1;
+    }
+    if shown == 0 && !app.findings.is_empty() {
+        return false;
+    }
+    if shown < app.findings.len() {
+        body.force(&format!(
+            "- … {} did not fit.\n",
+            plural((app.findings.len() - shown) as u64, "more finding")
+        ));
+    }
+    // What is nice to know goes where there is room.
+    let _ = body.add(&notes(app));
+    page.force(&head);
+    page.force(body.text());
+    page.force(CLOSE);
+    true
+}
+
+fn finding(finding: &Finding) -> String {
+    let severity = finding.severity.name().to_uppercase();
+    let mut item =
+        format!("- **{severity}** {}: {}\n", text(&finding.rule, NAME), text(&about(finding), SENTENCE));
+    for advice in &finding.advice {
+        // Writing to a string cannot fail.
+        let _ = writeln!(item, "  - → {}", text(advice, SENTENCE));
+    }
+    item
+}
+
+/// What was not judged, and how far the judgement goes.
+fn notes(app: &ApplicationReport) -> String {
+    let mut notes = String::new();
+    if !app.complete {
+        notes.push_str("- Its history is incomplete: the findings rest on what was read of it.\n");
+    }
+    for Suppressed { finding, reason, until, .. } in &app.suppressed {
+        let until = until.map(|day| format!(", until {day}")).unwrap_or_default();
+        let (rule, reason) = (text(&finding.rule, NAME), text(reason, SENTENCE));
+        let _ = writeln!(notes, "- suppressed: {rule} ({reason}{until})");
+    }
+    let rules: Vec<String> = app.not_evaluated.iter().map(|rule| text(&rule.rule, NAME)).collect();
+    if !rules.is_empty() {
+        let _ = writeln!(notes, "- not evaluated, as the history lacks the data: {}", rules.join(", "));
+    }
+    notes
+}
+
+fn problems(report: &Report, page: &mut Budget) {
+    let told: Vec<_> = report.problems.iter().filter(|entry| entry.problem.level >= Level::Warning).collect();
+    if told.is_empty() {
+        return;
+    }
+    let mut list =
+        format!("<details>\n<summary>{} while reading</summary>\n\n", plural(told.len() as u64, "problem"));
+    for entry in told.iter().take(PROBLEMS) {
+        let (source, message) = (text(&entry.source, 2 * NAME), text(&entry.problem.message, SENTENCE));
+        let _ = writeln!(list, "- {}: {source}: {message}", entry.problem.level.name());
+    }
+    if let Some(more) = told.len().checked_sub(PROBLEMS).filter(|more| *more > 0) {
+        let _ = writeln!(list, "- … and {more} more");
+    }
+    list.push_str("\n</details>\n\n");
+    if !page.add(&list) {
+        page.force(&format!("{} while reading are not listed.\n\n", plural(told.len() as u64, "problem")));
+    }
+}
+
+fn ending(summary: &Summary) -> String {
+    let Summary { files_analysed, files_skipped, files_failed, .. } = *summary;
+    format!(
+        "{} read, {files_skipped} skipped, {files_failed} failed. `elephant-rs rules show RULE` explains a rule.\n",
+        plural(files_analysed, "file")
+    )
+}

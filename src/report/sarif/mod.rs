@@ -1,0 +1,50 @@
+//! SARIF 2.1.0 for code scanning: one run, the rules with their pages, a result for each finding. Suppressed findings
+//! are results with a suppression; what could not be read or evaluated is a notification.
+
+mod document;
+mod notifications;
+mod results;
+mod uri;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use document::{Document, Driver, Invocation, Rule, Run, Tool};
+use results::Results;
+
+use crate::engine::Report;
+
+/// GitHub refuses a run with more results. The worst applications come first, so these are kept.
+const MAX_RESULTS: usize = 25_000;
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let rules = Rules::of(report);
+    let driver = Driver {
+        name: "elephant-rs",
+        version: env!("CARGO_PKG_VERSION"),
+        semantic_version: env!("CARGO_PKG_VERSION"),
+        rules: report.rules.iter().map(Rule::of).collect(),
+    };
+    let results = Results::of(report, MAX_RESULTS);
+    let invocation = Invocation {
+        execution_successful: !report.named_input_failed,
+        tool_execution_notifications: notifications::all(report, &rules, results.left_out),
+    };
+    let run = Run { tool: Tool { driver }, invocations: [invocation], results: results.views(&rules) };
+    let document = Document::of(run);
+    serde_json::to_writer_pretty(&mut *out, &document).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+/// Where each rule stands in the driver's list.
+struct Rules<'a>(BTreeMap<&'a str, usize>);
+
+impl<'a> Rules<'a> {
+    fn of(report: &'a Report) -> Self {
+        Self(report.rules.iter().enumerate().map(|(index, rule)| (rule.id.as_ref(), index)).collect())
+    }
+
+    fn index(&self, rule: &str) -> Option<usize> {
+        self.0.get(rule).copied()
+    }
+}

@@ -1,0 +1,100 @@
+//! What could not be read, and what could not be judged.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::results::{Location, Message, plain};
+use super::{MAX_RESULTS, Rules};
+use crate::engine::{Report, SourceProblem};
+use crate::parse::{Level, Position};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Notification {
+    level: &'static str,
+    message: Message,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location>,
+    descriptor: Descriptor,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    associated_rule: Option<AssociatedRule>,
+}
+
+#[derive(Serialize)]
+struct Descriptor {
+    id: &'static str,
+}
+
+#[derive(Serialize)]
+struct AssociatedRule {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+}
+
+pub(super) fn all(report: &Report, rules: &Rules<'_>, left_out: usize) -> Vec<Notification> {
+    let cut = (left_out > 0).then(|| too_many(left_out));
+    cut.into_iter().chain(report.problems.iter().map(problem)).chain(not_evaluated(report, rules)).collect()
+}
+
+fn too_many(left_out: usize) -> Notification {
+    let text = format!(
+        "{left_out} findings are left out: code scanning takes {MAX_RESULTS} results; \
+         raise --min-severity, or see the JSON report"
+    );
+    Notification {
+        level: "warning",
+        message: Message { text },
+        locations: Vec::new(),
+        descriptor: Descriptor { id: "too-many-results" },
+        associated_rule: None,
+    }
+}
+
+fn problem(entry: &SourceProblem) -> Notification {
+    let SourceProblem { source, problem } = entry;
+    let line = match problem.position {
+        Some(Position::Line(line)) => Some(line),
+        Some(Position::Byte(_)) | None => None,
+    };
+    let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
+    let often = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
+    Notification {
+        level: match problem.level {
+            Level::Info => "note",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        },
+        message: Message { text: format!("{}{place}: {}{often}", plain(source), plain(&problem.message)) },
+        locations: vec![Location::of(source, line)],
+        descriptor: Descriptor { id: problem.code },
+        associated_rule: None,
+    }
+}
+
+/// One notification for each rule and reason: a folder of old histories lacks the same data everywhere.
+fn not_evaluated(report: &Report, rules: &Rules<'_>) -> Vec<Notification> {
+    let mut applications: BTreeMap<(Option<usize>, &str, &str), Vec<&str>> = BTreeMap::new();
+    for app in &report.applications {
+        for missing in &app.not_evaluated {
+            let rule = missing.rule.as_ref();
+            applications.entry((rules.index(rule), rule, &missing.reason)).or_default().push(&app.id);
+        }
+    }
+    let notification = |((index, rule, reason), apps): ((Option<usize>, &str, &str), Vec<&str>)| {
+        let first = apps.first().copied().unwrap_or_default();
+        let whose = match apps.len() {
+            0 | 1 => first.to_owned(),
+            count => format!("{count} applications, the first is {first}"),
+        };
+        Notification {
+            level: "note",
+            message: Message { text: plain(&format!("{rule} was not evaluated: {reason} ({whose})")) },
+            locations: Vec::new(),
+            descriptor: Descriptor { id: "not-evaluated" },
+            associated_rule: Some(AssociatedRule { id: rule.to_owned(), index }),
+        }
+    };
+    applications.into_iter().map(notification).collect()
+}

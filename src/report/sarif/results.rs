@@ -1,0 +1,219 @@
+//! Findings as results of SARIF.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::super::json::Pairs;
+use super::super::json::{MeasureView, Number, evidence, thresholds};
+use super::super::words::about;
+use super::super::wrap::clean;
+
+use super::{Rules, uri};
+use crate::baseline::{Change, Comparison, FindingChange};
+use crate::engine::{ApplicationReport, Report};
+use crate::finding::{Finding, Suppressed};
+use crate::fingerprint::fingerprint;
+use crate::severity::Severity;
+
+/// The findings that are written.
+pub(super) struct Results<'a> {
+    kept: Vec<(&'a ApplicationReport, &'a Finding, Option<&'a Suppressed>)>,
+    comparison: Option<&'a Comparison>,
+    /// How many are not.
+    pub(super) left_out: usize,
+}
+
+impl<'a> Results<'a> {
+    /// Suppressed findings come last, so that they go first where there are too many.
+    pub(super) fn of(report: &'a Report, max: usize) -> Self {
+        let apps = || report.applications.iter();
+        let found = apps().flat_map(|app| app.findings.iter().map(move |finding| (app, finding, None)));
+        let silenced = apps().flat_map(|app| {
+            app.suppressed.iter().map(move |suppressed| (app, &suppressed.finding, Some(suppressed)))
+        });
+        let mut kept: Vec<_> = found.chain(silenced).collect();
+        let left_out = kept.len().saturating_sub(max);
+        kept.truncate(max);
+        Self { kept, comparison: report.comparison.as_ref(), left_out }
+    }
+
+    pub(super) fn views(self, rules: &Rules<'_>) -> Vec<SarifResult<'a>> {
+        let Self { kept, comparison, .. } = self;
+        let result = |(app, finding, suppressed)| {
+            let state = comparison.and_then(|comparison| comparison.of(app, finding)).map(baseline_state);
+            SarifResult { baseline_state: state, ..SarifResult::of(app, finding, suppressed, rules) }
+        };
+        kept.into_iter().map(result).collect()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SarifResult<'a> {
+    rule_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_index: Option<usize>,
+    kind: &'static str,
+    level: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_state: Option<&'static str>,
+    message: Message,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location>,
+    partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppressions: Option<[Suppression<'a>; 1]>,
+    properties: Properties<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Message {
+    pub(super) text: String,
+}
+
+#[derive(Serialize)]
+struct Suppression<'a> {
+    kind: &'static str,
+    status: &'static str,
+    justification: &'a str,
+    properties: SuppressionProperties<'a>,
+}
+
+#[derive(Serialize)]
+struct SuppressionProperties<'a> {
+    until: Option<String>,
+    origin: &'a str,
+}
+
+#[derive(Serialize)]
+struct Properties<'a> {
+    application: &'a str,
+    attempt: Option<&'a str>,
+    name: Option<&'a str>,
+    user: Option<&'a str>,
+    queue: Option<&'a str>,
+    engine: &'static str,
+    subject: Cow<'static, str>,
+    severity: Severity,
+    score: u64,
+    evidence: Pairs<&'a str, MeasureView<'a>>,
+    thresholds: Pairs<&'a str, [Number; 4]>,
+    advice: &'a [String],
+}
+
+impl<'a> SarifResult<'a> {
+    fn of(
+        app: &'a ApplicationReport,
+        finding: &'a Finding,
+        suppressed: Option<&'a Suppressed>,
+        rules: &Rules<'_>,
+    ) -> Self {
+        let (kind, level) = match finding.severity {
+            Severity::None => ("pass", "none"),
+            Severity::Low => ("fail", "note"),
+            Severity::Moderate => ("fail", "warning"),
+            Severity::Severe | Severity::Critical => ("fail", "error"),
+        };
+        let print = fingerprint(app, finding).to_string();
+        // GitHub knows results again by the second name only.
+        let prints = [("elephantFingerprint/v1", print.clone()), ("primaryLocationLineHash", print)];
+        Self {
+            rule_id: &finding.rule,
+            rule_index: rules.index(&finding.rule),
+            kind,
+            level,
+            baseline_state: None,
+            message: Message { text: message(app, finding) },
+            locations: app.sources.first().map(|source| Location::of(source, None)).into_iter().collect(),
+            partial_fingerprints: prints.into_iter().collect(),
+            suppressions: suppressed.map(|suppressed| [Suppression::of(suppressed)]),
+            properties: Properties {
+                application: &app.id,
+                attempt: app.attempt.as_deref(),
+                name: app.name.as_deref(),
+                user: app.user.as_deref(),
+                queue: app.queue.as_deref(),
+                engine: app.engine.name(),
+                subject: finding.subject.name(),
+                severity: finding.severity,
+                score: finding.score,
+                evidence: evidence(finding),
+                thresholds: thresholds(finding),
+                advice: &finding.advice,
+            },
+        }
+    }
+}
+
+/// How the finding stands to the accepted one, in the words of SARIF.
+fn baseline_state(change: &FindingChange) -> &'static str {
+    match change.change {
+        Change::New => "new",
+        Change::Unchanged => "unchanged",
+        Change::Worse | Change::Better => "updated",
+    }
+}
+
+impl<'a> Suppression<'a> {
+    fn of(suppressed: &'a Suppressed) -> Self {
+        let Suppressed { reason, until, origin, .. } = suppressed;
+        let properties = SuppressionProperties { until: until.map(|day| day.to_string()), origin };
+        Self { kind: "external", status: "accepted", justification: reason, properties }
+    }
+}
+
+/// The finding, whose it is, and what to do: all that many viewers show.
+fn message(app: &ApplicationReport, finding: &Finding) -> String {
+    let name = app.name.as_deref().map(|name| format!("{name} ({})", app.id));
+    let whose = name.unwrap_or_else(|| app.id.clone());
+    let mut text = plain(&format!("{whose}: {}", about(finding)));
+    for advice in &finding.advice {
+        text.push_str("\n→ ");
+        text.push_str(&plain(advice));
+    }
+    text
+}
+
+/// Words of others in a message, where `[text](target)` is a link.
+pub(super) fn plain(text: &str) -> String {
+    clean(text).replace("](", "] (")
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Location {
+    physical_location: PhysicalLocation,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    region: Region,
+}
+
+#[derive(Serialize)]
+struct ArtifactLocation {
+    uri: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u64,
+}
+
+impl Location {
+    /// A place in a file. Histories have no line that a finding is about; viewers ask for one.
+    pub(super) fn of(source: &str, line: Option<u64>) -> Self {
+        let region = Region { start_line: line.unwrap_or(1).max(1) };
+        Self {
+            physical_location: PhysicalLocation {
+                artifact_location: ArtifactLocation { uri: uri::of(source) },
+                region,
+            },
+        }
+    }
+}

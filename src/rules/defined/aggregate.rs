@@ -1,0 +1,83 @@
+//! Aggregates: values of rows put together. A row that does not tell its value is left out.
+
+use super::eval::{Gap, Inner, Value};
+pub(super) use super::node::Aggregate as Of;
+use super::node::AggregateKind;
+use super::scope::{Row, Scope};
+use crate::heuristics::split::two_groups;
+use crate::stats::{descriptive, nearest_rank};
+
+/// The aggregate over the rows of `scope`.
+///
+/// # Errors
+/// [`Gap::NoRows`] where no row tells its value, except for counts of rows that are there.
+pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Value<'a>, Gap<'n>> {
+    scope.spend(scope.row_count(of.rows).saturating_mul(of.cost))?;
+    let outside = Inner::default();
+    let constants: Vec<Result<Value<'a>, Gap<'n>>> =
+        of.constants.iter().map(|node| node.eval(scope, outside)).collect();
+    if constants.iter().any(|constant| matches!(constant, Err(Gap::TooExpensive))) {
+        return Err(Gap::TooExpensive);
+    }
+    let inner = |row| Inner { row: Some(row), constants: &constants };
+    if of.kind == AggregateKind::Count {
+        return count(of, scope, &inner);
+    }
+    let values = values(of, scope, &inner);
+    let number = match of.kind {
+        AggregateKind::Sum => (!values.is_empty()).then(|| descriptive::sum(&values)),
+        AggregateKind::Mean => descriptive::mean(&values),
+        AggregateKind::Median => descriptive::median(&values),
+        AggregateKind::Stddev => descriptive::standard_deviation(&values, 0),
+        AggregateKind::Min => values.iter().copied().min_by(f64::total_cmp),
+        AggregateKind::Max => values.iter().copied().max_by(f64::total_cmp),
+        AggregateKind::Percentile(share) => {
+            let mut sorted = values;
+            sorted.sort_unstable_by(f64::total_cmp);
+            nearest_rank(&sorted, share)
+        }
+        AggregateKind::Split if values.is_empty() => None,
+        AggregateKind::Split => {
+            #[allow(clippy::cast_possible_truncation)] // float casts saturate
+            let whole: Vec<i64> = values.iter().map(|value| *value as i64).collect();
+            return Ok(Value::Groups(two_groups(&whole)));
+        }
+        AggregateKind::Count => None,
+    };
+    let number = number.ok_or(Gap::NoRows(of))?;
+    if number.is_nan() { Err(Gap::Undefined) } else { Ok(Value::Number(number)) }
+}
+
+fn values<'a: 'c, 'n: 'c, 'c>(
+    of: &'n Of,
+    scope: &Scope<'a, 'n>,
+    inner: &dyn Fn(Row<'a>) -> Inner<'c, 'a, 'n>,
+) -> Vec<f64> {
+    let mut values = Vec::new();
+    scope.each_row(of.rows, &mut |row| {
+        let taken = of
+            .condition
+            .as_ref()
+            .is_none_or(|condition| matches!(condition.flag(scope, inner(row)), Ok(true)));
+        let value = of.value.as_ref().filter(|_| taken).map(|value| value.number(scope, inner(row)));
+        values.extend(value.and_then(Result::ok));
+    });
+    values
+}
+
+/// How many rows there are, or how many of those that tell it fulfil the condition; unknown where there are rows and
+/// none tells it.
+fn count<'a: 'c, 'n: 'c, 'c>(
+    of: &'n Of,
+    scope: &Scope<'a, 'n>,
+    inner: &dyn Fn(Row<'a>) -> Inner<'c, 'a, 'n>,
+) -> Result<Value<'a>, Gap<'n>> {
+    let (mut rows, mut told, mut fulfilled) = (0u64, 0u64, 0u64);
+    scope.each_row(of.rows, &mut |row| {
+        rows += 1;
+        let fulfils = of.condition.as_ref().map_or(Ok(true), |condition| condition.flag(scope, inner(row)));
+        told += u64::from(fulfils.is_ok());
+        fulfilled += u64::from(matches!(fulfils, Ok(true)));
+    });
+    if rows > 0 && told == 0 { Err(Gap::NoRows(of)) } else { Ok(Value::Number(fulfilled as f64)) }
+}

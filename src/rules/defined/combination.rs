@@ -1,0 +1,150 @@
+//! How thresholds make the severity of a rule: `min` where all have to be bad, `max` where one is enough.
+
+use cel::common::ast::{Expr, IdedExpr};
+
+use super::parse::{Mistake, Parsed, parse};
+use crate::rules::words::nearest;
+use crate::severity::Severity;
+
+/// A combination of thresholds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Combination {
+    /// One threshold, by its place.
+    Threshold(usize),
+    /// The mildest: all have to be bad.
+    Min(Vec<Self>),
+    /// The worst: one is enough.
+    Max(Vec<Self>),
+}
+
+impl Combination {
+    /// Reads a combination of the thresholds called `names`.
+    ///
+    /// # Errors
+    /// Every mistake in it.
+    pub(super) fn parse(source: &str, names: &[String]) -> Result<Self, Vec<Mistake>> {
+        let parsed = parse(source)?;
+        let mut mistakes = Vec::new();
+        let combination = read(&parsed.tree, &parsed, names, &mut mistakes);
+        combination.filter(|_| mistakes.is_empty()).ok_or(mistakes)
+    }
+
+    /// The severity, where `of` tells that of a threshold, and the threshold that decides. `min` is known where all
+    /// its parts are, `max` where one of them is.
+    ///
+    /// # Errors
+    /// What the first unknown threshold lacks.
+    pub(super) fn severity<E>(
+        &self,
+        of: &mut dyn FnMut(usize) -> Result<Severity, E>,
+    ) -> Result<(Severity, usize), E> {
+        match self {
+            Self::Threshold(place) => Ok((of(*place)?, *place)),
+            Self::Min(parts) => {
+                let known: Vec<_> = parts.iter().map(|part| part.severity(of)).collect::<Result<_, E>>()?;
+                // The first of equals.
+                Ok(known.into_iter().min_by_key(|(severity, _)| *severity).unwrap_or((Severity::None, 0)))
+            }
+            Self::Max(parts) => {
+                let mut worst: Option<Result<(Severity, usize), E>> = None;
+                for part in parts {
+                    let next = part.severity(of);
+                    worst = Some(match (worst, next) {
+                        (None | Some(Err(_)), next @ Ok(_)) | (None, next) => next,
+                        (Some(Ok(before)), Ok(next)) => Ok(if next.0 > before.0 { next } else { before }),
+                        (Some(before), Err(_)) => before,
+                    });
+                }
+                worst.unwrap_or(Ok((Severity::None, 0)))
+            }
+        }
+    }
+
+    /// The thresholds it takes.
+    pub(super) fn thresholds(&self, see: &mut dyn FnMut(usize)) {
+        match self {
+            Self::Threshold(place) => see(*place),
+            Self::Min(parts) | Self::Max(parts) => parts.iter().for_each(|part| part.thresholds(see)),
+        }
+    }
+}
+
+const HOW: &str = "write min(a, b) where all thresholds have to be passed, max(a, b) where one is enough";
+
+fn read(
+    expr: &IdedExpr,
+    parsed: &Parsed,
+    names: &[String],
+    mistakes: &mut Vec<Mistake>,
+) -> Option<Combination> {
+    let start = parsed.places.offset_for(expr.id).map_or(0, |(start, _)| start as usize);
+    match &expr.expr {
+        Expr::Ident(name) => {
+            let place = names.iter().position(|known| known == name);
+            if place.is_none() {
+                let near = nearest(name, names.iter().map(String::as_str));
+                let help = near.map_or_else(
+                    || format!("thresholds are {}", names.join(", ")),
+                    |near| format!("did you mean \"{near}\"?"),
+                );
+                mistakes.push(
+                    Mistake::new(start, name.len(), format!("there is no threshold \"{name}\"")).help(help),
+                );
+            }
+            place.map(Combination::Threshold)
+        }
+        Expr::Call(call) if call.target.is_none() && matches!(call.func_name.as_str(), "min" | "max") => {
+            if call.args.is_empty() {
+                mistakes.push(Mistake::new(start, 1, format!("{} of nothing", call.func_name)).help(HOW));
+                return None;
+            }
+            // All parts are read, for the mistakes in each.
+            let parts: Vec<_> = call.args.iter().map(|arg| read(arg, parsed, names, mistakes)).collect();
+            let parts = parts.into_iter().collect::<Option<Vec<_>>>()?;
+            Some(if call.func_name == "min" { Combination::Min(parts) } else { Combination::Max(parts) })
+        }
+        _ => {
+            mistakes.push(Mistake::new(start, 1, "a severity is made of thresholds, min and max").help(HOW));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn severity(source: &str, known: &[Option<Severity>]) -> Result<(Severity, usize), usize> {
+        let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
+        let combination = Combination::parse(source, &names).unwrap();
+        combination.severity(&mut |place| known[place].ok_or(place))
+    }
+
+    #[test]
+    fn all_or_one() {
+        use Severity::{Critical, Low, Moderate};
+        let known = [Some(Low), Some(Critical), Some(Moderate)];
+        assert_eq!(severity("min(a, b)", &known), Ok((Low, 0)));
+        assert_eq!(severity("max(a, b)", &known), Ok((Critical, 1)));
+        assert_eq!(severity("max(a, min(b, c))", &known), Ok((Moderate, 2)));
+        assert_eq!(severity("b", &known), Ok((Critical, 1)));
+    }
+
+    #[test]
+    fn what_is_unknown_stops_all_but_not_one() {
+        use Severity::{Low, None as Harmless};
+        let known = [Some(Low), None, Some(Harmless)];
+        assert_eq!(severity("max(b, a)", &known), Ok((Low, 0)));
+        assert_eq!(severity("max(a, b)", &known), Ok((Low, 0)));
+        assert_eq!(severity("min(b, c)", &known), Err(1));
+        assert_eq!(severity("max(b, b)", &known), Err(1));
+    }
+
+    #[test]
+    fn mistakes_have_their_place() {
+        let names = ["gc_ratio".to_owned()];
+        let mistakes = Combination::parse("min(gc_ratoi, 3)", &names).unwrap_err();
+        assert_eq!((mistakes[0].at, mistakes[1].at), (4, 14));
+        assert_eq!(mistakes[0].help.as_deref(), Some("did you mean \"gc_ratio\"?"));
+    }
+}

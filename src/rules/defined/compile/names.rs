@@ -1,0 +1,181 @@
+//! Names: values of the rule, facts by namespace, parts of splits.
+
+use cel::common::ast::{Expr, IdedExpr};
+
+use super::super::names::{self, NAMESPACES, RowField, Rows};
+use super::super::node::{Node, Part, Side};
+use super::super::unit::Type;
+use super::{Compiler, Over, RowUse, Typed, WRONG};
+use crate::rules::words::nearest;
+
+impl<'e> Compiler<'e> {
+    pub(super) fn identifier(&mut self, expr: &IdedExpr, name: &str) -> Typed {
+        let found = self.env.values.iter().enumerate().find(|(_, (known, _))| known == name);
+        if let Some((place, (_, kind))) = found {
+            return (Node::Value(place), *kind);
+        }
+        if self.env.later.iter().any(|later| later == name) {
+            let message = format!("the value \"{name}\" stands further down");
+            return self.wrong_with(expr, message, "a value sees only those above it");
+        }
+        if NAMESPACES.contains(&name) {
+            let first = names::lines(name).into_iter().next().map(|(field, ..)| field).unwrap_or_default();
+            let message = format!("\"{name}\" alone is no value");
+            return self.wrong_with(expr, message, format!("write one of its names, such as {name}.{first}"));
+        }
+        let values = self.env.values.iter().map(|(name, _)| name.as_str());
+        let known = values.chain(NAMESPACES);
+        let help = nearest(name, known).map(|near| format!("did you mean \"{near}\"?"));
+        let help =
+            help.unwrap_or_else(|| format!("there are {} and the values above", NAMESPACES.join(", ")));
+        self.wrong_with(expr, format!("there is no \"{name}\""), help)
+    }
+
+    pub(super) fn select(&mut self, expr: &'e IdedExpr, operand: &'e IdedExpr, field: &str) -> Typed {
+        if let Expr::Ident(namespace) = &operand.expr
+            && NAMESPACES.contains(&namespace.as_str())
+            && !self.env.values.iter().any(|(name, _)| name == namespace)
+        {
+            return self.fact(expr, namespace, field);
+        }
+        let (node, kind) = self.expression(operand);
+        match (kind, field, node) {
+            (Type::Groups(unit), "small", node) => (Node::Side(node.into(), Side::Small), Type::Group(unit)),
+            (Type::Groups(unit), "large", node) => (Node::Side(node.into(), Side::Large), Type::Group(unit)),
+            (Type::Groups(_), "deviation", node) => {
+                (Node::Part(node.into(), Side::Large, Part::Deviation), Type::NUMBER)
+            }
+            (Type::Groups(unit), "pivot", node) => {
+                (Node::Part(node.into(), Side::Large, Part::Pivot), Type::Number(unit))
+            }
+            (Type::Group(unit), "mean", Node::Side(split, side)) => {
+                (Node::Part(split, side, Part::Mean), Type::Number(unit))
+            }
+            (Type::Group(_), "count", Node::Side(split, side)) => {
+                (Node::Part(split, side, Part::Count), Type::COUNT)
+            }
+            (Type::Any, ..) => WRONG,
+            (Type::Groups(_), ..) => self.wrong_with(
+                expr,
+                format!("a split has no \"{field}\""),
+                "it has small.mean, small.count, large.mean, large.count, deviation and pivot",
+            ),
+            (Type::Group(_), ..) => {
+                self.wrong_with(expr, format!("a group has no \"{field}\""), "it has mean and count")
+            }
+            (kind, ..) => self.wrong(expr, format!("{} has no parts, and no \"{field}\"", kind.name())),
+        }
+    }
+
+    fn fact(&mut self, expr: &IdedExpr, namespace: &str, field: &str) -> Typed {
+        let found = match namespace {
+            "app" => names::app_field(field).map(|(field, kind)| (Node::App(field), kind)),
+            "tasks" => names::tasks_field(field).map(|(field, kind)| (Node::Tasks(field), kind)),
+            "attempts" => names::attempts_field(field).map(|(field, kind)| (Node::Attempts(field), kind)),
+            _ => {
+                let rows = Rows::named(namespace);
+                let found = rows.and_then(|rows| Some((rows, names::row_field(rows, field)?)));
+                if let Some((rows, (field, kind))) = found {
+                    return self.row_fact(expr, rows, field, kind);
+                }
+                None
+            }
+        };
+        let Some((node, kind)) = found else {
+            let lines = names::lines(namespace);
+            let near = nearest(field, lines.iter().map(|(name, ..)| name.as_str()));
+            // `app.tasks.total` and the like: the name may be in another namespace.
+            let elsewhere =
+                NAMESPACES.iter().find(|other| names::lines(other).iter().any(|(name, ..)| name == field));
+            let help = match (near, elsewhere) {
+                (Some(near), _) => format!("did you mean \"{namespace}.{near}\"?"),
+                (None, Some(other)) => format!("there is \"{other}.{field}\""),
+                (None, None) => "docs/defining-rules.md has the names".to_owned(),
+            };
+            return self.wrong_with(expr, format!("{namespace} has no \"{field}\""), help);
+        };
+        if matches!(node, Node::Tasks(_) | Node::Attempts(_)) && self.env.over == Over::Executor {
+            return self.no_tasks_of_executors(expr, namespace);
+        }
+        (node, kind)
+    }
+
+    /// A fact about a row: of the aggregate it stands in, or of what is judged.
+    fn row_fact(&mut self, expr: &IdedExpr, rows: Rows, field: RowField, kind: Type) -> Typed {
+        let is_subject =
+            matches!((self.env.over, rows), (Over::Stage, Rows::Stages) | (Over::Executor, Rows::Executors));
+        if is_subject {
+            return (Node::Subject(field), kind);
+        }
+        let name = rows.name();
+        if !self.can_run_over(expr, rows) {
+            return WRONG;
+        }
+        let needs = need(field, self.source, self.place(expr));
+        let Some(use_) = &mut self.row else {
+            let written = self.written(expr);
+            return self.wrong_with(
+                expr,
+                format!("each {name} has its own {written}"),
+                format!("put it into an aggregate, such as mean({written})"),
+            );
+        };
+        match use_.rows {
+            Some(other) if other != rows => {
+                let other = other.name();
+                self.wrong(
+                    expr,
+                    format!("an aggregate runs over one kind of rows, not over {other} and {name} at once"),
+                )
+            }
+            _ => {
+                let RowUse { rows: known, needs: all } = use_;
+                *known = Some(rows);
+                if !all.contains(&needs) {
+                    all.push(needs);
+                }
+                (Node::Row(field), kind)
+            }
+        }
+    }
+
+    /// Whether what is judged has such rows; what is not is told.
+    pub(super) fn can_run_over(&mut self, expr: &IdedExpr, rows: Rows) -> bool {
+        let name = rows.name();
+        match (self.env.over, rows) {
+            (Over::Executor, Rows::Tasks | Rows::Attempts) => {
+                self.no_tasks_of_executors(expr, name);
+                false
+            }
+            (Over::Application, _) | (_, Rows::Tasks | Rows::Attempts) => true,
+            (_, Rows::Stages | Rows::Jobs | Rows::Executors) => {
+                self.wrong_with(
+                    expr,
+                    format!("{name} is of the application, and this rule is not over it"),
+                    "say over: application, or leave it out",
+                );
+                false
+            }
+        }
+    }
+
+    fn no_tasks_of_executors(&mut self, expr: &IdedExpr, name: &str) -> Typed {
+        let message = format!("{name} does not tell the tasks of one executor");
+        self.wrong_with(expr, message, "executor has the sums over its tasks, such as executor.task_time")
+    }
+
+    /// A part as it stands in the source.
+    pub(super) fn written(&self, expr: &IdedExpr) -> &'e str {
+        let (at, len) = self.place(expr);
+        self.source.get(at..at + len).unwrap_or("it")
+    }
+}
+
+/// What a row must tell for a fact to be known, in the words of the history.
+fn need(field: RowField, source: &str, (at, len): (usize, usize)) -> String {
+    if let RowField::Attempt(names::AttemptField::Counter(counter)) = field {
+        return counter.name().to_owned();
+    }
+    let written = source.get(at..at + len).unwrap_or_default();
+    written.rsplit('.').next().unwrap_or_default().to_owned()
+}

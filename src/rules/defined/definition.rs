@@ -1,0 +1,76 @@
+//! A rule as its file defines it, checked and ready to run.
+
+use super::combination::Combination;
+use super::compile::Over;
+use super::example::Example;
+use super::limit::Limit;
+use super::node::Node;
+use super::template::Template;
+use super::unit::Type;
+use crate::model::Engine;
+use crate::model::spark::Facet;
+use crate::rules::Scope;
+use crate::rules::yaml::Span;
+
+/// A rule that users define.
+#[derive(Debug)]
+pub struct DefinedRule {
+    /// Its name for people.
+    pub title: String,
+    /// Its page in Markdown.
+    pub page: String,
+    /// The engine whose applications it judges; any where it is not told.
+    pub engine: Option<Engine>,
+    /// What it judges.
+    pub over: Over,
+    pub(super) when: Option<Node>,
+    pub(super) values: Vec<DefinedValue>,
+    pub(super) limits: Vec<DefinedLimit>,
+    pub(super) severity: Combination,
+    pub(super) score_tasks: Option<Node>,
+    pub(super) message: Template,
+    pub(super) advice: Vec<Advice>,
+    /// What it should say about examples.
+    pub examples: Vec<Example>,
+    /// The applications that it is for, by the scope of the document that defines it.
+    pub(super) only_for: Scope,
+    pub(super) rests_on: Vec<Facet>,
+}
+
+/// A value by its name.
+#[derive(Debug)]
+pub(super) struct DefinedValue {
+    pub(super) name: String,
+    pub(super) node: Node,
+    pub(super) kind: Type,
+    /// Whether it is a share that people read in percent.
+    pub(super) in_percent: bool,
+}
+
+/// A threshold on the value of its name.
+#[derive(Debug)]
+pub(super) struct DefinedLimit {
+    pub(super) name: String,
+    /// The place of the value.
+    pub(super) value: usize,
+    pub(super) limit: Limit,
+    /// The document that says so last, and where in it.
+    pub(super) origin: (usize, Span),
+}
+
+/// One line of advice, and when it is given.
+#[derive(Debug)]
+pub(super) struct Advice {
+    pub(super) when: Option<Node>,
+    pub(super) text: Template,
+}
+
+impl DefinedRule {
+    /// Every expression of the rule.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        let values = self.values.iter().map(|value| &value.node);
+        let texts = self.message.nodes().chain(self.advice.iter().flat_map(|advice| advice.text.nodes()));
+        let conditions = self.advice.iter().filter_map(|advice| advice.when.as_ref());
+        values.chain(&self.when).chain(&self.score_tasks).chain(texts).chain(conditions)
+    }
+}

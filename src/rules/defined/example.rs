@@ -1,0 +1,176 @@
+//! Examples in a rule's file: what the rule should say, for `elephant-rs rules test`.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fmt;
+
+use super::definition::{DefinedRule, DefinedValue};
+use super::eval::{Gap, Inner, Value};
+use super::scope::{Judged, Scope};
+use super::template::{Style, show};
+use super::unit::{Type, Unit};
+use crate::metrics::Metrics;
+use crate::model::{Application, Engine};
+use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size, Speed};
+use crate::severity::Severity;
+
+/// An example.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// The rule file.
+    pub file: String,
+    /// Its line there.
+    pub line: usize,
+    /// What the rule looks at.
+    pub input: Input,
+    /// What it should say.
+    pub expected: Expected,
+}
+
+/// What the rule looks at in an example.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// Values instead of those that the rule would compute, by their places.
+    Values(Vec<(usize, Option<Given>)>),
+    /// A history.
+    History {
+        /// The path as it is written, relative to the rule's file.
+        path: String,
+        /// What is judged, by its name in reports; all of it where it is not told.
+        subject: Option<String>,
+        /// The application, where the path holds several.
+        application: Option<String>,
+    },
+}
+
+/// A value of an example.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// A number in stored units.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// Yes or no.
+    Flag(bool),
+}
+
+/// What a rule should say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// This severity; of several findings the worst.
+    Severity(Severity),
+    /// That something is missing.
+    NotEvaluated,
+    /// Nothing: it is not about such applications.
+    NotApplicable,
+}
+
+impl Expected {
+    /// Reads what an example expects.
+    #[must_use]
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        match word {
+            "not-evaluated" => Some(Self::NotEvaluated),
+            "not-applicable" => Some(Self::NotApplicable),
+            _ => Severity::ALL.into_iter().find(|severity| severity.name() == word).map(Self::Severity),
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Severity(severity) => severity.fmt(f),
+            Self::NotEvaluated => f.write_str("not-evaluated"),
+            Self::NotApplicable => f.write_str("not-applicable"),
+        }
+    }
+}
+
+impl Given {
+    /// Reads a value of this type as people write it; `None` inside for `unknown`.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub(super) fn parse(text: &str, kind: Type) -> Result<Option<Self>, String> {
+        if matches!(text, "unknown" | "null" | "~") {
+            return Ok(None);
+        }
+        Ok(Some(match kind {
+            Type::Text => Self::Text(text.to_owned()),
+            Type::Flag => match text {
+                "true" => Self::Flag(true),
+                "false" => Self::Flag(false),
+                _ => return Err(format!("expected true or false, got \"{text}\"")),
+            },
+            Type::Number(unit) => Self::Number(number(text, unit)?),
+            Type::Any => Self::Number(number(text, Unit::NUMBER)?),
+            Type::Groups(_) | Type::Group(_) => {
+                return Err("a split has no literal; give what is taken from it".to_owned());
+            }
+        }))
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Number(number) => Value::Number(*number),
+            Self::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Self::Flag(flag) => Value::Flag(*flag),
+        }
+    }
+}
+
+fn number(text: &str, unit: Unit) -> Result<f64, String> {
+    // Quantities are not negative, values may be.
+    let (sign, text) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
+    let amount = match unit {
+        _ if text == "infinite" => f64::INFINITY,
+        Unit::TIME => Quantity::<Duration>::parse(text)?.get(),
+        Unit::SIZE => Quantity::<Size>::parse(text)?.get(),
+        Unit::SPEED => Quantity::<Speed>::parse(text)?.get(),
+        Unit::COUNT => Quantity::<Count>::parse(text)?.get(),
+        unit if unit.fits(Unit::NUMBER) => Quantity::<Ratio>::parse(text)?.get(),
+        unit => return Err(format!("{} has no literal; give what is computed from it", unit.name())),
+    };
+    Ok(sign * amount)
+}
+
+/// What a rule says about given values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The severity, or why there is none.
+    pub severity: Result<Severity, String>,
+    /// Every value as people read it.
+    pub values: Vec<(String, String)>,
+}
+
+impl DefinedRule {
+    /// What the rule says where some of its values are given: the others follow from them, as nothing else is known.
+    #[must_use]
+    pub fn try_values(&self, given: &[(usize, Option<Given>)]) -> Trial {
+        let engine = self.over.engine().or(self.engine).unwrap_or(Engine::MapReduce);
+        let (app, metrics, work) = (Application::new(engine), Metrics::default(), Cell::new(0));
+        let judged = Judged::Application;
+        let mut scope = Scope { app: &app, metrics: &metrics, judged, values: Vec::new(), work: &work };
+        for (place, value) in self.values.iter().enumerate() {
+            let own = given.iter().find(|(known, _)| *known == place).map(|(_, value)| value);
+            let value = match own {
+                Some(Some(given)) => Ok(given.value()),
+                Some(None) => Err(Gap::Undefined),
+                None => value.node.eval(&scope, Inner::default()),
+            };
+            scope.values.push(value);
+        }
+        let decided = self.severity.severity(&mut |place| self.limit(place, &scope));
+        let shown = |(value, known): (&DefinedValue, &Result<Value<'_>, Gap<'_>>)| {
+            let style = if value.in_percent { Style::Percent } else { Style::Unit };
+            let known = known.as_ref().ok().filter(|known| !matches!(known, Value::Groups(_)));
+            let text = known.map_or_else(|| "unknown".to_owned(), |known| show(known, value.kind, style));
+            (value.name.clone(), text)
+        };
+        let values = self.values.iter().zip(&scope.values).map(shown).collect();
+        Trial { severity: decided.map(|(severity, _)| severity), values }
+    }
+}

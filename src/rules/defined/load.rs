@@ -1,0 +1,79 @@
+//! The rules that the documents of a rule set define.
+
+use super::definition::DefinedRule;
+use super::read::Source;
+use crate::rules::document::{Document, Target};
+use crate::rules::known_ids;
+use crate::rules::layers::{Layers, Parameter};
+use crate::rules::problem::Problems;
+use crate::rules::set::{ActiveRule, RuleCheck, RuleInfo};
+
+/// Keys that only documents have which define a rule.
+const DEFINING: [&str; 2] = ["values", "message"];
+
+/// Marks the first document that defines each rule, and returns the ids of those rules.
+pub(in crate::rules) fn mark(documents: &mut [Document]) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for document in documents {
+        let Target::Rule(id) = &document.target else { continue };
+        let defines = document.entries.iter().any(|(key, _)| DEFINING.contains(&key.value.as_str()));
+        if defines && !known_ids().any(|known| known == id) && !ids.contains(id) {
+            ids.push(id.clone());
+            document.defines = true;
+        }
+    }
+    ids
+}
+
+/// The rules that `documents` define, in the order of their ids' first documents.
+pub(in crate::rules) fn load_all(documents: &[&Document], problems: &mut Problems) -> Vec<ActiveRule> {
+    let defining = documents.iter().filter(|document| document.defines);
+    defining.filter_map(|base| load(base, documents, problems)).collect()
+}
+
+fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Option<ActiveRule> {
+    let Target::Rule(id) = &base.target else { return None };
+    let own: Vec<&Document> =
+        documents.iter().copied().filter(|document| document.target.includes(id)).collect();
+    let about = own
+        .iter()
+        .copied()
+        .filter(|document| !document.defines && matches!(document.target, Target::Rule(_)));
+    let layers: Vec<&Document> = std::iter::once(base).chain(about).collect();
+    let sources: Vec<Source<'_>> = layers
+        .iter()
+        .map(|document| Source {
+            text: &document.file.text,
+            file: &document.file.name,
+            span: &document.span,
+            entries: &document.entries,
+        })
+        .collect();
+    let rule = DefinedRule::read(id, &sources, &mut |place, span, message, help| {
+        if let Some(document) = layers.get(place) {
+            problems.error(&document.file, &span, message, help);
+        }
+    });
+    let rule = DefinedRule { only_for: base.scope.clone(), ..rule? };
+    let params = rule.limits.iter().filter_map(|limit| {
+        let (place, span) = &limit.origin;
+        Some(Parameter {
+            key: limit.name.clone().into(),
+            value: limit.limit.judge.value(),
+            origin: layers.get(*place)?.origin_of(span),
+        })
+    });
+    let params = params.collect();
+    let head = Layers { rule: id, documents: &own, problems };
+    Some(ActiveRule {
+        info: RuleInfo {
+            id: id.clone().into(),
+            title: rule.title.clone().into(),
+            page: rule.page.clone().into(),
+        },
+        enabled: head.enabled(),
+        max_severity: head.max_severity(),
+        check: RuleCheck::Defined(Box::new(rule)),
+        params,
+    })
+}

@@ -1,0 +1,30 @@
+//! Rules that users define in YAML: values from expressions, thresholds, a message and advice, without code.
+//!
+//! A definition is checked when it is read: names, types, units. What then runs on an application is a tree without a
+//! name left to look up (`node`), over facts of the model (`facts`) and nothing else: no files, no network, no clock. A
+//! rule that would take too long is not evaluated, by the number of its steps and not by the clock.
+
+mod aggregate;
+mod check;
+mod combination;
+mod compile;
+mod definition;
+mod eval;
+mod example;
+mod facts;
+mod limit;
+mod load;
+mod names;
+mod node;
+mod parse;
+mod read;
+mod reason;
+pub mod reference;
+mod scope;
+mod template;
+mod unit;
+
+pub use compile::Over;
+pub use definition::DefinedRule;
+pub use example::{Example, Expected, Given, Input, Trial};
+pub(super) use load::{load_all, mark};

@@ -1,0 +1,106 @@
+//! Several documents about one rule, the later over the earlier, key by key.
+
+use std::collections::BTreeMap;
+
+use super::Reader;
+use crate::rules::words::nearest;
+use crate::rules::yaml::{Kind, Node, Spanned};
+
+/// The keys of a rule's definition.
+pub(super) const KEYS: [&str; 12] = [
+    "title",
+    "engine",
+    "over",
+    "when",
+    "description",
+    "values",
+    "thresholds",
+    "severity",
+    "score_tasks",
+    "message",
+    "advice",
+    "examples",
+];
+
+/// What stands under a key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry<'d> {
+    /// Which document.
+    pub(super) source: usize,
+    /// The value.
+    pub(super) node: &'d Node,
+}
+
+type Name<'d> = &'d Spanned<String>;
+
+/// What all documents together say.
+#[derive(Debug, Default)]
+pub(super) struct Layered<'d> {
+    single: BTreeMap<&'d str, Entry<'d>>,
+    /// Values in the order of their first document; a later one replaces the expression.
+    pub(super) values: Vec<(Name<'d>, Entry<'d>)>,
+    /// Thresholds, each with what documents say one after the other.
+    pub(super) thresholds: Vec<(Name<'d>, Vec<Entry<'d>>)>,
+    /// Lists of examples.
+    pub(super) examples: Vec<Entry<'d>>,
+}
+
+impl<'d> Layered<'d> {
+    pub(super) fn of(reader: &mut Reader<'d, '_>) -> Self {
+        let mut layered = Self::default();
+        for (source, document) in reader.sources.iter().enumerate() {
+            for (key, node) in document.entries {
+                layered.add(reader, key, Entry { source, node });
+            }
+        }
+        layered
+    }
+
+    /// What stands under a key.
+    pub(super) fn entry(&self, key: &str) -> Option<Entry<'d>> {
+        self.single.get(key).copied()
+    }
+
+    fn add(&mut self, reader: &mut Reader<'d, '_>, key: &'d Spanned<String>, entry: Entry<'d>) {
+        match key.value.as_str() {
+            "values" => {
+                for (name, node) in mapping(reader, entry) {
+                    let entry = Entry { node, ..entry };
+                    match self.values.iter_mut().find(|(known, _)| known.value == name.value) {
+                        Some((_, known)) => *known = entry,
+                        None => self.values.push((name, entry)),
+                    }
+                }
+            }
+            "thresholds" => {
+                for (name, node) in mapping(reader, entry) {
+                    let entry = Entry { node, ..entry };
+                    match self.thresholds.iter_mut().find(|(known, _)| known.value == name.value) {
+                        Some((_, known)) => known.push(entry),
+                        None => self.thresholds.push((name, vec![entry])),
+                    }
+                }
+            }
+            "examples" => self.examples.push(entry),
+            known if KEYS.contains(&known) => {
+                self.single.insert(known, entry);
+            }
+            unknown => {
+                let near = nearest(unknown, KEYS.into_iter());
+                let help = near.map_or_else(
+                    || format!("it has {}", KEYS.join(", ")),
+                    |near| format!("did you mean \"{near}\"?"),
+                );
+                reader.at(entry.source, &key.span, format!("a rule has no \"{unknown}\""), Some(help));
+            }
+        }
+    }
+}
+
+fn mapping<'d>(reader: &mut Reader<'d, '_>, entry: Entry<'d>) -> &'d [(Spanned<String>, Node)] {
+    if let Kind::Map(entries) = &entry.node.kind {
+        return entries;
+    }
+    reader.error(entry, format!("expected names with something for each, got {}", entry.node.what()), None);
+    &[]
+}

@@ -1,0 +1,166 @@
+//! Why a rule was not evaluated, in words, and what a rule rests on.
+
+use std::fmt;
+
+use super::aggregate::Of;
+use super::compile::Over;
+use super::definition::DefinedRule;
+use super::eval::Gap;
+use super::names::{
+    APP, ATTEMPT, AppField, AttemptField, EXECUTOR, ExecutorField, JOB, Named, RowField, Rows, STAGE, TASKS,
+};
+use super::node::Node;
+use super::scope::{Judged, Scope};
+use crate::model::spark::Facet;
+
+/// Why `what` is unknown.
+#[must_use]
+pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String {
+    match gap {
+        Gap::Untold(Node::Setting(_, name)) => format!("the configuration does not tell {name}"),
+        Gap::Untold(node) => match told_name(node) {
+            Some(name) => format!("the history does not tell {name}"),
+            None => format!("{what} is not known"),
+        },
+        Gap::NoRows(of) => no_rows(of, scope),
+        Gap::Undefined => format!("{what} has no value here"),
+        Gap::TooExpensive => "too expensive".to_owned(),
+    }
+}
+
+/// "no map reports `SPILLED_RECORDS` and `MAP_OUTPUT_RECORDS`", without the ticks.
+fn no_rows(of: &Of, scope: &Scope<'_, '_>) -> String {
+    let noun = match (scope.judged, of.rows) {
+        (Judged::Tasks(group), Rows::Tasks | Rows::Attempts) => group.kind.name(),
+        (_, rows) => rows.name(),
+    };
+    let mut any = false;
+    scope.each_row(of.rows, &mut |_| any = true);
+    match (any, of.rows) {
+        (false, Rows::Tasks) => format!("no {noun} ended successfully"),
+        (false, _) => format!("the history shows no {noun}"),
+        (true, _) => format!("no {noun} reports {}", of.needs.join(" and ")),
+    }
+}
+
+fn told_name(node: &Node) -> Option<String> {
+    fn find<F: PartialEq>(namespace: &str, names: &[Named<F>], field: &F) -> Option<String> {
+        names.iter().find(|named| named.field == *field).map(|named| format!("{namespace}.{}", named.name))
+    }
+    match node {
+        Node::App(field) => find("app", &APP, field),
+        Node::Tasks(field) => find("tasks", &TASKS, field),
+        Node::Subject(field) | Node::Row(field) => match field {
+            RowField::Attempt(field) => find("attempt", &ATTEMPT, field),
+            RowField::Stage(field) => find("stage", &STAGE, field),
+            RowField::Job(field) => find("job", &JOB, field),
+            RowField::Executor(field) => find("executor", &EXECUTOR, field),
+        },
+        _ => None,
+    }
+}
+
+/// Limits joined for a sentence, each once.
+#[derive(Debug, Default)]
+pub(super) struct Limits(Vec<String>);
+
+impl Limits {
+    /// Adds a limit that is not there yet.
+    pub(super) fn add(&mut self, limit: Option<String>) {
+        if let Some(limit) = limit.filter(|limit| !self.0.contains(limit)) {
+            self.0.push(limit);
+        }
+    }
+}
+
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(", "))
+    }
+}
+
+impl DefinedRule {
+    /// The parts of a Spark application that the verdict rests on, by what the expressions use.
+    #[must_use]
+    pub fn rests_on(&self) -> &[Facet] {
+        &self.rests_on
+    }
+
+    pub(super) fn find_facets(&self) -> Vec<Facet> {
+        let mut facets = Vec::new();
+        match self.over {
+            Over::Stage => facets.push(Facet::Stages),
+            Over::Executor => facets.push(Facet::Executors),
+            Over::Application | Over::Map | Over::Reduce => {}
+        }
+        self.nodes().for_each(|node| used(node, &mut facets));
+        facets.sort_unstable();
+        facets.dedup();
+        facets
+    }
+
+    /// Whether an expression uses what the application cost.
+    #[must_use]
+    pub fn needs_metrics(&self) -> bool {
+        self.nodes().any(needs_metrics)
+    }
+}
+
+fn used(node: &Node, facets: &mut Vec<Facet>) {
+    match node {
+        Node::Tasks(_) | Node::Attempts(_) => facets.push(Facet::Tasks),
+        Node::App(field) => match field {
+            AppField::RunTime | AppField::Status | AppField::Complete => facets.push(Facet::End),
+            AppField::WaitTime
+            | AppField::UsedGbHours
+            | AppField::WastedGbHours
+            | AppField::WastedRatio
+            | AppField::FailedGbHours
+            | AppField::UsedCoreHours
+            | AppField::IdleCoreHours
+            | AppField::IdleRatio => facets.extend([Facet::Tasks, Facet::Executors, Facet::End]),
+            _ => {}
+        },
+        Node::Row(field) | Node::Subject(field) => facets.push(facet(*field)),
+        Node::Aggregate(of) => facets.push(match of.rows {
+            // What is told of executors are sums over tasks, unless a fact says otherwise.
+            Rows::Tasks | Rows::Attempts | Rows::Executors => Facet::Tasks,
+            Rows::Stages => Facet::Stages,
+            Rows::Jobs => Facet::Jobs,
+        }),
+        _ => {}
+    }
+    node.parts(&mut |part| used(part, facets));
+}
+
+const fn facet(field: RowField) -> Facet {
+    match field {
+        RowField::Attempt(AttemptField::Executor)
+        | RowField::Executor(
+            ExecutorField::Cores | ExecutorField::Host | ExecutorField::Lost | ExecutorField::StorageMemory,
+        ) => Facet::Executors,
+        RowField::Attempt(_) | RowField::Executor(_) => Facet::Tasks,
+        RowField::Stage(_) => Facet::Stages,
+        RowField::Job(_) => Facet::Jobs,
+    }
+}
+
+fn needs_metrics(node: &Node) -> bool {
+    let own = matches!(
+        node,
+        Node::App(
+            AppField::RunTime
+                | AppField::WaitTime
+                | AppField::UsedGbHours
+                | AppField::WastedGbHours
+                | AppField::WastedRatio
+                | AppField::FailedGbHours
+                | AppField::UsedCoreHours
+                | AppField::IdleCoreHours
+                | AppField::IdleRatio
+        )
+    );
+    let mut needs = own;
+    node.parts(&mut |part| needs |= needs_metrics(part));
+    needs
+}

@@ -1,0 +1,159 @@
+//! What an expression is evaluated on: an application, and the part of it that is judged.
+
+use std::cell::Cell;
+
+use super::compile::Over;
+use super::eval::{Gap, Value};
+use super::names::Rows;
+use crate::finding::Subject;
+use crate::metrics::Metrics;
+use crate::model::Application;
+use crate::model::spark::{Executor, Job, Spark, Stage};
+use crate::model::table::{TaskGroup, TaskKind};
+
+/// How many steps a rule may take on one application: about a second of work.
+pub(super) const MAX_WORK: u64 = 100_000_000;
+
+/// What is judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Judged<'a> {
+    /// The application.
+    Application,
+    /// The tasks of one kind.
+    Tasks(&'a TaskGroup),
+    /// One stage attempt with its tasks.
+    Stage(&'a Stage, &'a TaskGroup),
+    /// One executor.
+    Executor(&'a Executor),
+}
+
+impl<'a> Judged<'a> {
+    /// Everything in `app` that a rule over `over` judges, in the order of the history.
+    #[must_use]
+    pub(super) fn all(app: &'a Application, over: Over) -> Vec<Self> {
+        let group = |kind| {
+            let group = app.group(kind).filter(|group| !group.tasks.is_empty());
+            group.map(Self::Tasks).into_iter().collect()
+        };
+        let spark = app.spark.as_deref();
+        match over {
+            Over::Application => vec![Self::Application],
+            Over::Map => group(TaskKind::Map),
+            Over::Reduce => group(TaskKind::Reduce),
+            Over::Stage => {
+                let stages = spark.iter().flat_map(|spark| &spark.stages);
+                let with_tasks = |stage: &'a Stage| Some(Self::Stage(stage, app.groups.get(stage.group?)?));
+                stages.filter_map(with_tasks).collect()
+            }
+            Over::Executor => spark.into_iter().flat_map(Spark::workers).map(Self::Executor).collect(),
+        }
+    }
+
+    /// What a finding about it is about.
+    #[must_use]
+    pub(super) fn subject(self) -> Subject {
+        match self {
+            Self::Application => Subject::Application,
+            Self::Tasks(group) => Subject::Tasks(group.kind.name()),
+            Self::Stage(stage, _) => Subject::Stage(stage.id),
+            Self::Executor(executor) if executor.id == "driver" => Subject::Driver,
+            Self::Executor(executor) => Subject::Executor(executor.id.clone()),
+        }
+    }
+
+    /// Its groups of tasks.
+    #[must_use]
+    pub(super) fn groups(self, app: &'a Application) -> &'a [TaskGroup] {
+        match self {
+            Self::Application => &app.groups,
+            Self::Tasks(group) | Self::Stage(_, group) => std::slice::from_ref(group),
+            Self::Executor(_) => &[],
+        }
+    }
+
+    /// How many tasks it has, for the score.
+    #[must_use]
+    pub(super) fn task_count(self, app: &'a Application) -> u64 {
+        match self {
+            Self::Executor(executor) => executor.totals.tasks,
+            _ => self.groups(app).iter().map(|group| group.tasks.len() as u64).sum(),
+        }
+    }
+}
+
+/// One row of an aggregate.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Row<'a> {
+    /// An attempt of a task.
+    Attempt(&'a TaskGroup, usize),
+    /// A stage attempt.
+    Stage(&'a Stage),
+    /// A job of a Spark application.
+    Job(&'a Job),
+    /// An executor.
+    Executor(&'a Executor),
+}
+
+/// What an expression is evaluated on.
+#[derive(Debug)]
+pub(super) struct Scope<'a, 'w> {
+    /// The application.
+    pub(super) app: &'a Application,
+    /// What it cost.
+    pub(super) metrics: &'a Metrics,
+    /// What is judged.
+    pub(super) judged: Judged<'a>,
+    /// The values above, by their places.
+    pub(super) values: Vec<Result<Value<'a>, Gap<'w>>>,
+    /// Steps taken so far, by all that is judged in this application.
+    pub(super) work: &'w Cell<u64>,
+}
+
+impl<'a> Scope<'a, '_> {
+    /// Takes `steps`, or fails when the rule has none left.
+    pub(super) fn spend(&self, steps: u64) -> Result<(), Gap<'static>> {
+        let spent = self.work.get().saturating_add(steps);
+        self.work.set(spent);
+        if spent > MAX_WORK { Err(Gap::TooExpensive) } else { Ok(()) }
+    }
+
+    /// How many rows there are at most.
+    #[must_use]
+    pub(super) fn row_count(&self, rows: Rows) -> u64 {
+        let spark = self.app.spark.as_deref();
+        let groups = self.judged.groups(self.app);
+        let count = match rows {
+            Rows::Tasks => groups.iter().map(|group| group.tasks.len()).sum(),
+            Rows::Attempts => groups.iter().map(|group| group.attempts.len()).sum(),
+            Rows::Stages => spark.map_or(0, |spark| spark.stages.len()),
+            Rows::Jobs => spark.map_or(0, |spark| spark.jobs.len()),
+            Rows::Executors => spark.map_or(0, |spark| spark.executors.len() + 1),
+        };
+        count as u64
+    }
+
+    /// Calls `see` with each row.
+    pub(super) fn each_row(&self, rows: Rows, see: &mut dyn FnMut(Row<'a>)) {
+        let groups = self.judged.groups(self.app);
+        let spark = self.app.spark.as_deref();
+        match rows {
+            Rows::Tasks => {
+                for group in groups {
+                    group.winners().for_each(|row| see(Row::Attempt(group, row)));
+                }
+            }
+            Rows::Attempts => {
+                for group in groups {
+                    (0..group.attempts.len()).for_each(|row| see(Row::Attempt(group, row)));
+                }
+            }
+            Rows::Stages => {
+                spark.iter().flat_map(|spark| &spark.stages).for_each(|stage| see(Row::Stage(stage)));
+            }
+            Rows::Jobs => spark.iter().flat_map(|spark| &spark.jobs).for_each(|job| see(Row::Job(job))),
+            Rows::Executors => {
+                spark.into_iter().flat_map(Spark::workers).for_each(|executor| see(Row::Executor(executor)));
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Units of the values in an expression: checked when a rule is read, carried through `+ - * /`, shown in messages.
+
+use std::borrow::Cow;
+
+use crate::finding::Measure;
+use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
+
+/// What a number measures: powers of size and time, and whether it counts things.
+///
+/// A time is stored in milliseconds and a size in bytes; a speed, and whatever else has time in it, counts seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unit {
+    size: i8,
+    time: i8,
+    /// A whole number of things, as long as no unit is left.
+    counts: bool,
+}
+
+impl Unit {
+    /// A plain number: a ratio, a mean of counts.
+    pub(super) const NUMBER: Self = Self { size: 0, time: 0, counts: false };
+    /// A number of things.
+    pub(super) const COUNT: Self = Self { size: 0, time: 0, counts: true };
+    /// A time in milliseconds.
+    pub(super) const TIME: Self = Self { size: 0, time: 1, counts: false };
+    /// A size in bytes.
+    pub(super) const SIZE: Self = Self { size: 1, time: 0, counts: false };
+    /// Bytes in a second.
+    pub(super) const SPEED: Self = Self { size: 1, time: -1, counts: false };
+
+    /// Whether both measure the same; a count is a number, too.
+    #[must_use]
+    pub(super) const fn fits(self, other: Self) -> bool {
+        self.size == other.size && self.time == other.time
+    }
+
+    /// The unit of a sum or a choice of both; `None` where they measure different things.
+    #[must_use]
+    pub(super) fn common(self, other: Self) -> Option<Self> {
+        self.fits(other).then_some(Self { counts: self.counts && other.counts, ..self })
+    }
+
+    /// The unit of a mean of such numbers.
+    #[must_use]
+    pub(super) const fn of_a_mean(self) -> Self {
+        Self { counts: false, ..self }
+    }
+
+    /// The unit of a product.
+    #[must_use]
+    pub(super) const fn times(self, other: Self) -> Self {
+        Self {
+            size: self.size.saturating_add(other.size),
+            time: self.time.saturating_add(other.time),
+            counts: false,
+        }
+    }
+
+    /// The unit of a quotient.
+    #[must_use]
+    pub(super) const fn over(self, other: Self) -> Self {
+        Self {
+            size: self.size.saturating_sub(other.size),
+            time: self.time.saturating_sub(other.time),
+            counts: false,
+        }
+    }
+
+    /// How many factors of a thousand lie between the stored number and one in seconds.
+    #[must_use]
+    pub(super) const fn thousands(self) -> i32 {
+        if self.time == 1 && self.size == 0 { 1 } else { 0 }
+    }
+
+    /// Whether reports can show such a number.
+    #[must_use]
+    pub(super) fn is_shown(self) -> bool {
+        [Self::NUMBER, Self::TIME, Self::SIZE, Self::SPEED].into_iter().any(|known| known.fits(self))
+    }
+
+    /// The unit's name for messages.
+    #[must_use]
+    pub(super) fn name(self) -> Cow<'static, str> {
+        match self {
+            Self::NUMBER => "a number".into(),
+            Self::COUNT => "a count".into(),
+            Self::TIME => "a time".into(),
+            Self::SIZE => "a size".into(),
+            Self::SPEED => "a speed".into(),
+            Self { size, time, .. } => format!("size^{size} · time^{time}").into(),
+        }
+    }
+
+    /// `value` for people, in the largest fitting unit.
+    #[must_use]
+    pub(super) fn show(self, value: f64) -> String {
+        let sign = if value < 0.0 { "-" } else { "" };
+        let amount = value.abs();
+        if amount.is_infinite() {
+            return format!("{sign}infinite");
+        }
+        let shown = match self {
+            Self::TIME => Millis::from_f64(amount).unwrap_or_default().to_string(),
+            Self::SIZE => Bytes::from_f64(amount).unwrap_or_default().to_string(),
+            Self::SPEED => BytesPerSecond::new(amount).to_string(),
+            Self::COUNT => grouped(amount),
+            _ => three_digits(amount),
+        };
+        format!("{sign}{shown}")
+    }
+
+    /// `value` as evidence; `None` for what evidence cannot hold, such as a negative time.
+    #[must_use]
+    pub(super) fn measure(self, value: f64) -> Option<Measure> {
+        match self {
+            Self::TIME => Millis::from_f64(value).map(Measure::Time),
+            Self::SIZE => Bytes::from_f64(value).map(Measure::Size),
+            Self::SPEED if value.is_finite() => Some(Measure::Speed(BytesPerSecond::new(value))),
+            // Counts are whole and below 2^64 like sizes.
+            Self::COUNT => Bytes::from_f64(value).map(|count| Measure::Count(count.get())),
+            unit if unit.fits(Self::NUMBER) => Some(Measure::Ratio(value.is_finite().then_some(value))),
+            _ => None,
+        }
+    }
+}
+
+/// A share as people read it: `12.5 %`.
+#[must_use]
+pub(super) fn percent(share: f64) -> String {
+    if share.is_infinite() { "infinite".to_owned() } else { format!("{} %", three_digits(100.0 * share)) }
+}
+
+/// A large number with thousands apart.
+fn grouped(amount: f64) -> String {
+    let digits = format!("{amount:.0}");
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// What an expression gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    /// A number with its unit.
+    Number(Unit),
+    /// Words.
+    Text,
+    /// Yes or no.
+    Flag,
+    /// A two-group split of numbers.
+    Groups(Unit),
+    /// One of the two groups.
+    Group(Unit),
+    /// Fits everything: 0, `null`, and what is wrong already.
+    Any,
+}
+
+impl Type {
+    /// A number of things.
+    pub(super) const COUNT: Self = Self::Number(Unit::COUNT);
+    /// A plain number.
+    pub(super) const NUMBER: Self = Self::Number(Unit::NUMBER);
+    /// A size.
+    pub(super) const SIZE: Self = Self::Number(Unit::SIZE);
+    /// A time.
+    pub(super) const TIME: Self = Self::Number(Unit::TIME);
+
+    /// The type of a choice between both; `None` where they cannot be compared.
+    #[must_use]
+    pub(super) fn common(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Any, other) | (other, Self::Any) => Some(other),
+            (Self::Number(one), Self::Number(other)) => one.common(other).map(Self::Number),
+            (one, other) => (one == other).then_some(one),
+        }
+    }
+
+    /// The unit of a number; 0 is a plain one.
+    #[must_use]
+    pub(super) const fn unit(self) -> Option<Unit> {
+        match self {
+            Self::Number(unit) => Some(unit),
+            Self::Any => Some(Unit::NUMBER),
+            Self::Text | Self::Flag | Self::Groups(_) | Self::Group(_) => None,
+        }
+    }
+
+    /// The type's name for messages.
+    #[must_use]
+    pub(super) fn name(self) -> Cow<'static, str> {
+        match self {
+            Self::Number(unit) => unit.name(),
+            Self::Text => "a text".into(),
+            Self::Flag => "a condition".into(),
+            Self::Groups(_) => "a split into two groups".into(),
+            Self::Group(_) => "a group of a split".into(),
+            Self::Any => "anything".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_go_through_arithmetic() {
+        assert_eq!(Unit::SIZE.over(Unit::TIME), Unit::SPEED);
+        assert_eq!(Unit::SPEED.times(Unit::TIME), Unit::SIZE);
+        assert_eq!(Unit::COUNT.over(Unit::COUNT), Unit::NUMBER);
+        assert_eq!(Unit::SIZE.over(Unit::COUNT), Unit::SIZE);
+        assert!(!Unit::SIZE.times(Unit::SIZE).is_shown());
+        assert_eq!(Unit::COUNT.common(Unit::NUMBER), Some(Unit::NUMBER));
+        assert_eq!(Unit::TIME.common(Unit::SIZE), None);
+    }
+
+    #[test]
+    fn values_read_in_their_unit() {
+        assert_eq!(Unit::TIME.show(-125_000.0), "-2m 5s");
+        assert_eq!(Unit::SPEED.show(1_048_576.0), "1 MiB/s");
+        assert_eq!(Unit::COUNT.show(1_234_567.0), "1,234,567");
+        assert_eq!(Unit::NUMBER.show(0.125), "0.13");
+        assert_eq!(Unit::NUMBER.show(f64::INFINITY), "infinite");
+        assert_eq!(percent(0.125), "12.5 %");
+    }
+
+    #[test]
+    fn evidence_holds_no_wrong_number() {
+        assert_eq!(Unit::TIME.measure(-1.0), None);
+        assert_eq!(Unit::NUMBER.measure(f64::INFINITY), Some(Measure::Ratio(None)));
+        assert_eq!(Unit::COUNT.measure(7.0), Some(Measure::Count(7)));
+        assert_eq!(Unit::SIZE.times(Unit::SIZE).measure(1.0), None);
+    }
+}

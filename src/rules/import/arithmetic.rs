@@ -1,0 +1,70 @@
+//! Numbers as Dr. Elephant's configuration writes them. It evaluates them as JavaScript; what people write is `1/8`.
+
+use nom::branch::alt;
+use nom::character::complete::{char, multispace0, one_of};
+use nom::combinator::{all_consuming, map};
+use nom::multi::fold_many0;
+use nom::number::complete::double;
+use nom::sequence::{delimited, pair};
+use nom::{IResult, Parser};
+
+/// Longer ones are no numbers, and brackets nest on the stack.
+const MAX_LEN: usize = 200;
+
+/// The value of `1/8`, `2*3` or `(1+2)/4`.
+///
+/// # Errors
+/// If it is no finite number that is not negative.
+pub(super) fn evaluate(text: &str) -> Result<f64, String> {
+    let no_number = || format!("no number (\"{}\")", text.trim());
+    if text.len() > MAX_LEN {
+        return Err("longer than any number".to_owned());
+    }
+    let (_, value) = all_consuming(sum).parse(text).map_err(|_| no_number())?;
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(no_number()) }
+}
+
+fn sum(input: &str) -> IResult<&str, f64> {
+    let (input, first) = product(input)?;
+    let more = pair(one_of("+-"), product);
+    fold_many0(more, move || first, |sum, (sign, value)| if sign == '+' { sum + value } else { sum - value })
+        .parse(input)
+}
+
+fn product(input: &str) -> IResult<&str, f64> {
+    let (input, first) = factor(input)?;
+    let more = pair(one_of("*/"), factor);
+    let combine =
+        |product, (sign, value): (char, f64)| if sign == '*' { product * value } else { product / value };
+    fold_many0(more, move || first, combine).parse(input)
+}
+
+fn factor(input: &str) -> IResult<&str, f64> {
+    let bracketed = delimited(char('('), sum, char(')'));
+    delimited(multispace0, alt((bracketed, map(double, |number| number))), multispace0).parse(input)
+}
+
+#[cfg(test)]
+#[allow(clippy::float_cmp)] // these are exact
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write() {
+        for (text, value) in
+            [("1/8", 0.125), (" 2 * 3 ", 6.0), ("(1+2)/4", 0.75), ("1e3", 1000.0), ("10-2-3", 5.0)]
+        {
+            assert_eq!(evaluate(text).unwrap(), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number() {
+        for text in
+            ["", "x", "1/0", "1,2", "1 2", "-1", "Math.pow(2, 3)", "NaN", "Infinity", "(1", &"(".repeat(150)]
+        {
+            assert!(evaluate(text).is_err(), "{text}");
+        }
+        assert!(evaluate(&"1+".repeat(10_000)).is_err());
+    }
+}

@@ -1,0 +1,244 @@
+//! A Dr. Elephant configuration (`HeuristicConf.xml`) as a rule file, with what changes on the way.
+
+mod arithmetic;
+mod table;
+mod xml;
+
+use std::collections::BTreeSet;
+
+pub use xml::XmlError;
+
+use table::{Conversion, Parameter, RULES};
+use xml::{Heuristic, Param};
+
+use super::{RuleFile, RuleSet};
+
+/// A rule file made from a Dr. Elephant configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The rule file.
+    pub yaml: String,
+    /// What somebody who migrates has to know, each with the line of the configuration.
+    pub notes: Vec<Note>,
+}
+
+/// What became of a part of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The line of the configuration.
+    pub line: usize,
+    /// What it says.
+    pub message: String,
+}
+
+/// Turns a configuration into a rule file.
+///
+/// Heuristics that the configuration does not register are switched off, as they are in Dr. Elephant. Parameters stand
+/// over the preset `dr-elephant`, or over the built-in rules, as the user likes.
+///
+/// # Errors
+/// If the text is no `HeuristicConf.xml`.
+pub fn import(text: &str) -> Result<Imported, XmlError> {
+    let heuristics = xml::read(text)?;
+    let mut import = Import::default();
+    for heuristic in &heuristics {
+        import.heuristic(heuristic);
+    }
+    Ok(import.finish())
+}
+
+#[derive(Default)]
+struct Import {
+    documents: Vec<String>,
+    registered: BTreeSet<&'static str>,
+    engines: BTreeSet<&'static str>,
+    notes: Vec<Note>,
+}
+
+impl Import {
+    fn heuristic(&mut self, heuristic: &Heuristic) {
+        let Heuristic { application_type, class, line, .. } = heuristic;
+        let name = class.rsplit('.').next().unwrap_or(class);
+        let known = RULES.iter().find(|rule| rule.class == name && rule.application_type == application_type);
+        let Some(rule) = known else {
+            let message = match application_type.as_str() {
+                "tez" | "tony" => format!("{name}: histories of {application_type} are not read; left out"),
+                _ => format!(
+                    "{name} is no heuristic of Dr. Elephant's own; write it as a rule of your own, if it is still needed"
+                ),
+            };
+            return self.note(*line, message);
+        };
+        self.engines.insert(rule.application_type);
+        if rule.id.is_empty() {
+            return self.note(*line, format!("{name}: {}", rule.remark));
+        }
+        if !self.registered.insert(rule.id) {
+            return self.note(*line, format!("{name} is registered a second time; the first one was taken"));
+        }
+        if !rule.remark.is_empty() {
+            self.note(*line, format!("{name}: {}", rule.remark));
+        }
+        let mut lines = vec![format!("rule: {}", rule.id), "enabled: true".to_owned()];
+        let mut off = None;
+        for param in &heuristic.params {
+            if param.key == "exclude_jobtypes_filter" {
+                off = excluded(rule.id, &param.value);
+            } else {
+                lines.extend(self.parameter(name, rule, param, &heuristic.params));
+            }
+        }
+        self.documents.push(lines.join("\n"));
+        self.documents.extend(off);
+    }
+
+    fn parameter(&mut self, class: &str, rule: &table::Rule, param: &Param, all: &[Param]) -> Vec<String> {
+        let Param { key, value, line } = param;
+        let Some(parameter) = rule.parameters.iter().find(|known| known.name == key) else {
+            let names: Vec<&str> = rule.parameters.iter().map(|known| known.name).collect();
+            let known = if names.is_empty() {
+                "it has none".to_owned()
+            } else {
+                format!("it has {}", names.join(", "))
+            };
+            self.note(*line, format!("{class} has no parameter {key} and ignored it; left out ({known})"));
+            return Vec::new();
+        };
+        let Parameter { name, to, conversion, unread } = parameter;
+        if let Some(why) = unread {
+            let effect = format!("{class}: {name} = {value} had no effect in Dr. Elephant ({why})");
+            if to.is_empty() {
+                self.note(*line, format!("{effect}; left out"));
+                return Vec::new();
+            }
+            let message = format!(
+                "{effect}; it stands in the file as a comment, to take effect as {to} if you want it"
+            );
+            self.note(*line, message);
+        }
+        if to.is_empty() {
+            self.note(*line, format!("{class}: {name} has no counterpart here; left out"));
+            return Vec::new();
+        }
+        match convert(conversion, value, all).and_then(|written| accepted(rule.id, to, &written)) {
+            Ok(lines) => {
+                let (before, why) =
+                    if unread.is_some() { ("# ", ", without effect there") } else { ("", "") };
+                lines.into_iter().map(|line| format!("{before}{line}  # {name} = {value}{why}")).collect()
+            }
+            Err(why) => {
+                self.note(*line, format!("{class}: {name} = {value}: {why}; left out"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn note(&mut self, line: usize, message: String) {
+        self.notes.push(Note { line, message });
+    }
+
+    fn finish(mut self) -> Imported {
+        for rule in RULES.iter().filter(|rule| rule.standard && !self.registered.contains(rule.id)) {
+            self.documents
+                .push(format!("# Not registered in the configuration.\nrule: {}\nenabled: false", rule.id));
+        }
+        for engine in ["mapreduce", "spark"] {
+            if !self.engines.contains(engine) {
+                self.note(
+                    1,
+                    format!("no heuristic for {engine} is registered: all its rules of Dr. Elephant are off"),
+                );
+            }
+        }
+        let header = "\
+# Made from a HeuristicConf.xml of Dr. Elephant.
+# To judge as Dr. Elephant did:      --rules dr-elephant --rules <this file>
+# To take over the thresholds only:  --rules <this file>
+";
+        Imported { yaml: format!("{header}{}\n", self.documents.join("\n---\n")), notes: self.notes }
+    }
+}
+
+/// The lines that set `keys` to a value, if the rule takes it.
+fn accepted(id: &str, keys: &str, written: &str) -> Result<Vec<String>, String> {
+    let lines: Vec<String> = keys.split(' ').map(|key| format!("{key}: {written}")).collect();
+    let text = format!("rule: {id}\n{}\n", lines.join("\n"));
+    let (_, problems) = RuleSet::read(&[RuleFile { name: String::new(), text }]);
+    problems.into_iter().next().map_or(Ok(lines), |problem| Err(problem.message))
+}
+
+/// A document that switches a rule off for job types.
+fn excluded(id: &str, types: &str) -> Option<String> {
+    let types: Vec<String> = types.split(',').map(str::trim).filter(|t| !t.is_empty()).map(quoted).collect();
+    let list = format!("[{}]", types.join(", "));
+    (!types.is_empty())
+        .then(|| format!("# exclude_jobtypes_filter\nrule: {id}\nfor: {{job_type: {list}}}\nenabled: false"))
+}
+
+fn quoted(text: &str) -> String {
+    // A JSON string is a YAML string.
+    serde_json::Value::from(text).to_string()
+}
+
+/// The value as rule files write it.
+fn convert(conversion: &Conversion, value: &str, all: &[Param]) -> Result<String, String> {
+    let list = |scale: f64, unit: &str| {
+        let numbers: Vec<f64> = value.split(',').map(arithmetic::evaluate).collect::<Result<_, _>>()?;
+        if numbers.len() != 4 {
+            return Err(format!(
+                "{} numbers instead of 4: Dr. Elephant ignored them and kept its own",
+                numbers.len()
+            ));
+        }
+        let items: Vec<String> =
+            numbers.iter().map(|number| format!("{}{unit}", plain(number * scale))).collect();
+        Ok(format!("[{}]", items.join(", ")))
+    };
+    let one = |unit: &str| arithmetic::evaluate(value).map(|number| format!("{}{unit}", plain(number)));
+    match *conversion {
+        Conversion::List { scale, unit } => list(scale, unit),
+        Conversion::TimesDefault { default, key, unit } => {
+            let written =
+                all.iter().find(|param| param.key == key).and_then(|p| arithmetic::evaluate(&p.value).ok());
+            list(written.unwrap_or(default), unit)
+        }
+        Conversion::Number(unit) => one(unit),
+        Conversion::Above(unit) => {
+            let number = arithmetic::evaluate(value)? + 1.0;
+            let item = format!("{}{unit}", plain(number));
+            Ok(format!("[{item}, {item}, {item}, {item}]"))
+        }
+        Conversion::SizeText => size(value),
+        Conversion::SizeList => {
+            let sizes: Vec<String> = value.split(',').map(size).collect::<Result<_, _>>()?;
+            if sizes.len() == 4 {
+                Ok(format!("[{}]", sizes.join(", ")))
+            } else {
+                Err("not four sizes".to_owned())
+            }
+        }
+    }
+}
+
+/// A size as Dr. Elephant writes it: `10GB`, `2G`, or a bare number of bytes.
+fn size(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(end).unwrap_or((text, ""));
+    let number = arithmetic::evaluate(number)?;
+    let unit = match unit.to_ascii_uppercase().trim_end_matches('B') {
+        "" => "B",
+        "K" => "KB",
+        "M" => "MB",
+        "G" => "GB",
+        "T" => "TB",
+        other => return Err(format!("a size in \"{other}\"")),
+    };
+    Ok(format!("{}{unit}", plain(number)))
+}
+
+/// A number without the dust of floating point: 0.1 * 3 is 0.3.
+fn plain(number: f64) -> String {
+    let rounded = (number * 1e9).round() / 1e9;
+    if (rounded - number).abs() <= number.abs() * 1e-12 { rounded.to_string() } else { number.to_string() }
+}

@@ -1,0 +1,115 @@
+//! `HeuristicConf.xml`: heuristics with their parameters, and where they stand.
+
+use quick_xml::Reader;
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::Event;
+use thiserror::Error;
+
+/// A text that is no `HeuristicConf.xml`.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}", match line { Some(line) => format!("line {line}: {message}"), None => message.clone() })]
+pub struct XmlError {
+    /// The line, counted from 1.
+    pub line: Option<usize>,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
+
+/// One registered heuristic.
+#[derive(Debug, Default)]
+pub(super) struct Heuristic {
+    pub(super) application_type: String,
+    pub(super) class: String,
+    pub(super) line: usize,
+    pub(super) params: Vec<Param>,
+}
+
+/// One parameter as written.
+#[derive(Debug)]
+pub(super) struct Param {
+    pub(super) key: String,
+    pub(super) value: String,
+    pub(super) line: usize,
+}
+
+/// The heuristics of a configuration.
+pub(super) fn read(text: &str) -> Result<Vec<Heuristic>, XmlError> {
+    let mut reader = Reader::from_str(text);
+    let mut state = State::default();
+    loop {
+        let at = usize::try_from(reader.buffer_position()).unwrap_or(text.len());
+        let line = || text.get(..at).unwrap_or(text).matches('\n').count() + 1;
+        let event = reader
+            .read_event()
+            .map_err(|error| XmlError { line: Some(line()), message: error.to_string() })?;
+        match event {
+            Event::Start(tag) => state.open(tag.name().as_ref().to_owned(), line())?,
+            Event::Empty(tag) => {
+                state.open(tag.name().as_ref().to_owned(), line())?;
+                state.close();
+            }
+            Event::End(_) => state.close(),
+            Event::Text(text) => state.text.push_str(&text),
+            Event::CData(text) => state.text.push_str(&text),
+            Event::GeneralRef(reference) => {
+                let number = reference.resolve_char_ref().ok().flatten();
+                let entity = resolve_xml_entity(&reference);
+                state.text.extend(number);
+                state.text.push_str(entity.unwrap_or_default());
+            }
+            Event::Eof => break,
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+        }
+    }
+    if !state.path.is_empty() {
+        return Err(XmlError {
+            line: None,
+            message: "the file ends within an element: it is cut".to_owned(),
+        });
+    }
+    if !state.seen_root {
+        return Err(XmlError { line: None, message: ROOT.to_owned() });
+    }
+    Ok(state.heuristics)
+}
+
+const ROOT: &str = "expected <heuristics>, as in Dr. Elephant's HeuristicConf.xml";
+
+#[derive(Default)]
+struct State {
+    path: Vec<(String, usize)>,
+    text: String,
+    seen_root: bool,
+    heuristics: Vec<Heuristic>,
+}
+
+impl State {
+    fn open(&mut self, tag: String, line: usize) -> Result<(), XmlError> {
+        match (self.path.len(), tag.as_str()) {
+            (0, "heuristics") => self.seen_root = true,
+            (0, _) => return Err(XmlError { line: Some(line), message: ROOT.to_owned() }),
+            (1, "heuristic") => self.heuristics.push(Heuristic { line, ..Heuristic::default() }),
+            _ => {}
+        }
+        self.text.clear();
+        self.path.push((tag, line));
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        let Some((tag, line)) = self.path.pop() else { return };
+        let value = std::mem::take(&mut self.text).trim().to_owned();
+        let parents: Vec<&str> = self.path.iter().map(|(tag, _)| tag.as_str()).collect();
+        let Some(heuristic) = self.heuristics.last_mut() else { return };
+        match (parents.as_slice(), tag.as_str()) {
+            (["heuristics", "heuristic"], "applicationtype") => {
+                heuristic.application_type = value.to_lowercase();
+            }
+            (["heuristics", "heuristic"], "classname") => heuristic.class = value,
+            (["heuristics", "heuristic", "params"], _) => {
+                heuristic.params.push(Param { key: tag, value, line });
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Reports to write: of real histories, of hostile names, and of nothing.
+
+use elephant_rs::engine::{ApplicationReport, Options, Report, SourceProblem, Summary, analyze};
+use elephant_rs::finding::{Finding, Measure, NotEvaluated, Subject, Suppressed, Threshold};
+use elephant_rs::metrics::Metrics;
+use elephant_rs::model::conf::{Conf, Property};
+use elephant_rs::model::{Engine, Status};
+use elephant_rs::parse::{Level, Position, Problem};
+use elephant_rs::rules::{RuleInfo, RuleSet};
+use elephant_rs::severity::Severity;
+use elephant_rs::units::{Bytes, Millis, Timestamp};
+
+/// What somebody may call a job, a stage, an executor or a file to break a report.
+pub const HOSTILE: [&str; 32] = [
+    "",
+    " ",
+    "<script>alert(1)</script>",
+    "</details></summary><img src=x onerror=alert(1)>",
+    "a \"quote\", 'another' and a `third`",
+    "line\nfeed\r\nand\rreturn\u{2028}\u{85}",
+    "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J",
+    "\u{202e}right to left\u{2066}\u{200f}",
+    "NUL\0 and DEL\u{7f}",
+    "\u{fffe}\u{ffff}\u{feff}\u{1fffe}",
+    "=cmd|' /C calc'!A0",
+    "+1+1",
+    "-1+1",
+    "@SUM(1)",
+    "\t=1",
+    "@torvalds and someone@example.com",
+    "rust-lang/rust#1, #2, GH-3",
+    "https://evil.example/ HTTP://evil.example www.evil.example mailto:a@b.example",
+    "[text](http://evil.example) ![image](http://evil.example/x.png) [a][b] [^1]",
+    "<http://evil.example> <a@b.example> &lt;b&gt; &#64;torvalds",
+    "| a | b |\n| --- | --- |",
+    "```\ncode\n```",
+    "# heading\n\n- list\n\n---\n\n    code",
+    "**bold** __bold__ *it* _it_ ~~gone~~ $x$ \\",
+    "]]>",
+    "<!-- comment --> <?xml?> &amp; &undefined;",
+    "# EOF",
+    "{a=\"b\"} 1\\n",
+    "\\\"",
+    "%00/../../etc/passwd?x#y",
+    "a,b;c",
+    "äöü 日本語 🐘",
+];
+
+/// Both engines, what is suppressed, what is incomplete, and a broken file.
+pub fn mixed() -> Report {
+    let paths = ["testdata/broken", "testdata/hadoop1", "testdata/spark/3.5.9/skew", "no/such/folder"];
+    let rules = RuleSet::built_in().unwrap();
+    let mut report = analyze(&paths.map(Into::into), &rules, Options::default());
+    let job = report.applications.iter_mut().find(|app| app.engine == Engine::MapReduce).unwrap();
+    let place = job.findings.iter().position(|finding| finding.rule == "mapper-gc").unwrap();
+    job.suppressed.push(Suppressed {
+        finding: job.findings.remove(place),
+        reason: "DATA-123".to_owned(),
+        until: "2027-01-31".parse().ok(),
+        origin: "rules.yaml:7".to_owned(),
+    });
+    // Pages are long, and not what is looked at.
+    for rule in &mut report.rules {
+        rule.page = rule.page.lines().take(7).collect::<Vec<_>>().join("\n").into();
+    }
+    report
+}
+
+/// An application in which everything that a history or a rule file may choose is `name`.
+pub fn hostile(name: &str) -> Report {
+    let text = || name.to_owned();
+    let finding = |severity: Severity, subject: Subject| Finding {
+        rule: text().into(),
+        title: text().into(),
+        severity,
+        score: 8,
+        subject,
+        message: text(),
+        evidence: vec![(text().into(), Measure::Text(text())), ("x_ratio".into(), Measure::Ratio(None))],
+        thresholds: vec![Threshold { key: text(), cutoffs: [1.0, 2.0, 4.5, f64::INFINITY] }],
+        advice: vec![text(), text()],
+    };
+    let suppressed = Suppressed {
+        finding: finding(Severity::Low, Subject::Application),
+        reason: text(),
+        until: None,
+        origin: text(),
+    };
+    let mut conf = Conf::default();
+    conf.insert(text(), Property { value: text(), is_final: false });
+    let app = ApplicationReport {
+        id: text(),
+        attempt: Some(text()),
+        engine: Engine::Spark,
+        engine_version: Some(text()),
+        name: Some(text()),
+        user: Some(text()),
+        queue: Some(text()),
+        job_type: Some("Spark"),
+        status: Status::Succeeded,
+        complete: false,
+        sources: vec![text()],
+        submitted_at: Some(Timestamp::from_millis(0)),
+        started_at: Some(Timestamp::from_millis(i64::MAX)),
+        finished_at: None,
+        severity: Severity::Critical,
+        score: 16,
+        metrics: Metrics { run_time: Some(Millis::new(1)), ..Metrics::default() },
+        counts: [0, 0, 0, 1, 1],
+        findings: vec![
+            finding(Severity::Critical, Subject::Executor(text())),
+            finding(Severity::Severe, Subject::Driver),
+        ],
+        suppressed: vec![suppressed],
+        evaluated: vec![text().into()],
+        not_evaluated: vec![NotEvaluated { rule: "other-rule".into(), reason: text() }],
+        stage_names: Vec::new(),
+        phases: Some(Vec::new()),
+        configuration: Some(conf),
+        charts: None,
+    };
+    let rule = |id: String| RuleInfo { id: id.into(), title: text().into(), page: text().into() };
+    Report {
+        rules: vec![rule(text()), rule("other-rule".to_owned())],
+        summary: Summary {
+            files_found: 1,
+            files_analysed: 1,
+            applications: 2,
+            findings: [0, 0, 0, 2, 2],
+            ..Summary::default()
+        },
+        // The same application twice, as from two folders.
+        applications: vec![app.clone(), app],
+        problems: problems(name),
+        ..Report::default()
+    }
+}
+
+fn problems(name: &str) -> Vec<SourceProblem> {
+    let levels = [
+        (Level::Error, None),
+        (Level::Warning, Some(Position::Line(12))),
+        (Level::Info, Some(Position::Byte(0))),
+    ];
+    let problem = |(level, position)| SourceProblem {
+        source: name.to_owned(),
+        problem: Problem { level, code: "truncated", position, message: name.to_owned(), count: 2 },
+    };
+    levels.map(problem).into()
+}
+
+/// Nothing but problems.
+pub fn problems_only() -> Report {
+    Report {
+        problems: problems("history/broken.jhist"),
+        named_input_failed: true,
+        summary: Summary { files_found: 1, files_failed: 1, ..Summary::default() },
+        ..Report::default()
+    }
+}
+
+/// One application, judged by one rule that found nothing.
+pub fn no_findings() -> Report {
+    let mut report = hostile("calm");
+    report.problems.clear();
+    report.summary.findings = [0; 5];
+    report.summary.applications = 1;
+    report.applications.truncate(1);
+    for app in &mut report.applications {
+        app.findings.clear();
+        app.suppressed.clear();
+        app.not_evaluated.clear();
+        app.counts = [0; 5];
+        app.severity = Severity::None;
+        app.score = 0;
+        app.complete = true;
+    }
+    report
+}
+
+/// More findings than a comment takes: of `name`, in many applications.
+pub fn large(name: &str, applications: usize, findings: usize) -> Report {
+    let mut report = hostile(name);
+    let first = report.applications.remove(0);
+    let size = Measure::Size(Bytes::new(1));
+    report.applications = (0..applications)
+        .map(|number| {
+            let mut app = first.clone();
+            app.id = format!("app-{number}");
+            let mut finding = app.findings.swap_remove(0);
+            finding.evidence = vec![("a_bytes".into(), size.clone())];
+            app.findings = vec![finding; findings];
+            app
+        })
+        .collect();
+    report
+}

@@ -1,0 +1,382 @@
+//! Rule files as users write them: mistakes, scopes, suppressions, the schema, the folder to edit, and migration.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a test that cannot read its input has failed
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use chrono::NaiveDate;
+use elephant_rs::engine::{Options, Report, analyze, visit};
+use elephant_rs::rules::params::ParamValue;
+use elephant_rs::rules::{Importance, PRESETS, RuleFile, RuleProblem, RuleSet, files, import, schema};
+use elephant_rs::severity::Severity;
+use predicates::prelude::*;
+use proptest::prelude::*;
+use serde_json::Value;
+
+const DONE: &str = "testdata/done";
+
+fn file(text: &str) -> RuleFile {
+    RuleFile { name: "own.yaml".to_owned(), text: text.to_owned() }
+}
+
+fn rules(text: &str) -> RuleSet {
+    RuleSet::with_files(&[file(text)]).unwrap().on(NaiveDate::from_ymd_opt(2026, 11, 21).unwrap())
+}
+
+fn problems(text: &str) -> Vec<RuleProblem> {
+    RuleSet::read(&[file(text)]).1
+}
+
+fn report(rules: &RuleSet) -> Report {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DONE);
+    analyze(&[path], rules, Options::default())
+}
+
+fn elephant() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+/// What holds for the jobs of a folder: the value of a parameter, by the job's name.
+fn in_force(rules: &RuleSet, rule: &str, key: &str) -> Vec<(String, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DONE);
+    let visited = visit(&[path], |app, _| {
+        let active = rules.rules_for(app);
+        let active = active.iter().find(|active| active.info.id == rule).unwrap();
+        let value = &active.loaded.params.iter().find(|parameter| parameter.key == key).unwrap().value;
+        let value = match value {
+            ParamValue::Cutoffs { shown, .. } => shown.join(" "),
+            ParamValue::Text(text) => text.clone(),
+        };
+        (app.name.clone().unwrap(), value)
+    });
+    visited.applications.into_iter().map(|visit| visit.value).collect()
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_told_at_once_each_with_its_place() {
+    let text = "\
+rule: maper-skew
+deviation: [1, 2, 3]
+---
+rule: mapper-skew
+deviatoin: [2, 4, 8, 16]
+group_tasks: [10, 50, 100, many]
+time_gap: [10s, 5s, 20s, 30s]
+large_group_blocks: [1, 2, 3]
+missing_counters: unknwon
+for: {queu: root, name: /(/, user: []}
+max_severity: sever
+---
+rule: spark-*
+enabled: maybe
+deviation: 3
+---
+rules: x
+---
+- a
+---
+suppress: mapper-skew
+until: 31.1.2027
+reasn: x
+---
+rule: mapper-time
+num_tasks: [1, 2
+---
+rule: metrics
+for: {user: a}
+---
+rule: mapper-gc
+run_time: [1min, 2min, 3min, 4min]
+run_time: [1min, 2min, 3min, 4min]
+";
+    let lines: Vec<String> = problems(text).iter().map(ToString::to_string).collect();
+    insta::with_settings!({snapshot_path => "../snapshots/rules", prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!("mistakes", lines.join("\n"));
+    });
+}
+
+#[test]
+fn excerpts_point_at_the_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own rules.yaml");
+    std::fs::write(&path, "# größer\nrule: mapper-skew\ndeviation: [2, vier, 8, 16]\nx: 1\n").unwrap();
+    let told = predicate::str::contains("own rules.yaml:3:16")
+        .and(predicate::str::contains("3 | deviation: [2, vier, 8, 16]"))
+        .and(predicate::str::contains("^^^^"))
+        .and(predicate::str::contains("own rules.yaml:4:1"))
+        .and(predicate::str::contains("2 errors in 1 file"));
+    elephant().args(["rules", "check"]).arg(&path).assert().code(2).stdout("").stderr(told);
+    let told =
+        predicate::str::contains("own rules.yaml:3:16").and(predicate::str::contains("own rules.yaml:4:1"));
+    elephant().args(["analyze", DONE, "--rules"]).arg(&path).assert().code(2).stdout("").stderr(told);
+}
+
+#[test]
+fn renamed_keys_work_with_a_warning() {
+    let problems = problems("rule: spark-job-runtime\nonly_succeeded: true\n");
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].importance, Importance::Warning);
+    assert!(problems[0].message.contains("only_succeeded_jobs"), "{}", problems[0]);
+    let rules = rules("rule: spark-job-runtime\nonly_succeeded: true\n");
+    let active = rules.rules().iter().find(|active| active.info.id == "spark-job-runtime").unwrap();
+    let parameter = active.loaded.params.iter().find(|p| p.key == "only_succeeded_jobs").unwrap();
+    assert_eq!(parameter.value, ParamValue::Text("true".to_owned()));
+    assert_eq!(parameter.origin.to_string(), "own.yaml:2");
+}
+
+#[test]
+fn the_most_specific_document_wins_and_of_equals_the_later() {
+    // The least specific one stands last: order matters only among equals.
+    let rules = rules(
+        "rule: mapper-time\nfor: {name: 'word count*', user: alice}\nnum_tasks: [4, 4, 4, 4]\n---\n\
+         rule: mapper-time\nfor: {name: '/^word/'}\nnum_tasks: [3, 3, 3, 3]\ntarget_run_time: 3min\n---\n\
+         rule: mapper-time\nfor: {user: alice}\nnum_tasks: [1, 1, 1, 1]\n---\n\
+         rule: mapper-time\nfor: {user: alice}\nnum_tasks: [2, 2, 2, 2]\n---\n\
+         rule: mapper-time\nnum_tasks: [9, 9, 9, 9]\ntarget_run_time: 9min\n",
+    );
+    let tasks = in_force(&rules, "mapper-time", "num_tasks");
+    assert!(tasks.len() > 3);
+    for (name, value) in &tasks {
+        let expected = if name.starts_with("word count") { "4 4 4 4" } else { "2 2 2 2" };
+        assert_eq!(value, expected, "{name}");
+    }
+    for (name, value) in in_force(&rules, "mapper-time", "target_run_time") {
+        assert_eq!(value, if name.starts_with("word") { "3min" } else { "9min" }, "{name}");
+    }
+}
+
+#[test]
+fn what_a_history_does_not_tell_fits_no_scope() {
+    let rules = rules("rule: mapper-time\nfor: {job_type: '*'}\nnum_tasks: [1, 1, 1, 1]\n");
+    let values = in_force(&rules, "mapper-time", "num_tasks");
+    assert!(values.iter().any(|(_, value)| value == "1 1 1 1"), "{values:?}");
+    // "word count (demo)" is of no known type.
+    assert!(
+        values.iter().any(|(name, value)| name.contains("demo") && value == "50 101 500 1000"),
+        "{values:?}"
+    );
+}
+
+#[test]
+fn rules_can_be_off_or_limited_for_some() {
+    let all = report(&RuleSet::built_in().unwrap());
+    let limited = report(&rules("rule: '*'\nfor: {user: alice}\nmax_severity: low\n"));
+    let off = report(&rules("rule: '*'\nenabled: false\n---\nrule: job-exception\nenabled: true\n"));
+    assert!(all.summary.findings[2..].iter().sum::<u64>() > 0);
+    for app in &limited.applications {
+        assert!(app.user.as_deref() != Some("alice") || app.severity <= Severity::Low, "{}", app.id);
+        assert_eq!(app.score, 0);
+    }
+    let capped = limited.applications.iter().flat_map(|app| &app.findings);
+    let capped: Vec<_> =
+        capped.filter(|finding| finding.message.contains("without the limit in own.yaml:3")).collect();
+    assert!(!capped.is_empty());
+    let found: Vec<_> = off.applications.iter().flat_map(|app| &app.findings).collect();
+    assert!(!found.is_empty() && found.iter().all(|finding| finding.rule == "job-exception"));
+    assert_eq!(off.rules.iter().map(|rule| rule.id.as_ref()).collect::<Vec<_>>(), ["job-exception"]);
+}
+
+#[test]
+fn accepted_findings_are_silent_until_their_day() {
+    let text = "suppress: straggler-*\nfor: {name: 'word count*'}\nreason: node002 is being replaced, OPS-7\nuntil: 2026-12-31\n---\n\
+                suppress: mapper-skew\nsubject: reduce\nreason: never fits\n";
+    let all = report(&RuleSet::built_in().unwrap());
+    let silent = report(&rules(text));
+    let suppressed: Vec<_> = silent.applications.iter().flat_map(|app| &app.suppressed).collect();
+    assert!(suppressed.len() >= 3, "{suppressed:?}");
+    assert!(suppressed.iter().all(|s| s.origin == "own.yaml:1" && s.reason.contains("OPS-7")));
+    let sum = |report: &Report| report.summary.findings[1..].iter().sum::<u64>();
+    assert_eq!(sum(&silent) + suppressed.len() as u64, sum(&all));
+    let uses: Vec<(u64, bool)> = silent.suppressions.iter().map(|s| (s.findings, s.expired)).collect();
+    assert_eq!(uses, [(suppressed.len() as u64, false), (0, false)]);
+    let last_day = report(&rules(text).on(NaiveDate::from_ymd_opt(2026, 12, 31).unwrap()));
+    assert_eq!(sum(&last_day), sum(&silent));
+    let later = report(&rules(text).on(NaiveDate::from_ymd_opt(2027, 1, 1).unwrap()));
+    assert_eq!(sum(&later), sum(&all));
+    assert!(later.suppressions[0].expired);
+}
+
+#[test]
+fn expired_and_unused_suppressions_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("accepted.yaml");
+    std::fs::write(
+        &path,
+        "suppress: mapper-*\nreason: x\nuntil: 2026-01-31\n---\nsuppress: spark-*\nreason: y\n",
+    )
+    .unwrap();
+    let day = |day: &str| ["--today".to_owned(), day.to_owned()];
+    let told = || predicate::str::contains("accepted.yaml:1").and(predicate::str::contains("2026-01-31"));
+    elephant().args(["rules", "check"]).arg(&path).args(day("2026-02-01")).assert().code(1).stderr(told());
+    elephant().args(["rules", "check"]).arg(&path).args(day("2026-01-31")).assert().code(0).stderr("");
+    let unused =
+        predicate::str::contains("accepted.yaml:5").and(predicate::str::contains("silenced nothing"));
+    let analyze = || {
+        let mut command = elephant();
+        command.args(["analyze", DONE, "--rules"]).arg(&path).args(day("2026-02-01"));
+        command
+    };
+    analyze().assert().code(0).stderr(told().and(unused));
+    analyze().arg("--quiet").assert().code(0).stderr("");
+}
+
+#[test]
+fn show_explains_what_holds_for_a_job_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.yaml");
+    let text = "rule: mapper-skew\nfor: {queue: root.*}\ndeviation: [3, 5, 9, 17]\n---\nrule: mapper-skew\nfor: {user: bob}\nenabled: false\n";
+    std::fs::write(&path, text).unwrap();
+    let show = |more: &[&str]| {
+        let output = elephant()
+            .args(["rules", "show", "mapper-skew", "--rules"])
+            .arg(&path)
+            .args(more)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let outcome = show(&["--for", "testdata/done/2026"]);
+    assert!(outcome.contains("own.yaml:3, for queue root.*"), "{outcome}");
+    assert!(
+        outcome.contains("deviation: [3, 5, 9, 17]") && outcome.contains("does not apply: the user differs")
+    );
+    let page = show(&[]);
+    assert!(page.contains("# Mapper Skew") && page.contains("user bob: off"), "{page}");
+    elephant().args(["rules", "show", "mapper-skew", "--for", "Cargo.toml"]).assert().code(2);
+}
+
+#[test]
+fn the_schema_accepts_what_comes_with_the_program_and_refuses_mistakes() {
+    let schema = schema::schema();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let documents = |text: &str| -> Vec<Value> {
+        use serde::Deserialize;
+        serde_yaml::Deserializer::from_str(text)
+            .map(|document| Value::deserialize(document).unwrap())
+            .collect()
+    };
+    let defaults = files::defaults();
+    let yaml = defaults.iter().filter(|file| file.name.ends_with(".yaml")).map(|file| file.text.as_str());
+    for text in yaml.chain(PRESETS.iter().map(|(_, text)| *text)) {
+        for document in documents(text) {
+            let errors: Vec<String> =
+                validator.iter_errors(&document).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{errors:?}\n{text}");
+        }
+    }
+    for good in [
+        "rule: mapper-skew\nfor: {queue: [a, b*], engine: mapreduce}\nmax_severity: low\ndeviation: off",
+        "rule: spark-*\nenabled: false",
+        "suppress: mapper-skew\nreason: x\nuntil: 2027-01-31",
+    ] {
+        assert!(documents(good).iter().all(|document| validator.is_valid(document)), "{good}");
+        assert!(problems(good).is_empty(), "{good}: {:?}", problems(good));
+    }
+    for bad in [
+        "rule: mapper-skew\ndeviatoin: [2, 4, 8, 16]",
+        "rule: mapper-skew\ndeviation: [2, 4, 8]",
+        "rule: mapper-time\nlong_run_time: [15m, 30 bananas, 1h, 2h]",
+        "rule: mapper-skew\nfor: {queu: a}",
+        "rule: mapper-skew\nmax_severity: sever",
+        "rule: mapper-skew\nmissing_counters: maybe",
+        "rule: spark-*\ndeviation: 3",
+        "suppress: mapper-skew",
+        "suppress: mapper-skew\nreason: x\nuntil: 31.1.2027",
+        "deviation: [2, 4, 8, 16]",
+    ] {
+        assert!(documents(bad).iter().all(|document| !validator.is_valid(document)), "{bad}");
+        assert!(!problems(bad).is_empty(), "{bad}");
+    }
+    elephant().args(["rules", "schema"]).assert().code(0).stdout(schema::text());
+}
+
+#[test]
+fn the_folder_to_edit_changes_nothing_until_it_is_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules");
+    elephant().args(["rules", "init"]).arg(&rules).assert().code(0);
+    elephant()
+        .args(["rules", "init"])
+        .arg(&rules)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("--force"));
+    elephant().args(["rules", "init", "--force"]).arg(&rules).assert().code(0);
+    elephant().args(["rules", "check"]).arg(&rules).assert().code(0).stderr("");
+    let with = |args: &[&str]| {
+        elephant().args(["analyze", "--format", "json", "testdata"]).args(args).output().unwrap().stdout
+    };
+    assert_eq!(with(&[]), with(&["--rules", rules.to_str().unwrap()]));
+    let text = std::fs::read_to_string(rules.join("mapreduce/mapper-skew.yaml")).unwrap();
+    assert!(text.starts_with("# yaml-language-server: $schema=../rules.schema.json\n"));
+    assert!(text.contains("# Mapper Skew\n") && text.contains("\n# How many times the smaller"), "{text}");
+    let schema = std::fs::read_to_string(rules.join("rules.schema.json")).unwrap();
+    assert_eq!(schema, schema::text());
+}
+
+#[test]
+fn a_configuration_of_dr_elephant_becomes_a_rule_file() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata/dr-elephant/HeuristicConf.xml");
+    let imported = import::import(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let notes: Vec<String> =
+        imported.notes.iter().map(|note| format!("{}: {}", note.line, note.message)).collect();
+    insta::with_settings!({snapshot_path => "../snapshots/rules", prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!("imported", format!("{}\n# Notes\n\n{}", imported.yaml, notes.join("\n")));
+    });
+    let (rules, problems) = RuleSet::read(&[file(&imported.yaml)]);
+    assert!(problems.is_empty(), "{problems:?}");
+    let rules = rules.unwrap();
+    let rule = |id: &str| rules.rules().iter().find(|active| active.info.id == id).unwrap();
+    let shown =
+        |id: &str, key: &str| match &rule(id).loaded.params.iter().find(|p| p.key == key).unwrap().value {
+            ParamValue::Cutoffs { shown, .. } => shown.join(" "),
+            ParamValue::Text(text) => text.clone(),
+        };
+    assert_eq!(shown("mapper-skew", "group_tasks"), "20 50 100 200");
+    assert_eq!(shown("mapper-skew", "deviation"), "2 4 8 16");
+    assert_eq!(shown("mapper-speed", "speed"), "50MB/s 25MB/s 12.5MB/s 3.125MB/s");
+    assert_eq!(shown("mapper-speed", "run_time"), "5min 10min 15min 30min");
+    assert_eq!(shown("mapper-memory", "container"), "1024MB 1536MB 2048MB 2560MB");
+    assert_eq!(shown("spark-executor-load-balance", "output_deviation"), "0.8 1 1.2 1.4");
+    assert!(rule("shuffle-sort").enabled.value && !rule("mapper-gc").enabled.value);
+}
+
+#[test]
+fn what_is_no_configuration_of_dr_elephant_is_refused() {
+    for (text, expected) in [
+        ("", "expected <heuristics>"),
+        ("<configuration/>", "line 1: expected <heuristics>"),
+        ("<heuristics><heuristic>", "cut"),
+        ("<heuristics>\n</heuristic>", "line 2"),
+        ("no xml", "expected <heuristics>"),
+    ] {
+        let error = import::import(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    elephant().args(["rules", "import", "Cargo.toml"]).assert().code(2).stdout("");
+    elephant().args(["rules", "import", "-"]).write_stdin("<heuristics/>").assert().code(0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "(rule|for|enabled|suppress|[a-z*/&!|>{}\\[\\]:,'\"# \n\t-]|\\PC){0,120}") {
+        let _ = RuleSet::read(&[file(&text)]);
+        let _ = RuleSet::read(&[file(&format!("rule: mapper-skew\n{text}"))]);
+        let _ = import::import(&text);
+    }
+
+    #[test]
+    fn every_problem_has_a_place_within_its_file(cut in 0usize..4000) {
+        let whole: String = files::defaults().iter().take(8).map(|file| format!("---\n{}", file.text)).collect();
+        let end = (0..=cut.min(whole.len())).rev().find(|&end| whole.is_char_boundary(end)).unwrap();
+        for problem in problems(&whole[..end]) {
+            prop_assert!(problem.span.start <= end && problem.span.end <= end, "{problem}");
+        }
+    }
+}

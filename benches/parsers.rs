@@ -3,12 +3,13 @@
 mod support;
 
 use std::hint::black_box;
+use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::Application;
 use elephant_rs::parse::{Parsed, hadoop1, jhist};
-use elephant_rs::rules::RuleSet;
+use elephant_rs::rules::{RuleFile, RuleSet};
 use support::{Format, Job};
 
 fn history(format: Format, job: Job) -> Vec<u8> {
@@ -37,14 +38,18 @@ fn parsers(criterion: &mut Criterion) {
     group.finish();
 }
 
+const MEASURED: [&str; 4] = ["mapper-skew", "my-mapper-skew", "mapper-gc", "my-mapper-gc"];
+
 fn rules(criterion: &mut Criterion) {
-    let Ok(rules) = RuleSet::with_files(&[]) else { return };
+    // Rules that are defined in YAML, beside the program's own that they repeat.
+    let Ok(files) = RuleFile::find(Path::new("rules/examples")) else { return };
+    let Ok(rules) = RuleSet::with_files(&files) else { return };
     let bytes = history(Format::AvroBinary, Job { maps: 10_000, reduces: 50 });
     let applications = parse(Format::AvroBinary, &bytes).applications;
     let Some(app): Option<&Application> = applications.first() else { return };
     let metrics = rules.measure(app);
     let mut group = criterion.benchmark_group("rule");
-    for rule in rules.rules().iter().filter(|rule| rule.info.id == "mapper-skew") {
+    for rule in rules.rules().iter().filter(|rule| MEASURED.contains(&rule.info.id.as_ref())) {
         let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();
         group.throughput(Throughput::Elements(tasks));
         group.bench_function(rule.info.id.as_ref(), |bench| {

@@ -7,6 +7,8 @@ mod common;
 
 #[path = "check/files.rs"]
 mod files;
+#[path = "check/measures.rs"]
+mod measures;
 #[path = "check/reports.rs"]
 mod reports;
 #[path = "check/runs.rs"]

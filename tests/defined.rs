@@ -7,6 +7,8 @@ mod common;
 
 #[path = "defined/agreement.rs"]
 mod agreement;
+#[path = "defined/command.rs"]
+mod command;
 #[path = "defined/docs.rs"]
 mod docs;
 #[path = "defined/files.rs"]

@@ -241,10 +241,14 @@ fn openmetrics_follows_its_grammar() {
 }
 
 #[test]
-fn text_cannot_move_the_cursor() {
+fn nothing_moves_the_cursor_or_turns_a_line_around() {
+    use Format::{Csv, Json, Junit, Markdown, Ndjson, Openmetrics, Sarif, Text};
     for report in all() {
-        let text = written(&report, Format::Text);
-        assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
+        for format in [Text, Json, Ndjson, Csv, Markdown, Sarif, Junit, Openmetrics] {
+            let text = written(&report, format);
+            let harmful = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+            assert!(!text.contains(harmful), "{format:?}: {text:?}");
+        }
     }
 }
 

@@ -45,7 +45,7 @@ fn in_force(rules: &RuleSet, rule: &str, key: &str) -> Vec<(String, String)> {
     let visited = visit(&[path], |app, _| {
         let active = rules.rules_for(app);
         let active = active.iter().find(|active| active.info.id == rule).unwrap();
-        let value = &active.loaded.params.iter().find(|parameter| parameter.key == key).unwrap().value;
+        let value = &active.params.iter().find(|parameter| parameter.key == key).unwrap().value;
         let value = match value {
             ParamValue::Cutoffs { shown, .. } => shown.join(" "),
             ParamValue::Text(text) => text.clone(),
@@ -122,7 +122,7 @@ fn renamed_keys_work_with_a_warning() {
     assert!(problems[0].message.contains("only_succeeded_jobs"), "{}", problems[0]);
     let rules = rules("rule: spark-job-runtime\nonly_succeeded: true\n");
     let active = rules.rules().iter().find(|active| active.info.id == "spark-job-runtime").unwrap();
-    let parameter = active.loaded.params.iter().find(|p| p.key == "only_succeeded_jobs").unwrap();
+    let parameter = active.params.iter().find(|p| p.key == "only_succeeded_jobs").unwrap();
     assert_eq!(parameter.value, ParamValue::Text("true".to_owned()));
     assert_eq!(parameter.origin.to_string(), "own.yaml:2");
 }
@@ -261,7 +261,9 @@ fn the_schema_accepts_what_comes_with_the_program_and_refuses_mistakes() {
     };
     let defaults = files::defaults();
     let yaml = defaults.iter().filter(|file| file.name.ends_with(".yaml")).map(|file| file.text.as_str());
-    for text in yaml.chain(PRESETS.iter().map(|(_, text)| *text)) {
+    let examples = RuleFile::find(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples")).unwrap();
+    let examples = examples.iter().map(|file| file.text.as_str());
+    for text in yaml.chain(examples).chain(PRESETS.iter().map(|(_, text)| *text)) {
         for document in documents(text) {
             let errors: Vec<String> =
                 validator.iter_errors(&document).map(|error| error.to_string()).collect();
@@ -287,6 +289,8 @@ fn the_schema_accepts_what_comes_with_the_program_and_refuses_mistakes() {
         "suppress: mapper-skew",
         "suppress: mapper-skew\nreason: x\nuntil: 31.1.2027",
         "deviation: [2, 4, 8, 16]",
+        "rule: own-rule\nvalues: {a: sum(task.gc_time)}\nthresholds: {a: {rising: [1min, 2min, 3min]}}\nmessage: x",
+        "rule: own-rule\nvalues: {a: sum(task.gc_time)}\nthresholds: {a: {rising: [1min, 2min, 3min, 4min]}}\nmesage: x",
     ] {
         assert!(documents(bad).iter().all(|document| !validator.is_valid(document)), "{bad}");
         assert!(!problems(bad).is_empty(), "{bad}");
@@ -331,11 +335,10 @@ fn a_configuration_of_dr_elephant_becomes_a_rule_file() {
     assert!(problems.is_empty(), "{problems:?}");
     let rules = rules.unwrap();
     let rule = |id: &str| rules.rules().iter().find(|active| active.info.id == id).unwrap();
-    let shown =
-        |id: &str, key: &str| match &rule(id).loaded.params.iter().find(|p| p.key == key).unwrap().value {
-            ParamValue::Cutoffs { shown, .. } => shown.join(" "),
-            ParamValue::Text(text) => text.clone(),
-        };
+    let shown = |id: &str, key: &str| match &rule(id).params.iter().find(|p| p.key == key).unwrap().value {
+        ParamValue::Cutoffs { shown, .. } => shown.join(" "),
+        ParamValue::Text(text) => text.clone(),
+    };
     assert_eq!(shown("mapper-skew", "group_tasks"), "20 50 100 200");
     assert_eq!(shown("mapper-skew", "deviation"), "2 4 8 16");
     assert_eq!(shown("mapper-speed", "speed"), "50MB/s 25MB/s 12.5MB/s 3.125MB/s");

@@ -91,3 +91,22 @@ impl Worse {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_measure_is_of_a_rule_that_exists() {
+        for (rule, ..) in KEY_MEASURES {
+            assert!(crate::heuristics::all().any(|known| known.id == *rule), "{rule}");
+        }
+    }
+
+    #[test]
+    fn worse_has_a_direction_a_tolerance_and_a_floor() {
+        assert!(Worse::Higher.beyond(1.3, 1.0, 0.2, 0.05) && !Worse::Higher.beyond(1.2, 1.0, 0.2, 0.05));
+        assert!(Worse::Lower.beyond(0.7, 1.0, 0.2, 0.05) && !Worse::Lower.beyond(0.9, 1.0, 0.2, 0.05));
+        assert!(!Worse::Higher.beyond(0.04, 0.01, 0.2, 0.05), "a small share may grow to the floor");
+    }
+}

@@ -46,6 +46,7 @@ pub(super) fn rounded(value: f64) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)] // the values are exact
 mod tests {
     use super::rounded;
 

@@ -91,6 +91,7 @@ impl Range {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)] // the values are exact
 mod tests {
     use super::*;
     use proptest::prelude::*;

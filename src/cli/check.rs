@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::Exit;
 use super::judging::Judging;
-use super::output::Output;
+use super::output::{Output, OutputError};
 use super::reading::Reading;
 use crate::baseline::metric::Metric;
 use crate::baseline::spread::Tolerance;
@@ -18,22 +18,24 @@ use crate::engine::{self, Options, SuppressionUse};
 use crate::severity::Severity;
 
 pub(super) const EXAMPLES: &str = "\
-A job is known by its engine and its name without dates, times, ids and counters, so a new run of it is compared with the
-runs that were accepted. A finding is worse when its severity is higher, or its key value is worse than accepted by more
-than the tolerance. Each run's costs are compared by themselves: with 5 accepted runs or more the limit is their median
-plus 3 scaled median absolute deviations, with fewer their median plus the tolerance; a run that read more input may cost
-as much more. Runs that failed or are incomplete are judged by rules only.
+A job is known by its engine and its name without dates, times, ids and counters, so a new run of it is compared with \
+the runs that were accepted. A finding is worse when its severity is higher, or its key value is worse than accepted \
+by more than the tolerance. Each run's costs are compared by themselves: with 5 accepted runs or more the limit is \
+their median plus 3 scaled median absolute deviations, with fewer their median plus the tolerance; a run that read \
+more input may cost as much more. Runs that failed or are incomplete are judged by rules only.
 
 Examples:
-  elephant-rs check --baseline elephant-baseline.yaml --update history/
+  elephant-rs check --baseline accepted.yaml --update history/
       accept what there is now; commit the file
-  elephant-rs check --baseline elephant-baseline.yaml history/
+  elephant-rs check --baseline accepted.yaml history/
       exit status 1 when something is new or worse than that
-  elephant-rs check --baseline elephant-baseline.yaml --fail-on severe --tolerance runtime_ms=50 history/
-      only severe and critical findings fail, and a run time half as long again
+  elephant-rs check --baseline accepted.yaml --fail-on severe history/
+      only severe and critical findings fail
+  elephant-rs check --baseline accepted.yaml --tolerance runtime_ms=50 history/
+      a run time may be half as long again
 
-Exit status: 0 nothing new or worse, 1 something new or worse, or a suppression that has expired,
-2 the run failed or there is no baseline.";
+Exit status: 0 nothing new or worse, 1 something new or worse, or a suppression that has expired, 2 the run failed or \
+there is no baseline.";
 
 #[derive(Debug, Args)]
 pub(super) struct Check {
@@ -69,7 +71,8 @@ impl Check {
         let rules = judging.rules.load()?;
         let mut accepted = self.accepted()?;
         let output = Output::open(reading.output.as_deref())?;
-        let file = self.update.then(|| Output::open(Some(&self.baseline))).transpose()?;
+        let open = || Output::open(Some(&self.baseline)).map_err(OutputError::of_baseline);
+        let file = self.update.then(open).transpose()?;
         let shown = judging.options();
         // All findings are compared; what is shown is chosen afterwards.
         let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
@@ -88,7 +91,7 @@ impl Check {
         // What was read in part only is not accepted.
         if let Some(file) = file.filter(|_| !failed) {
             let updated = update(&accepted, &report, &comparison, self.prune).to_yaml()?;
-            file.write(|out| out.write_all(updated.as_bytes()))?;
+            file.write(|out| out.write_all(updated.as_bytes())).map_err(OutputError::of_baseline)?;
             comparison.updated = true;
         }
         let exit = exit(failed, comparison.failed);

@@ -15,8 +15,8 @@ use crate::report::{DiffFormat, TextOptions, write_diff};
 use crate::rules::RuleSet;
 
 pub(super) const EXAMPLES: &str = "\
-Runs are paired by job (engine, and name without dates, times, ids and counters) and then by order of start; one run on
-each side is compared whatever its name. Stages are paired by name, because their ids differ from run to run.
+Runs are paired by job (engine, and name without dates, times, ids and counters) and then by order of start; one run \
+on each side is compared whatever its name. Stages are paired by name, because their ids differ from run to run.
 
 Examples:
   elephant-rs diff before.log after.log

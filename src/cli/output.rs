@@ -17,9 +17,22 @@ pub(super) enum OutputError {
     /// The file cannot be made.
     #[error("cannot write the report to {path}: {source}; choose another --output", path = path.display())]
     Create { path: PathBuf, source: io::Error },
+    /// The baseline cannot be made.
+    #[error("cannot write the baseline {path}: {source}", path = path.display())]
+    Baseline { path: PathBuf, source: io::Error },
     /// Standard output or the file broke while it was written.
     #[error("cannot write the report: {0}")]
     Write(#[from] io::Error),
+}
+
+impl OutputError {
+    /// The same about a baseline, which `--output` does not name.
+    pub(super) fn of_baseline(self) -> Self {
+        match self {
+            Self::Create { path, source } => Self::Baseline { path, source },
+            other => other,
+        }
+    }
 }
 
 /// Where a report goes. Made before the work starts, so that a bad path fails early.

@@ -96,7 +96,7 @@ mod tests {
             bytes_read: 1024,
             findings: 1,
         };
-        assert_eq!(words(busy), "3/12 histories, 1.0 KiB of 4.0 KiB, 1 finding");
+        assert_eq!(words(busy), "3/12 histories, 1 KiB of 4 KiB, 1 finding");
         assert_eq!(share(busy), (1024, 4096));
     }
 

@@ -50,7 +50,7 @@ impl Reading {
     }
 
     /// The threads to work with.
-    pub(super) fn threads(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
+    fn threads(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
         rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, NonZeroUsize::get)).build()
     }
 

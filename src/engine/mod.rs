@@ -266,8 +266,8 @@ fn evaluate(
     charted.offer(place, || Charts::of(app, rules, &findings));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
-    let told = findings.iter().chain(suppressed.iter().map(|suppressed| &suppressed.finding));
-    let stage_names = StageName::of_findings(app, told);
+    let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
+    let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));
     let report = ApplicationReport {
         id: app.id.clone(),
         attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),

@@ -8,6 +8,7 @@
 //! subject as [`subject_key`] spells it, and the job as [`JobKey`] prints it, in 32 hexadecimal digits. Message,
 //! severity and values are no part of it, so a finding that gets worse is still the same finding.
 
+mod moment;
 mod normalise;
 
 use std::fmt;

@@ -3,13 +3,9 @@
 
 use std::io::{self, Write};
 
-use super::json::application;
+use super::json::{application, write_line};
 use crate::engine::Report;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    for app in &report.applications {
-        serde_json::to_writer(&mut *out, &application(app)).map_err(io::Error::from)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+    report.applications.iter().try_for_each(|app| write_line(&application(app), out))
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::words::plural;
+use super::words::{Silenced, by_reason, plural};
 use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::{Finding, Suppressed};
@@ -154,15 +154,15 @@ fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// "2 findings suppressed: mapper-skew (DATA-123, until 2027-01-31), mapper-gc (known)".
+/// "3 findings suppressed: mapper-skew, mapper-gc (DATA-123, until 2027-01-31), mapper-time (known)".
 fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) -> io::Result<()> {
     if suppressed.is_empty() {
         return Ok(());
     }
     let count = plural(suppressed.len() as u64, "finding");
-    let each = suppressed.iter().map(|it| {
-        let until = it.until.map(|day| format!(", until {day}")).unwrap_or_default();
-        format!("{} ({}{until})", clean(&it.finding.rule), clean(&it.reason))
+    let each = by_reason(suppressed).into_iter().map(|Silenced { rules, reason, until }| {
+        let until = until.map(|day| format!(", until {day}")).unwrap_or_default();
+        format!("{} ({}{until})", clean(&rules.join(", ")), clean(reason))
     });
     let text = format!("{count} suppressed: {}", each.collect::<Vec<_>>().join(", "));
     hanging(&text, columns, out)

@@ -1,10 +1,33 @@
 //! Turns of phrase that several formats share.
 
-use crate::finding::Finding;
+use chrono::NaiveDate;
+
+use crate::finding::{Finding, Suppressed};
 
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What one reason silences.
+pub(super) struct Silenced<'a> {
+    pub(super) rules: Vec<&'a str>,
+    pub(super) reason: &'a str,
+    pub(super) until: Option<NaiveDate>,
+}
+
+/// Suppressed findings by reason and end, each rule once, in the order of the findings.
+pub(super) fn by_reason(suppressed: &[Suppressed]) -> Vec<Silenced<'_>> {
+    let mut all: Vec<Silenced<'_>> = Vec::new();
+    for Suppressed { finding, reason, until, .. } in suppressed {
+        let rule = finding.rule.as_ref();
+        match all.iter_mut().find(|known| known.reason == reason && known.until == *until) {
+            Some(known) if known.rules.contains(&rule) => {}
+            Some(known) => known.rules.push(rule),
+            None => all.push(Silenced { rules: vec![rule], reason, until: *until }),
+        }
+    }
+    all
 }
 
 /// "map: one reads 100 MiB". What a message says itself, such as which stage it is about, is not said twice.

@@ -4,11 +4,13 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// `text` without characters that could move the cursor, change colours or reorder a line.
 pub(crate) fn clean(text: &str) -> String {
-    let harmful = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    text.chars().map(|c| if harmful(c) { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_harmful(c) { ' ' } else { c }).collect()
+}
+
+/// Controls, line separators, marks of direction and characters without a width.
+pub(super) fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// The width of `text` in columns.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::defined;
 use super::params::{Key, Params};
 use super::scope::Aspect;
 use super::{METRICS_ID, SPARK_METRICS_ID};
@@ -36,6 +37,14 @@ pub fn schema() -> Value {
     branches.push(json!({
         "if": {"properties": {"rule": several}, "required": ["rule"]},
         "then": {"properties": properties(&[], true), "additionalProperties": false},
+    }));
+    let mut of_definition = defined::properties();
+    if let Value::Object(head) = properties(&[], true) {
+        of_definition.extend(head);
+    }
+    branches.push(json!({
+        "if": {"anyOf": [{"required": ["values"]}, {"required": ["thresholds"]}, {"required": ["examples"]}]},
+        "then": {"properties": of_definition, "additionalProperties": false},
     }));
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",

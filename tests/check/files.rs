@@ -81,6 +81,18 @@ fn input_that_could_not_be_read_is_not_accepted() {
 }
 
 #[test]
+fn a_baseline_that_cannot_be_written_is_status_two_before_the_work() {
+    let gate = Gate::new();
+    gate.put(&[on_day(&healthy(8, 1_000), 1)]);
+    let output = gate.run(&["--update", "--baseline", "no/such/folder/baseline.yaml"]);
+    assert_eq!(output.status.code(), Some(2));
+    std::fs::create_dir(gate.baseline()).unwrap();
+    let (code, told) = stderr(&gate, &["--update"]);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("baseline.yaml"), "{told}");
+}
+
+#[test]
 fn options_that_need_another_are_refused() {
     let gate = Gate::accepting(&[on_day(&healthy(8, 1_000), 1)]);
     for arguments in [

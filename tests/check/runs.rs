@@ -59,6 +59,13 @@ fn a_higher_severity_is_worse_and_a_lower_one_better() {
     assert!(!worse.is_empty(), "{findings:#?}");
     assert!(worse.iter().any(|finding| finding["severity"] != finding["accepted_severity"]), "{worse:#?}");
     gate.run(&["--update"]);
+    gate.put(&[on_day(&failing(36), 3)]);
+    let (code, report) = gate.json(&["--no-metrics"]);
+    assert_eq!(code, 1, "{:#}", report["baseline"]);
+    let findings = report["baseline"]["jobs"][0]["findings"].as_array().unwrap();
+    let counted = findings.iter().find(|finding| finding["measure"] == "failed_attempts_count").unwrap();
+    assert_eq!((&counted["change"], &counted["value"]), (&"worse".into(), &36.into()), "{counted:#}");
+    assert_eq!(counted["accepted_value"], 20);
     gate.put(&[on_day(&failing(2), 3)]);
     let (code, report) = gate.json(&["--no-metrics"]);
     assert_eq!(code, 0);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use elephant_rs::engine::visit;
 use elephant_rs::input::window::ByteWindow;
@@ -31,10 +32,10 @@ const PAIRS: [(&str, &str); 10] = [
     ("spark-event-log-limit", "my-spark-event-log-limit"),
 ];
 
-fn rules() -> RuleSet {
+static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples");
     RuleSet::with_files(&RuleFile::find(&folder).unwrap()).unwrap_or_else(|error| panic!("{error}"))
-}
+});
 
 /// Severities by subject; `None` where the rule was not evaluated, or has nothing to say.
 type Said = (bool, BTreeMap<String, Severity>);
@@ -89,10 +90,9 @@ fn differences(
 }
 
 fn agree_on_all(paths: &[PathBuf]) {
-    let rules = rules();
     let visited = visit(paths, |app, _| {
         let mut counts = BTreeMap::new();
-        (differences(app, &rules, &mut counts), counts)
+        (differences(app, &RULES, &mut counts), counts)
     });
     let mut counts: BTreeMap<&str, [u64; 5]> = BTreeMap::new();
     let mut wrong = Vec::new();
@@ -136,12 +136,12 @@ fn application(inputs: &Value) -> Application {
 fn they_agree_on_dr_elephants_own_tests() {
     let Some(path) = crate::common::shared("oracle/dr-elephant.json") else { return };
     let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let (rules, mut counts, mut wrong) = (rules(), BTreeMap::new(), Vec::new());
+    let (mut counts, mut wrong) = (BTreeMap::new(), Vec::new());
     let entries = oracle["entries"].as_array().unwrap().iter();
     let mut checked = 0;
     for entry in entries.filter(|entry| entry["kind"] == "heuristic" && entry["app_type"] == "mapreduce") {
         checked += 1;
-        wrong.extend(differences(&application(&entry["inputs"]), &rules, &mut counts));
+        wrong.extend(differences(&application(&entry["inputs"]), &RULES, &mut counts));
     }
     println!("{checked} inputs, judgements from none to critical: {counts:#?}");
     assert!(checked > 50);
@@ -216,13 +216,13 @@ fn conf() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
     fn they_agree_on_random_jobs(groups in prop::collection::vec(group(), 0..5), mut conf in conf()) {
         conf.as_object_mut().unwrap().retain(|_, value| !value.is_null());
         let app = application(&json!({"task_groups": groups, "conf": conf}));
-        let wrong = differences(&app, &rules(), &mut BTreeMap::new());
+        let wrong = differences(&app, &RULES, &mut BTreeMap::new());
         prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }

@@ -58,7 +58,7 @@ values:
   folded: >
     gc / gc
       + gc / gd
-  time: known(app.queue) ? gc : app.queue
+  time: 'known(app.queue) ? gc : app.queue'
   squared: gc * gc
   pattern: app.name.matches(\"(\")
   avrg: avg(task.run_time)
@@ -143,7 +143,7 @@ fn what_is_unknown_is_told() {
         reason.map(|reason| reason.reason).unwrap_or_default()
     };
     assert_eq!(reason("sum(task.map_output_records)", ""), "no map reports MAP_OUTPUT_RECORDS");
-    assert_eq!(reason("count(attempt.speculative)", ""), "no map reports speculative");
+    assert_eq!(reason("count(attempt.executor == '1')", ""), "no map reports executor");
     assert_eq!(reason("conf_number(\"a.b\")", ""), "the configuration does not tell a.b");
     assert_eq!(reason("sum(task.spilled_records - 5) / 0", ""), "x has no value here");
     assert_eq!(reason("'1'", "when: app.queue == \"a\"\n"), "the history does not tell app.queue");
@@ -239,4 +239,13 @@ fn expressions_compute_with_units() {
     ] {
         assert_eq!(shown(expression), value, "{expression}");
     }
+}
+
+#[test]
+fn the_longest_chains_fit_the_stack() {
+    let queue = format!("{}1 < 2", "app.queue == 'x' || ".repeat(45));
+    assert_eq!(shown(&queue), "true");
+    assert_eq!(shown(&vec!["1"; 101].join("+")), "101");
+    assert_eq!(shown(&format!("{}1{}", "(".repeat(24), ")".repeat(24))), "1");
+    assert_eq!(shown(&format!("{}2{}", "true?".repeat(12), ":1".repeat(12))), "2");
 }

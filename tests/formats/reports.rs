@@ -1,6 +1,6 @@
 //! Reports to write: of real histories, of hostile names, and of nothing.
 
-use elephant_rs::engine::{ApplicationReport, Options, Report, SourceProblem, Summary, analyze};
+use elephant_rs::engine::{ApplicationReport, Options, Report, SourceProblem, Summary, Work, analyze};
 use elephant_rs::finding::{Finding, Measure, NotEvaluated, Subject, Suppressed, Threshold};
 use elephant_rs::metrics::Metrics;
 use elephant_rs::model::conf::{Conf, Property};
@@ -106,6 +106,7 @@ pub fn hostile(name: &str) -> Report {
         severity: Severity::Critical,
         score: 16,
         metrics: Metrics { run_time: Some(Millis::new(1)), ..Metrics::default() },
+        work: Work::default(),
         counts: [0, 0, 0, 1, 1],
         findings: vec![
             finding(Severity::Critical, Subject::Executor(text())),
@@ -115,6 +116,7 @@ pub fn hostile(name: &str) -> Report {
         evaluated: vec![text().into()],
         not_evaluated: vec![NotEvaluated { rule: "other-rule".into(), reason: text() }],
         stage_names: Vec::new(),
+        work: Work::default(),
         phases: Some(Vec::new()),
         configuration: Some(conf),
         charts: None,

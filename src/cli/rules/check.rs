@@ -78,6 +78,6 @@ impl Check {
     }
 }
 
-fn count(count: u64, what: &str) -> String {
+pub(super) fn count(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

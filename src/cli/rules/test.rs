@@ -8,6 +8,7 @@ use clap::Args;
 use super::super::diagnostics::complain_about;
 use super::super::judging::RuleArgs;
 use super::super::{Exit, judging::Day};
+use super::check::count;
 use super::print;
 use crate::engine;
 use crate::finding::{Judgement, Name, Verdict};
@@ -69,9 +70,10 @@ impl Test {
             }
         }
         let failed = failures.len();
-        let all = format!("{tried} examples of {with_examples} rules");
+        let all = format!("{} of {}", count(tried, "example"), count(with_examples, "rule"));
         failures.push(match (tried, failed) {
             (0, _) => "no rule in these files has examples\n".to_owned(),
+            (1, 0) => format!("{all} holds\n"),
             (_, 0) => format!("{all} hold\n"),
             _ => format!("{all}, {failed} failed\n"),
         });

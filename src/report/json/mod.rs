@@ -5,6 +5,7 @@ mod application;
 mod details;
 mod finding;
 mod metrics;
+mod writer;
 
 use std::io::{self, Write};
 
@@ -17,10 +18,10 @@ use crate::severity::Severity;
 
 pub(super) use application::application;
 pub(super) use finding::{MeasureView, Number, evidence, thresholds};
+pub(super) use writer::{write_line, write_pretty};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Document(report)).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_pretty(&Document(report), out)
 }
 
 struct Document<'a>(&'a Report);

@@ -11,9 +11,9 @@ use escape::html;
 pub(super) use escape::text;
 
 use super::comparison::section;
-use super::words::{about, plural};
+use super::words::{Silenced, about, by_reason, plural};
 use crate::engine::{ApplicationReport, Report, Summary};
-use crate::finding::{Finding, Suppressed};
+use crate::finding::Finding;
 use crate::parse::Level;
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
@@ -154,10 +154,10 @@ fn notes(app: &ApplicationReport) -> String {
     if !app.complete {
         notes.push_str("- Its history is incomplete: the findings rest on what was read of it.\n");
     }
-    for Suppressed { finding, reason, until, .. } in &app.suppressed {
+    for Silenced { rules, reason, until } in by_reason(&app.suppressed) {
         let until = until.map(|day| format!(", until {day}")).unwrap_or_default();
-        let (rule, reason) = (text(&finding.rule, NAME), text(reason, SENTENCE));
-        let _ = writeln!(notes, "- suppressed: {rule} ({reason}{until})");
+        let (rules, reason) = (text(&rules.join(", "), SENTENCE), text(reason, SENTENCE));
+        let _ = writeln!(notes, "- suppressed: {rules} ({reason}{until})");
     }
     let rules: Vec<String> = app.not_evaluated.iter().map(|rule| text(&rule.rule, NAME)).collect();
     if !rules.is_empty() {

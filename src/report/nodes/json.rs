@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use super::super::json::{Each, Pairs, Tool, files, problem};
+use super::super::json::{Each, Pairs, Tool, files, problem, write_pretty};
 use super::shown;
 use crate::nodes::NodesReport;
 use crate::nodes::collect::{GroupCounts, beginning_of};
@@ -18,9 +18,7 @@ use crate::nodes::trend::{Day, Trend};
 use crate::units::Timestamp;
 
 pub(super) fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Document(report, shown(report, top)))
-        .map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_pretty(&Document(report, shown(report, top)), out)
 }
 
 struct Document<'a>(&'a NodesReport, &'a [Node]);

@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use document::{Document, Driver, Invocation, Rule, Run, Tool};
 use results::Results;
 
+use super::json::write_pretty;
 use crate::engine::Report;
 
 /// GitHub refuses a run with more results. The worst applications come first, so these are kept.
@@ -31,9 +32,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         tool_execution_notifications: notifications::all(report, &rules, results.left_out),
     };
     let run = Run { tool: Tool { driver }, invocations: [invocation], results: results.views(&rules) };
-    let document = Document::of(run);
-    serde_json::to_writer_pretty(&mut *out, &document).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_pretty(&Document::of(run), out)
 }
 
 /// Where each rule stands in the driver's list.

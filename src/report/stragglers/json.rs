@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use super::super::json::{Each, Pairs, Tool, files, problem};
+use super::super::json::{Each, Pairs, Tool, files, problem, write_pretty};
 use super::{Shown, applications, words};
 use crate::stragglers::cause::evidence::{Evidence, Measure};
 use crate::stragglers::cause::{Cause, CauseCounts, Confidence};
@@ -24,9 +24,7 @@ use crate::stragglers::survey::{
 use crate::units::{Millis, Timestamp};
 
 pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Document(report, applications(report, shown)))
-        .map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_pretty(&Document(report, applications(report, shown)), out)
 }
 
 struct Document<'a>(&'a StragglerReport, &'a [ApplicationStragglers]);

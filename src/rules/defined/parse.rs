@@ -11,6 +11,11 @@ pub(super) const MAX_LENGTH: usize = 2000;
 /// How deep brackets, negations and choices may nest: the parser goes down the stack with each.
 pub(super) const MAX_NESTING: usize = 24;
 
+/// How many operators an expression has at most: `a + b + c` nests as well.
+const MAX_OPERATORS: usize = 100;
+/// How many dots it has at most: so does `a.b.c`.
+const MAX_DOTS: usize = 200;
+
 /// Something wrong with an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mistake {
@@ -59,7 +64,7 @@ pub(super) fn parse(source: &str) -> Result<Parsed, Vec<Mistake>> {
         return Err(vec![Mistake::new(0, 0, message).help("name a part of it as a value of its own")]);
     }
     if let Some(at) = too_deep(source) {
-        let message = format!("the expression nests deeper than {MAX_NESTING}");
+        let message = "the expression nests too deeply, or has too many operators";
         return Err(vec![Mistake::new(at, 1, message).help("name a part of it as a value of its own")]);
     }
     Parser::new()
@@ -68,22 +73,31 @@ pub(super) fn parse(source: &str) -> Result<Parsed, Vec<Mistake>> {
         .map_err(|errors| mistakes(source, &errors))
 }
 
-/// Where brackets, or negations and choices, are too many for the stack of the parser. What stands in a text counts,
-/// too: that is on the safe side.
+/// Where there is too much for the stack of the parser and of what walks its tree: brackets within each other,
+/// negations and choices, operators in a row, parts of parts. What stands in a text counts, too: that is on the safe
+/// side.
 fn too_deep(source: &str) -> Option<usize> {
-    let (mut open, mut others) = (0usize, 0usize);
-    let mut previous = b' ';
+    let (mut open, mut prefixes, mut operators, mut dots) = (0usize, 0usize, 0usize, 0usize);
+    let (mut previous, mut before) = (b' ', b' ');
     for (at, byte) in source.bytes().enumerate() {
         match byte {
             b'(' | b'[' | b'{' => open += 1,
             b')' | b']' | b'}' => open = open.saturating_sub(1),
-            b'?' => others += 1,
-            b'!' | b'-' if !previous.is_ascii_alphanumeric() => others += 1,
+            b'?' => prefixes += 1,
+            b'!' | b'-' if !previous.is_ascii_alphanumeric() => prefixes += 1,
+            b'.' => dots += 1,
+            // `&&` is one operator.
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'&' | b'|' if byte != before => {
+                operators += 1
+            }
             _ => {}
         }
-        if open > MAX_NESTING || others > MAX_NESTING {
+        // Each list element and index has a bracket or a comma.
+        operators += usize::from(byte == b'[');
+        if open > MAX_NESTING || prefixes > MAX_NESTING || operators > MAX_OPERATORS || dots > MAX_DOTS {
             return Some(at);
         }
+        before = byte;
         if !byte.is_ascii_whitespace() {
             previous = byte;
         }
@@ -183,11 +197,15 @@ mod tests {
                 assert_eq!(parsed.is_ok(), times == 20, "{source}");
             }
         }
-        assert!(parse(&vec!["1"; 1000].join("+")).is_ok());
-        assert!(parse(&vec!["a"; 600].join("&&")).is_ok());
-        assert!(parse(&format!("a{}", ".b".repeat(990))).is_ok());
-        assert!(parse(&format!("a{}", "[0]".repeat(600))).is_ok());
-        assert!(parse(&"a+".repeat(2000)).is_err());
+        for (part, between, most) in [("1", "+", 100), ("a", "&&", 100), ("b", ".", 200), ("a", "<", 100)] {
+            let chain = |parts: usize| vec![part; parts].join(between);
+            assert!(parse(&chain(most + 1)).is_ok(), "{between}");
+            assert!(parse(&chain(most + 2)).is_err(), "{between}");
+        }
+        assert!(parse(&format!("a{}", "[0]".repeat(99))).is_ok());
+        assert!(parse(&format!("a{}", "[0]".repeat(600))).is_err());
+        // A raw text does not hide what follows it.
+        assert!(parse(&format!("r'\\'{}", "(".repeat(900))).is_err());
     }
 
     proptest! {

@@ -108,6 +108,9 @@ impl<'d> Reader<'d, '_> {
             return None;
         };
         let kind = types.get(place).map_or(Type::Any, |(_, kind)| *kind);
+        if kind == Type::Any && self.failed {
+            return None;
+        }
         match Given::parse(self.text(Some(entry))?, kind) {
             Ok(given) => Some((place, given)),
             Err(message) => {

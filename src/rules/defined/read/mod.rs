@@ -6,6 +6,8 @@ mod place;
 
 use std::fmt::Write;
 
+#[cfg(test)]
+pub(super) use self::layers::KEYS;
 use self::layers::{Entry, Layered};
 use super::combination::Combination;
 use super::compile::{Compiled, Env, Over, compile};
@@ -210,6 +212,10 @@ impl<'d> Reader<'d, '_> {
                 continue;
             };
             let kind = types.get(value).map_or(Type::Any, |(_, kind)| *kind);
+            if kind == Type::Any && self.failed {
+                // Its unit is not known, as its expression is wrong: that is told already.
+                continue;
+            }
             let Some(unit) = kind.unit() else {
                 let source = entries.first().map(|entry| entry.source).unwrap_or_default();
                 self.at(

@@ -1,0 +1,85 @@
+//! The JSON Schema of documents that define a rule.
+
+use serde_json::{Map, Value, json};
+
+/// The keys of a definition.
+pub(in crate::rules) fn properties() -> Map<String, Value> {
+    let text = |meaning: &str| json!({"description": meaning, "type": "string"});
+    let expression = || json!({"type": ["string", "number", "boolean"]});
+    let cutoffs = || {
+        let cutoff = json!({"type": ["string", "number"]});
+        let list = json!({"type": "array", "items": cutoff, "minItems": 4, "maxItems": 4});
+        json!({"anyOf": [list, {"enum": ["off", "never"]}]})
+    };
+    let threshold = json!({
+        "anyOf": [cutoffs(), {
+            "type": "object",
+            "properties": {
+                "rising": cutoffs(),
+                "falling": cutoffs(),
+                "decimals": {"type": "integer", "minimum": 0, "maximum": 15},
+            },
+            "additionalProperties": false,
+        }],
+    });
+    let advice = json!({
+        "anyOf": [{"type": "string"}, {
+            "type": "object",
+            "required": ["text"],
+            "properties": {"when": expression(), "text": {"type": "string"}},
+            "additionalProperties": false,
+        }],
+    });
+    let severities = ["none", "low", "moderate", "severe", "critical", "not-evaluated", "not-applicable"];
+    let example = json!({
+        "type": "object",
+        "required": ["severity"],
+        "properties": {
+            "name": text("what the example shows"),
+            "values": {"description": "values instead of those that the rule would compute", "type": "object"},
+            "history": text("a history, relative to the rule file"),
+            "subject": text("what is judged, such as map or stage 3.0"),
+            "application": text("the application's id"),
+            "severity": {"enum": severities},
+        },
+        "additionalProperties": false,
+    });
+    let keys = json!({
+        "title": text("the rule's name for people"),
+        "engine": {"description": "the engine whose applications it judges", "enum": ["any", "mapreduce", "spark"]},
+        "over": {
+            "description": "what is judged, each on its own",
+            "enum": ["application", "map", "reduce", "stage", "executor"],
+        },
+        "when": text("a condition: elsewhere the rule has nothing to say"),
+        "description": text("the rule's page in Markdown"),
+        "values": {
+            "description": "names with an expression each; a value sees those above it",
+            "type": "object", "additionalProperties": expression(),
+        },
+        "thresholds": {
+            "description": "low, moderate, severe, critical for values, by the value's name",
+            "type": "object", "additionalProperties": threshold,
+        },
+        "severity": text("min(a, b) where all thresholds have to be passed, max(a, b) where one is enough"),
+        "score_tasks": {"description": "the number of tasks in the score", "type": ["string", "number"]},
+        "message": text("one sentence; {…} holds an expression"),
+        "advice": {"description": "what to change", "anyOf": [advice, {"type": "array", "items": advice}]},
+        "examples": {"description": "what the rule should say", "type": "array", "items": example},
+    });
+    match keys {
+        Value::Object(keys) => keys,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::KEYS;
+
+    #[test]
+    fn every_key_has_a_schema() {
+        let properties = super::properties();
+        assert_eq!(properties.keys().map(String::as_str).collect::<Vec<_>>(), KEYS);
+    }
+}

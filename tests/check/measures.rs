@@ -1,0 +1,22 @@
+//! Key measures are in the evidence of the rules that have them.
+
+use std::collections::BTreeSet;
+
+use elephant_rs::baseline::measure::{KEY_MEASURES, value};
+use elephant_rs::engine::{Options, analyze};
+use elephant_rs::rules::RuleSet;
+
+#[test]
+fn findings_of_every_rule_with_a_key_measure_tell_it() {
+    let histories = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics");
+    let report = analyze(&[histories], &RuleSet::built_in().unwrap(), Options::default());
+    let findings: Vec<_> = report.applications.iter().flat_map(|app| &app.findings).collect();
+    let told: BTreeSet<&str> = findings
+        .iter()
+        .filter(|finding| value(finding).is_some())
+        .map(|finding| finding.rule.as_ref())
+        .collect();
+    let missing: Vec<&str> =
+        KEY_MEASURES.iter().map(|(rule, ..)| *rule).filter(|rule| !told.contains(rule)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

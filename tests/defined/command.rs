@@ -1,0 +1,67 @@
+//! `elephant-rs rules test`.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+
+const RULE: &str = "\
+rule: etl-long
+over: map
+values:
+  run_time: max(task.run_time)
+  queue: app.queue
+thresholds:
+  run_time: {rising: [1min, 2min, 3min, 4min]}
+message: \"the longest map runs {run_time}\"
+examples:
+  - name: three minutes
+    values: {run_time: 3min, queue: etl}
+    severity: SEVERITY
+  - history: hadoop1
+    subject: map
+    severity: critical
+  - history: nowhere
+    severity: none
+";
+
+fn run(severity: &str, history: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let text = RULE
+        .replace("SEVERITY", severity)
+        .replace("hadoop1", &testdata.join("hadoop1").display().to_string());
+    let text = text.replace("nowhere", &testdata.join(history).display().to_string());
+    std::fs::write(folder.path().join("etl.yaml"), text).unwrap();
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    let output = command.current_dir(folder.path()).args(["rules", "test", "etl.yaml"]).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn examples_that_hold_and_some_that_do_not() {
+    let (status, text) = run("severe", "spark/3.5.9/skew");
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("etl.yaml:16: etl-long: expected none, does not apply\n"), "{text}");
+    assert!(text.ends_with("3 examples of 1 rule, 1 failed\n"), "{text}");
+    let (status, text) = run("low", "nothing-is-here");
+    assert_eq!(status, Some(1), "{text}");
+    let values = "etl.yaml:10: etl-long, \"three minutes\": expected low, got severe\n    run_time = 3m\n    queue = etl\n";
+    assert!(text.contains(values), "{text}");
+    assert!(text.contains("cannot be judged"), "{text}");
+}
+
+#[test]
+fn wrong_files_are_no_failed_examples() {
+    let (status, text) = run("sever", "spark/3.5.9/skew");
+    assert_eq!((status, text.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn the_examples_of_our_own_rules_hold() {
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["rules", "test", "rules/examples"])
+        .assert()
+        .success();
+}

@@ -116,7 +116,6 @@ pub fn hostile(name: &str) -> Report {
         evaluated: vec![text().into()],
         not_evaluated: vec![NotEvaluated { rule: "other-rule".into(), reason: text() }],
         stage_names: Vec::new(),
-        work: Work::default(),
         phases: Some(Vec::new()),
         configuration: Some(conf),
         charts: None,

@@ -24,6 +24,7 @@
 //! Nothing here panics on any input, and what a history does not tell is `None`, never zero.
 
 pub mod baseline;
+pub mod charts;
 #[doc(hidden)]
 pub mod cli;
 pub mod diff;

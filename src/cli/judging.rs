@@ -71,6 +71,9 @@ pub(super) struct Judging {
     /// Show only the N worst applications
     #[arg(long, value_name = "N")]
     top: Option<NonZeroUsize>,
+    /// Draw charts for the N worst applications; only HTML has charts
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    charts: usize,
     /// Also write phases and configuration (json, ndjson); passwords in it are left out
     #[arg(long)]
     details: bool,
@@ -82,6 +85,8 @@ enum FormatArg {
     Text,
     /// For scripts, one document
     Json,
+    /// For people in a browser: one file that needs no network
+    Html,
     /// For scripts, one application a line, without summary and problems
     Ndjson,
     /// For spreadsheets, a row for each finding
@@ -101,6 +106,7 @@ impl From<FormatArg> for Format {
         match format {
             FormatArg::Text => Self::Text,
             FormatArg::Json => Self::Json,
+            FormatArg::Html => Self::Html,
             FormatArg::Ndjson => Self::Ndjson,
             FormatArg::Csv => Self::Csv,
             FormatArg::Markdown => Self::Markdown,
@@ -118,6 +124,7 @@ impl Judging {
             min_severity: self.min_severity.into(),
             top: self.top.map(NonZeroUsize::get),
             details: self.details,
+            charts: if self.format == FormatArg::Html { self.charts } else { 0 },
         }
     }
 

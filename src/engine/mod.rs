@@ -1,11 +1,13 @@
 //! Histories × rules → report. Files are read in parallel; the result does not depend on how many threads.
 
+mod charted;
 mod job_type;
 mod phases;
 mod progress;
 mod rank;
 mod read;
 mod stage_names;
+mod totals;
 mod visit;
 mod work;
 
@@ -16,6 +18,7 @@ use std::time::Instant;
 use chrono::NaiveDate;
 
 use crate::baseline::Comparison;
+use crate::charts::Charts;
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
@@ -24,10 +27,14 @@ use crate::rules::{Evaluation, RuleInfo, RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
+use charted::Charted;
+use rank::Place;
+
 pub use job_type::job_type;
 pub use phases::Phase;
 pub use progress::{Progress, SoFar};
 pub use stage_names::StageName;
+pub use totals::{NotEvaluatedTotal, RuleTotal, Totals, WorstFinding};
 pub use visit::{SourceProblem, Visit, Visited, visit, visit_with};
 pub use work::Work;
 
@@ -40,11 +47,13 @@ pub struct Options {
     pub top: Option<usize>,
     /// Whether phases and the configuration are kept, which take memory for each stage and property.
     pub details: bool,
+    /// So many applications have charts, the worst ones.
+    pub charts: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { min_severity: Severity::Low, top: None, details: false }
+        Self { min_severity: Severity::Low, top: None, details: false, charts: 0 }
     }
 }
 
@@ -57,6 +66,8 @@ pub struct Report {
     pub suppressions: Vec<SuppressionUse>,
     /// Counts over the whole run.
     pub summary: Summary,
+    /// What all applications cost together, also those that are not kept.
+    pub totals: Totals,
     /// The applications, worst first.
     pub applications: Vec<ApplicationReport>,
     /// What went wrong, by source.
@@ -161,6 +172,8 @@ pub struct ApplicationReport {
     pub phases: Option<Vec<Phase>>,
     /// Its configuration, where [`Options::details`] asks for it and the history has one.
     pub configuration: Option<Conf>,
+    /// Its charts, where [`Options::charts`] asks for them.
+    pub charts: Option<Box<Charts>>,
 }
 
 /// Finds the histories below `paths` and judges them by `rules`.
@@ -172,14 +185,16 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 /// The same, telling `progress` how far it is.
 #[must_use]
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
+    let charted = Charted::new(options.charts);
     let visited = visit_with(paths, progress, |app, sources| {
         let started = Instant::now();
-        let (report, suppressed_by) = evaluate(app, sources, rules, options);
+        let (report, suppressed_by) = evaluate(app, sources, rules, options, &charted);
         progress.findings(report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", report.id, started.elapsed());
         (report, suppressed_by)
     });
     let mut report = Report {
+        totals: Totals::default(),
         rules: rules.infos(),
         suppressions: suppression_uses(rules, visited.applications.iter().flat_map(|visit| &visit.value.1)),
         summary: visited.summary,
@@ -195,6 +210,8 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
         }
     }
     report.applications.sort_by(rank::applications);
+    report.totals = Totals::of(&report.applications);
+    charted.hand_out(&mut report.applications);
     if let Some(top) = options.top {
         report.applications.truncate(top);
     }
@@ -226,6 +243,7 @@ fn evaluate(
     sources: &[String],
     rules: &RuleSet,
     options: Options,
+    charted: &Charted,
 ) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
     let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
@@ -243,6 +261,9 @@ fn evaluate(
     }
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
+    let metrics = rules.measure(app);
+    let place = Place { severity, score, wasted: metrics.wasted, id: &app.id, sources };
+    charted.offer(place, || Charts::of(app, rules, &findings));
     findings.retain(|finding| finding.severity >= options.min_severity);
     findings.sort_by(rank::findings);
     let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
@@ -264,7 +285,7 @@ fn evaluate(
         finished_at: app.finished_at,
         severity,
         score,
-        metrics: rules.measure(app),
+        metrics,
         work: Work::of(app),
         counts,
         findings,
@@ -274,6 +295,7 @@ fn evaluate(
         stage_names,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
+        charts: None,
     };
     (report, used)
 }

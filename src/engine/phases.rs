@@ -46,6 +46,14 @@ impl Phase {
         work.map(|group| Self::of(app, group)).collect()
     }
 
+    /// What findings about tasks of this kind have as their subject.
+    pub(crate) const fn subject(kind: TaskKind) -> Subject {
+        match kind {
+            TaskKind::Stage(id) => Subject::Stage(id),
+            kind => Subject::Tasks(kind.name()),
+        }
+    }
+
     fn of(app: &Application, group: &TaskGroup) -> Self {
         let attempts = &group.attempts;
         let rows = || 0..attempts.len();
@@ -72,10 +80,7 @@ impl Phase {
             _ => (&Counter::INPUT_BYTES, &[Counter::RemoteBytesWritten]),
         };
         Self {
-            subject: match group.kind {
-                TaskKind::Stage(id) => Subject::Stage(id),
-                kind => Subject::Tasks(kind.name()),
-            },
+            subject: Self::subject(group.kind),
             name: stage.and_then(|stage| stage.name.clone()),
             started_at: stage.and_then(|stage| stage.submitted_at).or(first),
             finished_at: stage.map_or(last, |stage| stage.completed_at),

@@ -4,12 +4,34 @@ use std::cmp::{Ordering, Reverse};
 
 use super::ApplicationReport;
 use crate::finding::Finding;
+use crate::severity::Severity;
+use crate::units::MbMillis;
 
-/// Applications by severity, score and wasted memory (unknown last), then id and sources.
+/// What decides where an application stands: severity, score and wasted memory (unknown last), then id and sources.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) severity: Severity,
+    pub(super) score: u64,
+    pub(super) wasted: Option<MbMillis>,
+    pub(super) id: &'a str,
+    pub(super) sources: &'a [String],
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn of(app: &'a ApplicationReport) -> Self {
+        let ApplicationReport { severity, score, id, sources, metrics, .. } = app;
+        Self { severity: *severity, score: *score, wasted: metrics.wasted, id, sources }
+    }
+
+    /// Smaller is worse.
+    pub(super) fn key(self) -> impl Ord + 'a {
+        (Reverse(self.severity), Reverse(self.score), Reverse(self.wasted), self.id, self.sources)
+    }
+}
+
+/// Applications, worst first.
 pub(super) fn applications(a: &ApplicationReport, b: &ApplicationReport) -> Ordering {
-    let key =
-        |app: &ApplicationReport| (Reverse(app.severity), Reverse(app.score), Reverse(app.metrics.wasted));
-    key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.sources.cmp(&b.sources))
+    Place::of(a).key().cmp(&Place::of(b).key())
 }
 
 /// Findings of one application by severity and score, then rule and subject.

@@ -35,6 +35,7 @@ fn app(name: Option<&str>) -> ApplicationReport {
         stage_names: Vec::new(),
         phases: None,
         configuration: None,
+        charts: None,
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn decisive(severity: Severity, conditions: &[(Severity, String)]) ->
 }
 
 /// Whole numbers with thousands apart: `3,000,000`.
-pub(super) fn grouped(number: i128) -> String {
+pub(crate) fn grouped(number: i128) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -92,6 +92,14 @@ fn shows_all_tasks(app: &Application) -> bool {
     app.finished_at.is_some() && all
 }
 
+impl MetricParams {
+    /// The container size that [`Metrics::of`] charges for tasks of this kind.
+    #[must_use]
+    pub fn container(&self, app: &Application, kind: TaskKind) -> Option<Bytes> {
+        requested_container(app, kind, self.container_default)
+    }
+}
+
 /// The container size that the job asked for (the master's, for an uberized job): its configuration, else what its own counters imply
 /// (`MB_MILLIS_MAPS / MILLIS_MAPS`), else the default.
 #[must_use]

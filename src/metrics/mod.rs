@@ -7,6 +7,7 @@ mod mapreduce;
 mod spark;
 
 pub use mapreduce::{MetricParams, MetricParamsLayer, Usage, WithoutData, delay, requested_container};
+pub(crate) use spark::executor_memory;
 pub use spark::{
     ExecutorCounts, Formula, JobCounts, SparkCounts, SparkMetricParams, SparkMetricParamsLayer, StageCounts,
 };

@@ -4,6 +4,7 @@ mod cells;
 mod comparison;
 mod csv;
 mod diff;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -31,6 +32,8 @@ pub enum Format {
     Text,
     /// For scripts, one document.
     Json,
+    /// For people in a browser, one file that needs no other.
+    Html,
     /// For scripts, one application a line, without summary and problems.
     Ndjson,
     /// For spreadsheets, a row for each finding.
@@ -53,6 +56,7 @@ pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dy
     match format {
         Format::Text => text::write(report, options, out),
         Format::Json => json::write(report, out),
+        Format::Html => html::write(report, out),
         Format::Ndjson => ndjson::write(report, out),
         Format::Csv => csv::write(report, out),
         Format::Markdown => markdown::write(report, out),

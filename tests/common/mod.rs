@@ -11,8 +11,10 @@
 
 use std::fs::File;
 use std::io::Read;
+pub mod browser;
 pub mod history;
 pub mod oracle;
+pub mod pages;
 pub mod spark_count;
 pub mod spark_log;
 pub mod spark_report;

@@ -118,6 +118,7 @@ pub fn hostile(name: &str) -> Report {
         stage_names: Vec::new(),
         phases: Some(Vec::new()),
         configuration: Some(conf),
+        charts: None,
     };
     let rule = |id: String| RuleInfo { id: id.into(), title: text().into(), page: text().into() };
     Report {

@@ -17,10 +17,11 @@ pub use counts::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 
 use super::{Metrics, TaskCounts, run_time};
 use crate::model::Application;
-use crate::model::spark::Spark;
+use crate::model::spark::{ClusterManager, Spark};
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Quantity, Ratio, Size};
-use crate::units::{MbMillis, Millis};
+use crate::units::{Bytes, MbMillis, Millis};
+use containers::Containers;
 use lives::Lives;
 use tasks::TaskCosts;
 
@@ -91,6 +92,18 @@ impl Metrics {
             spark: Some(SparkCounts::of(spark)),
         }
     }
+}
+
+/// What the container of an executor asks for, and what was measured in each that asks for as much.
+pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> Option<(Bytes, Vec<Bytes>)> {
+    let spark = app.spark.as_deref()?;
+    let containers = Containers::of(app, spark, params)?;
+    let one = containers.executor(None)?;
+    let local = containers::manager(app, spark) == Some(ClusterManager::Local);
+    let driver = local.then_some(&spark.driver);
+    let alike = spark.executors.iter().chain(driver);
+    let alike = alike.filter(|executor| containers.executor(executor.resource_profile) == Some(one));
+    Some((one, alike.filter_map(|executor| lives::needed(&executor.peaks, params)).collect()))
 }
 
 /// Over all stages: reports have one entry for all tasks of an application.

@@ -1,0 +1,362 @@
+//! How run times and bytes are distributed over the tasks of a phase, with the two groups that the skew rules compare.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use crate::engine::Phase;
+use crate::finding::{Finding, Subject, Threshold};
+use crate::heuristics::split::{self, two_groups};
+use crate::model::Application;
+use crate::model::counters::Counter;
+use crate::model::spark::StageAttempt;
+use crate::model::table::{TaskGroup, TaskKind};
+use crate::severity::Severity;
+use crate::stats::{median, truncated_mean};
+use crate::units::{Bytes, Millis};
+
+/// So many phases are shown: those with the worst findings, then those with most task time.
+const MOST_PHASES: usize = 3;
+/// No histogram has more buckets.
+const MOST_BUCKETS: u64 = 24;
+/// The number of buckets is a multiple of this, so that an axis can be marked at its quarters.
+const QUARTERS: u64 = 4;
+/// Where the largest value is so many times the median, buckets of equal width would show one bar.
+const LOGARITHMIC_FROM: u64 = 32;
+
+/// A value of the axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// A run time.
+    Time(Millis),
+    /// A size.
+    Size(Bytes),
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(time) => time.fmt(f),
+            Self::Size(size) => size.fmt(f),
+        }
+    }
+}
+
+/// What is distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Run times of tasks.
+    RunTime,
+    /// Bytes that tasks read from files.
+    Input,
+    /// Bytes that tasks read from a shuffle.
+    ShuffleRead,
+}
+
+impl Quantity {
+    /// `value` in the quantity's unit.
+    #[must_use]
+    pub const fn amount(self, value: u64) -> Amount {
+        match self {
+            Self::RunTime => Amount::Time(Millis::new(value)),
+            Self::Input | Self::ShuffleRead => Amount::Size(Bytes::new(value)),
+        }
+    }
+}
+
+/// How wide buckets are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// All alike.
+    Linear,
+    /// Each some times as wide as the one before it.
+    Logarithmic,
+}
+
+/// The tasks whose value is at least `from` and below the next bucket's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bucket {
+    /// The smallest value that belongs to it.
+    pub from: u64,
+    /// The smallest value that belongs to the next one.
+    pub to: u64,
+    /// Its tasks, without those of the large group.
+    pub small: u64,
+    /// Tasks of the large group.
+    pub large: u64,
+}
+
+/// The two groups of the skew rules, where their means are so far apart that it may matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Groups {
+    /// Tasks below the pivot.
+    pub small: Group,
+    /// Tasks from the pivot on.
+    pub large: Group,
+}
+
+/// One of the two groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// Its tasks.
+    pub count: u64,
+    /// Their mean.
+    pub mean: Amount,
+}
+
+/// What a mean is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeanOf {
+    /// All tasks.
+    Tasks,
+    /// The tasks of the large group.
+    LargeGroup,
+}
+
+/// A cut-off of a rule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// The rule.
+    pub rule: String,
+    /// What the cut-off makes of a value that passes it.
+    pub severity: Severity,
+    /// Of which mean it is a cut-off.
+    pub of: MeanOf,
+    /// Whether means from it on pass it, or means up to it.
+    pub is_upper: bool,
+    /// The cut-off.
+    pub value: u64,
+}
+
+/// One distribution, of tasks that succeeded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram {
+    /// The phase, as findings name it.
+    pub subject: Subject,
+    /// The name of a stage.
+    pub name: Option<String>,
+    /// What is distributed.
+    pub quantity: Quantity,
+    /// How wide buckets are.
+    pub scale: Scale,
+    /// The buckets, smallest first, without gaps.
+    pub buckets: Vec<Bucket>,
+    /// How many tasks there are.
+    pub tasks: u64,
+    /// Two groups of tasks.
+    pub groups: Option<Groups>,
+    /// The middle value.
+    pub median: Amount,
+    /// The largest value.
+    pub largest: Amount,
+    /// Cut-offs that were passed or lie on the axis.
+    pub limits: Vec<Limit>,
+}
+
+/// The histograms of the phases that matter most.
+pub(super) fn all(app: &Application, findings: &[Finding]) -> Vec<Histogram> {
+    let worst = |group: &TaskGroup| {
+        let subject = Phase::subject(group.kind);
+        findings.iter().filter(|finding| finding.subject == subject).map(|finding| finding.severity).max()
+    };
+    let task_time = |group: &TaskGroup| -> Millis {
+        group.winners().filter_map(|row| group.attempts.run_time(row)).sum()
+    };
+    let mut groups: Vec<&TaskGroup> = app
+        .groups
+        .iter()
+        .filter(|group| !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup))
+        .collect();
+    groups.sort_by_cached_key(|group| (Reverse(worst(group)), Reverse(task_time(group))));
+    groups.truncate(MOST_PHASES);
+    groups.sort_by_key(|group| group.kind);
+    let quantities = [Quantity::RunTime, Quantity::Input, Quantity::ShuffleRead];
+    let each = groups.into_iter().flat_map(|group| quantities.map(|quantity| (group, quantity)));
+    each.filter_map(|(group, quantity)| of(app, group, quantity, findings)).collect()
+}
+
+fn of(app: &Application, group: &TaskGroup, quantity: Quantity, findings: &[Finding]) -> Option<Histogram> {
+    let mut values: Vec<i64> = group.winners().filter_map(|row| value(group, row, quantity)).collect();
+    values.sort_unstable();
+    let (&smallest, &largest) = (values.first()?, values.last()?);
+    if values.len() < 2 || largest == 0 {
+        return None;
+    }
+    let split = two_groups(&values);
+    let groups = (split.small.count > 0 && split.deviation() > 0).then(|| {
+        let side =
+            |group: split::Group| Group { count: group.count, mean: quantity.amount(unsigned(group.mean)) };
+        Groups { small: side(split.small), large: side(split.large) }
+    });
+    let middle = unsigned(median(&values)?);
+    let (scale, mut buckets) = buckets(quantity, unsigned(smallest), middle, unsigned(largest));
+    for &value in &values {
+        let place = buckets.partition_point(|bucket| bucket.to <= unsigned(value));
+        if let Some(bucket) = buckets.get_mut(place) {
+            let is_large = groups.is_some() && value >= split.pivot;
+            *(if is_large { &mut bucket.large } else { &mut bucket.small }) += 1;
+        }
+    }
+    let subject = Phase::subject(group.kind);
+    let means = Means {
+        all: unsigned(truncated_mean(&values)?),
+        groups: groups.map(|_| (unsigned(split.small.mean), unsigned(split.large.mean))),
+    };
+    let axis = buckets.first()?.from..=buckets.last()?.to;
+    let mut limits = means.limits(&subject, quantity, findings);
+    limits.retain(|(limit, passed)| *passed || axis.contains(&limit.value));
+    Some(Histogram {
+        name: stage_name(app, group.kind),
+        subject,
+        quantity,
+        scale,
+        buckets,
+        tasks: values.len() as u64,
+        groups,
+        median: quantity.amount(middle),
+        largest: quantity.amount(unsigned(largest)),
+        limits: limits.into_iter().map(|(limit, _)| limit).collect(),
+    })
+}
+
+fn stage_name(app: &Application, kind: TaskKind) -> Option<String> {
+    let TaskKind::Stage(id @ StageAttempt { .. }) = kind else { return None };
+    app.spark.as_ref()?.stage(id)?.name.clone()
+}
+
+fn unsigned(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or_default()
+}
+
+fn value(group: &TaskGroup, row: usize, quantity: Quantity) -> Option<i64> {
+    let attempts = &group.attempts;
+    let sum = |counters: &[Counter]| {
+        let known = counters.iter().filter_map(|&counter| attempts.count(row, counter));
+        known.fold(None, |sum: Option<u64>, value| Some(sum.unwrap_or_default().saturating_add(value)))
+    };
+    let value = match (quantity, group.kind) {
+        (Quantity::RunTime, _) => attempts.run_time(row).map(Millis::get),
+        (Quantity::Input, TaskKind::Stage(_)) => sum(&[Counter::InputBytes]),
+        (Quantity::Input, TaskKind::Map) => sum(&Counter::INPUT_BYTES),
+        (Quantity::ShuffleRead, TaskKind::Stage(_)) => {
+            sum(&[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead])
+        }
+        (Quantity::ShuffleRead, TaskKind::Reduce) => sum(&[Counter::ReduceShuffleBytes]),
+        _ => None,
+    };
+    value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// Empty buckets from the smallest to the largest value.
+fn buckets(quantity: Quantity, smallest: u64, median: u64, largest: u64) -> (Scale, Vec<Bucket>) {
+    let empty = |from, to| Bucket { from, to, small: 0, large: 0 };
+    if largest / LOGARITHMIC_FROM >= median.max(1) {
+        let power = |value: u64| u64::from(value.max(1).ilog2());
+        let (low, high) = (power(smallest), power(largest));
+        let step = (high - low + 1).div_ceil(MOST_BUCKETS).max(1);
+        let edge = |power: u64| u32::try_from(power).ok().and_then(|power| 1u64.checked_shl(power));
+        let edge = |power| edge(power).unwrap_or(u64::MAX);
+        let count = ((high - low) / step + 1).next_multiple_of(QUARTERS);
+        let all = (0..count).map(|place| low + place * step).map(|power| {
+            // Zero has no logarithm: it belongs to the first bucket.
+            let from = if power == low && smallest == 0 { 0 } else { edge(power) };
+            empty(from, edge(power + step))
+        });
+        return (Scale::Logarithmic, all.collect());
+    }
+    let low = if smallest > largest / 2 { smallest } else { 0 };
+    let width = nice_width(quantity, (largest - low) / (MOST_BUCKETS - 2) + 1);
+    let start = low / width * width;
+    let count = ((largest - start) / width + 1).next_multiple_of(QUARTERS);
+    let edge = |place: u64| start.saturating_add(place.saturating_mul(width));
+    (Scale::Linear, (0..count).map(|place| empty(edge(place), edge(place + 1))).collect())
+}
+
+/// The next width from `least` on whose multiples people read with ease.
+fn nice_width(quantity: Quantity, least: u64) -> u64 {
+    const SECOND: u64 = 1000;
+    const MINUTE: u64 = 60 * SECOND;
+    const HOUR: u64 = 60 * MINUTE;
+    let doubled = || least.checked_next_power_of_two().unwrap_or(least);
+    if quantity != Quantity::RunTime {
+        return doubled();
+    }
+    let small = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+    let large = [1, 2, 5, 10, 15, 30];
+    let widths = small.into_iter().chain(large.map(|n| n * SECOND)).chain(large.map(|n| n * MINUTE));
+    let mut widths = widths.chain([1, 2, 6, 12, 24].map(|n| n * HOUR));
+    widths.find(|&width| width >= least).unwrap_or_else(doubled)
+}
+
+/// What limits are compared with.
+struct Means {
+    all: u64,
+    /// Of the small and the large group.
+    groups: Option<(u64, u64)>,
+}
+
+impl Means {
+    /// The limits of findings about the phase, and whether they are passed.
+    fn limits(&self, subject: &Subject, quantity: Quantity, findings: &[Finding]) -> Vec<(Limit, bool)> {
+        let about = findings.iter().filter(|finding| finding.subject == *subject);
+        let thresholds = about.flat_map(|finding| finding.thresholds.iter().map(move |one| (finding, one)));
+        thresholds.filter_map(|(finding, threshold)| self.limit(quantity, finding, threshold)).collect()
+    }
+
+    fn limit(&self, quantity: Quantity, finding: &Finding, threshold: &Threshold) -> Option<(Limit, bool)> {
+        let severity = finding.severity.max(Severity::Low);
+        let place = usize::try_from(severity.value()).ok()?.checked_sub(1)?;
+        let cutoff = *threshold.cutoffs.get(place)?;
+        let [low, .., critical] = threshold.cutoffs;
+        let is_upper = low <= critical;
+        let (of, value, mean) = match (threshold.key.as_str(), self.groups) {
+            ("short_run_time_ms" | "long_run_time_ms", _) if quantity == Quantity::RunTime => {
+                (MeanOf::Tasks, Millis::from_f64(cutoff)?.get(), self.all)
+            }
+            // Of skew: how many times the small group's mean the two means are apart.
+            ("deviation_ratio" | "deviation", Some((small, large))) => {
+                let value = Millis::from_f64((cutoff + 1.0) * small.max(1) as f64)?.get();
+                (MeanOf::LargeGroup, value, large)
+            }
+            _ => return None,
+        };
+        let passed = if is_upper { mean >= value } else { mean <= value };
+        let limit = Limit { rule: finding.rule.to_string(), severity, of, is_upper, value };
+        Some((limit, passed && finding.severity > Severity::None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn widths_are_numbers_that_people_read() {
+        assert_eq!(nice_width(Quantity::RunTime, 7), 10);
+        assert_eq!(nice_width(Quantity::RunTime, 11_000), 15_000);
+        assert_eq!(nice_width(Quantity::RunTime, 100 * 3_600_000), 536_870_912);
+        assert_eq!(nice_width(Quantity::Input, 3_000_000), 4_194_304);
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_has_its_bucket(mut values in prop::collection::vec(0u64..u64::MAX, 2..50), shift in 0u32..60) {
+            for value in &mut values {
+                *value >>= shift;
+            }
+            values.sort_unstable();
+            let (smallest, middle, largest) = (values[0], values[values.len() / 2], values[values.len() - 1]);
+            for quantity in [Quantity::RunTime, Quantity::Input] {
+                let (_, buckets) = buckets(quantity, smallest, middle, largest);
+                prop_assert!(buckets.len() as u64 <= MOST_BUCKETS && buckets.len().is_multiple_of(4));
+                prop_assert!(buckets.windows(2).all(|pair| pair[0].to == pair[1].from));
+                for value in &values {
+                    let place = buckets.partition_point(|bucket| bucket.to <= *value);
+                    let bucket = buckets.get(place);
+                    let at_the_end = *value == u64::MAX;
+                    prop_assert!(at_the_end || bucket.is_some_and(|b| b.from <= *value && *value < b.to));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What `check` found beside an accepted state.
+
+use crate::baseline::{Change, Comparison, MetricVerdict};
+use crate::report::comparison::words::{cost, head};
+
+/// A row of the table: the job, how it changed, and what changed.
+pub(super) type Row<'a> = (&'a str, &'static str, String);
+
+/// What changed, of each job first what is new or worse.
+pub(super) fn changes(comparison: &Comparison) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for job in &comparison.jobs {
+        let key = job.key.as_str();
+        let findings = job.findings.iter().filter(|found| found.change != Change::Unchanged);
+        rows.extend(findings.map(|found| {
+            let what = format!("{}: {}", head(found), found.finding.message);
+            (key, found.change.name(), if found.change.is_bad() { what } else { head(found) })
+        }));
+        let metrics = job.metrics.iter().filter(|metric| metric.verdict != MetricVerdict::Steady);
+        rows.extend(metrics.map(|metric| (key, metric.verdict.name(), cost(metric))));
+        rows.extend(job.absent.iter().map(|absent| {
+            (key, absent.absence.name(), format!("{} ({}), {}", absent.rule, absent.subject, absent.severity))
+        }));
+    }
+    rows
+}

@@ -1,0 +1,290 @@
+//! Charts as tables and SVG. Bars stretch with the page, so all text stands outside of the drawings.
+
+use askama::Template;
+
+use super::filters::{self, grouped, moment_text};
+use crate::charts::{
+    Amount, Bucket, Charts, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse,
+    NodeAttempts, Quantity, Scale, Timeline,
+};
+use crate::engine::Phase;
+use crate::units::{Millis, Timestamp};
+
+/// The width of every drawing, in its own units.
+const WIDTH: f64 = 1000.0;
+/// Bars of something are never too thin to see.
+const THINNEST: f64 = 2.0;
+/// The height of curves and histograms, in their own units.
+const HEIGHT: f64 = 100.0;
+
+#[derive(Template)]
+#[template(path = "charts.html")]
+pub(super) struct ChartsView<'a> {
+    pub(super) charts: &'a Charts,
+}
+
+impl askama::filters::HtmlSafe for ChartsView<'_> {}
+
+impl ChartsView<'_> {
+    fn timeline(&self) -> Option<TimelineView<'_>> {
+        self.charts.timeline.as_ref().map(TimelineView)
+    }
+
+    fn histograms(&self) -> impl Iterator<Item = HistogramView<'_>> {
+        self.charts.histograms.iter().map(HistogramView)
+    }
+
+    fn memory(&self) -> impl Iterator<Item = MemoryView<'_>> {
+        let all = &self.charts.memory;
+        let most = all.iter().map(|memory| memory.requested.max(memory.peak).as_f64()).fold(1.0, f64::max);
+        all.iter().map(move |memory| MemoryView { memory, most })
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = NodeView<'_>> {
+        let all = &self.charts.nodes.shown;
+        let most = all.iter().map(NodeAttempts::total).max().unwrap_or_default().max(1);
+        all.iter().map(move |node| NodeView { node, most })
+    }
+}
+
+/// A part of a bar, in the drawing's units.
+struct Part {
+    x: f64,
+    width: f64,
+}
+
+struct TimelineView<'a>(&'a Timeline);
+
+impl TimelineView<'_> {
+    fn span(&self) -> String {
+        let Self(timeline) = self;
+        format!("{} to {}, {}", moment_text(timeline.from), moment_text(timeline.to), timeline.length())
+    }
+
+    fn part(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> Part {
+        let Self(timeline) = self;
+        let place = |at: Timestamp| {
+            let at = at.clamp(timeline.from, timeline.to);
+            let offset = Millis::between(timeline.from, at).unwrap_or_default();
+            offset.as_f64() / timeline.length().as_f64().max(1.0) * WIDTH
+        };
+        let start = from.map_or(0.0, place);
+        let width = (to.map_or(WIDTH, place) - start).max(THINNEST);
+        Part { x: start.min(WIDTH - THINNEST), width }
+    }
+
+    fn phase(&self, phase: &Phase) -> Part {
+        self.part(phase.started_at, phase.finished_at)
+    }
+
+    fn executor(&self, executor: &ExecutorSpan) -> Part {
+        self.part(Some(executor.from), Some(executor.to))
+    }
+
+    /// "+12 s", the start of something after that of the application.
+    fn offset(&self, at: impl filters::Is<Timestamp>) -> String {
+        match Millis::between(self.0.from, at.get()) {
+            Some(offset) => format!("+{offset}"),
+            None => "before".to_owned(),
+        }
+    }
+
+    /// Marks of the axis at quarters.
+    fn ticks(&self) -> Vec<String> {
+        let length = self.0.length().get();
+        let tick = |quarter| Millis::new(length / 4 * quarter + length % 4 * quarter / 4);
+        (0..=4).map(tick).map(|at| amount_text(Amount::Time(at))).collect()
+    }
+
+    fn most(&self) -> f64 {
+        let cores = self.0.cores.iter().flatten();
+        self.0.running.iter().chain(cores).copied().fold(0.0, f64::max)
+    }
+
+    /// The outline of the area below a curve.
+    fn area(&self, values: &[f64]) -> String {
+        format!("M0 {HEIGHT}{}V{HEIGHT}Z", self.steps(values))
+    }
+
+    fn line(&self, values: &[f64]) -> String {
+        self.steps(values).replacen('V', "M0 ", 1)
+    }
+
+    fn steps(&self, values: &[f64]) -> String {
+        let (most, width) = (self.most().max(f64::MIN_POSITIVE), WIDTH / values.len().max(1) as f64);
+        let step = |(place, value): (usize, &f64)| {
+            format!("V{:.1}H{:.1}", HEIGHT - value / most * (HEIGHT - 2.0), (place + 1) as f64 * width)
+        };
+        values.iter().enumerate().map(step).collect()
+    }
+}
+
+/// A value of an axis, where nothing needs no unit.
+fn amount_text(amount: Amount) -> String {
+    match amount {
+        Amount::Time(time) if time.get() == 0 => "0".to_owned(),
+        Amount::Size(size) if size.get() == 0 => "0".to_owned(),
+        amount => amount.to_string(),
+    }
+}
+
+struct HistogramView<'a>(&'a Histogram);
+
+/// One bar, with its two parts.
+struct Bar {
+    x: f64,
+    width: f64,
+    small_y: f64,
+    small_height: f64,
+    large_y: f64,
+    large_height: f64,
+    text: String,
+}
+
+impl HistogramView<'_> {
+    fn title(&self) -> String {
+        let Self(Histogram { subject, quantity, .. }) = self;
+        let what = match quantity {
+            Quantity::RunTime => "Run time",
+            Quantity::Input => "Bytes read from files",
+            Quantity::ShuffleRead => "Bytes read from the shuffle",
+        };
+        format!("{what} of tasks: {}", subject.name())
+    }
+
+    fn most(&self) -> u64 {
+        self.0.buckets.iter().map(|bucket| bucket.small + bucket.large).max().unwrap_or_default().max(1)
+    }
+
+    fn bars(&self) -> Vec<Bar> {
+        let (most, width) = (self.most() as f64, WIDTH / self.0.buckets.len().max(1) as f64);
+        let height = |count: u64| if count == 0 { 0.0 } else { (count as f64 / most * HEIGHT).max(THINNEST) };
+        let bar = |(place, bucket): (usize, &Bucket)| {
+            let (small, large) = (height(bucket.small), height(bucket.large));
+            let gap = width * 0.06;
+            Bar {
+                x: place as f64 * width + gap,
+                width: width - 2.0 * gap,
+                small_y: HEIGHT - small,
+                small_height: small,
+                large_y: (HEIGHT - small - large).max(0.0),
+                large_height: large,
+                text: self.bar_text(bucket),
+            }
+        };
+        let with_tasks = |(_, bucket): &(usize, &Bucket)| bucket.small + bucket.large > 0;
+        self.0.buckets.iter().enumerate().filter(with_tasks).map(bar).collect()
+    }
+
+    fn bar_text(&self, bucket: &Bucket) -> String {
+        let amount = |value| self.0.quantity.amount(value);
+        let tasks = bucket.small + bucket.large;
+        let plural = if tasks == 1 { "task" } else { "tasks" };
+        format!("{} to {}: {tasks} {plural}", amount_text(amount(bucket.from)), amount(bucket.to))
+    }
+
+    /// Values at the quarters of the axis: the number of buckets is a multiple of four.
+    fn ticks(&self) -> Vec<String> {
+        let buckets = &self.0.buckets;
+        let edges: Vec<u64> =
+            buckets.iter().map(|bucket| bucket.from).chain(buckets.last().map(|bucket| bucket.to)).collect();
+        let quarters = edges.iter().step_by((buckets.len() / 4).max(1));
+        quarters.map(|&edge| amount_text(self.0.quantity.amount(edge))).collect()
+    }
+
+    fn is_logarithmic(&self) -> bool {
+        self.0.scale == Scale::Logarithmic
+    }
+
+    /// Where a value lies on the axis.
+    fn x(&self, value: u64) -> f64 {
+        let buckets = &self.0.buckets;
+        let place = buckets.partition_point(|bucket| bucket.to <= value);
+        let within = buckets.get(place).map_or(0.0, |bucket| {
+            let width = bucket.to.saturating_sub(bucket.from).max(1);
+            value.saturating_sub(bucket.from) as f64 / width as f64
+        });
+        (place as f64 + within) / buckets.len().max(1) as f64 * WIDTH
+    }
+
+    /// `None` where the limit lies beyond the axis.
+    fn limit_x(&self, limit: &Limit) -> Option<f64> {
+        let (first, last) = self.0.buckets.first().zip(self.0.buckets.last())?;
+        (first.from..=last.to).contains(&limit.value).then(|| self.x(limit.value))
+    }
+
+    fn limit_text(&self, limit: &Limit) -> String {
+        let direction = if limit.is_upper { "from" } else { "up to" };
+        let of = match limit.of {
+            MeanOf::Tasks => "mean",
+            MeanOf::LargeGroup => "mean of the large group",
+        };
+        let value = self.0.quantity.amount(limit.value);
+        format!("{}: {} {direction} a {of} of {value}", limit.rule, limit.severity)
+    }
+
+    /// The same numbers as a sentence.
+    fn sentence(&self) -> String {
+        let Self(Histogram { groups, tasks, median, largest, .. }) = self;
+        let group = |group: Group| {
+            let plural = if group.count == 1 { "task" } else { "tasks" };
+            format!("{} {plural} with a mean of {}", grouped(group.count), group.mean)
+        };
+        let groups = groups.map_or_else(
+            || format!("{} tasks", grouped(*tasks)),
+            |Groups { small, large }| format!("{}, {}", group(small), group(large)),
+        );
+        format!("{groups}; median {median}, largest {largest}")
+    }
+}
+
+struct MemoryView<'a> {
+    memory: &'a MemoryUse,
+    most: f64,
+}
+
+impl MemoryView<'_> {
+    fn holder(&self) -> String {
+        match self.memory.holder {
+            Holder::Tasks(kind) => format!("{kind} container"),
+            Holder::Executors => "executor container".to_owned(),
+        }
+    }
+
+    fn x(&self, bytes: crate::units::Bytes) -> f64 {
+        bytes.as_f64() / self.most * WIDTH
+    }
+
+    fn requested(&self) -> f64 {
+        self.x(self.memory.requested)
+    }
+
+    fn mean(&self) -> f64 {
+        self.x(self.memory.mean)
+    }
+
+    fn peak(&self) -> f64 {
+        self.x(self.memory.peak)
+    }
+}
+
+struct NodeView<'a> {
+    node: &'a NodeAttempts,
+    most: u64,
+}
+
+impl NodeView<'_> {
+    /// Succeeded, failed, killed and unfinished attempts, one after the other.
+    fn parts(&self) -> Vec<(&'static str, Part)> {
+        let NodeAttempts { succeeded, failed, killed, unfinished, .. } = self.node;
+        let mut x = 0.0;
+        let counts = [("ok", succeeded), ("bad", failed), ("killed", killed), ("open", unfinished)];
+        let parts = counts.into_iter().filter(|(_, count)| **count > 0).map(|(class, &count)| {
+            let width = (count as f64 / self.most as f64 * WIDTH).max(THINNEST);
+            let part = Part { x, width };
+            x += width;
+            (class, part)
+        });
+        parts.collect()
+    }
+}

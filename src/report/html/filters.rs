@@ -1,0 +1,158 @@
+//! Values as text. Askama escapes what comes out of here.
+
+// What askama makes of filters, and wants of them.
+#![allow(unreachable_pub, clippy::inline_always, clippy::unused_self, clippy::unnecessary_wraps)]
+
+use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
+
+use askama::{Result, Values};
+
+use crate::units::{MbMillis, Timestamp, show_gb_hours, three_digits};
+
+/// A value behind any number of references, as templates pass it.
+pub(super) trait Is<T> {
+    fn get(&self) -> T;
+}
+
+impl<T, R: Is<T>> Is<T> for &R {
+    fn get(&self) -> T {
+        (**self).get()
+    }
+}
+
+macro_rules! is {
+    ($($type:ty),+) => {
+        $(impl Is<$type> for $type {
+            fn get(&self) -> $type {
+                *self
+            }
+        })+
+    };
+}
+is!(u64, f64, MbMillis, Timestamp);
+
+/// Text of a history, with every character visible that could hide or reorder it.
+#[askama::filter_fn]
+pub(super) fn shown<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    Ok(visible(&text.to_string()))
+}
+
+/// The beginning of such text, with an ellipsis where something is cut.
+#[askama::filter_fn]
+pub(super) fn cut<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<String> {
+    let text = text.to_string();
+    let end = text.char_indices().nth(most).map(|(end, _)| end);
+    Ok(match end.and_then(|end| text.get(..end)) {
+        Some(kept) => visible(kept) + "…",
+        None => visible(&text),
+    })
+}
+
+/// Gigabyte-hours.
+#[askama::filter_fn]
+pub(super) fn gb_hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String> {
+    Ok(format!("{} GB·h", show_gb_hours(amount.get())))
+}
+
+/// The same without the unit.
+#[askama::filter_fn]
+pub(super) fn hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String> {
+    Ok(show_gb_hours(amount.get()))
+}
+
+/// A moment, to the second.
+#[askama::filter_fn]
+pub(super) fn moment<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
+    Ok(moment_text(at.get()))
+}
+
+/// A number with three digits.
+#[askama::filter_fn]
+pub(super) fn digits<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
+    Ok(three_digits(value.get()))
+}
+
+/// A place in a drawing.
+#[askama::filter_fn]
+pub(super) fn px<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
+    Ok(format!("{:.1}", value.get()))
+}
+
+/// A count with thousands apart.
+#[askama::filter_fn]
+pub(super) fn count<T: Is<u64>>(value: T, _: &dyn Values) -> Result<String> {
+    Ok(grouped(value.get()))
+}
+
+/// `2018-05-17 11:06:58 UTC`.
+pub(super) fn moment_text(at: Timestamp) -> String {
+    let text = at.to_rfc3339().unwrap_or_else(|| format!("{} ms after 1970", at.as_millis()));
+    match text.split_once('T').zip(text.split_once('.')) {
+        Some(((date, time), _)) => format!("{date} {} UTC", time.get(..8).unwrap_or(time)),
+        None => text,
+    }
+}
+
+/// Whole numbers with thousands apart.
+pub(super) fn grouped(value: u64) -> String {
+    crate::heuristics::wording::grouped(i128::from(value))
+}
+
+/// As [`shown`], for text of several lines; borrowed where nothing is to be shown.
+pub(super) fn visible_lines(text: &str) -> Cow<'_, str> {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    let shown = lines.join("\n");
+    if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+}
+
+/// Control characters as their pictures, characters that reorder or hide text by their number.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{0}'..='\u{1f}' => shown.extend(char::from_u32(0x2400 + u32::from(c))),
+            '\u{7f}' => shown.push('\u{2421}'),
+            '\u{80}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{61c}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{fdd0}'..='\u{fdef}'
+            | '\u{e0000}'..='\u{e007f}' => {
+                let _ = write!(shown, "[U+{:04X}]", u32::from(c));
+            }
+            // Parsers of HTML take the last two of each plane for errors.
+            c if u32::from(c) & 0xfffe == 0xfffe => {
+                let _ = write!(shown, "[U+{:04X}]", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_hides_or_reorders() {
+        assert_eq!(visible("a\u{0}\n\u{202e}b\u{200f}\u{7f}\u{85}é日"), "a␀␊[U+202E]b[U+200F]␡[U+0085]é日");
+        assert_eq!(visible("\u{ffff}\u{1fffe}"), "[U+FFFF][U+1FFFE]");
+    }
+
+    #[test]
+    fn moments_are_told_to_the_second() {
+        assert_eq!(moment_text(Timestamp::from_millis(1_526_555_218_123)), "2018-05-17 11:06:58 UTC");
+        assert_eq!(moment_text(Timestamp::from_millis(i64::MAX)), "9223372036854775807 ms after 1970");
+    }
+}

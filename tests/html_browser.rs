@@ -11,7 +11,7 @@ use common::browser::Browser;
 use common::pages::{hostile, many, mixed, page};
 use serde_json::{Value, json};
 
-/// Keys of the WebDriver protocol.
+/// Keys of the `WebDriver` protocol.
 const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
 

@@ -194,7 +194,7 @@ fn rules_can_be_changed_and_mistakes_have_a_place() {
     for (text, place, what) in [
         ("rule: mapper-time\nlong_run_time: [1s, 2s, 3s]\n", ":2:16", "four cut-offs"),
         ("rule: mapper-time\nlong_run_time: [4s, 3s, 2s, 1s]\n", ":2:16", "must rise"),
-        ("rule: mapper-time\nlong_run_tim: [1s, 2s, 3s, 4s]\n", ":2:1", "unknown field"),
+        ("rule: mapper-time\nlong_run_tim: [1s, 2s, 3s, 4s]\n", ":2:1", "did you mean \"long_run_time\"?"),
         ("rule: mapper-time\n\nshort_run_time: [10min, five, 2min, 1min]\n", ":3:25", "a time with its unit"),
         ("# a comment\nrule: maper-time\n", ":2:7", "did you mean \"mapper-time\"?"),
         ("deviation: [1, 2, 3, 4]\n", "", "rule: <id>"),

@@ -56,6 +56,8 @@ pub enum Measure {
     Speed(BytesPerSecond),
     /// A ratio; `None` where it has no finite value.
     Ratio(Option<f64>),
+    /// A number in the unit that the ending names, where it may be negative; `None` where it is not known.
+    Number(Option<f64>, &'static str),
     /// A name or a message of the history.
     Text(String),
 }
@@ -71,6 +73,7 @@ impl Measure {
             Self::Mebibytes(_) => "_mb",
             Self::Speed(_) => "_bytes_per_second",
             Self::Ratio(_) => "_ratio",
+            Self::Number(_, ending) => ending,
             Self::Text(_) => "_text",
         }
     }
@@ -86,6 +89,8 @@ impl fmt::Display for Measure {
             Self::Speed(speed) => speed.fmt(f),
             Self::Ratio(Some(ratio)) => f.write_str(&three_digits(*ratio)),
             Self::Ratio(None) => f.write_str("infinite"),
+            Self::Number(Some(number), _) => f.write_str(&three_digits(*number)),
+            Self::Number(None, _) => f.write_str("unknown"),
             Self::Text(text) => f.write_str(text),
         }
     }

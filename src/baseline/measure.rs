@@ -54,7 +54,7 @@ pub fn value(finding: &Finding) -> Option<f64> {
         Measure::Time(time) => time.as_f64(),
         Measure::Size(size) => size.as_f64(),
         Measure::Speed(speed) => speed.get(),
-        Measure::Ratio(ratio) => (*ratio)?,
+        Measure::Ratio(number) | Measure::Number(number, _) => (*number)?,
         Measure::Text(_) => return None,
     };
     value.is_finite().then_some(value)

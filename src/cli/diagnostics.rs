@@ -27,9 +27,14 @@ fn group(problem: &RuleProblem) -> Group<'_> {
     };
     let text = problem.file.text.as_str();
     let end = problem.span.end.min(text.len());
-    let snippet = Snippet::source(text)
+    let start = problem.span.start.min(end);
+    // The lines of the problem alone: a file with thousands of problems is not read again for each.
+    let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
+    let to = text.get(end..).and_then(|rest| rest.find('\n')).map_or(text.len(), |newline| end + newline);
+    let snippet = Snippet::source(text.get(from..to).unwrap_or_default())
+        .line_start(problem.place().0)
         .path(problem.file.name.as_str())
-        .annotation(AnnotationKind::Primary.span(problem.span.start.min(end)..end));
+        .annotation(AnnotationKind::Primary.span(start - from..end - from));
     let group = level.primary_title(problem.message.as_str()).element(snippet);
     match &problem.help {
         Some(help) => group.element(Level::HELP.message(help.as_str())),

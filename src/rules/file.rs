@@ -4,12 +4,20 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::{PRESETS, RuleError};
 
 /// Larger files are something else, given by mistake.
 const MAX_LEN: u64 = 8 << 20;
+
+fn is_hidden(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().first() == Some(&b'.')
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("yaml") || e.eq_ignore_ascii_case("yml"))
+}
 
 /// A rule file's text under the name to show in errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,27 +29,55 @@ pub struct RuleFile {
 }
 
 impl RuleFile {
-    /// The preset of this name, or the YAML file, or all `*.yaml` and `*.yml` files below a folder by name.
+    /// The preset of this name, or the YAML file, or all `*.yaml` and `*.yml` files below a folder by name; hidden ones are
+    /// passed over.
+    ///
+    /// # Errors
+    /// The first file that cannot be read, or that a folder holds none.
     pub fn find(path: &Path) -> Result<Vec<Self>, RuleError> {
+        let (files, errors) = Self::find_all(path);
+        errors.into_iter().next().map_or(Ok(files), Err)
+    }
+
+    /// As [`RuleFile::find`], with all that can be read and all that cannot.
+    #[must_use]
+    pub fn find_all(path: &Path) -> (Vec<Self>, Vec<RuleError>) {
         let preset = PRESETS.iter().find(|(name, _)| path.as_os_str() == *name);
         if let Some((name, text)) = preset
             && !path.exists()
         {
-            return Ok(vec![Self { name: format!("preset {name}"), text: (*text).to_owned() }]);
+            return (vec![Self { name: format!("preset {name}"), text: (*text).to_owned() }], Vec::new());
         }
         let unreadable = |source| RuleError::Unreadable { path: path.to_owned(), source };
-        if !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-            return Ok(vec![Self::read(path)?]);
-        }
-        let mut files = Vec::new();
-        for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| unreadable(error.into()))?;
-            let is_yaml = entry.path().extension().is_some_and(|e| e == "yaml" || e == "yml");
-            if entry.file_type().is_file() && is_yaml {
-                files.push(Self::read(entry.path())?);
+        let (mut files, mut errors) = (Vec::new(), Vec::new());
+        let mut take = |read: Result<Self, RuleError>| match read {
+            Ok(file) => files.push(file),
+            Err(error) => errors.push(error),
+        };
+        match std::fs::metadata(path) {
+            Err(error) => take(Err(unreadable(error))),
+            Ok(meta) if !meta.is_dir() => take(Self::read(path)),
+            Ok(_) => {
+                // Mounted configurations are links to files in a hidden folder.
+                let walk = WalkDir::new(path).follow_links(true).sort_by_file_name().into_iter();
+                for entry in walk.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
+                    match entry {
+                        Ok(entry) if entry.file_type().is_file() && is_yaml(entry.path()) => {
+                            take(Self::read(entry.path()));
+                        }
+                        Err(error) if error.loop_ancestor().is_none() => take(Err(RuleError::Unreadable {
+                            path: error.path().unwrap_or(path).to_owned(),
+                            source: error.into(),
+                        })),
+                        _ => {}
+                    }
+                }
+                if files.is_empty() && errors.is_empty() {
+                    errors.push(RuleError::NoFiles { path: path.to_owned() });
+                }
             }
         }
-        Ok(files)
+        (files, errors)
     }
 
     fn read(path: &Path) -> Result<Self, RuleError> {

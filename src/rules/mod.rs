@@ -15,7 +15,7 @@ pub mod schema;
 mod scope;
 mod set;
 mod suppression;
-mod words;
+pub(crate) mod words;
 pub mod yaml;
 
 use std::fmt;
@@ -70,6 +70,12 @@ pub enum RuleError {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// A folder has no rule files.
+    #[error("{} holds no rule file (*.yaml or *.yml)", path.display())]
+    NoFiles {
+        /// The folder.
+        path: PathBuf,
     },
     /// A file is too large to be one with rules.
     #[error("{} is larger than 8 MiB: that is no rule file", path.display())]

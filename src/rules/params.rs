@@ -153,6 +153,45 @@ impl<U: Unit> Param for BTreeMap<String, Quantity<U>> {
     }
 }
 
+/// A quantity above 0: something is divided by it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Positive<U>(Quantity<U>);
+
+impl<U> std::ops::Deref for Positive<U> {
+    type Target = Quantity<U>;
+
+    fn deref(&self) -> &Quantity<U> {
+        &self.0
+    }
+}
+
+impl<U: Unit> fmt::Display for Positive<U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<U: Unit> Param for Positive<U> {
+    fn value(&self) -> ParamValue {
+        self.0.value()
+    }
+
+    fn schema() -> Value {
+        quantity::<U>()
+    }
+}
+
+impl<'de, U: Unit> Deserialize<'de> for Positive<U> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let quantity = Quantity::deserialize(deserializer)?;
+        if quantity.get() > 0.0 {
+            Ok(Self(quantity))
+        } else {
+            Err(de::Error::custom(format!("expected {}, more than 0", U::EXPECTED)))
+        }
+    }
+}
+
 /// A value that may be left `unknown` instead of being assumed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assumed<U>(pub Option<Quantity<U>>);

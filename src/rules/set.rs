@@ -55,6 +55,8 @@ pub enum RuleCheck {
     BuiltIn(Box<dyn Check>),
     /// A rule that a file defines.
     Defined(Box<DefinedRule>),
+    /// A rule that a file defines, where the documents for an application contradict each other; says how.
+    Contradicted(String),
 }
 
 /// All rules with the parameters in force.
@@ -135,7 +137,8 @@ impl RuleSet {
             let message = "metrics are measured alike for all applications";
             problems.error(&document.file, &document.span, message, Some("leave out for".to_owned()));
         }
-        load_all(&all, problems)?;
+        built_in_rules(&all, problems)?;
+        defined::check_all(&all, problems);
         let everywhere: Vec<&Document> =
             all.into_iter().filter(|d| d.scope.is_everything() || d.defines).collect();
         let mut known = Problems::default();
@@ -193,9 +196,14 @@ impl RuleSet {
             .filter(|(place, d)| d.scope.is_everything() || d.defines || applies.contains(place))
             .map(|(_, document)| document.as_ref())
             .collect();
-        let Some(rules) = load_all(&documents, &mut Problems::default()) else {
+        let mut problems = Problems::default();
+        let Some(mut rules) = load_all(&documents, &mut problems) else {
             return Arc::clone(&self.rules);
         };
+        let why = problems.into_vec(&[]).first().map(ToString::to_string).unwrap_or_default();
+        let known: BTreeSet<Name> = rules.iter().map(|rule| rule.info.id.clone()).collect();
+        let lost = self.rules.iter().filter(|rule| !known.contains(&rule.info.id));
+        rules.extend(lost.map(|rule| rule.contradicted(&why)));
         let rules = Arc::new(rules);
         if variants.len() < MAX_VARIANTS {
             variants.insert(key, Arc::clone(&rules));
@@ -330,6 +338,12 @@ fn own<'d>(documents: &[&'d Document], id: &str) -> Vec<&'d Document> {
 
 /// Every rule with the parameters that `documents` give it; `None` where a built-in file is not complete.
 fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
+    let mut rules = built_in_rules(documents, problems)?;
+    rules.extend(defined::load_all(documents, problems));
+    Some(rules)
+}
+
+fn built_in_rules(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
     let load = |rule: &'static heuristics::Rule| {
         let documents = own(documents, rule.id);
         let mut layers = Layers { rule: rule.id, documents: &documents, problems };
@@ -343,16 +357,27 @@ fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<Acti
             params,
         })
     };
-    let mut rules = heuristics::all().map(load).collect::<Option<Vec<_>>>()?;
-    rules.extend(defined::load_all(documents, problems));
-    Some(rules)
+    heuristics::all().map(load).collect()
 }
 
 impl ActiveRule {
+    /// The rule where the documents for an application leave nothing that could be evaluated.
+    fn contradicted(&self, why: &str) -> Self {
+        let why = format!("the documents about it that apply here do not fit together: {why}");
+        Self {
+            info: self.info.clone(),
+            enabled: self.enabled.clone(),
+            max_severity: self.max_severity.clone(),
+            check: RuleCheck::Contradicted(why),
+            params: Vec::new(),
+        }
+    }
+
     /// What the rule says about `app`, which cost `metrics`.
     pub fn verdict<'m>(&self, app: &Application, metrics: &dyn Fn() -> &'m Metrics) -> Verdict<Name> {
         match &self.check {
             RuleCheck::BuiltIn(check) => check.check(app).named(),
+            RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),
             RuleCheck::Defined(rule) if rule.needs_metrics() => rule.check(app, metrics()),
             RuleCheck::Defined(rule) => rule.check(app, &Metrics::default()),
         }
@@ -362,6 +387,7 @@ impl ActiveRule {
         match &self.check {
             RuleCheck::BuiltIn(check) => check.rests_on(),
             RuleCheck::Defined(rule) => rule.rests_on(),
+            RuleCheck::Contradicted(_) => &[],
         }
     }
 

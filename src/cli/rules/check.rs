@@ -34,12 +34,11 @@ impl Check {
         let mut files = Vec::new();
         let mut unreadable = 0u64;
         for path in &self.paths {
-            match RuleFile::find(path) {
-                Ok(found) => files.extend(found),
-                Err(error) => {
-                    output::complain("error", &error.to_string());
-                    unreadable += 1;
-                }
+            let (found, errors) = RuleFile::find_all(path);
+            files.extend(found);
+            for error in errors {
+                output::complain("error", &error.to_string());
+                unreadable += 1;
             }
         }
         let (rules, problems) = RuleSet::read(&files);

@@ -1,18 +1,19 @@
 //! `elephant-rs rules list`
 
-use std::collections::BTreeSet;
-
+use super::show::parameters;
 use crate::report::wrap::clean;
 use crate::rules::layers::Origin;
 use crate::rules::{ActiveRule, RuleSet};
 
-/// One line for each rule.
-pub(super) fn list(rules: &RuleSet) -> String {
+/// One line for each rule, and below it the parameters that a file has changed, or all of them.
+pub(super) fn list(rules: &RuleSet, all: bool) -> String {
     let longest = rules.rules().iter().map(|active| active.info.id.len()).max().unwrap_or_default();
     let line = |active: &ActiveRule| {
         let notes = notes(active, rules);
         let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join("; ")) };
-        format!("{:<longest$}  {}{notes}\n", active.info.id, clean(&active.info.title))
+        let listed = active.params.iter().filter(|parameter| all || parameter.origin != Origin::BuiltIn);
+        let listed = parameters(listed);
+        format!("{:<longest$}  {}{notes}\n{listed}", active.info.id, clean(&active.info.title))
     };
     rules.rules().iter().map(line).collect()
 }
@@ -25,10 +26,6 @@ fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
     if let Some(cap) = &active.max_severity {
         notes.push(format!("at most {}: {}", cap.value, cap.origin));
     }
-    let files: BTreeSet<&str> = active.params.iter().filter_map(|p| file_of(&p.origin)).collect();
-    if !files.is_empty() {
-        notes.push(format!("changed by {}", files.into_iter().collect::<Vec<_>>().join(", ")));
-    }
     let scoped =
         rules.documents_about(&active.info.id).filter(|document| !document.scope.is_everything()).count();
     match scoped {
@@ -37,11 +34,4 @@ fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
         count => notes.push(format!("otherwise for some applications, {count} times")),
     }
     notes
-}
-
-fn file_of(origin: &Origin) -> Option<&str> {
-    match origin {
-        Origin::BuiltIn => None,
-        Origin::File { place, .. } => place.rsplit_once(':').map(|(file, _)| file),
-    }
 }

@@ -35,11 +35,14 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Rules {
-    /// List every rule: whether it is on, and what changed it
+    /// List every rule: whether it is on, and what rule files change, with its place
     #[command(after_help = LIST_EXAMPLES)]
     List {
         #[command(flatten)]
         rules: RuleArgs,
+        /// Also list the thresholds and other parameters that are as built in
+        #[arg(long)]
+        parameters: bool,
     },
     /// Print the page of one rule: what it does, why, how it judges, and the thresholds in force with their origins
     #[command(after_help = show::EXAMPLES)]
@@ -71,7 +74,7 @@ Examples:
 impl Rules {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         match self {
-            Self::List { rules } => print(&list::list(&rules.load()?))?,
+            Self::List { rules, parameters } => print(&list::list(&rules.load()?, *parameters))?,
             Self::Show(show) => print(&show.page()?)?,
             Self::Check(check) => return check.run(),
             Self::Test(test) => return test.run(),

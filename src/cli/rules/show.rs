@@ -12,8 +12,10 @@ use crate::model::Application;
 use crate::report::wrap::clean;
 use crate::rules::layers::Parameter;
 use crate::rules::params::ParamValue;
+use crate::rules::words::did_you_mean;
 use crate::rules::{
-    ActiveRule, Aspect, Document, METRICS_ID, METRICS_PAGE, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE,
+    ActiveRule, Aspect, Document, METRICS_ID, METRICS_PAGE, RuleCheck, RuleSet, SPARK_METRICS_ID,
+    SPARK_METRICS_PAGE,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -38,8 +40,8 @@ pub(in crate::cli) struct Show {
 
 #[derive(Debug, Error)]
 enum ShowError {
-    #[error("there is no rule \"{0}\"; `elephant-rs rules list` names them all")]
-    NoSuchRule(String),
+    #[error("there is no rule \"{id}\"; {help}")]
+    NoSuchRule { id: String, help: String },
     #[error(
         "{0} holds no history of an application that could be read; --for takes an event log or a job history"
     )]
@@ -53,7 +55,12 @@ impl Show {
             return Ok(format!("{}{}", in_force(text), parameters(rules.metrics_params(&self.id))));
         }
         let active = rules.rules().iter().find(|active| active.info.id == self.id.as_str());
-        let active = active.ok_or_else(|| ShowError::NoSuchRule(self.id.clone()))?;
+        let ids = rules.rules().iter().map(|active| active.info.id.as_ref());
+        let active = active.ok_or_else(|| ShowError::NoSuchRule {
+            id: self.id.clone(),
+            help: did_you_mean(&self.id, ids)
+                .unwrap_or_else(|| "`elephant-rs rules list` names them all".to_owned()),
+        })?;
         let Some(history) = &self.history else {
             return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, &self.id));
         };
@@ -78,8 +85,9 @@ fn rule(active: &ActiveRule) -> String {
 }
 
 /// Each parameter as it could be written, with its origin.
-fn parameters(parameters: &[Parameter]) -> String {
-    let written = |Parameter { key, value, .. }: &Parameter| match value {
+pub(super) fn parameters<'p>(parameters: impl IntoIterator<Item = &'p Parameter>) -> String {
+    let parameters: Vec<&Parameter> = parameters.into_iter().collect();
+    let written = |Parameter { key, value, .. }: &&Parameter| match value {
         ParamValue::Cutoffs { shown, .. } => format!("{key}: [{}]", shown.join(", ")),
         ParamValue::Text(text) => format!("{key}: {text}"),
     };
@@ -131,10 +139,28 @@ fn outcome(rules: &RuleSet, id: &str, app: &Application) -> String {
     let documents = lines_of(documents);
     let documents =
         if documents.is_empty() { "    none but the built-in one\n".to_owned() } else { documents };
+    let suppressions = rules.suppressions().iter().filter(|s| s.rules.matches(id) && s.scope.applies_to(app));
+    let suppressions = lines_of(suppressions.map(|suppression| {
+        let until = suppression.until.map_or_else(String::new, |day| format!(", until {day}"));
+        let expired = if suppression.is_expired(rules.today()) { ", expired" } else { "" };
+        format!("    {}: {}{until}{expired}", suppression.origin(), suppression.reason)
+    }));
+    let suppressions = if suppressions.is_empty() {
+        String::new()
+    } else {
+        format!("\nWhat it finds is suppressed by:\n\n{suppressions}")
+    };
     let active = rules.rules_for(app);
-    let holds = active.iter().find(|active| active.info.id == id).map(rule).unwrap_or_default();
+    let holds = active.iter().find(|active| active.info.id == id).map(|active| match &active.check {
+        RuleCheck::Defined(defined) if !defined.only_for.applies_to(app) => {
+            format!("    nothing: the rule is for {} only\n", defined.only_for)
+        }
+        RuleCheck::Contradicted(why) => format!("    nothing: {why}\n"),
+        _ => rule(active),
+    });
+    let holds = holds.unwrap_or_default();
     format!(
-        "{}\n\n{}\nDocuments about the rule, the most specific last:\n\n{documents}\nWhat holds:\n\n{holds}",
+        "{}\n\n{}\nDocuments about the rule, the most specific last:\n\n{documents}\nWhat holds:\n\n{holds}{suppressions}",
         clean(&app.id),
         lines_of(aspects),
     )

@@ -85,7 +85,7 @@ impl Test {
 fn defined(active: &ActiveRule) -> Option<(&ActiveRule, &DefinedRule)> {
     match &active.check {
         RuleCheck::Defined(rule) => Some((active, rule)),
-        RuleCheck::BuiltIn(_) => None,
+        RuleCheck::BuiltIn(_) | RuleCheck::Contradicted(_) => None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::table::TaskGroup;
 use crate::rules::cutoffs::{Ascending, Descending};
-use crate::rules::params::{choice, rule_params};
+use crate::rules::params::{Positive, choice, rule_params};
 use crate::rules::quantity::{Duration, Quantity, Speed};
 use crate::severity::Severity;
 use crate::stats::{median, truncated_mean};
@@ -42,7 +42,7 @@ rule_params! {
         /// Which task stands for all.
         middle: Middle,
         /// The run time that advice aims at.
-        target_run_time: Quantity<Duration>,
+        target_run_time: Positive<Duration>,
         /// Time that every task needs before it reads; taken off the run time, which stays at least 1 s.
         start_up: Quantity<Duration>,
     }
@@ -134,7 +134,7 @@ impl MapperSpeed {
     }
 }
 
-fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Quantity<Duration>) -> Vec<String> {
+fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Duration>) -> Vec<String> {
     let known = |c| {
         let values = group.winners().filter_map(|row| counter(group, row, c, MissingCounters::Unknown));
         truncated_mean(&values.collect::<Vec<_>>())

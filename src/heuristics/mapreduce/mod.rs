@@ -20,8 +20,8 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
-use crate::rules::params::choice;
-use crate::rules::quantity::{Duration, Quantity};
+use crate::rules::params::{Positive, choice};
+use crate::rules::quantity::Duration;
 use crate::stats::truncated_mean;
 use crate::units::Bytes;
 
@@ -203,7 +203,7 @@ fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Opti
 /// The input size that would make a map run for `target`: what every advice about splits goes by, so that no
 /// two rules ask for different sizes. `None` where maps' times or inputs are unknown.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-fn split_for(group: &TaskGroup, target: Quantity<Duration>) -> Option<Bytes> {
+fn split_for(group: &TaskGroup, target: Positive<Duration>) -> Option<Bytes> {
     let input = |row| input_bytes(group, row, MissingCounters::Unknown);
     let inputs: Vec<i64> = group.winners().filter_map(input).collect();
     let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();

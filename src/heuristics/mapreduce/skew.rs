@@ -13,8 +13,8 @@ use crate::model::counters::Counter;
 use crate::model::table::TaskGroup;
 use crate::model::{Application, Symbol};
 use crate::rules::cutoffs::Ascending;
-use crate::rules::params::{choice, rule_params};
-use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
+use crate::rules::params::{Positive, choice, rule_params};
+use crate::rules::quantity::{Count, Duration, Ratio, Size};
 use crate::severity::Severity;
 use crate::units::Bytes;
 
@@ -42,7 +42,7 @@ rule_params! {
         /// Mean bytes of the large group, in blocks.
         large_group_blocks: Ascending<Ratio>,
         /// Block size where the job does not tell its own.
-        block_size: Quantity<Size>,
+        block_size: Positive<Size>,
         /// Whether the job's own block size is used.
         block_size_from_job: bool,
         /// Tasks in the group that `group_gate` names.
@@ -50,7 +50,7 @@ rule_params! {
         /// Whose number of tasks counts.
         group_gate: GroupGate,
         /// The run time that advice aims at.
-        target_run_time: Quantity<Duration>,
+        target_run_time: Positive<Duration>,
         /// How much longer the large group runs, on average.
         time_gap: Ascending<Duration>,
     }

@@ -9,8 +9,8 @@ use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::table::TaskGroup;
 use crate::rules::cutoffs::{Ascending, Descending};
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Count, Duration, Quantity};
+use crate::rules::params::{Positive, rule_params};
+use crate::rules::quantity::{Count, Duration};
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
 use crate::units::Bytes;
@@ -29,7 +29,7 @@ rule_params! {
         /// Number of tasks, for long ones to matter: few tasks leave room for more.
         long_num_tasks: Descending<Count>,
         /// The run time that advice aims at.
-        target_run_time: Quantity<Duration>,
+        target_run_time: Positive<Duration>,
     }
 }
 

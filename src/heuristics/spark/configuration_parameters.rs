@@ -11,7 +11,7 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Facet, Spark};
 use crate::rules::cutoffs::Ascending;
-use crate::rules::params::{choice, rule_params};
+use crate::rules::params::{Positive, choice, rule_params};
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::severity::Severity;
 use facts::Facts;
@@ -77,7 +77,7 @@ rule_params! {
         /// How settings are recommended.
         method: Method,
         /// The run time of tasks that more partitions aim at.
-        target_task_time: Quantity<Duration>,
+        target_task_time: Positive<Duration>,
         /// The most partitions to recommend.
         max_partitions: Quantity<Count>,
         /// The most executors to recommend.

@@ -66,7 +66,8 @@ fn measure(value: &Measure) -> String {
         Measure::Mebibytes(count) => format!("{} MiB", filters::grouped(*count)),
         Measure::Speed(speed) => speed.to_string(),
         Measure::Ratio(Some(ratio)) => three_digits(*ratio),
-        Measure::Ratio(None) => "unknown".to_owned(),
+        Measure::Number(Some(number), _) => three_digits(*number),
+        Measure::Ratio(None) | Measure::Number(None, _) => "unknown".to_owned(),
         Measure::Text(text) => text.clone(),
     }
 }

@@ -72,7 +72,8 @@ impl Serialize for MeasureView<'_> {
             Measure::Size(size) => serializer.serialize_u64(size.get()),
             Measure::Speed(speed) => Number(speed.get()).serialize(serializer),
             Measure::Ratio(Some(ratio)) => Number(*ratio).serialize(serializer),
-            Measure::Ratio(None) => serializer.serialize_none(),
+            Measure::Number(Some(number), _) => Number(*number).serialize(serializer),
+            Measure::Ratio(None) | Measure::Number(None, _) => serializer.serialize_none(),
             Measure::Text(text) => serializer.serialize_str(text),
         }
     }

@@ -10,7 +10,8 @@ use crate::stats::{descriptive, nearest_rank};
 /// The aggregate over the rows of `scope`.
 ///
 /// # Errors
-/// [`Gap::NoRows`] where no row tells its value, except for counts of rows that are there.
+/// [`Gap::NoRows`] where no row tells its value, except for counts of rows that are there; [`Gap::NoneFulfils`] where a
+/// condition takes none of them, except for counts and sums, which are 0 then.
 pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Value<'a>, Gap<'n>> {
     scope.spend(scope.row_count(of.rows).saturating_mul(of.cost))?;
     let outside = Inner::default();
@@ -23,8 +24,10 @@ pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Valu
     if of.kind == AggregateKind::Count {
         return count(of, scope, &inner);
     }
-    let values = values(of, scope, &inner);
+    let Taken { values, none_fulfils } = values(of, scope, &inner);
     let number = match of.kind {
+        AggregateKind::Sum if none_fulfils => Some(0.0),
+        _ if none_fulfils => return Err(Gap::NoneFulfils(of)),
         AggregateKind::Sum => (!values.is_empty()).then(|| descriptive::sum(&values)),
         AggregateKind::Mean => descriptive::mean(&values),
         AggregateKind::Median => descriptive::median(&values),
@@ -52,17 +55,26 @@ fn values<'a: 'c, 'n: 'c, 'c>(
     of: &'n Of,
     scope: &Scope<'a, 'n>,
     inner: &dyn Fn(Row<'a>) -> Inner<'c, 'a, 'n>,
-) -> Vec<f64> {
+) -> Taken {
     let mut values = Vec::new();
+    let (mut refused, mut taken) = (0u64, 0u64);
     scope.each_row(of.rows, &mut |row| {
-        let taken = of
-            .condition
-            .as_ref()
-            .is_none_or(|condition| matches!(condition.flag(scope, inner(row)), Ok(true)));
-        let value = of.value.as_ref().filter(|_| taken).map(|value| value.number(scope, inner(row)));
+        match of.condition.as_ref().map_or(Ok(true), |condition| condition.flag(scope, inner(row))) {
+            Ok(true) => taken += 1,
+            Ok(false) => return refused += 1,
+            Err(_) => return,
+        }
+        let value = of.value.as_ref().map(|value| value.number(scope, inner(row)));
         values.extend(value.and_then(Result::ok));
     });
-    values
+    Taken { values, none_fulfils: taken == 0 && refused > 0 }
+}
+
+/// The values of the rows that an aggregate takes.
+struct Taken {
+    values: Vec<f64>,
+    /// Whether there are rows that tell it, and none fulfils the condition.
+    none_fulfils: bool,
 }
 
 /// How many rows there are, or how many of those that tell it fulfil the condition; unknown where there are rows and

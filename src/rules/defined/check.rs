@@ -148,7 +148,8 @@ impl DefinedRule {
                 }
                 Ok(Value::Text(text)) => Some(Measure::Text(shorten(text))),
                 Ok(Value::Flag(flag)) => Some(Measure::Text(flag.to_string())),
-                Ok(Value::Groups(_)) | Err(_) => None,
+                Ok(Value::Groups(_)) => None,
+                Err(_) => value.kind.unit().map(super::unit::Unit::unknown),
             };
             evidence.extend(measure.map(|measure| (Cow::Owned(key(&value.name, &measure)), measure)));
         }

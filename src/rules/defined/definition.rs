@@ -33,7 +33,7 @@ pub struct DefinedRule {
     /// What it should say about examples.
     pub examples: Vec<Example>,
     /// The applications that it is for, by the scope of the document that defines it.
-    pub(super) only_for: Scope,
+    pub(crate) only_for: Scope,
     pub(super) rests_on: Vec<Facet>,
 }
 

@@ -29,6 +29,8 @@ pub(super) enum Gap<'n> {
     Untold(&'n Node),
     /// No row tells what it takes.
     NoRows(&'n aggregate::Of),
+    /// There are rows, and none fulfils the aggregate's condition.
+    NoneFulfils(&'n aggregate::Of),
     /// 0 / 0 and the like.
     Undefined,
     /// The rule took too many steps.

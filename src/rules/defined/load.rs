@@ -31,6 +31,28 @@ pub(in crate::rules) fn load_all(documents: &[&Document], problems: &mut Problem
     defining.filter_map(|base| load(base, documents, problems)).collect()
 }
 
+/// Tells what is wrong with the rules that `documents` define: without documents for some applications, and with each of
+/// these by itself.
+pub(in crate::rules) fn check_all(documents: &[&Document], problems: &mut Problems) {
+    for base in documents.iter().filter(|document| document.defines) {
+        let Target::Rule(id) = &base.target else { continue };
+        let scoped = |document: &Document| !document.defines && !document.scope.is_everything();
+        let with = |extra: Option<usize>| -> Vec<&Document> {
+            let kept = documents.iter().enumerate().filter(|(place, document)| {
+                document.target.includes(id) && (!scoped(document) || Some(*place) == extra)
+            });
+            kept.map(|(_, document)| *document).collect()
+        };
+        if load(base, &with(None), problems).is_none() {
+            continue;
+        }
+        let own = documents.iter().enumerate().filter(|(_, d)| d.target.includes(id) && scoped(d));
+        for (place, _) in own {
+            load(base, &with(Some(place)), problems);
+        }
+    }
+}
+
 fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Option<ActiveRule> {
     let Target::Rule(id) = &base.target else { return None };
     let own: Vec<&Document> =

@@ -28,5 +28,5 @@ mod unit;
 pub use compile::Over;
 pub use definition::DefinedRule;
 pub use example::{Example, Expected, Given, Input, Trial};
-pub(super) use load::{load_all, mark};
+pub(super) use load::{check_all, load_all, mark};
 pub(super) use schema::properties;

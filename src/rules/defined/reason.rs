@@ -23,17 +23,22 @@ pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String 
             None => format!("{what} is not known"),
         },
         Gap::NoRows(of) => no_rows(of, scope),
+        Gap::NoneFulfils(of) => format!("no {} fulfils the condition", noun(of, scope)),
         Gap::Undefined => format!("{what} has no value here"),
         Gap::TooExpensive => "too expensive".to_owned(),
     }
 }
 
-/// "no map reports `SPILLED_RECORDS` and `MAP_OUTPUT_RECORDS`", without the ticks.
-fn no_rows(of: &Of, scope: &Scope<'_, '_>) -> String {
-    let noun = match (scope.judged, of.rows) {
+fn noun(of: &Of, scope: &Scope<'_, '_>) -> &'static str {
+    match (scope.judged, of.rows) {
         (Judged::Tasks(group), Rows::Tasks | Rows::Attempts) => group.kind.name(),
         (_, rows) => rows.name(),
-    };
+    }
+}
+
+/// "no map reports `SPILLED_RECORDS` and `MAP_OUTPUT_RECORDS`", without the ticks.
+fn no_rows(of: &Of, scope: &Scope<'_, '_>) -> String {
+    let noun = noun(of, scope);
     let mut any = false;
     scope.each_row(of.rows, &mut |_| any = true);
     match (any, of.rows) {

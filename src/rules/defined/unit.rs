@@ -109,10 +109,30 @@ impl Unit {
         format!("{sign}{shown}")
     }
 
-    /// `value` as evidence; `None` for what evidence cannot hold, such as a negative time.
+    /// The ending of keys that hold values of this unit.
+    const fn key_ending(self) -> &'static str {
+        match self {
+            Self::TIME => "_ms",
+            Self::SIZE => "_bytes",
+            Self::SPEED => "_bytes_per_second",
+            Self::COUNT => "_count",
+            _ => "_ratio",
+        }
+    }
+
+    /// That a value of this unit is not known.
+    #[must_use]
+    pub(super) const fn unknown(self) -> Measure {
+        Measure::Number(None, self.key_ending())
+    }
+
+    /// `value` as evidence; `None` for a unit that evidence cannot tell.
     #[must_use]
     pub(super) fn measure(self, value: f64) -> Option<Measure> {
         match self {
+            Self::TIME | Self::SIZE | Self::COUNT if value < 0.0 => {
+                Some(Measure::Number(Some(value).filter(|value| value.is_finite()), self.key_ending()))
+            }
             Self::TIME => Millis::from_f64(value).map(Measure::Time),
             Self::SIZE => Bytes::from_f64(value).map(Measure::Size),
             Self::SPEED if value.is_finite() => Some(Measure::Speed(BytesPerSecond::new(value))),

@@ -98,7 +98,9 @@ impl State {
 
     fn close(&mut self) {
         let Some((tag, line)) = self.path.pop() else { return };
-        let value = std::mem::take(&mut self.text).trim().to_owned();
+        let text = std::mem::take(&mut self.text);
+        // Values stand in comments of the rule file, too: they may not end a line there.
+        let value = text.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, " ");
         let parents: Vec<&str> = self.path.iter().map(|(tag, _)| tag.as_str()).collect();
         let Some(heuristic) = self.heuristics.last_mut() else { return };
         match (parents.as_slice(), tag.as_str()) {

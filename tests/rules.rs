@@ -368,6 +368,83 @@ fn what_is_no_configuration_of_dr_elephant_is_refused() {
     elephant().args(["rules", "import", "-"]).write_stdin("<heuristics/>").assert().code(0);
 }
 
+#[test]
+fn a_rule_of_ones_own_is_not_lost_behind_a_document_for_some() {
+    let base = "rule: my-b\nover: reduce\nvalues: {c: cout(task)}\nthresholds: {c: {rising: [1, 2, 3, 4]}}\nmessage: \"{c}\"\n";
+    let scoped = "---\nrule: my-b\nfor: {queue: adhoc}\nvalues: {c: count(task) * 2}\n";
+    let told = problems(&format!("{base}{scoped}"));
+    assert!(told.iter().any(|problem| problem.message.contains("cout")), "{told:?}");
+    let good = base.replace("cout", "count");
+    assert!(problems(&format!("{good}{scoped}")).is_empty());
+    let no_name = "---\nrule: my-b\nfor: {queue: adhoc}\nmessage: \"{mid}\"\n";
+    assert!(!problems(&format!("{good}{no_name}")).is_empty());
+    // Other units for some: right by itself.
+    let units = "---\nrule: my-b\nfor: {queue: adhoc}\nvalues: {c: sum(task.run_time)}\nthresholds: {c: {rising: [1s, 2s, 3s, 4s]}}\n";
+    assert!(problems(&format!("{good}{units}")).is_empty(), "{:?}", problems(&format!("{good}{units}")));
+}
+
+#[test]
+fn what_contradicts_itself_only_together_is_not_evaluated() {
+    let base = "rule: my-b\nover: map\nvalues: {c: count(task)}\nthresholds: {c: {rising: [1, 2, 3, 4]}}\nmessage: \"{c}\"\n";
+    let time = "---\nrule: my-b\nfor: {user: alice}\nvalues: {c: sum(task.run_time)}\nthresholds: {c: {rising: [1s, 2s, 3s, 4s]}}\n";
+    let counts = "---\nrule: my-b\nfor: {name: '*'}\nthresholds: {c: {rising: [5, 6, 7, 8]}}\n";
+    let together = report(&rules(&format!("{base}{time}{counts}")));
+    let reasons: Vec<&str> = together
+        .applications
+        .iter()
+        .flat_map(|app| &app.not_evaluated)
+        .filter(|rule| rule.rule == "my-b")
+        .map(|rule| rule.reason.as_str())
+        .collect();
+    assert!(
+        !reasons.is_empty() && reasons.iter().all(|reason| reason.contains("do not fit together")),
+        "{reasons:?}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_of_rules_follow_links_and_pass_over_what_is_hidden() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, mount) = (folder.path().join("real"), folder.path().join("mount"));
+    for path in [&real, &mount, &mount.join("..data")] {
+        std::fs::create_dir_all(path).unwrap();
+    }
+    std::fs::write(real.join("own.yaml"), "rule: mapper-time\nlong_run_time: [1s, 2s, 3s, 4s]\n").unwrap();
+    std::fs::write(mount.join("..data/own.yaml"), "rule: no-such-rule\n").unwrap();
+    elephant()
+        .args(["rules", "check"])
+        .arg(&mount)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("holds no rule file"));
+    std::os::unix::fs::symlink(real.join("own.yaml"), mount.join("own.YML")).unwrap();
+    std::os::unix::fs::symlink(&mount, mount.join("loop")).unwrap();
+    let list = elephant().args(["rules", "list", "--rules"]).arg(&mount).assert().code(0);
+    list.stdout(
+        predicate::str::contains("long_run_time: [1s, 2s, 3s, 4s]")
+            .and(predicate::str::contains("own.YML:2")),
+    );
+    std::fs::write(mount.join("a.yaml"), [0xff, 0xfe]).unwrap();
+    std::fs::write(mount.join("b.yaml"), "rule: maper-time\n").unwrap();
+    let all = predicate::str::contains("a.yaml").and(predicate::str::contains("b.yaml:1:7"));
+    elephant().args(["rules", "check"]).arg(&mount).assert().code(2).stderr(all);
+}
+
+#[test]
+fn what_is_divided_by_is_more_than_nothing() {
+    let told = problems("rule: mapper-time\ntarget_run_time: 0s\n---\nrule: mapper-skew\nblock_size: 0MB\n");
+    assert_eq!(told.iter().filter(|problem| problem.message.contains("more than 0")).count(), 2, "{told:?}");
+}
+
+#[test]
+fn values_over_several_lines_are_imported_in_one() {
+    let text = std::fs::read_to_string("testdata/dr-elephant/HeuristicConf.xml").unwrap();
+    let broken = text.replace("2, 4, 2*4, 16", "2, 4,\n   2*4, 16");
+    assert_ne!(text, broken);
+    assert_eq!(import::import(&text).unwrap().yaml, import::import(&broken).unwrap().yaml);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 

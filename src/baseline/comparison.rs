@@ -21,6 +21,8 @@ pub struct Comparison {
     pub worse: bool,
     /// Suppressions whose last day has passed, `file:line (rules)`.
     pub expired: Vec<String>,
+    /// Whether the run itself failed, so that the comparison is of a part only: why.
+    pub unfinished: Option<&'static str>,
     /// Whether the check failed: something is worse, or a suppression has expired.
     pub failed: bool,
 }
@@ -227,6 +229,8 @@ pub struct NotCompared {
     pub application: String,
     /// Why.
     pub reason: &'static str,
+    /// Whether the run is of no use for a comparison: it failed, or its history is incomplete.
+    pub unfit: bool,
 }
 
 /// Sums over all jobs.

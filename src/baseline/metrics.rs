@@ -25,8 +25,12 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
     let mut fit = Vec::new();
     for app in apps {
         let run = Run::of(app);
-        match unfit(app).or_else(|| settled(job, &run)) {
-            Some(reason) => costs.not_compared.push(NotCompared { application: app.id.clone(), reason }),
+        let unfit = unfit(app);
+        match unfit.or_else(|| settled(job, &run)) {
+            Some(reason) => {
+                let (application, unfit) = (app.id.clone(), unfit.is_some());
+                costs.not_compared.push(NotCompared { application, reason, unfit });
+            }
             None => fit.push((app.id.as_str(), run)),
         }
     }

@@ -6,7 +6,6 @@ use clap::Args;
 
 use super::Exit;
 use super::judging::Judging;
-use super::output::Output;
 use super::reading::Reading;
 use crate::engine;
 
@@ -39,7 +38,7 @@ impl Analyze {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let Self { reading, judging } = self;
         let rules = judging.rules.load()?;
-        let output = Output::open(reading.output.as_deref())?;
+        let output = reading.open_output(None)?;
         let options = judging.options();
         let report =
             reading.run(|progress| engine::analyze_with(&reading.paths, &rules, options, progress))?;

@@ -13,8 +13,9 @@ use super::reading::Reading;
 use crate::baseline::metric::Metric;
 use crate::baseline::spread::Tolerance;
 use crate::baseline::update::update;
-use crate::baseline::{Baseline, BaselineError, compare};
+use crate::baseline::{Baseline, BaselineError, Comparison, compare};
 use crate::engine::{self, Options, SuppressionUse};
+use crate::report::counted;
 use crate::severity::Severity;
 
 pub(super) const EXAMPLES: &str = "\
@@ -70,7 +71,7 @@ impl Check {
         let Self { reading, judging, .. } = self;
         let rules = judging.rules.load()?;
         let mut accepted = self.accepted()?;
-        let output = Output::open(reading.output.as_deref())?;
+        let output = reading.open_output(Some(&self.baseline))?;
         let open = || Output::open(Some(&self.baseline)).map_err(OutputError::of_baseline);
         let file = self.update.then(open).transpose()?;
         let shown = judging.options();
@@ -80,12 +81,22 @@ impl Check {
             reading.run(|progress| engine::analyze_with(&reading.paths, &rules, options, progress))?;
         reading.warn(&report.problems);
         reading.warn_of_suppressions(&report.suppressions);
-        let failed = reading.failed(&report.problems, report.named_input_failed);
+        let unfinished = if reading.failed(&report.problems, report.named_input_failed) {
+            Some("some input could not be read")
+        } else if report.summary.applications == 0 {
+            Some("no job history was recognised below the paths")
+        } else {
+            None
+        };
+        let failed = unfinished.is_some();
         if let Some(keep) = self.keep_runs {
             accepted.keep_runs = keep.get();
         }
         let mut comparison = compare(&report, &accepted, &self.tolerance());
-        comparison.worse = comparison.is_worse(judging.limit(Severity::Low));
+        // What is not shown does not fail either.
+        let limit = judging.limit(Severity::Low).map(|limit| limit.max(shown.min_severity));
+        comparison.worse = comparison.is_worse(limit);
+        comparison.unfinished = unfinished;
         comparison.expired = expired(&report.suppressions);
         comparison.failed = !self.update && (comparison.worse || !comparison.expired.is_empty());
         // What was read in part only is not accepted.
@@ -95,6 +106,7 @@ impl Check {
             comparison.updated = true;
         }
         let exit = exit(failed, comparison.failed);
+        reading.conclude(verdict(&comparison));
         report.comparison = Some(comparison);
         report.narrow(shown.min_severity, shown.top);
         judging.write(&report, reading, output)?;
@@ -118,6 +130,16 @@ impl Check {
             }
         }
         tolerance
+    }
+}
+
+/// The end of the text report in one line, for those who look at another format.
+fn verdict(comparison: &Comparison) -> String {
+    let counts = counted(comparison.counts);
+    match comparison.unfinished {
+        Some(why) => format!("check: the run failed, {why}; {counts}"),
+        None if comparison.failed => format!("check: FAILED, {counts}"),
+        None => format!("check: passed, {counts}"),
     }
 }
 

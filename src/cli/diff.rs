@@ -7,7 +7,6 @@ use clap::{Args, ValueEnum};
 
 use super::Exit;
 use super::judging::RuleArgs;
-use super::output::Output;
 use super::reading::Reading;
 use crate::diff::{self, Side};
 use crate::engine::{self, Options};
@@ -56,7 +55,7 @@ impl Diff {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let Self { reading, .. } = self;
         let rules = self.rules.load()?;
-        let output = Output::open(reading.output.as_deref())?;
+        let output = reading.open_output(None)?;
         let [a, b] = reading.paths.as_slice() else { return Err("diff compares two paths, A and B".into()) };
         let (a, a_failed) = self.side(a, &rules)?;
         let (b, b_failed) = self.side(b, &rules)?;

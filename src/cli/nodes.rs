@@ -106,7 +106,7 @@ enum Order {
 
 impl Nodes {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let output = Output::open(self.reading.output.as_deref())?;
+        let output = self.reading.open_output(None)?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         let settings = self.settings();
         let report =

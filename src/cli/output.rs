@@ -20,6 +20,9 @@ pub(super) enum OutputError {
     /// The baseline cannot be made.
     #[error("cannot write the baseline {path}: {source}", path = path.display())]
     Baseline { path: PathBuf, source: io::Error },
+    /// The report would overwrite what is read.
+    #[error("the report may not overwrite {path}, which is read; choose another --output", path = path.display())]
+    IsInput { path: PathBuf },
     /// Standard output or the file broke while it was written.
     #[error("cannot write the report: {0}")]
     Write(#[from] io::Error),
@@ -114,6 +117,13 @@ pub(super) fn complain(level: &str, message: &str) {
 /// Names of files come from others: they may not move the cursor or start a new line.
 pub(super) fn harmless(message: &str) -> String {
     message.replace(char::is_control, " ")
+}
+
+/// As [`complain`], without a level.
+#[allow(clippy::let_underscore_must_use)]
+pub(super) fn tell(message: &str) {
+    let harmless = message.replace(char::is_control, " ");
+    let _ = writeln!(io::stderr(), "elephant-rs: {harmless}");
 }
 
 /// Whether an error means that the reader of our output went away.

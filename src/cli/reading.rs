@@ -1,11 +1,13 @@
 //! What all commands that read histories have in common.
 
+use std::fs;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rayon::{ThreadPool, ThreadPoolBuildError};
 
+use super::output::{Output, OutputError};
 use super::{Color, output, progress};
 use crate::engine::{Progress, SourceProblem, SuppressionUse};
 use crate::parse::Level as ProblemLevel;
@@ -52,6 +54,31 @@ impl Reading {
     /// The threads to work with.
     fn threads(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
         rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, NonZeroUsize::get)).build()
+    }
+
+    /// Where the report goes. It may not take the place of what is read: the paths, or `also`.
+    pub(super) fn open_output(&self, also: Option<&Path>) -> Result<Output, OutputError> {
+        if let Some(path) = self.output.as_deref().filter(|path| path.is_file()) {
+            let same = |other: &Path| {
+                fs::canonicalize(other)
+                    .is_ok_and(|other| fs::canonicalize(path).is_ok_and(|own| own == other))
+            };
+            if self.paths.iter().map(PathBuf::as_path).chain(also).any(same) {
+                return Err(OutputError::IsInput { path: path.to_owned() });
+            }
+        } else if let (Some(path), Some(also)) = (self.output.as_deref(), also)
+            && path == also
+        {
+            return Err(OutputError::IsInput { path: path.to_owned() });
+        }
+        Output::open(self.output.as_deref())
+    }
+
+    /// Tells how a command ended where the report goes to a file, unless nobody wants to know.
+    pub(super) fn conclude(&self, verdict: String) {
+        if let Some(path) = self.output.as_deref().filter(|path| !self.quiet && path.as_os_str() != "-") {
+            output::tell(&format!("{verdict}; the report is in {}", path.display()));
+        }
     }
 
     /// Tells what went wrong, unless nobody wants to know.

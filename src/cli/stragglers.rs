@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::Exit;
-use super::output::Output;
 use super::reading::Reading;
 use crate::engine::{Progress, SourceProblem};
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
@@ -138,7 +137,7 @@ fn duration(text: &str) -> Result<Millis, String> {
 
 impl Stragglers {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let output = Output::open(self.reading.output.as_deref())?;
+        let output = self.reading.open_output(None)?;
         let (metrics, told) = self.metrics()?;
         let settings = self.settings();
         let survey = |progress: &Progress| {

@@ -2,6 +2,7 @@
 
 mod cells;
 mod comparison;
+pub(crate) use comparison::words::counted;
 mod csv;
 mod diff;
 mod html;

@@ -120,3 +120,27 @@ fn a_suppression_that_has_expired_fails() {
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("a suppression has expired"), "{text}");
 }
+
+#[test]
+fn an_empty_input_passes_nothing_and_accepts_nothing() {
+    let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
+    let accepted = std::fs::read_to_string(gate.baseline()).unwrap();
+    gate.put(&[]);
+    for arguments in [&[][..], &["--update"], &["--update", "--prune"]] {
+        let (code, text) = gate.check(arguments);
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains("NOT PASSED") && !text.contains("PASSED\n"), "{text}");
+        assert_eq!(std::fs::read_to_string(gate.baseline()).unwrap(), accepted);
+    }
+}
+
+#[test]
+fn a_report_does_not_take_the_place_of_the_baseline() {
+    let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
+    let accepted = std::fs::read_to_string(gate.baseline()).unwrap();
+    let baseline = gate.baseline();
+    let (code, told) = stderr(&gate, &["--output", baseline.to_str().unwrap()]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("may not overwrite"), "{told}");
+    assert_eq!(std::fs::read_to_string(gate.baseline()).unwrap(), accepted);
+}

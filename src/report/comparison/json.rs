@@ -11,6 +11,8 @@ use crate::severity::Severity;
 #[derive(Serialize)]
 pub(crate) struct BaselineView<'a> {
     failed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished: Option<&'static str>,
     updated: bool,
     expired_suppressions: &'a [String],
     summary: SummaryView,
@@ -19,7 +21,8 @@ pub(crate) struct BaselineView<'a> {
 
 pub(crate) fn baseline(comparison: &Comparison) -> BaselineView<'_> {
     BaselineView {
-        failed: comparison.failed,
+        failed: comparison.failed || comparison.unfinished.is_some(),
+        unfinished: comparison.unfinished,
         updated: comparison.updated,
         expired_suppressions: &comparison.expired,
         summary: summary(comparison.counts),

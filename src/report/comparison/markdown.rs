@@ -13,10 +13,11 @@ const LINES: usize = 40;
 
 /// What is new or worse, job by job.
 pub(in crate::report) fn section(comparison: &Comparison) -> String {
-    let verdict = match (comparison.updated, comparison.failed) {
-        (true, _) => "The baseline was updated",
-        (false, true) => "**Failed** against the baseline",
-        (false, false) => "Passed against the baseline",
+    let verdict = match (comparison.updated, comparison.unfinished, comparison.failed) {
+        (true, ..) => "The baseline was updated".to_owned(),
+        (false, Some(why), _) => format!("**Not passed**, the run failed ({why}); against the baseline"),
+        (false, None, true) => "**Failed** against the baseline".to_owned(),
+        (false, None, false) => "Passed against the baseline".to_owned(),
     };
     let mut section = format!("{verdict}: {}.\n\n", counted(comparison.counts));
     let mut lines: Vec<String> = comparison

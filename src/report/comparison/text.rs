@@ -44,6 +44,7 @@ fn tells(job: &JobComparison) -> bool {
     job.findings.iter().any(|found| found.change != Change::Unchanged)
         || job.metrics.iter().any(|metric| metric.verdict != MetricVerdict::Steady)
         || !job.absent.is_empty()
+        || job.not_compared.iter().any(|run| run.unfit)
 }
 
 struct Page<'a> {
@@ -160,6 +161,12 @@ impl Page<'_> {
         self.paragraph(0, &format!("against the baseline: {}", counted(comparison.counts)))?;
         if comparison.updated {
             self.paragraph(0, "The baseline was updated: all of this is accepted now. Commit the file.")
+        } else if let Some(why) = comparison.unfinished {
+            let what = "NOT PASSED: the run failed:";
+            self.paragraph(
+                0,
+                &format!("{what} {why}. Nothing was accepted, and what is above is a part only."),
+            )
         } else if comparison.failed {
             if comparison.worse {
                 let what = "FAILED: fix what is new or worse, or accept it: run the same command with --update \

@@ -9,7 +9,7 @@ use crate::units::{Bytes, Millis, three_digits};
 const GROWTH: f64 = 1.05;
 
 /// "1 new finding, 2 higher costs".
-pub(in crate::report) fn counted(counts: Counts) -> String {
+pub(crate) fn counted(counts: Counts) -> String {
     let Counts { new, worse, better, gone, regressed, improved, .. } = counts;
     let counts = [
         (new, "new", "finding"),

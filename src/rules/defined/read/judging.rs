@@ -10,6 +10,7 @@ use super::super::unit::Type;
 use super::Reader;
 use super::layers::Layered;
 use crate::rules::words::nearest;
+use crate::rules::yaml::{self, Kind};
 
 /// A rule has no more values.
 const MAX_VALUES: usize = 100;
@@ -120,8 +121,11 @@ impl<'d> Reader<'d, '_> {
             };
             let mut limit: Option<Limit> = None;
             let mut origin = (0, 0..0);
-            for entry in entries {
+            for (place, entry) in entries.iter().enumerate() {
+                let later = entries.get(place + 1..).unwrap_or_default();
                 match Limit::read(entry.node, unit, limit.as_ref()) {
+                    // A document above may give the value another unit, and cut-offs that fit.
+                    Err(_) if later.iter().any(|entry| has_cutoffs(entry.node)) => {}
                     Ok(read) => {
                         limit = Some(read);
                         origin = (entry.source, entry.node.span.clone());
@@ -163,4 +167,14 @@ fn is_snake_case(name: &str) -> bool {
     name.len() <= 60
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// Whether a threshold has cut-offs of its own, and not only an addition to those below.
+fn has_cutoffs(node: &yaml::Node) -> bool {
+    match &node.kind {
+        Kind::Map(entries) => {
+            entries.iter().any(|(key, _)| matches!(key.value.as_str(), "rising" | "falling"))
+        }
+        Kind::Scalar { .. } | Kind::List(_) => true,
+    }
 }

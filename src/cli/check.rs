@@ -106,7 +106,7 @@ impl Check {
             comparison.updated = true;
         }
         let exit = exit(failed, comparison.failed);
-        reading.conclude(verdict(&comparison));
+        reading.conclude(&verdict(&comparison));
         report.comparison = Some(comparison);
         report.narrow(shown.min_severity, shown.top);
         judging.write(&report, reading, output)?;

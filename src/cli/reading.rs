@@ -75,7 +75,7 @@ impl Reading {
     }
 
     /// Tells how a command ended where the report goes to a file, unless nobody wants to know.
-    pub(super) fn conclude(&self, verdict: String) {
+    pub(super) fn conclude(&self, verdict: &str) {
         if let Some(path) = self.output.as_deref().filter(|path| !self.quiet && path.as_os_str() != "-") {
             output::tell(&format!("{verdict}; the report is in {}", path.display()));
         }

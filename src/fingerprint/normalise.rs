@@ -115,7 +115,7 @@ fn placeholder(before: &str, rest: &str) -> Option<(&'static str, usize)> {
         if let Some(length) = length(month_and_day(rest)) {
             return Some((DATE, length));
         }
-        let is_padded = !rest.chars().nth(1).is_some_and(|c| c == ':');
+        let is_padded = rest.chars().nth(1) != Some(':');
         if (starts_word || is_padded)
             && let Some(length) = length(clock(rest))
         {

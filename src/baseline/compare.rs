@@ -166,8 +166,8 @@ fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) 
     {
         now.accepted = Some(value);
         let floor = measure::floor(now.key);
-        worse = direction.beyond(now.value, value, tolerance.general, floor);
-        better = direction.opposite().beyond(now.value, value, tolerance.general, floor);
+        worse = direction.beyond(now.value, value, tolerance.of_measures(), floor);
+        better = direction.opposite().beyond(now.value, value, tolerance.of_measures(), floor);
     }
     found.change = match found.finding.severity.cmp(&accepted.severity) {
         std::cmp::Ordering::Greater => Change::Worse,

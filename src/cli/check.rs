@@ -126,7 +126,7 @@ impl Check {
         for &(metric, share) in &self.tolerance {
             match metric {
                 Some(metric) => drop(tolerance.of.insert(metric, share)),
-                None => tolerance.general = share,
+                None => tolerance.general = Some(share),
             }
         }
         tolerance

@@ -1,41 +1,115 @@
 //! Dates and times of day as names spell them.
 
 use nom::branch::alt;
-use nom::bytes::complete::{tag, take_while_m_n};
+use nom::bytes::complete::{tag, tag_no_case, take_while_m_n, take_while1};
 use nom::character::complete::{char, digit1, one_of, satisfy};
-use nom::combinator::{not, opt, recognize, verify};
+use nom::combinator::{eof, not, opt, peek, recognize, verify};
 use nom::multi::many0;
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
+/// The names of months; their first three letters are enough.
+const MONTHS: [&str; 13] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "sept",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// The names of the days of the week; their first three letters are enough.
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
 /// A date with its year, and the time of day that follows.
 pub(super) fn moment(input: &str) -> IResult<&str, &str> {
+    timed(date, input)
+}
+
+/// The same where a month or a day of the week has a name: `20 Nov 2026`, `Fri 2026-11-20`.
+pub(super) fn named_moment(input: &str) -> IResult<&str, &str> {
+    let with_weekday = |input| recognize((weekday, gap, alt((named_date, date)))).parse(input);
+    timed(named_date, input).or_else(|_| timed(with_weekday, input))
+}
+
+/// What `date` reads, and the time of day that follows.
+fn timed<'a>(
+    date: impl Fn(&'a str) -> IResult<&'a str, &'a str>,
+    input: &'a str,
+) -> IResult<&'a str, &'a str> {
     let with_clock = (
-        date,
+        &date,
         separator,
-        hour,
+        alt((hour, single_hour)),
         opt_separator,
         minute,
         opt((opt_separator, second)),
         opt(fraction),
-        opt(zone),
+        opt(alt((zone, half_of_day))),
     );
-    let with_hour = (date, one_of("T_-./"), hour, opt(char('h')));
-    alt((bounded(recognize(with_clock)), bounded(recognize(with_hour)), bounded(date))).parse(input)
+    let with_letter = (&date, one_of("T_-./ "), alt((hour, within(1, 0, 9))), char('h'), end_of_word);
+    let with_hour = (&date, one_of("T_-./"), hour, opt(char('h')));
+    alt((
+        bounded(recognize(with_clock)),
+        recognize(with_letter),
+        bounded(recognize(with_hour)),
+        bounded(&date),
+    ))
+    .parse(input)
 }
 
-/// `2026-11-20`, `20261120`, `20/11/2026`, `2026-11`.
+/// `2026-11-20`, `2026-11-5`, `20261120`, `20/11/2026`, `2026-11`, `2026-W47`.
 fn date(input: &str) -> IResult<&str, &str> {
-    let same = |sign: &'static str| {
+    let day_first = |sign: &'static str| {
         alt((
-            recognize((year, tag(sign), month, tag(sign), day)),
-            recognize((day, tag(sign), month, tag(sign), year)),
-            recognize((month, tag(sign), day, tag(sign), year)),
+            recognize((loose_day, tag(sign), loose_month, tag(sign), year)),
+            recognize((loose_month, tag(sign), loose_day, tag(sign), year)),
         ))
     };
+    let same = |sign: &'static str| {
+        alt((recognize((year, tag(sign), loose_month, tag(sign), loose_day)), day_first(sign)))
+    };
+    // `2026.1.5` is a version more often than a date.
+    let dotted = alt((recognize((year, char('.'), month, char('.'), day)), day_first(".")));
     let compact = recognize((year, month, day));
     let year_and_month = bounded(recognize((year, one_of("-/_."), month)));
-    alt((same("-"), same("/"), same("_"), same("."), compact, year_and_month)).parse(input)
+    alt((same("-"), same("/"), same("_"), dotted, iso_week, compact, year_and_month)).parse(input)
+}
+
+/// `2026-W47`, `2026W47-5`.
+fn iso_week(input: &str) -> IResult<&str, &str> {
+    let week = alt((within(2, 1, 53), bounded(within(1, 1, 9))));
+    let of_week = opt(bounded(recognize((char('-'), one_of("1234567")))));
+    recognize((year, opt(one_of("-_")), one_of("Ww"), week, of_week)).parse(input)
+}
+
+/// `20 Nov 2026`, `20-Nov-26`, `November 20th, 2026`, `Nov 20 09:05:33 UTC 2026`, `2026-Nov-20`, `Nov 2026`.
+fn named_date(input: &str) -> IResult<&str, &str> {
+    let ordinal = || {
+        let ending = alt((tag_no_case("st"), tag_no_case("nd"), tag_no_case("rd"), tag_no_case("th")));
+        (loose_day, opt(ending))
+    };
+    let zone_name = take_while1(|c: char| c.is_ascii_uppercase());
+    let by_date_command =
+        (month_name, char(' '), loose_day, char(' '), clock, opt((char(' '), zone_name)), char(' '), year);
+    let short_year = take_while_m_n(2, 2, is_digit);
+    alt((
+        recognize(by_date_command),
+        recognize((ordinal(), opt_gap, month_name, opt_gap, year)),
+        recognize((loose_day, char('-'), month_name, char('-'), bounded(short_year))),
+        recognize((month_name, opt_gap, ordinal(), gap, year)),
+        recognize((year, opt_gap, month_name, opt_gap, loose_day)),
+        recognize((month_name, opt_gap, year)),
+        recognize((year, opt_gap, month_name, end_of_word)),
+    ))
+    .parse(input)
 }
 
 /// `11-20`, without a year.
@@ -44,10 +118,19 @@ pub(super) fn month_and_day(input: &str) -> IResult<&str, &str> {
     terminated(bounded(recognize((month, char('-'), day))), not(follows)).parse(input)
 }
 
-/// `12:30`, `12:30:45.123`.
+/// `12:30`, `9:05`, `12:30:45.123`, `9:05 PM`.
 pub(super) fn clock(input: &str) -> IResult<&str, &str> {
     let seconds = (char(':'), second, opt(fraction));
-    terminated(bounded(recognize((hour, char(':'), minute, opt(seconds)))), not(char(':'))).parse(input)
+    let hour = alt((hour, single_hour));
+    let time = recognize((hour, char(':'), minute, opt(seconds), opt(half_of_day)));
+    terminated(bounded(time), not(char(':'))).parse(input)
+}
+
+/// `14h`, `9h05`. One digit alone, and 24, are a span: `last 6h`, `last 24h`.
+pub(super) fn hour_with_letter(input: &str) -> IResult<&str, &str> {
+    let full = recognize((within(2, 0, 23), char('h'), opt(minute)));
+    let single = recognize((within(1, 0, 9), char('h'), minute));
+    terminated(alt((full, single)), end_of_word).parse(input)
 }
 
 /// What no digit follows.
@@ -81,8 +164,43 @@ fn day(input: &str) -> IResult<&str, &str> {
     within(2, 1, 31)(input)
 }
 
+/// A month with or without a leading zero.
+fn loose_month(input: &str) -> IResult<&str, &str> {
+    alt((month, bounded(within(1, 1, 9)))).parse(input)
+}
+
+/// A day of a month with or without a leading zero.
+fn loose_day(input: &str) -> IResult<&str, &str> {
+    alt((day, bounded(within(1, 1, 9)))).parse(input)
+}
+
+fn month_name(input: &str) -> IResult<&str, &str> {
+    word_of(&MONTHS, input)
+}
+
+fn weekday(input: &str) -> IResult<&str, &str> {
+    word_of(&WEEKDAYS, input)
+}
+
+/// One of these words, whole or its first three letters.
+fn word_of<'a>(words: &[&str], input: &'a str) -> IResult<&'a str, &'a str> {
+    let is_one = |found: &str| {
+        let named = |word: &&str| {
+            word.eq_ignore_ascii_case(found)
+                || word.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(found))
+        };
+        words.iter().any(named)
+    };
+    verify(take_while1(|c: char| c.is_ascii_alphabetic()), is_one).parse(input)
+}
+
 fn hour(input: &str) -> IResult<&str, &str> {
     within(2, 0, 24)(input)
+}
+
+/// An hour without a leading zero, of a time with minutes.
+fn single_hour(input: &str) -> IResult<&str, &str> {
+    terminated(within(1, 0, 9), peek(char(':'))).parse(input)
 }
 
 fn minute(input: &str) -> IResult<&str, &str> {
@@ -101,6 +219,15 @@ fn opt_separator(input: &str) -> IResult<&str, &str> {
     recognize(opt(one_of("_-.:"))).parse(input)
 }
 
+/// What stands between the parts of a date whose month has a name.
+fn gap(input: &str) -> IResult<&str, &str> {
+    recognize((one_of(" -_/.,"), opt(char(' ')))).parse(input)
+}
+
+fn opt_gap(input: &str) -> IResult<&str, &str> {
+    recognize(opt(gap)).parse(input)
+}
+
 fn fraction(input: &str) -> IResult<&str, &str> {
     preceded(one_of(".,"), digit1).parse(input)
 }
@@ -108,4 +235,13 @@ fn fraction(input: &str) -> IResult<&str, &str> {
 fn zone(input: &str) -> IResult<&str, &str> {
     let offset = recognize((one_of("+-"), hour, opt(char(':')), minute));
     alt((tag("Z"), offset)).parse(input)
+}
+
+/// `AM` and `PM`.
+fn half_of_day(input: &str) -> IResult<&str, &str> {
+    recognize((opt(char(' ')), one_of("aApP"), one_of("mM"), end_of_word)).parse(input)
+}
+
+pub(super) fn end_of_word(input: &str) -> IResult<&str, &str> {
+    alt((eof, peek(recognize(satisfy(|c| !c.is_ascii_alphanumeric()))))).parse(input)
 }

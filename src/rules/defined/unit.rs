@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn evidence_holds_no_wrong_number() {
-        assert_eq!(Unit::TIME.measure(-1.0), None);
+        assert_eq!(Unit::TIME.measure(-1.0), Some(Measure::Number(Some(-1.0), "_ms")));
+        assert_eq!(Unit::SIZE.unknown(), Measure::Number(None, "_bytes"));
         assert_eq!(Unit::NUMBER.measure(f64::INFINITY), Some(Measure::Ratio(None)));
         assert_eq!(Unit::COUNT.measure(7.0), Some(Measure::Count(7)));
         assert_eq!(Unit::SIZE.times(Unit::SIZE).measure(1.0), None);

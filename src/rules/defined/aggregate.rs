@@ -11,7 +11,7 @@ use crate::stats::{descriptive, nearest_rank};
 ///
 /// # Errors
 /// [`Gap::NoRows`] where no row tells its value, except for counts of rows that are there; [`Gap::NoneFulfils`] where a
-/// condition takes none of them, except for counts and sums, which are 0 then.
+/// condition takes none of them, except for counts, which are 0 then.
 pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Value<'a>, Gap<'n>> {
     scope.spend(scope.row_count(of.rows).saturating_mul(of.cost))?;
     let outside = Inner::default();
@@ -26,7 +26,6 @@ pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Valu
     }
     let Taken { values, none_fulfils } = values(of, scope, &inner);
     let number = match of.kind {
-        AggregateKind::Sum if none_fulfils => Some(0.0),
         _ if none_fulfils => return Err(Gap::NoneFulfils(of)),
         AggregateKind::Sum => (!values.is_empty()).then(|| descriptive::sum(&values)),
         AggregateKind::Mean => descriptive::mean(&values),
@@ -57,23 +56,26 @@ fn values<'a: 'c, 'n: 'c, 'c>(
     inner: &dyn Fn(Row<'a>) -> Inner<'c, 'a, 'n>,
 ) -> Taken {
     let mut values = Vec::new();
-    let (mut refused, mut taken) = (0u64, 0u64);
+    let (mut taken, mut told_by_refused) = (false, false);
     scope.each_row(of.rows, &mut |row| {
+        let value = || of.value.as_ref().and_then(|value| value.number(scope, inner(row)).ok());
         match of.condition.as_ref().map_or(Ok(true), |condition| condition.flag(scope, inner(row))) {
-            Ok(true) => taken += 1,
-            Ok(false) => return refused += 1,
-            Err(_) => return,
+            Ok(true) => {
+                taken = true;
+                values.extend(value());
+            }
+            // What no row tells is unknown, whatever the condition.
+            Ok(false) => told_by_refused = told_by_refused || value().is_some(),
+            Err(_) => {}
         }
-        let value = of.value.as_ref().map(|value| value.number(scope, inner(row)));
-        values.extend(value.and_then(Result::ok));
     });
-    Taken { values, none_fulfils: taken == 0 && refused > 0 }
+    Taken { values, none_fulfils: !taken && told_by_refused }
 }
 
 /// The values of the rows that an aggregate takes.
 struct Taken {
     values: Vec<f64>,
-    /// Whether there are rows that tell it, and none fulfils the condition.
+    /// Whether rows tell their value, and none of them fulfils the condition.
     none_fulfils: bool,
 }
 

@@ -11,8 +11,10 @@ mod feed;
 mod numbered;
 mod outcomes;
 mod plan;
+mod shape;
 mod strings;
 mod task;
+mod task_shape;
 mod twice_told;
 mod verify;
 

@@ -152,7 +152,8 @@ impl Context<'_> {
         Group {
             components: components.collect(),
             cpu: comparison.values(column(&|row| clocks.cpu_seconds(row))),
-            spill: comparison.values(executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect()),
+            spill: comparison
+                .values(executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect()),
             beginning: comparison.component(&column(&|row| hints::beginning(group, row))),
             first_tasks: FirstTasks::of(group, executions, &comparison, &self.first_ends),
             local_share: hints::local_share(group, executions),

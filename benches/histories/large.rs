@@ -78,7 +78,7 @@ pub(crate) fn table(rows: &[Row], trials: &Trials) -> Table {
 
 /// What the other tools took themselves.
 pub(crate) fn table_of_tools(rows: &[Row], trials: &Trials) -> Table {
-    let head = vec!["command", "input", "CPU s", "wall s", "peak MiB", "runs"];
+    let head = vec!["command", "input", "CPU s", "wall s", "runs"];
     let mut lines: Vec<Vec<String>> = Vec::new();
     for row in rows {
         let unpacking = if row.content.codec() == Codec::Lz4 { "LZ4 decoder" } else { "`zstd -d -c`" };
@@ -95,7 +95,6 @@ pub(crate) fn table_of_tools(rows: &[Row], trials: &Trials) -> Table {
                 input,
                 seconds(costs.cpu(), costs.runs()),
                 seconds(costs.wall(), costs.runs()),
-                mebibytes(costs.peak_bytes()),
                 costs.runs().to_string(),
             ];
             if !lines.contains(&line) {
@@ -127,7 +126,7 @@ pub(crate) fn summary(rows: &[Row], trials: &Trials) -> String {
         text.push(format!(": {} times what `wc -l` takes", significant(ratio)));
     }
     if let Some(ratio) = ratio(plain, plain.rewrite_json) {
-        text.push(format!(", and a {:.0}th of `jq -c .`", 1.0 / ratio));
+        text.push(format!(", and {} % of what `jq -c .` takes", significant(ratio * 100.0)));
     }
     if let Some(packed) = of(Codec::Zstd)
         && let Some(cpu) = trials.costs(packed.analyze).and_then(Costs::cpu)

@@ -46,10 +46,12 @@ fn system() -> Option<String> {
     Some(name.map_or_else(|| kernel.clone(), |name| format!("{}, {kernel}", name.trim_matches('"'))))
 }
 
-/// The program's own word, and the commit that is checked out.
+/// The program's own word, and of the one that was just built the commit that is checked out.
 fn version(program: &Path) -> Option<String> {
     let told = output(program, ["--version"])?;
-    let commit = output("git", ["describe", "--always", "--dirty", "--exclude", "*"]);
+    let just_built = program == Path::new(env!("CARGO_BIN_EXE_elephant-rs"));
+    let commit = || output("git", ["describe", "--always", "--dirty", "--exclude", "*"]);
+    let commit = just_built.then(commit).flatten();
     Some(commit.map_or_else(|| told.clone(), |commit| format!("{told} ({commit})")))
 }
 

@@ -53,6 +53,7 @@ fn main() -> io::Result<()> {
     if options.only_remove {
         return remove(&data);
     }
+    options.write.as_deref().map_or(Ok(()), readme::check)?;
     fs::create_dir_all(&data)?;
     let data = fs::canonicalize(data)?;
     if let Some(before) = &options.instructions {
@@ -107,13 +108,13 @@ fn measure(plan: &Plan, data: &Path, options: &Options) -> io::Result<String> {
     for &folder in &plan.folders {
         small.extend(small::add(folder, data, &tools, &mut trials)?);
     }
-    for &content in &plan.growing {
+    for content in std::iter::once(plan::SMALLEST).chain(plan.growing.iter().copied()) {
         memory.extend(memory::add(content, data, &tools, &mut trials)?);
     }
     let rounds = options.rounds.map_or(plan.rounds, NonZeroUsize::get);
     let load = machine::load();
     trials.run(rounds)?;
-    warn_of_own_peak(&trials);
+    program::check_peaks(&starts, &trials);
 
     let load = load.map_or_else(String::new, |load| format!(" The load was {load} when it began."));
     let missing: Vec<String> = tools.missing().collect();
@@ -140,7 +141,8 @@ fn measure(plan: &Plan, data: &Path, options: &Options) -> io::Result<String> {
          counts the stored bytes' lines."
             .to_owned(),
         memory::table(&memory, &trials).to_string(),
-        "The base is the peak for an event log of one task.".to_owned(),
+        "The base is the peak for an event log of one task. The last column compares with the log of the row above."
+            .to_owned(),
         program::table(program, &starts, &trials).to_string(),
         "The other commands themselves:".to_owned(),
         large::table_of_tools(&large, &trials).to_string(),
@@ -148,13 +150,4 @@ fn measure(plan: &Plan, data: &Path, options: &Options) -> io::Result<String> {
     ];
     let paragraphs: Vec<&str> = paragraphs.iter().map(|text| text.trim_end()).collect();
     Ok(paragraphs.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n") + "\n")
-}
-
-/// A child's peak starts at its parent's, so that smaller ones would be the benchmark's own.
-fn warn_of_own_peak(trials: &Trials) {
-    if let (Some(own), Some(smallest)) = (machine::own_peak_bytes(), trials.smallest_peak())
-        && own >= smallest
-    {
-        eprintln!("peaks of {smallest} bytes are the benchmark's own: it took {own}");
-    }
 }

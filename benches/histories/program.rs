@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::costs::Costs;
+use crate::machine;
 use crate::markdown::{NOTHING, Table, mebibytes, seconds};
 use crate::plan::SMALLEST;
 use crate::tools::Tools;
@@ -53,6 +54,16 @@ pub(crate) fn table(program: &Path, starts: &Starts, trials: &Trials) -> Table {
             ],
             vec!["executable, stripped".to_owned(), nothing(), nothing(), size(stripped_bytes(program))],
         ],
+    }
+}
+
+/// Warns where the program's smallest peak may be that of this process, where a child's starts.
+pub(crate) fn check_peaks(starts: &Starts, trials: &Trials) {
+    let smallest = trials.costs(starts.version).and_then(Costs::peak_bytes);
+    if let (Some(own), Some(smallest)) = (machine::own_peak_bytes(), smallest)
+        && own >= smallest
+    {
+        eprintln!("the smallest peaks of memory are the benchmark's own, {own} bytes");
     }
 }
 

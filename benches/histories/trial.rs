@@ -57,11 +57,6 @@ impl Trials {
     pub(crate) fn costs(&self, id: Id) -> Option<&Costs> {
         self.0.get(id.0).map(|(_, costs)| costs)
     }
-
-    /// The smallest peak of all commands.
-    pub(crate) fn smallest_peak(&self) -> Option<u64> {
-        self.0.iter().filter_map(|(_, costs)| costs.peak_bytes()).min()
-    }
 }
 
 impl Trial {

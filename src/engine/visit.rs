@@ -13,6 +13,7 @@ use crate::input::inventory::{Inventory, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
 use crate::input::kind::SourceKind;
 use crate::input::part::Part;
+use crate::limits::Limits;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
 use crate::parse::{Level, Parsed, Problem, jobconf};
@@ -103,13 +104,14 @@ pub struct Visit<T> {
 /// application lives only as long as `look` takes.
 #[must_use]
 pub fn visit<T: Send>(paths: &[PathBuf], look: impl Fn(&Application, &[String]) -> T + Sync) -> Visited<T> {
-    visit_with(paths, &Progress::default(), look)
+    visit_with(paths, &Limits::default(), &Progress::default(), look)
 }
 
-/// The same, telling `progress` how far it is.
+/// The same within `limits` on each history, telling `progress` how far it is.
 #[must_use]
 pub fn visit_with<T: Send>(
     paths: &[PathBuf],
+    limits: &Limits,
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
@@ -121,7 +123,7 @@ pub fn visit_with<T: Send>(
     progress.found(&stored);
     let started = Instant::now();
     let look_into = |source: &Source, stored: u64| {
-        let outcome = look_into(source, &inventory, &look);
+        let outcome = look_into(source, &inventory, limits, &look);
         progress.read(stored);
         outcome
     };
@@ -177,13 +179,14 @@ struct SourceOutcome<T> {
 fn look_into<T>(
     source: &Source,
     inventory: &Inventory,
+    limits: &Limits,
     look: impl Fn(&Application, &[String]) -> T,
 ) -> SourceOutcome<T> {
     let name = source.path.to_string();
     let mut outcome =
         SourceOutcome { applications: Vec::new(), problems: Vec::new(), confs: Vec::new(), failed: false };
     let started = Instant::now();
-    let parsed = match read::read(source) {
+    let parsed = match read::read(source, limits) {
         Ok(parsed) => parsed,
         Err(error) => {
             outcome.failed = true;

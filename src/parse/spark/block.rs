@@ -3,7 +3,6 @@
 use super::event::{self, Event};
 use super::strings::Strings;
 use super::task::{self, TaskEnd, TaskStart};
-use crate::parse::MAX_LINE_LEN;
 use crate::parse::scan::{Cursor, Scan, Unexpected};
 use memchr::memchr;
 
@@ -54,8 +53,8 @@ impl Block {
         self.bytes = 0;
     }
 
-    /// Reads lines; the last one may lack its line feed.
-    pub(super) fn read(&mut self, bytes: &[u8]) {
+    /// Reads lines of at most so many bytes; the last one may lack its line feed.
+    pub(super) fn read(&mut self, bytes: &[u8], max_line_len: usize) {
         self.bytes = bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -67,13 +66,13 @@ impl Block {
                 }
                 None => (std::mem::take(&mut rest), false),
             };
-            self.line(line, terminated);
+            self.line(line, terminated, max_line_len);
             self.lines += 1;
         }
     }
 
-    fn line(&mut self, line: &[u8], terminated: bool) {
-        let what = if line.len() > MAX_LINE_LEN {
+    fn line(&mut self, line: &[u8], terminated: bool, max_line_len: usize) {
+        let what = if line.len() > max_line_len {
             Some(What::TooLong)
         } else {
             self.event(line).unwrap_or(Some(What::Malformed { terminated }))
@@ -168,7 +167,7 @@ mod tests {
 
     fn read(text: &str) -> Block {
         let mut block = Block::default();
-        block.read(text.as_bytes());
+        block.read(text.as_bytes(), usize::MAX);
         block
     }
 

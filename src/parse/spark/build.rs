@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo, TaskStart};
 use super::verify::{Sums, Totals};
+use crate::limits::Limits;
 use crate::model::conf::Property;
 use crate::model::spark::{
     Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, Spark, SqlExecution, Stage,
@@ -22,6 +23,7 @@ use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Interner, Symbol};
 use crate::parse::problem::{Position, Problems};
 use crate::parse::reading::Moments;
+use crate::parse::too_long;
 use crate::units::{Bytes, Timestamp};
 
 /// Collects what the blocks of a log tell. Blocks must come in the order of the log.
@@ -33,6 +35,7 @@ pub(super) struct Builder {
     stage_places: FxHashMap<StageAttempt, usize>,
     /// Attempts by their task id.
     attempts: Numbered<AttemptPlace>,
+    attempts_held: usize,
     pub(super) jobs: Vec<Job>,
     job_places: FxHashMap<u32, usize>,
     pub(super) executors: Vec<Executor>,
@@ -47,6 +50,7 @@ pub(super) struct Builder {
     /// Tasks whose end came before their start, by id.
     pub(super) without_start: FxHashSet<u64>,
     pub(super) rollovers: Vec<i64>,
+    pub(super) limits: Limits,
 }
 
 /// Where an attempt stands: the place of its stage in [`Builder::stages`], and its row there.
@@ -92,6 +96,8 @@ pub(super) struct Seen {
     pub(super) job_ends_without_start: u64,
     pub(super) backwards: u64,
     pub(super) unusable_tasks: u64,
+    /// Things that were passed over because there were as many of their kind as the limits allow.
+    pub(super) beyond_limit: u64,
 }
 
 /// Memory that cached blocks take, by executor and block.
@@ -142,13 +148,14 @@ impl StageRecord {
 }
 
 impl Builder {
-    pub(super) fn new() -> Self {
+    pub(super) fn within(limits: &Limits) -> Self {
         Self {
             app: Application::new(Engine::Spark),
             spark: Spark::default(),
             stages: Vec::new(),
             stage_places: FxHashMap::default(),
             attempts: Numbered::default(),
+            attempts_held: 0,
             jobs: Vec::new(),
             job_places: FxHashMap::default(),
             executors: Vec::new(),
@@ -162,6 +169,7 @@ impl Builder {
             seen: Seen::default(),
             without_start: FxHashSet::default(),
             rollovers: Vec::new(),
+            limits: *limits,
         }
     }
 
@@ -183,7 +191,8 @@ impl Builder {
             if let What::Event(event) = &item.what
                 && self.is_of_another(event)
             {
-                end(std::mem::replace(self, Self::new()));
+                let next = Self::within(&self.limits);
+                end(std::mem::replace(self, next));
                 symbols = Symbols::of(strings, &mut self.app.strings);
             }
             let place = Place { line: lines_before + item.line + 1 };
@@ -205,10 +214,8 @@ impl Builder {
                 }
                 What::TooLong => {
                     self.spark.gaps.unread += 1;
-                    problems.warn("line-too-long", Some(Position::Line(place.line)), || {
-                        "a line is longer than 64 MiB and was passed over; what it tells is missing"
-                            .to_owned()
-                    });
+                    let at = Some(Position::Line(place.line));
+                    problems.warn("line-too-long", at, || too_long("a line", &self.limits));
                     continue;
                 }
             }
@@ -391,26 +398,37 @@ impl Builder {
     }
 
     fn job(&mut self, id: u32) -> Option<&mut Job> {
-        let place = *self.job_places.entry(id).or_insert(self.jobs.len());
-        if place == self.jobs.len() {
-            self.jobs.push(Job::new(id));
+        if let Some(&place) = self.job_places.get(&id) {
+            return self.jobs.get_mut(place);
         }
+        let place = self.new_place(self.jobs.len())?;
+        self.job_places.insert(id, place);
+        self.jobs.push(Job::new(id));
         self.jobs.get_mut(place)
     }
 
-    fn stage_place(&mut self, id: StageAttempt) -> usize {
-        let Self { stages, stage_places, .. } = self;
-        *stage_places.entry(id).or_insert_with(|| {
-            stages.push(StageRecord {
-                task_rows: Numbered::default(),
-                stage: Stage::new(id),
-                group: TaskGroup::new(TaskKind::Stage(id)),
-                sums: Sums::Agree,
-                submitted: false,
-                completed: false,
-            });
-            stages.len() - 1
-        })
+    /// The place of one more thing of a kind; `None` where the limit is reached, which is noted.
+    fn new_place(&mut self, held: usize) -> Option<usize> {
+        let room = self.limits.has_room(held);
+        self.seen.beyond_limit += u64::from(!room);
+        room.then_some(held)
+    }
+
+    fn stage_place(&mut self, id: StageAttempt) -> Option<usize> {
+        if let Some(&place) = self.stage_places.get(&id) {
+            return Some(place);
+        }
+        let place = self.new_place(self.stages.len())?;
+        self.stage_places.insert(id, place);
+        self.stages.push(StageRecord {
+            task_rows: Numbered::default(),
+            stage: Stage::new(id),
+            group: TaskGroup::new(TaskKind::Stage(id)),
+            sums: Sums::Agree,
+            submitted: false,
+            completed: false,
+        });
+        Some(place)
     }
 
     fn stage_info(&mut self, info: StageInfo) -> Option<&mut StageRecord> {
@@ -419,7 +437,7 @@ impl Builder {
         for rdd in info.rdds {
             self.persisted(rdd);
         }
-        let place = self.stage_place(id);
+        let place = self.stage_place(id)?;
         let record = self.stages.get_mut(place)?;
         let stage = &mut record.stage;
         stage.name = info.name.or(stage.name.take());
@@ -476,7 +494,8 @@ impl Builder {
             self.seen.unusable_tasks += 1;
             return None;
         };
-        let stage = self.stage_place(stage);
+        self.new_place(self.attempts_held)?;
+        let stage = self.stage_place(stage)?;
         let record = self.stages.get_mut(stage)?;
         let task = record.task_row(index)?;
         let attempts = &mut record.group.attempts;
@@ -492,6 +511,7 @@ impl Builder {
         attempts.set_time(row, TimePoint::Start, launched);
         let place = AttemptPlace::new(stage, row)?;
         self.attempts.insert(id, place);
+        self.attempts_held += 1;
         if let Some(executor) = self.executor(symbols.text(info.executor)) {
             executor.host = executor.host.or(host);
         }
@@ -548,7 +568,7 @@ impl Builder {
         if let Some(&place) = self.executor_places.get(id) {
             return Some(place);
         }
-        let place = self.executors.len();
+        let place = self.new_place(self.executors.len())?;
         self.executors.push(Executor { id: id.to_owned(), ..Executor::default() });
         self.executor_places.insert(id.into(), place);
         Some(place)
@@ -640,17 +660,20 @@ impl Builder {
         if let Some(known) = self.rdd(i64::from(id)) {
             *known = PersistedRdd { unpersisted: known.unpersisted, ..rdd };
         } else {
-            self.rdd_places.insert(id, self.rdds.len());
+            let Some(place) = self.new_place(self.rdds.len()) else { return };
+            self.rdd_places.insert(id, place);
             self.rdds.push(rdd);
         }
     }
 
     fn execution(&mut self, id: Option<i64>) -> Option<&mut SqlExecution> {
         let id = u64::try_from(id?).ok()?;
-        let place = *self.sql_places.entry(id).or_insert(self.sql.len());
-        if place == self.sql.len() {
-            self.sql.push(SqlExecution::new(id));
+        if let Some(&place) = self.sql_places.get(&id) {
+            return self.sql.get_mut(place);
         }
+        let place = self.new_place(self.sql.len())?;
+        self.sql_places.insert(id, place);
+        self.sql.push(SqlExecution::new(id));
         self.sql.get_mut(place)
     }
 

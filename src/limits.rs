@@ -23,8 +23,8 @@ pub struct Limits {
     pub ratio: Option<u64>,
     /// Bytes of a line, or of an event where events are no lines; longer ones are passed over.
     pub line: Option<Bytes>,
-    /// Tasks, and as many attempts, stages, jobs, executors, cached data sets and queries; what is beyond is passed
-    /// over.
+    /// Tasks, and as many attempts; what is beyond is passed over. Of stages, jobs, executors, queries and their like,
+    /// which take more memory, a tenth of it, but at least 10,000.
     pub tasks: Option<u64>,
     /// Time on the clock from the opening of the history; reading stops there. The only limit by which two runs over
     /// the same input can differ.
@@ -46,10 +46,16 @@ impl Limits {
         self.line.map_or(most, |line| usize::try_from(line.get()).unwrap_or(most).min(most))
     }
 
-    /// Whether one more than `held` of a kind may be held.
+    /// Whether one more task or attempt than `held` may be held.
     #[must_use]
     pub fn has_room(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < most)
+    }
+
+    /// Whether one more stage, job, executor, query or their like than `held` may be held.
+    #[must_use]
+    pub fn has_room_beside_tasks(&self, held: usize) -> bool {
+        self.tasks.is_none_or(|most| (held as u64) < (most / 10).max(10_000))
     }
 }
 
@@ -135,5 +141,6 @@ mod tests {
         assert!(Limits::NONE.has_room(usize::MAX));
         let few = Limits { tasks: Some(2), ..Limits::NONE };
         assert!(few.has_room(1) && !few.has_room(2));
+        assert!(few.has_room_beside_tasks(9_999) && !few.has_room_beside_tasks(10_000));
     }
 }

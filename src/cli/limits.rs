@@ -11,19 +11,19 @@ const HEADING: &str = "Limits on each history (none lifts one)";
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct LimitArgs {
     /// Stop reading a history after so many bytes, counted after decompression
-    #[arg(long = "max-decoded", value_name = "SIZE", value_parser = size, default_value = "64GiB", help_heading = HEADING)]
+    #[arg(id = "max-decoded", long, value_name = "SIZE", value_parser = size, default_value = "64GiB", help_heading = HEADING)]
     decoded: Limit<Bytes>,
     /// Stop reading where a compressed history of more than 1 GiB becomes so many times as large as stored
-    #[arg(long = "max-ratio", value_name = "N", value_parser = number, default_value = "1000", help_heading = HEADING)]
+    #[arg(id = "max-ratio", long, value_name = "N", value_parser = number, default_value = "1000", help_heading = HEADING)]
     ratio: Limit<u64>,
     /// Pass over longer lines
-    #[arg(long = "max-line", value_name = "SIZE", value_parser = size, default_value = "64MiB", help_heading = HEADING)]
+    #[arg(id = "max-line", long, value_name = "SIZE", value_parser = size, default_value = "64MiB", help_heading = HEADING)]
     line: Limit<Bytes>,
-    /// Pass over further tasks, and likewise attempts, stages, jobs, executors and queries
-    #[arg(long = "max-tasks", value_name = "N", value_parser = number, default_value = "20000000", help_heading = HEADING)]
+    /// Pass over further tasks and attempts; of stages, jobs, executors and queries a tenth as many are kept
+    #[arg(id = "max-tasks", long, value_name = "N", value_parser = number, default_value = "20000000", help_heading = HEADING)]
     tasks: Limit<u64>,
     /// Stop reading a history after so long; what is read then differs from run to run
-    #[arg(long = "max-time", value_name = "TIME", value_parser = time, default_value = "none", help_heading = HEADING)]
+    #[arg(id = "max-time", long, value_name = "TIME", value_parser = time, default_value = "none", help_heading = HEADING)]
     time: Limit<Millis>,
 }
 

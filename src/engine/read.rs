@@ -18,7 +18,8 @@ use crate::units::Bytes;
 /// If it cannot be opened.
 pub(super) fn read(source: &Source, limits: &Limits) -> Result<Parsed, InputError> {
     let stored = source.parts.iter().map(Part::stored_len).sum::<Option<u64>>().map(Bytes::new);
-    let is_compressed = source.codec.is_some_and(|codec| codec != Codec::Plain);
+    let is_compressed =
+        source.codec.is_some_and(|codec| codec != Codec::Plain) || source.parts.iter().any(Part::is_packed);
     let budget = Budget::new(limits, stored.filter(|_| is_compressed));
     if source.kind == Some(SourceKind::SparkEventLog) {
         return Ok(read_event_log(source, stored, limits, &budget));

@@ -82,6 +82,12 @@ impl Part {
         }
     }
 
+    /// Whether an archive stores it compressed, whatever compression it has itself.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        matches!(&self.place, Place::Member(member) if member.is_compressed())
+    }
+
     /// Its length as it is stored, compressed if it is; `None` for a stream.
     #[must_use]
     pub fn stored_len(&self) -> Option<u64> {

@@ -49,7 +49,7 @@ fn too_long(what: &str, limits: &Limits) -> String {
 fn too_many(limits: &Limits) -> String {
     let most = limits.tasks.unwrap_or_default();
     format!(
-        "it has more than {most} tasks, or attempts, stages, jobs, executors or queries; what is beyond was passed \
-         over (--max-tasks allows more)"
+        "it has more than {most} tasks or attempts, or too many stages, jobs, executors or queries; what is beyond was \
+         passed over (--max-tasks allows more)"
     )
 }

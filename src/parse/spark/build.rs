@@ -1,5 +1,6 @@
 //! Events of one log into one [`Application`].
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,8 +17,8 @@ use super::verify::{Sums, Totals};
 use crate::limits::Limits;
 use crate::model::conf::Property;
 use crate::model::spark::{
-    Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, Spark, SqlExecution, Stage,
-    StageAttempt, StageStatus, StorageMemory,
+    Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, ResourceProfile, Spark,
+    SqlExecution, Stage, StageAttempt, StageStatus, StorageMemory,
 };
 use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Interner, Symbol};
@@ -44,6 +45,9 @@ pub(super) struct Builder {
     rdd_places: FxHashMap<u32, usize>,
     sql: Vec<SqlExecution>,
     sql_places: FxHashMap<u64, usize>,
+    profile_places: FxHashMap<u32, usize>,
+    /// Exclusions of each node that were not lifted yet.
+    excluded: FxHashMap<Box<str>, Vec<usize>>,
     storage: Storage,
     pub(super) exit_code: Option<i64>,
     pub(super) seen: Seen,
@@ -107,6 +111,13 @@ struct Storage {
     used: FxHashMap<usize, u64>,
 }
 
+/// A job that needs a stage.
+struct NeedingJob {
+    place: usize,
+    /// The earliest submission of this job and of those with larger ids that need the stage.
+    earliest_from_here: Option<Timestamp>,
+}
+
 /// Where in the log an event stands.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
@@ -164,6 +175,8 @@ impl Builder {
             rdd_places: FxHashMap::default(),
             sql: Vec::new(),
             sql_places: FxHashMap::default(),
+            profile_places: FxHashMap::default(),
+            excluded: FxHashMap::default(),
             storage: Storage::default(),
             exit_code: None,
             seen: Seen::default(),
@@ -270,11 +283,7 @@ impl Builder {
                 self.environment(properties);
             }
             Event::ResourceProfile(profile) => {
-                let known = self.spark.resource_profiles.iter_mut().find(|known| known.id == profile.id);
-                match known {
-                    Some(known) => *known = profile,
-                    None => self.spark.resource_profiles.push(profile),
-                }
+                self.resource_profile(profile);
             }
             Event::JobStart(start) => self.job_start(start),
             Event::JobEnd { id, at, succeeded, failure } => self.job_end(id, at, succeeded, failure),
@@ -367,6 +376,17 @@ impl Builder {
         }
     }
 
+    fn resource_profile(&mut self, profile: ResourceProfile) {
+        if let Some(known) = self.profile_places.get(&profile.id) {
+            if let Some(known) = self.spark.resource_profiles.get_mut(*known) {
+                *known = profile;
+            }
+        } else if let Some(place) = self.new_place(self.spark.resource_profiles.len()) {
+            self.profile_places.insert(profile.id, place);
+            self.spark.resource_profiles.push(profile);
+        }
+    }
+
     fn job_start(&mut self, start: JobStart) {
         let Some(id) = start.id.and_then(|id| u32::try_from(id).ok()) else { return };
         self.saw(moment(start.at));
@@ -409,7 +429,7 @@ impl Builder {
 
     /// The place of one more thing of a kind; `None` where the limit is reached, which is noted.
     fn new_place(&mut self, held: usize) -> Option<usize> {
-        let room = self.limits.has_room(held);
+        let room = self.limits.has_room_beside_tasks(held);
         self.seen.beyond_limit += u64::from(!room);
         room.then_some(held)
     }
@@ -494,7 +514,10 @@ impl Builder {
             self.seen.unusable_tasks += 1;
             return None;
         };
-        self.new_place(self.attempts_held)?;
+        if !self.limits.has_room(self.attempts_held) {
+            self.seen.beyond_limit += 1;
+            return None;
+        }
         let stage = self.stage_place(stage)?;
         let record = self.stages.get_mut(stage)?;
         let task = record.task_row(index)?;
@@ -632,11 +655,16 @@ impl Builder {
     fn node_excluded(&mut self, host: Option<String>, at: Option<i64>, failures: Option<i64>, lifted: bool) {
         let Some(name) = host else { return };
         if lifted {
-            let nodes = self.spark.excluded_nodes.iter_mut();
-            nodes.filter(|node| node.name == name).for_each(|node| node.lifted = true);
+            for place in self.excluded.remove(name.as_str()).unwrap_or_default() {
+                if let Some(node) = self.spark.excluded_nodes.get_mut(place) {
+                    node.lifted = true;
+                }
+            }
             return;
         }
         let task_failures = failures.and_then(|count| u64::try_from(count).ok());
+        let Some(place) = self.new_place(self.spark.excluded_nodes.len()) else { return };
+        self.excluded.entry(name.as_str().into()).or_default().push(place);
         self.spark.excluded_nodes.push(Exclusion { name, at: moment(at), task_failures, lifted: false });
     }
 
@@ -727,20 +755,30 @@ impl Builder {
 
     /// Tells each stage attempt the job that ran it.
     fn find_jobs(&mut self) {
-        let mut jobs_of_stage: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        let mut jobs_of_stage: BTreeMap<u32, Vec<NeedingJob>> = BTreeMap::new();
         for (place, job) in self.jobs.iter().enumerate() {
             for &stage in &job.stages {
-                jobs_of_stage.entry(stage).or_default().push(place);
+                let job = NeedingJob { place, earliest_from_here: job.submitted_at };
+                jobs_of_stage.entry(stage).or_default().push(job);
+            }
+        }
+        for jobs in jobs_of_stage.values_mut() {
+            let mut earliest = None;
+            for job in jobs.iter_mut().rev() {
+                earliest = job.earliest_from_here.into_iter().chain(earliest).min();
+                job.earliest_from_here = earliest;
             }
         }
         for record in &mut self.stages {
             let stage = &mut record.stage;
             let Some(needed_by) = jobs_of_stage.get(&stage.id.stage) else { continue };
-            let was_there = |place: &&usize| {
-                let submitted = self.jobs.get(**place).and_then(|job| job.submitted_at);
-                submitted.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage)
+            // The last job that was there: nothing from it on was submitted earlier than all behind it.
+            let was_there = |job: &NeedingJob| {
+                job.earliest_from_here.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage)
             };
-            stage.job = needed_by.iter().rfind(was_there).or(needed_by.first()).copied();
+            let behind = needed_by.partition_point(was_there);
+            let last = behind.checked_sub(1).and_then(|last| needed_by.get(last));
+            stage.job = last.or(needed_by.first()).map(|job| job.place);
         }
     }
 

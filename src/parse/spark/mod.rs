@@ -30,6 +30,9 @@ use crate::units::Bytes;
 use build::Builder;
 use feed::{Batch, Pipeline};
 
+/// As many as a Hadoop 1 log may have jobs: a log of endless beginnings may not fill the memory.
+const MAX_APPLICATIONS: usize = 1 << 14;
+
 /// A log as it lies on disk.
 pub struct Log<'a> {
     /// Its parts in the order of writing: name, and what opens it.
@@ -79,6 +82,15 @@ pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
         let mut end = |builder: Builder| {
             // The names of files tell of one application only.
             let log = (&Names::default(), &Wholeness::default());
+            if parsed.applications.len() >= MAX_APPLICATIONS {
+                parsed.problems.warn(limits::REACHED, None, || {
+                    format!(
+                        "the log has more than {MAX_APPLICATIONS} applications, one behind the other; further ones \
+                         were passed over: split it"
+                    )
+                });
+                return;
+            }
             parsed.applications.extend(application(builder, log, &mut parsed.problems));
         };
         match (part.open)() {

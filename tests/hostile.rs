@@ -1,7 +1,7 @@
 //! Input and surroundings that mean harm, built on the fly: each costs no more than its share, says once what is wrong,
 //! and leaves the numbers that are still right.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(unreachable_pub, clippy::unwrap_used, clippy::indexing_slicing, clippy::assertions_on_constants)]
 
 mod common;
 

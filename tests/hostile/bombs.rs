@@ -13,6 +13,8 @@ struct Bomb {
     codes: &'static [&'static str],
 }
 
+type Pack = fn(&[u8]) -> Vec<u8>;
+
 const LIMITED: &[&str] = &["limit-reached"];
 
 /// A log whose one task starts over and over.
@@ -28,7 +30,7 @@ fn bombs() -> Vec<Bomb> {
     let log = (spark_start() + &stage(0, 0) + &spark_end()).into_bytes();
     let zeros_in_a_log = [&log[..], &zeros].concat();
     let bomb = |name, bytes, applications, codes| Bomb { name, bytes, applications, codes };
-    let packers: [(&str, fn(&[u8]) -> Vec<u8>); 4] =
+    let packers: [(&str, Pack); 4] =
         [("app.gz", gzip), ("app.zst", zstd), ("app.lz4", lz4), ("app.snappy", snappy)];
     let mut all = Vec::new();
     for (name, pack) in packers {

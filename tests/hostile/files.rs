@@ -5,14 +5,14 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use elephant_rs::input::discover::discover;
 use elephant_rs::parse::Parsed;
 use elephant_rs::parse::spark::{self, Feed, Log, Names, Part, Wholeness};
 
 use crate::make::{jhist, spark_end, spark_start, stage};
-use crate::run::{all, analyze, codes, elephant, run};
+use crate::run::{analyze, codes, elephant, run};
 
 fn mkfifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -36,7 +36,7 @@ fn a_folder_of_traps_costs_its_entries() {
     fs::write(root.join("secret/x.jhist"), jhist(1)).unwrap();
     fs::write(root.join("locked.jhist"), jhist(1)).unwrap();
     for name in ["secret", "locked.jhist"] {
-        fs::set_permissions(root.join(name), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(root.join(name), Permissions::from_mode(0o000)).unwrap();
     }
     let may_read_all = File::open(root.join("locked.jhist")).is_ok();
     let (report, ran) = analyze(root, &[]);
@@ -160,14 +160,6 @@ fn names_with_line_feeds_and_escapes_stay_on_their_line() {
     let (report, ran) = analyze(folder.path(), &[]);
     assert_eq!(ran.stderr.lines().count(), codes(&report).len(), "{}", ran.stderr);
     assert!(!ran.stderr.contains(['\u{1b}', '\u{7}']), "{:?}", ran.stderr);
-    let mut command = elephant();
-    let child = command
-        .arg("analyze")
-        .arg(folder.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let text = all(child.stdout.unwrap());
-    assert!(!text.contains(&0x1b));
+    let text = run(elephant().arg("analyze").arg(folder.path())).stdout;
+    assert!(!text.contains('\u{1b}'), "{text:?}");
 }

@@ -37,7 +37,7 @@ fn sane(value: &Value, path: &str) {
         }
         Value::Array(items) => items.iter().for_each(|item| sane(item, path)),
         Value::Object(members) => {
-            members.iter().for_each(|(key, member)| sane(member, &format!("{path}.{key}")))
+            members.iter().for_each(|(key, member)| sane(member, &format!("{path}.{key}")));
         }
         _ => {}
     }

@@ -1,7 +1,6 @@
 //! Runs the program and measures it.
 
 use std::fs::{self, File};
-use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -61,11 +60,4 @@ pub fn analyze(path: &Path, options: &[&str]) -> (Value, Ran) {
 /// The codes of the problems of a report.
 pub fn codes(report: &Value) -> Vec<&str> {
     report["problems"].as_array().unwrap().iter().map(|problem| problem["code"].as_str().unwrap()).collect()
-}
-
-/// Everything that a reader gives.
-pub fn all(mut reader: impl Read) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).unwrap();
-    bytes
 }

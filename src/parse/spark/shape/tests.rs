@@ -37,11 +37,11 @@ fn told(block: &Block) -> Vec<String> {
 /// How many lines were taken for one of a known shape, after checking that each says what it says on its own.
 fn recognised(lines: &[String]) -> usize {
     let mut together = Block::default();
-    together.read((lines.concat()).as_bytes());
+    together.read((lines.concat()).as_bytes(), 1 << 20);
     let mut alone = Vec::new();
     for line in lines.concat().split_inclusive('\n') {
         let mut block = Block::default();
-        block.read(line.as_bytes());
+        block.read(line.as_bytes(), 1 << 20);
         alone.extend(told(&block));
     }
     assert_eq!(told(&together), alone);
@@ -216,7 +216,7 @@ fn looking_for_shapes_that_lines_do_not_have_comes_to_an_end() {
     let broken = format!("{}\n", &good[..good.len() - 40]);
     let lines: Vec<String> = std::iter::once(good).chain(std::iter::repeat_n(broken, 500)).collect();
     let mut block = Block::default();
-    block.read(lines.concat().as_bytes());
+    block.read(lines.concat().as_bytes(), 1 << 20);
     assert_eq!(block.known_shapes(), 0);
     assert_eq!(block.items.len(), 501);
 }

@@ -14,7 +14,7 @@ use super::block::Block;
 use crate::parse::MAX_LINE_LEN;
 
 /// Bytes of a block.
-const BLOCK_LEN: usize = 512 << 10;
+pub(super) const BLOCK_LEN: usize = 512 << 10;
 /// Bytes read at a time behind a block, to the end of its last line.
 const TAIL_LEN: usize = 16 << 10;
 /// Pages of memory are this long nearly everywhere; elsewhere nothing but speed depends on it.
@@ -196,6 +196,7 @@ mod position {
 /// See the module.
 pub(super) struct Pipeline {
     source: Source,
+    block_len: usize,
     width: usize,
 }
 
@@ -205,12 +206,12 @@ enum Source {
 }
 
 impl Pipeline {
-    pub(super) fn new(feed: Feed) -> Self {
+    pub(super) fn new(feed: Feed, block_len: usize) -> Self {
         let source = match feed {
             Feed::File(file, len) => Source::File { file: Arc::new(file), len, next: 0 },
             Feed::Stream(reader) => Source::Stream { reader, rest: Vec::new(), ended: false, error: None },
         };
-        Self { source, width: rayon::current_num_threads().max(1) * 2 }
+        Self { source, block_len: block_len.max(1), width: rayon::current_num_threads().max(1) * 2 }
     }
 
     /// Gives all blocks to `take`, in order.
@@ -219,7 +220,7 @@ impl Pipeline {
     /// The first error of reading or decoding, after everything before it was taken.
     pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) + Send) -> io::Result<()> {
         let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
-        self.source.fill(&mut filled, self.width);
+        self.source.fill(&mut filled, self.block_len, self.width);
         let file = self.source.file();
         let mut failure = None;
         while !(filled.is_empty() && read.is_empty()) {
@@ -227,8 +228,8 @@ impl Pipeline {
             std::mem::swap(&mut read, &mut taken);
             std::mem::swap(&mut filled, &mut read);
             filled.used = 0;
-            let Self { source, width } = &mut self;
-            let mut fill = || source.fill(&mut filled, *width);
+            let Self { source, block_len, width } = &mut self;
+            let mut fill = || source.fill(&mut filled, *block_len, *width);
             let mut read_batch = || read.read(file.as_deref());
             if taken.is_empty() {
                 // The first blocks, and all of a small file.
@@ -265,14 +266,14 @@ impl Source {
     }
 
     /// Adds the next blocks, at most so many; none at the end.
-    fn fill(&mut self, batch: &mut Batch, width: usize) {
+    fn fill(&mut self, batch: &mut Batch, block_len: usize, width: usize) {
         while batch.used < width {
             match self {
                 Self::File { len, next, .. } => {
                     if next >= len {
                         return;
                     }
-                    let end = next.saturating_add(BLOCK_LEN as u64).min(*len);
+                    let end = next.saturating_add(block_len as u64).min(*len);
                     if let Some(slot) = batch.next_slot() {
                         slot.range = Some((*next, end));
                     }
@@ -283,7 +284,7 @@ impl Source {
                         return;
                     }
                     let Some(slot) = batch.next_slot() else { return };
-                    fill_slot(slot, reader, rest, ended, error);
+                    fill_slot(slot, block_len, reader, rest, ended, error);
                 }
             }
         }
@@ -293,13 +294,14 @@ impl Source {
 /// Takes whole lines from a stream; what follows the last of them waits in `rest`.
 fn fill_slot(
     slot: &mut Slot,
+    block_len: usize,
     reader: &mut Box<dyn Read + Send>,
     rest: &mut Vec<u8>,
     ended: &mut bool,
     error: &mut Option<io::Error>,
 ) {
-    if slot.bytes.len() < BLOCK_LEN + rest.len() {
-        slot.bytes.resize(BLOCK_LEN + rest.len(), 0);
+    if slot.bytes.len() < block_len + rest.len() {
+        slot.bytes.resize(block_len + rest.len(), 0);
     }
     if let Some(start) = slot.bytes.get_mut(..rest.len()) {
         start.copy_from_slice(rest);
@@ -307,7 +309,7 @@ fn fill_slot(
     slot.len = rest.len();
     rest.clear();
     let mut last_line = None;
-    while !*ended && (slot.len < BLOCK_LEN || last_line.is_none()) {
+    while !*ended && (slot.len < block_len || last_line.is_none()) {
         if slot.len == slot.bytes.len() {
             if slot.len > MAX_LINE_LEN {
                 // Too long in any case: its end is looked for in the same place over and over.
@@ -347,7 +349,7 @@ mod tests {
     fn ends(feed: Feed) -> Vec<(u64, Option<i64>)> {
         let mut found = Vec::new();
         let mut lines = 0;
-        Pipeline::new(feed)
+        Pipeline::new(feed, BLOCK_LEN)
             .run(|batch: &mut Batch| {
                 for block in batch.blocks() {
                     let mut starts = block.starts.drain(..);

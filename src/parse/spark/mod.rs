@@ -64,6 +64,13 @@ pub struct Names {
 /// Reads a log. What is broken is in the problems; whatever can be read is used.
 #[must_use]
 pub fn parse(log: &Log<'_>) -> Parsed {
+    parse_in_blocks(log, feed::BLOCK_LEN)
+}
+
+/// As [`parse`], with blocks of so many bytes, to test that nothing depends on where blocks end.
+#[doc(hidden)]
+#[must_use]
+pub fn parse_in_blocks(log: &Log<'_>, block_len: usize) -> Parsed {
     let mut builder = Builder::new();
     let mut parsed = Parsed::default();
     for part in &log.parts {
@@ -74,7 +81,7 @@ pub fn parse(log: &Log<'_>) -> Parsed {
             parsed.applications.extend(application(builder, log, &mut parsed.problems));
         };
         match (part.open)() {
-            Ok(feed) => read_part(feed, &mut builder, &mut problems, &mut end),
+            Ok(feed) => read_part(Pipeline::new(feed, block_len), &mut builder, &mut problems, &mut end),
             Err(message) => {
                 builder.spark.gaps.unread += 1;
                 problems.add(Level::Error, "unreadable", None, || message);
@@ -121,7 +128,7 @@ fn application(
 }
 
 fn read_part(
-    feed: Feed,
+    pipeline: Pipeline,
     builder: &mut Builder,
     problems: &mut Problems,
     end: &mut (dyn FnMut(Builder) + Send),
@@ -133,7 +140,7 @@ fn read_part(
             lines += block.lines;
         }
     };
-    if let Err(error) = Pipeline::new(feed).run(take) {
+    if let Err(error) = pipeline.run(take) {
         let position = Some(Position::Line(lines + 1));
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
         let code = if cut { "truncated" } else { "damaged" };

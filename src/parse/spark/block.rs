@@ -26,6 +26,8 @@ pub(super) struct Block {
 pub(super) struct Item {
     /// Counted from 0 at the start of the block.
     pub(super) line: u64,
+    /// Where the line starts, in bytes from the start of the block.
+    pub(super) at: u64,
     pub(super) what: What,
 }
 
@@ -59,6 +61,7 @@ impl Block {
         self.bytes = bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
+            let at = (bytes.len() - rest.len()) as u64;
             let (line, terminated) = match memchr(b'\n', rest) {
                 Some(end) => {
                     let line = rest.get(..end).unwrap_or_default();
@@ -67,19 +70,19 @@ impl Block {
                 }
                 None => (std::mem::take(&mut rest), false),
             };
-            self.line(line, terminated);
+            self.line(line, at, terminated);
             self.lines += 1;
         }
     }
 
-    fn line(&mut self, line: &[u8], terminated: bool) {
+    fn line(&mut self, line: &[u8], at: u64, terminated: bool) {
         let what = if line.len() > MAX_LINE_LEN {
             Some(What::TooLong)
         } else {
             self.event(line).unwrap_or(Some(What::Malformed { terminated }))
         };
         if let Some(what) = what {
-            self.items.push(Item { line: self.lines, what });
+            self.items.push(Item { line: self.lines, at, what });
         }
     }
 

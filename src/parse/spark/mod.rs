@@ -203,6 +203,9 @@ mod tests {
         let seen: Vec<_> =
             parsed.applications.iter().map(|app| (app.id.as_str(), app.task_count())).collect();
         assert_eq!(seen, [("a", 1), ("b", 1)]);
+        let decoded = |app: &Application| app.spark.as_deref().unwrap().log.decoded;
+        let lens = [one("a"), one("b")].map(|text| Bytes::new(text.len() as u64));
+        assert_eq!([decoded(&parsed.applications[0]), decoded(&parsed.applications[1])], lens);
     }
 
     #[test]

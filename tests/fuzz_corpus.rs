@@ -37,7 +37,9 @@ fn every_target_has_a_program_and_seeds_and_nothing_else_has() {
     assert_eq!(names(&fuzz("fuzz_targets")), targets, "programs");
     assert_eq!(names(&fuzz("seeds")), targets, "seeds");
     let manifest = fs::read_to_string(fuzz("Cargo.toml")).unwrap();
-    let listed = manifest.lines().filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")?.strip_suffix(".rs\""));
+    let listed = manifest
+        .lines()
+        .filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")?.strip_suffix(".rs\""));
     assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), targets, "fuzz/Cargo.toml");
     for name in &targets {
         assert!(!files(&fuzz("seeds").join(name)).is_empty(), "no seeds of {name}");

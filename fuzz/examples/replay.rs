@@ -9,14 +9,26 @@ fn main() {
     for folder in args {
         for e in walkdir::WalkDir::new(folder) {
             let e = e.unwrap();
-            if !e.file_type().is_file() { continue; }
+            if !e.file_type().is_file() {
+                continue;
+            }
             let bytes = std::fs::read(e.path()).unwrap();
             let t = std::time::Instant::now();
-            if catch_unwind(AssertUnwindSafe(|| target(&bytes))).is_err() { failed += 1; println!("FAILED {}", e.path().display()); }
+            if catch_unwind(AssertUnwindSafe(|| target(&bytes))).is_err() {
+                failed += 1;
+                println!("FAILED {}", e.path().display());
+            }
             let s = t.elapsed().as_secs_f64();
-            if s > slow.0 { slow = (s, e.path().display().to_string()); }
+            if s > slow.0 {
+                slow = (s, e.path().display().to_string());
+            }
             n += 1;
         }
     }
-    println!("{name}: {n} inputs, {failed} failed, {:.2} s, slowest {:.3} {}", start.elapsed().as_secs_f64(), slow.0, slow.1);
+    println!(
+        "{name}: {n} inputs, {failed} failed, {:.2} s, slowest {:.3} {}",
+        start.elapsed().as_secs_f64(),
+        slow.0,
+        slow.1
+    );
 }

@@ -27,7 +27,8 @@ const BLOCK: usize = 400;
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let testdata = files(&root.join("testdata"));
-    let mut seeds = Seeds { folder: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus"), count: BTreeMap::new() };
+    let mut seeds =
+        Seeds { folder: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus"), count: BTreeMap::new() };
     let mut names: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
 
     let mut histories = Vec::new();
@@ -95,7 +96,8 @@ impl Seeds {
     fn add(&mut self, target: &str, bytes: &[u8]) {
         let folder = self.folder.join(target);
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join(format!("{:08x}-{}", XxHash32::oneshot(1, bytes), bytes.len())), bytes).unwrap();
+        fs::write(folder.join(format!("{:08x}-{}", XxHash32::oneshot(1, bytes), bytes.len())), bytes)
+            .unwrap();
         *self.count.entry(target.to_owned()).or_default() += 1;
     }
 }
@@ -187,11 +189,16 @@ const CODECS: [(&str, Pack); 6] = [
 /// Each codec and archive on short texts, on zeros, twice and with a tail; histories in archives for the whole way.
 fn packed(histories: &[(&str, Vec<u8>)], seeds: &mut Seeds) {
     let smallest = |target: &str| {
-        histories.iter().filter(|(of, _)| *of == target).map(|(_, bytes)| bytes).min_by_key(|bytes| bytes.len())
+        histories
+            .iter()
+            .filter(|(of, _)| *of == target)
+            .map(|(_, bytes)| bytes)
+            .min_by_key(|bytes| bytes.len())
     };
     let spark = smallest("spark").unwrap();
     for (target, pack) in CODECS {
-        for text in [&b""[..], b"a", &spark[..300], &spark[..2000], &[0; 3000], b"one two two two two three"] {
+        for text in [&b""[..], b"a", &spark[..300], &spark[..2000], &[0; 3000], b"one two two two two three"]
+        {
             let once = pack(text);
             seeds.add(target, &once);
             seeds.add(target, &[&once[..], &once].concat());
@@ -210,7 +217,11 @@ fn packed(histories: &[(&str, Vec<u8>)], seeds: &mut Seeds) {
     let mut archives: Vec<Vec<(&str, &[u8])>> = vec![
         vec![],
         vec![("log", &spark[..300])],
-        vec![("eventlog_v2_a/appstatus_a", b""), ("eventlog_v2_a/events_1_a", spark), ("eventlog_v2_a/events_2_a", spark)],
+        vec![
+            ("eventlog_v2_a/appstatus_a", b""),
+            ("eventlog_v2_a/events_1_a", spark),
+            ("eventlog_v2_a/events_2_a", spark),
+        ],
         vec![("folder/", b""), ("folder/notes.txt", b"text"), (LONG_NAME, &spark[..300])],
     ];
     for target in ["jhist_json", "jhist_binary", "hadoop1"] {
@@ -218,7 +229,11 @@ fn packed(histories: &[(&str, Vec<u8>)], seeds: &mut Seeds) {
         archives.push(vec![("job_1_1.jhist", history), ("job_1_1_conf.xml", conf)]);
     }
     for members in archives {
-        for packed in [tar(&members), zip(&members, zip::CompressionMethod::Deflated), zip(&members, zip::CompressionMethod::Stored)] {
+        for packed in [
+            tar(&members),
+            zip(&members, zip::CompressionMethod::Deflated),
+            zip(&members, zip::CompressionMethod::Stored),
+        ] {
             let target = if packed.starts_with(b"PK") { "zip" } else { "tar" };
             seeds.add(target, &packed);
             seeds.add(target, &packed[..packed.len() / 2]);
@@ -329,7 +344,9 @@ fn tar_member(name: &str, kind: u8, bytes: &[u8]) -> Vec<u8> {
 
 /// All rule files of the repository, and the expressions in them.
 fn rules(root: &Path, seeds: &mut Seeds) {
-    for path in files(&root.join("rules")).into_iter().filter(|path| path.extension().is_some_and(|e| e == "yaml")) {
+    for path in
+        files(&root.join("rules")).into_iter().filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+    {
         let text = fs::read_to_string(&path).unwrap();
         if text.len() < 4 << 10 {
             seeds.add("rules", text.as_bytes());
@@ -337,9 +354,14 @@ fn rules(root: &Path, seeds: &mut Seeds) {
         let Some((_, values)) = text.split_once("\nvalues:\n") else { continue };
         let over = text.lines().find_map(|line| line.strip_prefix("over: ")).unwrap_or("application");
         let values: Vec<&str> = values.lines().take_while(|line| line.starts_with(' ')).collect();
-        let expression = |line: &&str| line.split_once(": ").map(|(_, text)| text.trim_matches('"').replace("\\\"", "\""));
+        let expression =
+            |line: &&str| line.split_once(": ").map(|(_, text)| text.trim_matches('"').replace("\\\"", "\""));
         for pair in values.iter().filter_map(expression).collect::<Vec<_>>().windows(2) {
-            seeds.add("expression", format!("{over}\napp.name.startsWith(\"a\")\n{}\n{}\n{{second}}", pair[0], pair[1]).as_bytes());
+            seeds.add(
+                "expression",
+                format!("{over}\napp.name.startsWith(\"a\")\n{}\n{}\n{{second}}", pair[0], pair[1])
+                    .as_bytes(),
+            );
         }
     }
     let functions = [
@@ -351,8 +373,13 @@ fn rules(root: &Path, seeds: &mut Seeds) {
         "trunc(max(task.input_bytes) / size(\"64MB\")) % 7",
         "app.queue in [\"a\", \"b\"] && !(app.name.contains(\"x\"))",
     ];
-    for (first, over) in functions.iter().zip(["map", "reduce", "stage", "executor", "application", "map", "stage"]) {
-        seeds.add("expression", format!("{over}\ntrue\n{first}\nfirst * 2\n{{first}} of {{second}}").as_bytes());
+    for (first, over) in
+        functions.iter().zip(["map", "reduce", "stage", "executor", "application", "map", "stage"])
+    {
+        seeds.add(
+            "expression",
+            format!("{over}\ntrue\n{first}\nfirst * 2\n{{first}} of {{second}}").as_bytes(),
+        );
     }
     seeds.add("rules", b"suppress:\n  - rules: \"*\"\n    for: {queue: \"root.*\"}\n    reason: known\n    until: 2030-01-01\n");
     seeds.add("rules", b"rule: mapper-skew\nfor: {name: \"nightly*\"}\ndeviation: {rising: [2, 4, 8, 16]}\n---\nrule: mapper-gc\nenabled: false\n");
@@ -361,10 +388,15 @@ fn rules(root: &Path, seeds: &mut Seeds) {
 /// Baselines and JSON reports of small histories.
 fn reports(testdata: &[PathBuf], seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<String>>) {
     let rules = RuleSet::built_in().unwrap();
-    let wanted = ["mapper-memory/job_1500000000000_0904", "spark-stage-metrics/application_1700000000000_0104", "hadoop1/jt1"];
+    let wanted = [
+        "mapper-memory/job_1500000000000_0904",
+        "spark-stage-metrics/application_1700000000000_0104",
+        "hadoop1/jt1",
+    ];
     for part in wanted {
         let path = testdata.iter().find(|path| path.to_string_lossy().contains(part)).unwrap();
-        let report = analyze(std::slice::from_ref(path), &rules, Options { details: true, ..Options::default() });
+        let report =
+            analyze(std::slice::from_ref(path), &rules, Options { details: true, ..Options::default() });
         let mut json = Vec::new();
         write_json(&report, &mut json).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
@@ -374,6 +406,9 @@ fn reports(testdata: &[PathBuf], seeds: &mut Seeds, names: &mut BTreeMap<&str, B
         let accepted = update(&accepted, &report, &compare(&report, &accepted, &Tolerance::default()), false);
         let text = accepted.to_yaml().unwrap();
         seeds.add("baseline", text.as_bytes());
-        seeds.add("baseline", text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n").as_bytes());
+        seeds.add(
+            "baseline",
+            text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n").as_bytes(),
+        );
     }
 }

@@ -41,9 +41,13 @@ fn read(archive: &[u8]) {
         let confs = inventory.confs.iter().map(|conf| &conf.part);
         let read = |part: &elephant_rs::input::part::Part| {
             let drained = part.open().map(|stream| drain(stream, 1 << 14)).map_err(|error| error.to_string());
-            (part.name(), drained.map(|drained| (drained.bytes.len(), drained.error.map(|error| error.to_string()))))
+            (
+                part.name(),
+                drained.map(|drained| (drained.bytes.len(), drained.error.map(|error| error.to_string()))),
+            )
         };
-        let skipped: Vec<_> = inventory.skipped.iter().map(|skipped| (skipped.reason, skipped.count)).collect();
+        let skipped: Vec<_> =
+            inventory.skipped.iter().map(|skipped| (skipped.reason, skipped.count)).collect();
         let failures: Vec<_> = inventory.failures.iter().map(|failure| failure.error.to_string()).collect();
         (sources.chain(confs).take(MEMBERS).map(read).collect::<Vec<_>>(), skipped, failures)
     };

@@ -59,7 +59,8 @@ fn codec(magic: &[u8], codec: Codec, bytes: &[u8]) {
     let rest = drain(peeked, 1 << 10);
     assert_agree("looked at first", codec, &whole, &rest);
 
-    let sum = bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
+    let sum =
+        bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
     let cut = sum % (packed.len() + 1);
     if cut < magic.len() {
         return;
@@ -76,7 +77,8 @@ fn assert_agree(what: &str, codec: Codec, a: &Drained, b: &Drained) {
     if a.stopped || b.stopped {
         return;
     }
-    let (a_ends, b_ends) = (a.error.as_ref().map(ToString::to_string), b.error.as_ref().map(ToString::to_string));
+    let (a_ends, b_ends) =
+        (a.error.as_ref().map(ToString::to_string), b.error.as_ref().map(ToString::to_string));
     assert_eq!(a_ends.is_some(), b_ends.is_some(), "{what}: {a_ends:?}, {b_ends:?}");
     let by_library = matches!(codec, Codec::Gzip | Codec::Zstd | Codec::Lz4Frame);
     if !(by_library && a_ends.is_some()) {

@@ -87,13 +87,16 @@ pub fn diff(bytes: &[u8]) {
 
 /// Means of what was read are numbers.
 pub fn node_metrics(bytes: &[u8]) {
-    let Ok(loaded) = node_metrics::parse(Path::new("node1.tsar"), bytes, node_metrics::Options::default()) else {
+    let Ok(loaded) = node_metrics::parse(Path::new("node1.tsar"), bytes, node_metrics::Options::default())
+    else {
         return;
     };
     let windows = [(0, i64::MAX), (1_795_255_260_000, 1_795_255_800_000), (i64::MIN, i64::MAX)];
     for node in loaded.metrics.nodes() {
         for metric in NodeMetric::ALL {
-            for (start, finish) in windows.map(|(a, b)| (Timestamp::from_millis(a), Timestamp::from_millis(b))) {
+            for (start, finish) in
+                windows.map(|(a, b)| (Timestamp::from_millis(a), Timestamp::from_millis(b)))
+            {
                 let mean = loaded.metrics.mean(node, metric, start, finish);
                 assert!(mean.is_none_or(f64::is_finite), "{node} {metric:?}: {mean:?}");
             }

@@ -16,7 +16,9 @@ pub fn jhist_json(bytes: &[u8]) {
 }
 
 pub fn jhist_binary(bytes: &[u8]) {
-    whole_and_dripped(&prefixed(b"Avro-Binary\n", bytes), |stream| jhist::avro::parse(ByteWindow::new(stream)));
+    whole_and_dripped(&prefixed(b"Avro-Binary\n", bytes), |stream| {
+        jhist::avro::parse(ByteWindow::new(stream))
+    });
 }
 
 pub fn hadoop1(bytes: &[u8]) {
@@ -71,7 +73,11 @@ fn assert_alike(what: &str, a: &Parsed, b: &Parsed) {
         };
         parsed.applications.iter().map(figures).collect()
     };
-    assert_same(what, &(figures(a), &a.problems, &a.part_problems), &(figures(b), &b.problems, &b.part_problems));
+    assert_same(
+        what,
+        &(figures(a), &a.problems, &a.part_problems),
+        &(figures(b), &b.problems, &b.part_problems),
+    );
 }
 
 fn event_log(parts: &[&[u8]], block_len: usize, feed: fn(&[u8]) -> Feed) -> Parsed {

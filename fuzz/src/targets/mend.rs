@@ -11,7 +11,9 @@ pub fn lz4_blocks(bytes: &[u8]) -> Vec<u8> {
     while let Some(header) = bytes.get(at..at + LZ4_HEADER) {
         let number = |from: usize| u32::from_le_bytes(header[from..from + 4].try_into().unwrap()) as usize;
         let (packed_len, len) = (number(9), number(13));
-        let Some(packed) = bytes.get(at + LZ4_HEADER..).and_then(|rest| rest.get(..packed_len)) else { break };
+        let Some(packed) = bytes.get(at + LZ4_HEADER..).and_then(|rest| rest.get(..packed_len)) else {
+            break;
+        };
         let block = match header[8] & 0xf0 {
             0x20 if len <= 1 << 20 => lz4_flex::block::decompress(packed, len).unwrap_or_default(),
             _ => packed.to_vec(),

@@ -45,7 +45,11 @@ pub fn reports() -> &'static [Report; 2] {
             let folder = tempfile::tempdir().expect("a temporary folder");
             let path = folder.path().join("history");
             std::fs::write(&path, bytes).expect("a temporary file");
-            analyze(&[path], rules(), Options { min_severity: Severity::None, details: true, ..Options::default() })
+            analyze(
+                &[path],
+                rules(),
+                Options { min_severity: Severity::None, details: true, ..Options::default() },
+            )
         })
     })
 }

@@ -64,7 +64,11 @@ fn judge_application(app: &Application) {
     assert_possible(&rules.measure(app));
     let _ = Charts::of(app, rules, &evaluation.findings);
     let _ = survey::ApplicationStragglers::of(app, &[], &survey::Settings::default(), None);
-    let _ = nodes::collect::Sample::of(app, &nodes::collect::Hosts::default(), &nodes::settings::Settings::default());
+    let _ = nodes::collect::Sample::of(
+        app,
+        &nodes::collect::Hosts::default(),
+        &nodes::settings::Settings::default(),
+    );
 }
 
 fn assert_possible(metrics: &Metrics) {
@@ -115,7 +119,8 @@ pub fn surveys(bytes: &[u8]) {
     std::fs::write(&paths[0], bytes).expect("a temporary file");
     let (options, shown) = (TextOptions::default(), Shown::default());
 
-    let survey = survey::report(&paths, &survey::Settings { sweep: true, ..survey::Settings::default() }, None);
+    let survey =
+        survey::report(&paths, &survey::Settings { sweep: true, ..survey::Settings::default() }, None);
     assert_utf8(|out| stragglers_report::write_text(&survey, options, shown, out));
     assert_json(&assert_utf8(|out| stragglers_report::write_json(&survey, shown, out)));
     for table in [Table::Stragglers, Table::Detectors, Table::Applications] {

@@ -137,13 +137,19 @@ impl<'a> Cursor<'a> {
     /// Takes an integer; fractions and exponents are refused.
     #[inline]
     pub(super) fn integer(&mut self) -> Scan<i64> {
+        self.short_integer().or_else(|Unexpected| self.any_integer())
+    }
+
+    /// Takes an integer of fewer than sixteen digits that has no sign; leaves the cursor where it was at anything else,
+    /// and within the last eight bytes.
+    #[inline]
+    pub(super) fn short_integer(&mut self) -> Scan<i64> {
         // Half of all counters are a single digit, mostly 0.
         if let [digit @ b'0'..=b'9', b',' | b'}', ..] = self.rest {
             let value = i64::from(digit - b'0');
             self.advance();
             return Ok(value);
         }
-        // Nearly all others have fewer than sixteen digits and something behind them.
         if let Some(head) = self.rest.first_chunk::<8>() {
             let (count, number) = leading_digits(u64::from_le_bytes(*head));
             let rest = self.rest.get(count..).unwrap_or_default();
@@ -162,7 +168,7 @@ impl<'a> Cursor<'a> {
                 }
             }
         }
-        self.any_integer()
+        Err(Unexpected)
     }
 
     fn any_integer(&mut self) -> Scan<i64> {

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, Write};
 
+use elephant_rs::input::budget::Budget;
 use elephant_rs::input::kind;
 use elephant_rs::input::window::ByteWindow;
+use elephant_rs::limits::Limits;
 use elephant_rs::model::Application;
 use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
 use elephant_rs::parse::{self, Parsed, jhist};
@@ -87,7 +89,7 @@ fn event_log(parts: &[&[u8]], block_len: usize, feed: fn(&[u8]) -> Feed) -> Pars
     };
     let parts = parts.iter().map(part).collect();
     let log = Log { parts, names: Names::default(), wholeness: Wholeness::default() };
-    spark::parse_in_blocks(&log, block_len)
+    spark::parse_in_blocks(&log, &Limits::default(), &Budget::unlimited(), block_len)
 }
 
 fn file(bytes: &[u8]) -> File {

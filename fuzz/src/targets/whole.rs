@@ -143,7 +143,7 @@ pub fn surveys(bytes: &[u8]) {
 
 fn analyzed(path: &PathBuf, bytes: &[u8]) -> Report {
     std::fs::write(path, bytes).expect("a temporary file");
-    let options = Options { min_severity: Severity::None, top: None, details: true, charts: 1 };
+    let options = Options { min_severity: Severity::None, details: true, charts: 1, ..Options::default() };
     analyze(std::slice::from_ref(path), size_blind_rules(), options)
 }
 

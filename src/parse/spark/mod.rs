@@ -11,8 +11,10 @@ mod feed;
 mod numbered;
 mod outcomes;
 mod plan;
+mod shape;
 mod strings;
 mod task;
+mod task_shape;
 mod twice_told;
 mod verify;
 
@@ -22,11 +24,16 @@ pub use verify::Wholeness;
 use std::io;
 
 use super::{Level, Parsed, Position, Problems};
+use crate::input::budget::Budget;
+use crate::limits::{self, Limits};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::units::Bytes;
 use build::Builder;
 use feed::{Batch, Pipeline};
+
+/// As many as a Hadoop 1 log may have jobs: a log of endless beginnings may not fill the memory.
+const MAX_APPLICATIONS: usize = 1 << 14;
 
 /// A log as it lies on disk.
 pub struct Log<'a> {
@@ -64,24 +71,42 @@ pub struct Names {
 /// Reads a log. What is broken is in the problems; whatever can be read is used.
 #[must_use]
 pub fn parse(log: &Log<'_>) -> Parsed {
-    parse_in_blocks(log, feed::BLOCK_LEN)
+    parse_within(log, &Limits::default(), &Budget::unlimited())
 }
 
-/// As [`parse`], with blocks of so many bytes, to test that nothing depends on where blocks end.
+/// The same within `limits` on lines and tasks, and for files within `budget`. Streams keep their budgets themselves.
+#[must_use]
+pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
+    parse_in_blocks(log, limits, budget, feed::BLOCK_LEN)
+}
+
+/// As [`parse_within`], with blocks of so many bytes, to test that nothing depends on where blocks end.
 #[doc(hidden)]
 #[must_use]
-pub fn parse_in_blocks(log: &Log<'_>, block_len: usize) -> Parsed {
-    let mut builder = Builder::new();
+pub fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_len: usize) -> Parsed {
+    let mut builder = Builder::within(limits);
     let mut parsed = Parsed::default();
     for part in &log.parts {
         let mut problems = Problems::default();
         let mut end = |builder: Builder| {
             // The names of files tell of one application only.
             let log = (&Names::default(), &Wholeness::default());
+            if parsed.applications.len() >= MAX_APPLICATIONS {
+                parsed.problems.warn(limits::REACHED, None, || {
+                    format!(
+                        "the log has more than {MAX_APPLICATIONS} applications, one behind the other; further ones \
+                         were passed over: split it"
+                    )
+                });
+                return;
+            }
             parsed.applications.extend(application(builder, log, &mut parsed.problems));
         };
         match (part.open)() {
-            Ok(feed) => read_part(Pipeline::new(feed, block_len), &mut builder, &mut problems, &mut end),
+            Ok(feed) => {
+                let pipeline = Pipeline::new(feed, limits, budget).in_blocks(block_len);
+                read_part(pipeline, &mut builder, &mut problems, &mut end);
+            }
             Err(message) => {
                 builder.spark.gaps.unread += 1;
                 problems.add(Level::Error, "unreadable", None, || message);
@@ -143,7 +168,7 @@ fn read_part(
     if let Err(error) = pipeline.run(take) {
         let position = Some(Position::Line(lines + 1));
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
-        let code = if cut { "truncated" } else { "damaged" };
+        let code = if cut { "truncated" } else { limits::code_of(&error, "damaged") };
         if !(cut && builder.seen.application_end) {
             builder.spark.gaps.unread += u64::from(!cut);
             problems.warn(code, position, || {

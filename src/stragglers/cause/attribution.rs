@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::components::{Clocks, Component};
-use super::counterfactual::{ComparedTask, Comparison, ComponentTimes, Scale};
+use super::counterfactual::{ComparedTask, ComparedValues, Comparison, ComponentTimes, Scale};
 use super::evidence::{Evidence, Fact, millis};
 use super::faults::{Fault, Faults};
 use super::hints::{self, FirstTasks};
@@ -108,8 +108,8 @@ struct Group<'a> {
     labelled: LabelledGroup<'a>,
     comparison: Comparison,
     components: Vec<(Component, ComponentTimes)>,
-    cpu: Vec<Option<f64>>,
-    spill: Vec<Option<f64>>,
+    cpu: ComparedValues,
+    spill: ComparedValues,
     beginning: ComponentTimes,
     first_tasks: FirstTasks,
     local_share: Option<f64>,
@@ -151,8 +151,9 @@ impl Context<'_> {
         });
         Group {
             components: components.collect(),
-            cpu: column(&|row| clocks.cpu_seconds(row)),
-            spill: executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect(),
+            cpu: comparison.values(column(&|row| clocks.cpu_seconds(row))),
+            spill: comparison
+                .values(executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect()),
             beginning: comparison.component(&column(&|row| hints::beginning(group, row))),
             first_tasks: FirstTasks::of(group, executions, &comparison, &self.first_ends),
             local_share: hints::local_share(group, executions),
@@ -278,7 +279,7 @@ impl Context<'_> {
             // Spilled records are counted for each record already.
             let scale =
                 if matches!(group.labelled.group.kind, TaskKind::Stage(_)) { scale } else { Scale::Duration };
-            let own = group.spill.get(place).copied().flatten().filter(|spilled| *spilled > 0.0);
+            let own = group.spill.value(place).filter(|spilled| *spilled > 0.0);
             let excess = group.comparison.excess(place, &group.spill, scale);
             let ratio = group.comparison.ratio(place, &group.spill, scale);
             let limit = self.params.spill_factor;

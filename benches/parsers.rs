@@ -9,6 +9,7 @@ use std::path::Path;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use elephant_rs::heuristics::Shared;
 use elephant_rs::input::codec;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::Application;
@@ -139,7 +140,7 @@ fn rules(criterion: &mut Criterion) {
         let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();
         group.throughput(Throughput::Elements(tasks));
         group.bench_function(rule.info.id.as_ref(), |bench| {
-            bench.iter(|| rule.verdict(black_box(app), &|| &metrics));
+            bench.iter(|| rule.verdict(black_box(app), &Shared::of(app), &|| &metrics));
         });
     }
     group.finish();

@@ -33,6 +33,7 @@ pub mod finding;
 pub mod fingerprint;
 pub mod heuristics;
 pub mod input;
+pub mod limits;
 pub mod metrics;
 pub mod model;
 pub mod node_metrics;

@@ -226,7 +226,7 @@ fn a_line_of_many_megabytes_costs_one_warning() {
     let text = Job::succeeded(&groups).history();
     let (head, tail) = text.split_at(text.rfind("{\"event\"").or_else(|| text.rfind("{\"type\"")).unwrap());
     let mut bytes = head.as_bytes().to_vec();
-    bytes.resize(bytes.len() + elephant_rs::parse::MAX_LINE_LEN + 10, b'[');
+    bytes.resize(bytes.len() + elephant_rs::limits::Limits::default().line_len() + 10, b'[');
     bytes.push(b'\n');
     bytes.extend_from_slice(tail.as_bytes());
     let parsed = avro_json(&bytes);

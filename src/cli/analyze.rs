@@ -39,7 +39,7 @@ impl Analyze {
         let Self { reading, judging } = self;
         let rules = judging.rules.load()?;
         let output = reading.open_output(None)?;
-        let options = judging.options();
+        let options = judging.options(reading);
         let report =
             reading.run(|progress| engine::analyze_with(&reading.paths, &rules, options, progress))?;
         reading.warn(&report.problems);

@@ -74,7 +74,7 @@ impl Check {
         let output = reading.open_output(Some(&self.baseline))?;
         let open = || Output::open(Some(&self.baseline)).map_err(OutputError::of_baseline);
         let file = self.update.then(open).transpose()?;
-        let shown = judging.options();
+        let shown = judging.options(reading);
         // All findings are compared; what is shown is chosen afterwards.
         let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
         let mut report =

@@ -76,7 +76,7 @@ impl Diff {
         if let Some(side) = Side::load(path)? {
             return Ok((side, false));
         }
-        let options = Options { details: true, ..Options::default() };
+        let options = Options { details: true, limits: self.reading.limits.limits(), ..Options::default() };
         let paths = [path.to_owned()];
         let report = self.reading.run(|progress| engine::analyze_with(&paths, rules, options, progress))?;
         self.reading.warn(&report.problems);

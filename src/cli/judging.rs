@@ -119,12 +119,13 @@ impl From<FormatArg> for Format {
 
 impl Judging {
     /// What to keep of each application.
-    pub(super) fn options(&self) -> Options {
+    pub(super) fn options(&self, reading: &Reading) -> Options {
         Options {
             min_severity: self.min_severity.into(),
             top: self.top.map(NonZeroUsize::get),
             details: self.details,
             charts: if self.format == FormatArg::Html { self.charts } else { 0 },
+            limits: reading.limits.limits(),
         }
     }
 

@@ -5,7 +5,9 @@ mod check;
 mod completions;
 mod diagnostics;
 mod diff;
+mod interrupt;
 mod judging;
+mod limits;
 mod logging;
 mod man;
 mod nodes;
@@ -140,9 +142,14 @@ pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // A closed pipe while help is printed is not worth a word.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Failure.into() } else { Exit::Clean.into() };
+            return match error.print() {
+                _ if error.use_stderr() => Exit::Failure.into(),
+                Err(failed) if !output::is_closed_pipe(&failed) => {
+                    output::complain("error", &format!("cannot write the help: {failed}"));
+                    Exit::Failure.into()
+                }
+                _ => Exit::Clean.into(),
+            };
         }
     };
     logging::start();

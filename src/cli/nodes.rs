@@ -109,8 +109,10 @@ impl Nodes {
         let output = self.reading.open_output(None)?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         let settings = self.settings();
-        let report =
-            self.reading.run(|progress| nodes::report_with(&self.reading.paths, settings, progress))?;
+        let limits = self.reading.limits.limits();
+        let report = self
+            .reading
+            .run(|progress| nodes::report_with(&self.reading.paths, settings, &limits, progress))?;
         self.reading.warn(&report.problems);
         let text = TextOptions { color: output.wants_color(self.reading.color), ..TextOptions::default() };
         let top = self.top.map(NonZeroUsize::get);

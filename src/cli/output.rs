@@ -6,10 +6,15 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
+use log::debug;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use super::Color;
+use super::interrupt::Temporary;
+
+/// As many links as Linux follows.
+const MAX_LINKS: usize = 40;
 
 /// A report that could not be written.
 #[derive(Debug, Error)]
@@ -43,7 +48,7 @@ pub(super) enum Output {
     Stdout,
     /// Written beside its place, then renamed.
     Beside {
-        temporary: NamedTempFile,
+        temporary: Temporary,
         place: PathBuf,
     },
     /// A device or a pipe, which cannot be replaced.
@@ -54,21 +59,28 @@ impl Output {
     pub(super) fn open(path: Option<&Path>) -> Result<Self, OutputError> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::Stdout) };
         let failed = |source| OutputError::Create { path: path.to_owned(), source };
-        // A link is followed, so that the file behind it is replaced and not the link.
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let place = behind_links(path).map_err(failed)?;
         match fs::metadata(&place) {
             Ok(meta) if meta.is_dir() => Err(failed(io::Error::from(ErrorKind::IsADirectory))),
             Ok(meta) if !meta.is_file() => {
                 let file = File::options().write(true).open(&place).map_err(failed)?;
                 Ok(Self::Direct(file))
             }
-            _ => {
+            meta => {
                 let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
                 let mut builder = tempfile::Builder::new();
                 builder.prefix(".elephant-rs-");
                 #[cfg(unix)]
                 builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-                let temporary = builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+                if meta.is_ok() {
+                    // Renaming would overwrite what may not be written.
+                    File::options().write(true).open(&place).map_err(failed)?;
+                }
+                let make = || builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+                let temporary = Temporary::make(make).map_err(failed)?;
+                if let Ok(meta) = meta {
+                    keep_mode(temporary.file(), &meta);
+                }
                 Ok(Self::Beside { temporary, place })
             }
         }
@@ -92,11 +104,34 @@ impl Output {
             Self::Stdout => Ok(buffered(io::stdout().lock(), render).map(drop)?),
             Self::Direct(file) => Ok(buffered(file, render).map(drop)?),
             Self::Beside { temporary, place } => {
-                let temporary = buffered(temporary, render)?;
-                let persisted = temporary.persist(&place);
-                persisted.map(drop).map_err(|error| OutputError::Create { path: place, source: error.error })
+                buffered(temporary.file().as_file(), render)?;
+                temporary.persist(&place).map_err(|source| OutputError::Create { path: place, source })
             }
         }
+    }
+}
+
+/// The place that links lead to, so that the file behind a link is replaced and not the link; it need not be there.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        if let Ok(there) = fs::canonicalize(&place) {
+            return Ok(there);
+        }
+        match fs::read_link(&place) {
+            Ok(target) => {
+                place = place.parent().map_or_else(|| target.clone(), |folder| folder.join(&target));
+            }
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many links lead to each other"))
+}
+
+/// Gives the new file the permissions of the one that it replaces; that it cannot have them is no reason to fail.
+fn keep_mode(file: &NamedTempFile, replaced: &fs::Metadata) {
+    if let Err(error) = file.as_file().set_permissions(replaced.permissions()) {
+        debug!("the report has other permissions than the file that it replaces: {error}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::logging;
+use super::{interrupt, logging};
 use crate::engine::{Progress, SoFar};
 use crate::units::Bytes;
 
@@ -40,6 +40,7 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
     }
     // Each change may draw, so the first one has to be whole.
     let bar = ProgressBar::new(u64::MAX).with_message(words(progress.so_far()));
+    interrupt::clear_on_interrupt(&bar);
     // The words come last: on a narrow terminal they are cut, and the line stays one.
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {bar:20} {wide_msg}") {
         bar.set_style(style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ").progress_chars("━╸─"));

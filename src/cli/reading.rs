@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rayon::{ThreadPool, ThreadPoolBuildError};
 
+use super::limits::LimitArgs;
 use super::output::{Output, OutputError};
 use super::{Color, output, progress};
 use crate::engine::{Progress, SourceProblem, SuppressionUse};
@@ -36,6 +37,8 @@ pub(super) struct Reading {
     /// Show no progress bar; there is one only on a terminal, and on runs that last
     #[arg(long)]
     no_progress: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
 }
 
 impl Reading {

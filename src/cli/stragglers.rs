@@ -141,7 +141,8 @@ impl Stragglers {
         let (metrics, told) = self.metrics()?;
         let settings = self.settings();
         let survey = |progress: &Progress| {
-            survey::report_with(&self.reading.paths, &settings, metrics.as_ref(), progress)
+            let limits = self.reading.limits.limits();
+            survey::report_with(&self.reading.paths, &settings, metrics.as_ref(), &limits, progress)
         };
         let mut report = self.reading.run(survey)?;
         report.problems.extend(told);

@@ -1,5 +1,7 @@
 //! Findings side by side.
 
+use rustc_hash::FxHashMap;
+
 use super::pair::keys;
 use super::side::{Finding, Run};
 use crate::severity::Severity;
@@ -97,9 +99,12 @@ impl<'a> Found<'a> {
     fn of(run: &'a Run) -> Self {
         let phases = run.phases.as_deref().unwrap_or_default();
         let phase_keys = Run::phase_keys(phases);
+        let mut keys_of_subjects = FxHashMap::default();
+        for (phase, key) in phases.iter().zip(&phase_keys) {
+            keys_of_subjects.entry(phase.subject.as_str()).or_insert(key);
+        }
         let subject = |finding: &Finding| {
-            let phase = phases.iter().position(|phase| phase.subject == finding.subject);
-            let key = phase.and_then(|at| phase_keys.get(at)).cloned();
+            let key = keys_of_subjects.get(finding.subject.as_str()).copied().cloned();
             match key {
                 Some(key) => key,
                 None if finding.subject.starts_with("executor ") => "executor".to_owned(),

@@ -20,6 +20,7 @@ use chrono::NaiveDate;
 use crate::baseline::Comparison;
 use crate::charts::Charts;
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Status};
@@ -49,11 +50,13 @@ pub struct Options {
     pub details: bool,
     /// So many applications have charts, the worst ones.
     pub charts: usize,
+    /// What each history may cost.
+    pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { min_severity: Severity::Low, top: None, details: false, charts: 0 }
+        Self { min_severity: Severity::Low, top: None, details: false, charts: 0, limits: Limits::default() }
     }
 }
 
@@ -186,7 +189,7 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 #[must_use]
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
     let charted = Charted::new(options.charts);
-    let visited = visit_with(paths, progress, |app, sources| {
+    let visited = visit_with(paths, &options.limits, progress, |app, sources| {
         let started = Instant::now();
         let (report, suppressed_by) = evaluate(app, sources, rules, options, &charted);
         progress.findings(report.counts.iter().skip(1).sum());

@@ -1,10 +1,13 @@
 //! Opens a source and gives it to the parser of its format.
 
+use crate::input::budget::{Budget, Metered};
+use crate::input::codec::Codec;
 use crate::input::error::InputError;
 use crate::input::inventory::Source;
 use crate::input::kind::SourceKind;
 use crate::input::part::Part;
 use crate::input::window::ByteWindow;
+use crate::limits::Limits;
 use crate::parse::spark::{self, Feed, Log, Names, Wholeness};
 use crate::parse::{Level, Parsed, Problems, hadoop1, jhist};
 use crate::units::Bytes;
@@ -13,37 +16,41 @@ use crate::units::Bytes;
 ///
 /// # Errors
 /// If it cannot be opened.
-pub(super) fn read(source: &Source) -> Result<Parsed, InputError> {
+pub(super) fn read(source: &Source, limits: &Limits) -> Result<Parsed, InputError> {
+    let stored = source.parts.iter().map(Part::stored_len).sum::<Option<u64>>().map(Bytes::new);
+    let is_compressed =
+        source.codec.is_some_and(|codec| codec != Codec::Plain) || source.parts.iter().any(Part::is_packed);
+    let budget = Budget::new(limits, stored.filter(|_| is_compressed));
     if source.kind == Some(SourceKind::SparkEventLog) {
-        return Ok(read_event_log(source));
+        return Ok(read_event_log(source, stored, limits, &budget));
     }
+    let expected = source.parts.first().and_then(Part::plain_len);
     let (stream, kind) = source.open()?;
-    let window = ByteWindow::new(stream);
+    let window = ByteWindow::new(Metered::new(stream, budget, expected));
     Ok(match kind {
-        SourceKind::JhistJson => jhist::json::parse(window),
-        SourceKind::JhistBinary => jhist::avro::parse(window),
-        SourceKind::Hadoop1History => hadoop1::parse(window),
+        SourceKind::JhistJson => jhist::json::parse_within(window, limits),
+        SourceKind::JhistBinary => jhist::avro::parse_within(window, limits),
+        SourceKind::Hadoop1History => hadoop1::parse_within(window, limits),
         SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Unrelated(_) => Parsed::default(),
     })
 }
 
-fn read_event_log(source: &Source) -> Parsed {
+fn read_event_log(source: &Source, stored: Option<Bytes>, limits: &Limits, budget: &Budget) -> Parsed {
     let Source { parts, log, .. } = source;
-    let stored = parts.iter().map(Part::stored_len).sum::<Option<u64>>();
     let part = |part: &'_ Part| spark::Part {
         name: part.name(),
         open: {
             let part = part.clone();
-            Box::new(move || feed(&part).map_err(|error| error.to_string()))
+            Box::new(move || feed(&part, budget).map_err(|error| error.to_string()))
         },
     };
-    let mut parsed = spark::parse(&Log {
+    let log = Log {
         parts: parts.iter().map(part).collect(),
         names: Names {
             application_id: log.application_id.clone(),
             attempt: log.attempt.clone(),
             spark_version: log.spark_version.clone(),
-            stored: stored.map(Bytes::new),
+            stored,
             rolling: log.rolling,
         },
         wholeness: Wholeness {
@@ -51,7 +58,8 @@ fn read_event_log(source: &Source) -> Parsed {
             compacted: log.compacted,
             missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_cut),
         },
-    });
+    };
+    let mut parsed = spark::parse_within(&log, limits, budget);
     names_tell(source, &mut parsed.problems);
     parsed
 }
@@ -80,11 +88,11 @@ fn names_tell(source: &Source, problems: &mut Problems) {
     }
 }
 
-fn feed(part: &Part) -> Result<Feed, InputError> {
+fn feed(part: &Part, budget: &Budget) -> Result<Feed, InputError> {
     match part.plain_file() {
         Some(file) => file
             .map(|(file, len)| Feed::File(file, len))
             .map_err(|error| InputError::from_io(part.file(), error)),
-        None => Ok(Feed::Stream(Box::new(part.open()?))),
+        None => Ok(Feed::Stream(Box::new(Metered::new(part.open()?, budget.clone(), None)))),
     }
 }

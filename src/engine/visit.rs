@@ -9,10 +9,11 @@ use rayon::prelude::*;
 
 use super::{Progress, Summary, progress, read};
 use crate::input::discover;
-use crate::input::inventory::{Inventory, Source};
+use crate::input::inventory::{Inventory, Skipped, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
-use crate::input::kind::SourceKind;
+use crate::input::kind::{Reason, SourceKind};
 use crate::input::part::Part;
+use crate::limits::Limits;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
 use crate::parse::{Level, Parsed, Problem, jobconf};
@@ -103,25 +104,26 @@ pub struct Visit<T> {
 /// application lives only as long as `look` takes.
 #[must_use]
 pub fn visit<T: Send>(paths: &[PathBuf], look: impl Fn(&Application, &[String]) -> T + Sync) -> Visited<T> {
-    visit_with(paths, &Progress::default(), look)
+    visit_with(paths, &Limits::default(), &Progress::default(), look)
 }
 
-/// The same, telling `progress` how far it is.
+/// The same within `limits` on each history, telling `progress` how far it is.
 #[must_use]
 pub fn visit_with<T: Send>(
     paths: &[PathBuf],
+    limits: &Limits,
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
     let started = Instant::now();
-    let mut inventory = discover::discover(paths);
-    inventory.look_at_streams();
+    let mut inventory = discover::discover_within(paths, limits);
+    inventory.look_at_streams(limits);
     log_inventory(&inventory, started);
     let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
     progress.found(&stored);
     let started = Instant::now();
     let look_into = |source: &Source, stored: u64| {
-        let outcome = look_into(source, &inventory, &look);
+        let outcome = look_into(source, &inventory, limits, &look);
         progress.read(stored);
         outcome
     };
@@ -177,13 +179,14 @@ struct SourceOutcome<T> {
 fn look_into<T>(
     source: &Source,
     inventory: &Inventory,
+    limits: &Limits,
     look: impl Fn(&Application, &[String]) -> T,
 ) -> SourceOutcome<T> {
     let name = source.path.to_string();
     let mut outcome =
         SourceOutcome { applications: Vec::new(), problems: Vec::new(), confs: Vec::new(), failed: false };
     let started = Instant::now();
-    let parsed = match read::read(source) {
+    let parsed = match read::read(source, limits) {
         Ok(parsed) => parsed,
         Err(error) => {
             outcome.failed = true;
@@ -315,6 +318,7 @@ fn assemble<T>(inventory: &Inventory, outcomes: impl Iterator<Item = SourceOutco
         let source = failure.error.path().display().to_string();
         visited.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
     }
+    visited.problems.extend(inventory.skipped.iter().filter_map(named_in_vain));
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
         visited.named_input_failed |= outcome.failed && source.named_by_user;
         let files = if outcome.failed { &mut failed } else { &mut analysed };
@@ -330,6 +334,31 @@ fn assemble<T>(inventory: &Inventory, outcomes: impl Iterator<Item = SourceOutco
     supersede(&mut visited);
     visited.summary.applications = visited.applications.len() as u64;
     visited
+}
+
+/// The problem with files that the user named and that hold no history. Side files of histories are none: a pattern
+/// such as `history/*` names them, too.
+fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
+    let Skipped { reason, named_by_user, count, path } = skipped;
+    let is_side_file = matches!(
+        reason,
+        Reason::Checksum
+            | Reason::SuccessMarker
+            | Reason::JobSummary
+            | Reason::LogMarker
+            | Reason::SupersededPart
+            | Reason::DoubledPart
+    );
+    (*named_by_user && !is_side_file).then(|| SourceProblem {
+        source: path.display().to_string(),
+        problem: Problem {
+            level: Level::Warning,
+            code: "no-history",
+            position: None,
+            message: format!("it was named and is no job history: {reason}"),
+            count: *count,
+        },
+    })
 }
 
 /// Each attempt of a job's master leaves a history of its own in the staging folder, and the later one

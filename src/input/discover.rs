@@ -18,6 +18,7 @@ use super::found::{Candidate, Sorter};
 use super::inventory::{Failure, Inventory, by_bytes};
 use super::kind::Reason;
 use super::source::{Source, SourcePath};
+use crate::limits::Limits;
 
 /// Files looked at together, which is what waits in memory.
 const BATCH: usize = 1024;
@@ -28,10 +29,16 @@ const BATCH: usize = 1024;
 /// What cannot be read is in [`Inventory::failures`]; it never keeps the others from being found.
 #[must_use]
 pub fn discover(paths: &[PathBuf]) -> Inventory {
+    discover_within(paths, &Limits::default())
+}
+
+/// The same within `limits` on what archives unpack to.
+#[must_use]
+pub fn discover_within(paths: &[PathBuf], limits: &Limits) -> Inventory {
     let mut paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     paths.sort_by(|a, b| by_bytes(a, b));
     paths.dedup();
-    let mut walk = Walk::default();
+    let mut walk = Walk { limits: *limits, ..Walk::default() };
     let folders: Vec<&Path> = paths.into_iter().filter(|path| walk.named_path(path)).collect();
     for folder in &folders {
         walk.folder(folder);
@@ -46,6 +53,7 @@ pub fn discover(paths: &[PathBuf]) -> Inventory {
 #[derive(Default)]
 struct Walk {
     sorter: Sorter,
+    limits: Limits,
     batch: Vec<Candidate>,
     /// Canonical paths of the folders entered or, if named, about to be.
     folders: FxHashSet<PathBuf>,
@@ -193,7 +201,7 @@ impl Walk {
     /// Looks into the files of the batch, several at a time, and keeps their order.
     fn look_at_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        let looks: Vec<_> = batch.into_par_iter().map(Candidate::look).collect();
+        let looks: Vec<_> = batch.into_par_iter().map(|candidate| candidate.look(&self.limits)).collect();
         for look in looks {
             self.sorter.take(look);
         }

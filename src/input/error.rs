@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::codec::Codec;
+use crate::limits::{self, LimitReached};
 
 /// Why a path could not be used.
 #[derive(Debug, Error)]
@@ -46,6 +47,14 @@ pub enum InputError {
         /// The archive and the member.
         path: PathBuf,
     },
+    /// An archive that is read in part, because unpacking more of it would pass a limit.
+    #[error("{path} is read in part: {reached}, and so does unpacking it and naming the folder", path = .path.display())]
+    ArchiveTooLarge {
+        /// The archive.
+        path: PathBuf,
+        /// The limit.
+        reached: LimitReached,
+    },
     /// The members of an archive cannot be found.
     #[error("cannot read the archive {path}: {reason}; fetch it again, or unpack it and name the folder", path = .path.display())]
     BrokenArchive {
@@ -68,6 +77,7 @@ impl InputError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not-found",
+            Self::ArchiveTooLarge { .. } => limits::REACHED,
             _ => "unreadable",
         }
     }
@@ -81,6 +91,7 @@ impl InputError {
             | Self::NotReadableAsFile { path }
             | Self::Undecodable { path, .. }
             | Self::ForeignMember { path }
+            | Self::ArchiveTooLarge { path, .. }
             | Self::BrokenArchive { path, .. } => path,
         }
     }

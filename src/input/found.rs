@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::archive::{self, Member};
+use super::archive::{self, Member, Members};
 use super::codec::{self, Codec};
 use super::error::InputError;
 use super::inventory::{ConfFile, Failure, Inventory, identify};
@@ -13,6 +13,7 @@ use super::log_folder::Logs;
 use super::log_name;
 use super::part::Part;
 use super::source::{LogFolder, Source, SourcePath};
+use crate::limits::Limits;
 
 /// A file to be looked at.
 pub(super) struct Candidate {
@@ -42,10 +43,10 @@ pub(super) struct Found {
 }
 
 impl Candidate {
-    pub(super) fn look(self) -> Look {
+    pub(super) fn look(self, limits: &Limits) -> Look {
         let Self { path, named_by_user } = self;
         let look = match look_into(&path) {
-            Ok((_, SourceKind::Unrelated(Reason::Archive))) => match members(&path) {
+            Ok((_, SourceKind::Unrelated(Reason::Archive))) => match members(&path, limits) {
                 Ok(members) => {
                     return Look::Archive(inventory_of(members, named_by_user), path, named_by_user);
                 }
@@ -57,8 +58,8 @@ impl Candidate {
     }
 }
 
-fn members(path: &Path) -> Result<Vec<Member>, InputError> {
-    archive::members(codec::open(path)?, path, path)
+fn members(path: &Path, limits: &Limits) -> Result<Members, InputError> {
+    archive::members(codec::open(path)?, path, path, limits)
 }
 
 fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
@@ -68,12 +69,17 @@ fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
 }
 
 /// What is in an archive.
-pub(super) fn inventory_of(members: Vec<Member>, named_by_user: bool) -> Inventory {
+pub(super) fn inventory_of(contents: Members, named_by_user: bool) -> Inventory {
+    let Members { members, trouble } = contents;
     let mut sorter = Sorter::default();
     for member in members.into_iter().filter(|member| !log_name::is_litter(member.name())) {
         sorter.sort_in(Found::member(member, named_by_user));
     }
-    sorter.finish(&[])
+    let mut inventory = sorter.finish(&[]);
+    let failure = |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user };
+    // In front of its members' own: the first stands for all.
+    inventory.failures.splice(0..0, trouble.map(failure));
+    inventory
 }
 
 impl Found {

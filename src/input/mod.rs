@@ -9,9 +9,10 @@
 //! are treated as files in folders.
 //!
 //! A [`source::Source`] is read [`part::Part`] by part, each opened again; parsers read it through a
-//! [`window`]. Streams are looked at by [`inventory::Inventory::look_at_streams`]. Trouble with one file is an [`error::InputError`] beside the others, never the end of the run.
+//! [`window`], within a [`budget`]. Streams are looked at by [`inventory::Inventory::look_at_streams`]. Trouble with one file is an [`error::InputError`] beside the others, never the end of the run.
 
 mod archive;
+pub mod budget;
 pub mod codec;
 pub mod discover;
 pub mod error;

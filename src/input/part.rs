@@ -82,6 +82,12 @@ impl Part {
         }
     }
 
+    /// Whether an archive stores it compressed, whatever compression it has itself.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        matches!(&self.place, Place::Member(member) if member.is_compressed())
+    }
+
     /// Its length as it is stored, compressed if it is; `None` for a stream.
     #[must_use]
     pub fn stored_len(&self) -> Option<u64> {
@@ -90,6 +96,12 @@ impl Part {
             Place::Stream(_) => None,
             Place::Member(member) => member.stored_len(),
         }
+    }
+
+    /// The length of a file on disk, where it is not compressed and so all of it has to be read.
+    #[must_use]
+    pub fn plain_len(&self) -> Option<u64> {
+        self.plain_file()?.ok().map(|(_, len)| len)
     }
 
     /// The file itself with its length where the part is a file on disk without compression, so that several

@@ -9,6 +9,7 @@ use super::found::inventory_of;
 use super::inventory::{Failure, Inventory, identify};
 use super::kind::{Reason, SourceKind};
 use super::source::{Source, SourcePath};
+use crate::limits::Limits;
 
 /// What a stream turned out to be.
 enum Outcome {
@@ -21,13 +22,13 @@ impl Inventory {
     /// Looks at the streams among the histories, which [`discover`](super::discover::discover) leaves alone
     /// since that waits for somebody to write: their kind is known then, and an archive is replaced by its
     /// members.
-    pub fn look_at_streams(&mut self) {
+    pub fn look_at_streams(&mut self, limits: &Limits) {
         let (streams, known) =
             std::mem::take(&mut self.histories).into_iter().partition(|source| source.kind.is_none());
         self.histories = known;
         let streams: Vec<Source> = streams;
         // All at once: one may be written only while another is read.
-        let outcomes: Vec<_> = streams.into_par_iter().map(look_at).collect();
+        let outcomes: Vec<_> = streams.into_par_iter().map(|source| look_at(source, limits)).collect();
         for outcome in outcomes {
             match outcome {
                 Outcome::One(source) => self.histories.push(source),
@@ -44,9 +45,9 @@ impl Inventory {
     }
 }
 
-fn look_at(source: Source) -> Outcome {
+fn look_at(source: Source, limits: &Limits) -> Outcome {
     match open(&source) {
-        Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded),
+        Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits),
         Ok((decoded, kind)) => {
             let codec = Some(decoded.codec());
             if let Some(part) = source.parts.first() {
@@ -64,13 +65,13 @@ fn open(source: &Source) -> Result<(Decoded, SourceKind), InputError> {
     Ok((decoded, kind))
 }
 
-fn members(source: Source, decoded: Decoded) -> Outcome {
+fn members(source: Source, decoded: Decoded, limits: &Limits) -> Outcome {
     let file = source.path.as_path();
     let shown = match &source.path {
         SourcePath::Stdin => std::path::PathBuf::from(source.path.to_string()),
         path => path.as_path().to_path_buf(),
     };
-    match archive::members(decoded, file, &shown) {
+    match archive::members(decoded, file, &shown, limits) {
         Ok(members) => {
             let inventory = inventory_of(members, source.named_by_user);
             Outcome::Members(source, inventory)

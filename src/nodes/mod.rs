@@ -21,6 +21,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::engine::{self, Progress, SourceProblem, Visited, visit_with};
+use crate::limits::Limits;
 use cluster::Cluster;
 use collect::{Hosts, Sample};
 use indicators::Node;
@@ -62,14 +63,19 @@ pub struct Ranking {
 /// Ranks the nodes of all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
-    report_with(paths, settings, &Progress::default())
+    report_with(paths, settings, &Limits::default(), &Progress::default())
 }
 
-/// The same, telling `progress` how far it is.
+/// The same within `limits` on each history, telling `progress` how far it is.
 #[must_use]
-pub fn report_with(paths: &[PathBuf], settings: Settings, progress: &Progress) -> NodesReport {
+pub fn report_with(
+    paths: &[PathBuf],
+    settings: Settings,
+    limits: &Limits,
+    progress: &Progress,
+) -> NodesReport {
     let hosts = Hosts::default();
-    let visited = visit_with(paths, progress, |app, _| Sample::of(app, &hosts, &settings)).distinct();
+    let visited = visit_with(paths, limits, progress, |app, _| Sample::of(app, &hosts, &settings)).distinct();
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut cluster = Cluster::default();
     for application in applications {

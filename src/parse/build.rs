@@ -8,7 +8,9 @@ use super::ids::{AttemptId, TaskId};
 use super::problem::{Level, Position, Problems};
 use super::reading::{MAX_TEXT_LEN, Moments, cut, locality, set_text, task_kind};
 use super::rows::{ByAttempt, ByTask};
+use super::too_many;
 use super::verify;
+use crate::limits::{self, Limits};
 use crate::model::counters::CounterSet;
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Interner, MasterAttempt, Status, Symbol};
@@ -39,6 +41,7 @@ pub struct HistoryBuilder {
     seen_submission: bool,
     seen_end: bool,
     lost_events: bool,
+    limits: Limits,
 }
 
 /// Where a task is stored: an index into the groups and a row of its tasks.
@@ -62,6 +65,7 @@ impl Default for HistoryBuilder {
             seen_submission: false,
             seen_end: false,
             lost_events: false,
+            limits: Limits::default(),
         }
     }
 }
@@ -71,6 +75,11 @@ impl HistoryBuilder {
     #[must_use]
     pub fn with_clocks(clocks: Clocks) -> Self {
         Self { clocks, ..Self::default() }
+    }
+
+    /// Holds no more tasks and attempts than `limits` allow.
+    pub fn keep_within(&mut self, limits: &Limits) {
+        self.limits = *limits;
     }
 
     /// What a decoder needs to record counters into an [`EventPayload`].
@@ -438,6 +447,10 @@ impl HistoryBuilder {
         {
             self.app.id = job;
         }
+        let held = self.groups.iter().map(|group| group.tasks.len()).sum();
+        if !self.has_room(held) {
+            return None;
+        }
         let kind = task_kind(fields.task_type.as_deref(), id);
         let group = KINDS.iter().position(|&k| k == kind)?;
         let row = u32::try_from(self.groups.get_mut(group)?.tasks.push(id.number)).ok()?;
@@ -450,9 +463,23 @@ impl HistoryBuilder {
         if let Some(row) = self.attempts.get(id) {
             return Some(row as usize);
         }
+        let held = self.attempt_count();
+        if !self.has_room(held) {
+            return None;
+        }
         let row = self.groups.get_mut(task.group)?.attempts.push(task.row, id.number);
         self.attempts.insert(id, u32::try_from(row).ok()?);
         Some(row)
+    }
+
+    /// Whether one more of a kind of which `held` are there may be held; tells where not.
+    fn has_room(&mut self, held: usize) -> bool {
+        let room = self.limits.has_room(held);
+        if !room {
+            self.lost_events = true;
+            self.problems.warn(limits::REACHED, None, || too_many(&self.limits));
+        }
+        room
     }
 
     fn place(&mut self, fields: &EventFields<'_>) -> (Option<Symbol>, Option<Symbol>) {

@@ -17,12 +17,12 @@ mod verify;
 
 pub use problem::{Level, Position, Problem, Problems};
 
+use crate::limits::Limits;
 use crate::model::Application;
 use crate::model::conf::Conf;
 
-/// Lines beyond this many bytes are passed over. The longest line of a real history (a job's total
-/// counters, or a schema) has some 100 KiB.
-pub const MAX_LINE_LEN: usize = 64 << 20;
+/// No event of a binary history is longer, and no value in one, whatever the limits are.
+const MAX_EVENT_LEN: usize = 64 << 20;
 
 /// What a source holds.
 #[derive(Debug, Default)]
@@ -35,4 +35,21 @@ pub struct Parsed {
     pub problems: Problems,
     /// What went wrong in the parts of a source that lies in several files, by the part's name.
     pub part_problems: Vec<(String, Problems)>,
+}
+
+/// The message on something that is longer than a line may be.
+fn too_long(what: &str, limits: &Limits) -> String {
+    let most = limits.line.unwrap_or_default();
+    format!(
+        "{what} is longer than {most} and was passed over; what it tells is missing (--max-line allows more)"
+    )
+}
+
+/// The message on tasks and their like beyond the limit.
+fn too_many(limits: &Limits) -> String {
+    let most = limits.tasks.unwrap_or_default();
+    format!(
+        "it has more than {most} tasks or attempts, or too many stages, jobs, executors or queries; what is beyond was \
+         passed over (--max-tasks allows more)"
+    )
 }

@@ -90,12 +90,16 @@ fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
     failed.filter_map(|text| quoted(app.strings.get(text)?)).next_back()
 }
 
+/// So many failed jobs are asked for their reason; a log may have a million that do not tell.
+const LOOKED_AT: usize = 100;
+
 /// Why the first failed job failed that says so.
 pub(super) fn reason_of_job<'a>(app: &'a Application, spark: &'a Spark) -> Option<(u32, String)> {
-    let mut failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
-    failed.find_map(|job| {
-        let ran =
-            |stage: &&Stage| job.stages.contains(&stage.id.stage) && stage.status == StageStatus::Failed;
+    let failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
+    failed.take(LOOKED_AT).find_map(|job| {
+        let ran = |stage: &&Stage| {
+            stage.status == StageStatus::Failed && job.stages.binary_search(&stage.id.stage).is_ok()
+        };
         Some((job.id, reason(app, spark.stages.iter().filter(ran), job.failure.as_deref())?))
     })
 }

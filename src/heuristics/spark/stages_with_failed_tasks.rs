@@ -6,6 +6,8 @@ mod failures;
 
 use std::cmp::Reverse;
 
+use rustc_hash::FxHashMap;
+
 use super::containers::life;
 use super::losses::{Loss, lost_executors};
 use super::stage_text::{first_line, label};
@@ -85,13 +87,14 @@ impl Check for Failed {
         if spark.stages.iter().all(|stage| stage.group.is_none()) {
             return Verdict::NotEvaluated("no stage ran a task".to_owned());
         }
+        let done = Done::of(spark);
         let mut bad: Vec<Bad<'_>> =
-            spark.stages.iter().filter_map(|stage| params.judge(app, spark, stage)).collect();
+            spark.stages.iter().filter_map(|stage| params.judge(app, &done, stage)).collect();
         let stages = bad.len() as u64;
         bad.sort_by_key(|bad| (Reverse(bad.severity), Reverse(bad.failures.failed), bad.stage.id));
         let more = bad.len().saturating_sub(REPORTED);
         let told = bad.iter().take(REPORTED);
-        let mut judged: Vec<Judgement> = told.map(|bad| params.finding(app, spark, bad)).collect();
+        let mut judged: Vec<Judgement> = told.map(|bad| params.finding(app, (spark, &done), bad)).collect();
         if more > 0
             && let Some(last) = judged.last_mut()
         {
@@ -109,14 +112,14 @@ impl Check for Failed {
 }
 
 impl Failing {
-    fn judge<'a>(&self, app: &Application, spark: &Spark, stage: &'a Stage) -> Option<Bad<'a>> {
+    fn judge<'a>(&self, app: &Application, done: &Done, stage: &'a Stage) -> Option<Bad<'a>> {
         let group = app.groups.get(stage.group?)?;
         let failures = Failures::of(app, group);
         let tasks = stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64);
         let failed = stage.status == StageStatus::Failed;
         let severity = match self.failed_stage {
             FailedStage::DrElephant if failed => failures.outweigh_the_done(),
-            FailedStage::Critical if failed && !did_its_work_later(spark, stage) && failures.failed > 0 => {
+            FailedStage::Critical if failed && !done.later_than(stage) && failures.failed > 0 => {
                 Severity::Critical
             }
             _ => self.by_share(&failures, tasks),
@@ -143,22 +146,22 @@ impl Failing {
         memory.max(share.min(self.failed_attempts.severity(failures.failed as f64)))
     }
 
-    fn finding(&self, app: &Application, spark: &Spark, bad: &Bad<'_>) -> Judgement {
+    fn finding(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> Judgement {
         let Bad { stage, failures, tasks, severity } = bad;
         Judgement {
             severity: *severity,
             subject: Subject::Stage(stage.id),
             tasks: *tasks,
-            message: self.message(app, spark, bad),
+            message: self.message(app, (spark, done), bad),
             evidence: failures.evidence(*tasks, stage.failure.as_deref().map(first_line)),
             advice: advice::against(app, spark, failures, stage.status == StageStatus::Complete),
         }
     }
 
-    fn message(&self, app: &Application, spark: &Spark, bad: &Bad<'_>) -> String {
+    fn message(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> String {
         let Bad { stage, failures, tasks, severity } = bad;
         let failed = stage.status == StageStatus::Failed;
-        let end = match (failed, did_its_work_later(spark, stage)) {
+        let end = match (failed, done.later_than(stage)) {
             (true, false) => "the stage failed, ",
             (true, true) => "the stage had to run again, ",
             _ => "",
@@ -234,13 +237,19 @@ impl Failing {
     }
 }
 
-/// Whether a later attempt of the same stage did its work.
-fn did_its_work_later(spark: &Spark, stage: &Stage) -> bool {
-    spark.stages.iter().any(|other| {
-        other.id.stage == stage.id.stage
-            && other.id.attempt > stage.id.attempt
-            && other.status == StageStatus::Complete
-    })
+/// The last attempt of each stage that did the stage's work.
+struct Done(FxHashMap<u32, u32>);
+
+impl Done {
+    fn of(spark: &Spark) -> Self {
+        let done = spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete);
+        Self(done.map(|stage| (stage.id.stage, stage.id.attempt)).collect())
+    }
+
+    /// Whether a later attempt of the same stage did its work.
+    fn later_than(&self, stage: &Stage) -> bool {
+        self.0.get(&stage.id.stage).is_some_and(|&attempt| attempt > stage.id.attempt)
+    }
 }
 
 /// "executor 1 on worker1 was lost 20 s after it was added: Command exited with code 137".

@@ -10,15 +10,19 @@ mod tar;
 mod zip;
 mod zip_walk;
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::budget::{Budget, Metered};
 use super::codec::{Codec, Decoded};
 use super::error::InputError;
+use crate::limits::Limits;
+use crate::units::Bytes;
 use inflate::Inflate;
 use region::Region;
+use spool::Spooled;
 
 /// Members beyond this number are not looked at.
 const MAX_MEMBERS: usize = 100_000;
@@ -69,27 +73,53 @@ enum Packing {
 struct Listing {
     entries: Vec<Entry>,
     cut: bool,
+    /// Whether members were left out because they lie in others: a few bytes would count a thousand times.
+    overlap: bool,
+}
+
+/// What an archive holds, and what is wrong with it nevertheless.
+pub(super) struct Members {
+    pub(super) members: Vec<Member>,
+    pub(super) trouble: Option<InputError>,
 }
 
 /// The files in an archive whose first bytes are in `head`.
 ///
 /// # Errors
 /// If it cannot be read, or is so damaged that no member is found.
-pub(super) fn members(decoded: Decoded, file: &Path, shown: &Path) -> Result<Vec<Member>, InputError> {
+pub(super) fn members(
+    decoded: Decoded,
+    file: &Path,
+    shown: &Path,
+    limits: &Limits,
+) -> Result<Members, InputError> {
     let is_on_disk = decoded.codec() == Codec::Plain && file.is_file();
-    let (bytes, spool_cut) = if is_on_disk {
-        (open(file)?, false)
+    let stored = fs::metadata(file).ok().filter(Metadata::is_file).map(|metadata| Bytes::new(metadata.len()));
+    let budget = Budget::new(limits, stored);
+    let Spooled { file: bytes, cut: spool_cut, reached } = if is_on_disk {
+        Spooled { file: open(file)?, cut: false, reached: None }
     } else {
-        spool::write(decoded).map_err(|reason| broken(shown, reason))?
+        spool::write(Metered::new(decoded, budget.clone(), None)).map_err(|reason| broken(shown, reason))?
     };
-    let listing = list(&bytes).map_err(|reason| broken(shown, reason))?;
+    let listing = list(&bytes, &budget).map_err(|reason| match reached {
+        Some(reached) => InputError::ArchiveTooLarge { path: shown.to_path_buf(), reached },
+        None => broken(shown, reason),
+    })?;
     let archive = Arc::new(Archive {
         file: file.to_path_buf(),
         shown: shown.to_path_buf(),
         spooled: (!is_on_disk).then_some(bytes),
         cut: listing.cut || spool_cut,
     });
-    Ok(listing.entries.into_iter().map(|entry| Member::new(&archive, entry)).collect())
+    let trouble = match reached {
+        Some(reached) => Some(InputError::ArchiveTooLarge { path: shown.to_path_buf(), reached }),
+        None if listing.overlap => {
+            Some(broken(shown, "members that lie in each other were left out".to_owned()))
+        }
+        None => None,
+    };
+    let members = listing.entries.into_iter().map(|entry| Member::new(&archive, entry)).collect();
+    Ok(Members { members, trouble })
 }
 
 fn open(path: &Path) -> Result<Arc<File>, InputError> {
@@ -100,10 +130,11 @@ fn broken(path: &Path, reason: String) -> InputError {
     InputError::BrokenArchive { path: path.to_path_buf(), reason }
 }
 
-fn list(bytes: &Arc<File>) -> Result<Listing, String> {
+fn list(bytes: &Arc<File>, budget: &Budget) -> Result<Listing, String> {
     let mut head = [0; 4];
     let is_zip = Region::new(bytes, 0, None).read_exact(&mut head).is_ok() && head.starts_with(b"PK");
-    let listing = if is_zip { zip::list(bytes).or_else(|_| zip_walk::list(bytes)) } else { tar::list(bytes) };
+    let listing =
+        if is_zip { zip::list(bytes).or_else(|_| zip_walk::list(bytes, budget)) } else { tar::list(bytes) };
     let listing = listing.map_err(|error| error.to_string())?;
     if listing.entries.is_empty() && listing.cut {
         return Err("it is cut before the end of its first member".to_owned());
@@ -142,6 +173,10 @@ impl Member {
 
     pub(super) fn is_in_cut_archive(&self) -> bool {
         self.archive.cut
+    }
+
+    pub(super) fn is_compressed(&self) -> bool {
+        self.entry.packing == Packing::Deflated
     }
 
     pub(super) fn stored_len(&self) -> Option<u64> {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use zip::CompressionMethod;
 use zip::ZipArchive;
 use zip::read::ZipFile;
@@ -22,7 +23,32 @@ pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
             entries.extend(entry(&file));
         }
     }
-    Ok(Listing { entries, cut: false })
+    let overlap = leave_out_overlaps(&mut entries);
+    Ok(Listing { entries, cut: false, overlap })
+}
+
+/// Leaves out members whose bytes belong to another; `true` if there are any.
+fn leave_out_overlaps(entries: &mut Vec<Entry>) -> bool {
+    let mut order: Vec<(u64, u64)> = entries.iter().map(|entry| (entry.at, end(entry))).collect();
+    order.sort_unstable();
+    let mut taken = FxHashSet::default();
+    let (mut behind, mut overlap) = (0, false);
+    for place in order {
+        if place.0 >= behind {
+            behind = place.1;
+            overlap |= !taken.insert(place);
+        } else {
+            overlap = true;
+        }
+    }
+    if overlap {
+        entries.retain(|entry| taken.remove(&(entry.at, end(entry))));
+    }
+    overlap
+}
+
+fn end(entry: &Entry) -> u64 {
+    entry.at.saturating_add(entry.stored_len.unwrap_or_default())
 }
 
 fn entry<R: std::io::Read>(file: &ZipFile<'_, R>) -> Option<Entry> {

@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
+use crate::input::budget::{Budget, Metered};
+use crate::limits::behind;
+
 use super::inflate::Inflate;
 use super::region::Region;
 use super::{Entry, Listing, MAX_MEMBERS, Packing};
@@ -21,7 +24,7 @@ const DEFLATE: u16 = 8;
 /// A length that stands in a record of its own, because it does not fit.
 const LONG: u32 = u32::MAX;
 
-pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
+pub(super) fn list(bytes: &Arc<File>, budget: &Budget) -> io::Result<Listing> {
     let len = bytes.metadata()?.len();
     let mut listing = Listing { cut: true, ..Listing::default() };
     let mut at = 0;
@@ -30,7 +33,7 @@ pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
             listing.cut = !starts_with(bytes, at, DIRECTORY);
             return Ok(listing);
         };
-        let end = end_of(bytes, &entry)?;
+        let end = end_of(bytes, &entry, budget)?;
         let is_whole = end.is_some_and(|end| end <= len);
         let stored_len =
             if is_whole || flags & LENGTHS_FOLLOW == 0 { end.map(|end| end - entry.at) } else { None };
@@ -77,7 +80,7 @@ fn header(bytes: &Arc<File>, at: u64) -> io::Result<Option<(Entry, u16)>> {
 }
 
 /// Where the bytes of a member end; `None` if the archive is cut before that can be told.
-fn end_of(bytes: &Arc<File>, entry: &Entry) -> io::Result<Option<u64>> {
+fn end_of(bytes: &Arc<File>, entry: &Entry, budget: &Budget) -> io::Result<Option<u64>> {
     if let Some(len) = entry.stored_len {
         return Ok(Some(entry.at.saturating_add(len)));
     }
@@ -85,7 +88,9 @@ fn end_of(bytes: &Arc<File>, entry: &Entry) -> io::Result<Option<u64>> {
         return Ok(None);
     }
     let mut member = Inflate::new(Region::new(bytes, entry.at, None), None);
-    match io::copy(&mut member, &mut io::sink()) {
+    // Beyond its budget an archive counts as cut.
+    match io::copy(&mut Metered::new(&mut member, budget.clone(), None), &mut io::sink()) {
+        Err(error) if behind(&error).is_some() => Ok(None),
         Ok(_) if member.has_ended() => Ok(Some(entry.at + member.used())),
         Err(error) if !matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) => {
             Err(error)

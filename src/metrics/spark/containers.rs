@@ -25,7 +25,7 @@ const DEFAULT_PROFILE: u32 = 0;
 pub(super) struct Containers<'a> {
     conf: &'a Conf,
     manager: ClusterManager,
-    profiles: &'a [ResourceProfile],
+    spark: &'a Spark,
     major_version: Option<u32>,
     step: Bytes,
 }
@@ -58,7 +58,7 @@ impl<'a> Containers<'a> {
         Some(Self {
             conf: &app.conf,
             manager: manager(app, spark).filter(|_| has_settings)?,
-            profiles: &spark.resource_profiles,
+            spark,
             major_version: version.and_then(|major| major.parse().ok()),
             step: Bytes::from_f64(params.allocation_step.get()).unwrap_or_default(),
         })
@@ -68,7 +68,7 @@ impl<'a> Containers<'a> {
     pub(super) fn executor(&self, profile: Option<u32>) -> Option<Bytes> {
         let profile = match profile.filter(|&id| id != DEFAULT_PROFILE) {
             // A profile that the log does not describe may ask for anything.
-            Some(id) => Some(self.profiles.iter().find(|profile| profile.id == id)?),
+            Some(id) => Some(self.spark.resource_profile(id)?),
             None => None,
         };
         let heap = || profile.and_then(|profile| profile.memory).or_else(|| self.executor_heap());

@@ -84,7 +84,8 @@ impl Spark {
     /// The resource profile of this id.
     #[must_use]
     pub fn resource_profile(&self, id: u32) -> Option<&ResourceProfile> {
-        self.resource_profiles.iter().find(|profile| profile.id == id)
+        let place = self.resource_profiles.binary_search_by_key(&id, |profile| profile.id).ok()?;
+        self.resource_profiles.get(place)
     }
 
     /// The processes that ran tasks: the executors, or the driver where it ran them itself (local mode).

@@ -21,6 +21,7 @@ use super::build::{Clocks, HistoryBuilder};
 use super::event::{EventKind, EventPayload};
 use super::problem::{Level, Position, Problems};
 use crate::input::window::ByteWindow;
+use crate::limits::Limits;
 use crate::model::conf::Conf;
 use crate::model::counters::CounterSet;
 
@@ -31,8 +32,14 @@ const MAX_JOBS: usize = 1 << 14;
 /// Reads a history. Jobs come out in the order in which the source first names them.
 #[must_use]
 pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
-    let mut jobs = Jobs::default();
-    let ending = read(window, &mut jobs);
+    parse_within(window, &Limits::default())
+}
+
+/// The same within `limits` on lines, records and tasks.
+#[must_use]
+pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
+    let mut jobs = Jobs { limits: *limits, ..Jobs::default() };
+    let ending = reader::read_within(window, &mut jobs, limits);
     jobs.finish(ending)
 }
 
@@ -65,6 +72,7 @@ struct Jobs {
     payload: EventPayload,
     confs: Vec<(String, Conf)>,
     problems: Problems,
+    limits: Limits,
 }
 
 impl Visitor for Jobs {
@@ -130,7 +138,8 @@ impl Jobs {
             return None;
         }
         let index = self.list.len();
-        let builder = HistoryBuilder::with_clocks(Clocks::Trackers);
+        let mut builder = HistoryBuilder::with_clocks(Clocks::Trackers);
+        builder.keep_within(&self.limits);
         self.list.push(Job { key: key.into(), id: format!("job_{key}"), builder, ended: false });
         self.by_key.insert(key.into(), index);
         Some(index)

@@ -5,9 +5,10 @@ use std::io::Read;
 
 use super::lexer::{Dialect, Record, parse_record, starts_known_record, starts_record, value_len};
 use crate::input::window::{ByteWindow, LineReader, NextLine};
+use crate::limits::{self, Limits};
 use crate::model::conf::Conf;
 use crate::parse::problem::{Level, Position, Problems};
-use crate::parse::{MAX_LINE_LEN, jobconf};
+use crate::parse::{jobconf, too_long};
 
 /// Takes what a history holds, in its order.
 pub trait Visitor {
@@ -28,17 +29,17 @@ pub struct Ending {
 
 /// Reads a source to its end.
 pub fn read<R: Read>(window: ByteWindow<R>, visitor: &mut impl Visitor) -> Ending {
-    read_bounded(window, visitor, MAX_LINE_LEN)
+    read_within(window, visitor, &Limits::default())
 }
 
-/// Reads a source; lines, records and configurations of more than `max_len` bytes are passed over.
-pub(super) fn read_bounded<R: Read>(
+/// The same within `limits`: longer lines, records and configurations are passed over.
+pub(super) fn read_within<R: Read>(
     window: ByteWindow<R>,
     visitor: &mut impl Visitor,
-    max_len: usize,
+    limits: &Limits,
 ) -> Ending {
-    let mut lines = LineReader::new(window, max_len);
-    let mut assembler = Assembler::new(visitor, max_len);
+    let mut lines = LineReader::new(window, limits.line_len());
+    let mut assembler = Assembler::new(visitor, *limits);
     loop {
         match lines.next_line() {
             Ok(NextLine::Line(line)) => assembler.line(line.number, line.bytes, line.terminated),
@@ -46,7 +47,9 @@ pub(super) fn read_bounded<R: Read>(
             Ok(NextLine::End) => return assembler.finish(),
             // What was read before the error still comes out as a line.
             Err(error) => {
-                assembler.cut(None, || format!("reading stopped: {error}; what was read before is used"));
+                let code = limits::code_of(&error, "truncated");
+                assembler
+                    .cut(code, None, || format!("reading stopped: {error}; what was read before is used"));
             }
         }
     }
@@ -84,11 +87,12 @@ struct Assembler<'v, V> {
     open: bool,
     /// Whether lines up to the next record belong to one that is broken.
     skipping: bool,
+    limits: Limits,
     max_len: usize,
 }
 
 impl<'v, V: Visitor> Assembler<'v, V> {
-    fn new(visitor: &'v mut V, max_len: usize) -> Self {
+    fn new(visitor: &'v mut V, limits: Limits) -> Self {
         Self {
             visitor,
             ending: Ending::default(),
@@ -99,7 +103,8 @@ impl<'v, V: Visitor> Assembler<'v, V> {
             pending_dialect: Dialect::Escaped,
             open: false,
             skipping: false,
-            max_len,
+            limits,
+            max_len: limits.line_len(),
         }
     }
 
@@ -212,9 +217,9 @@ impl<'v, V: Visitor> Assembler<'v, V> {
             self.break_off();
         }
         self.skipping = true;
-        self.ending.problems.warn("line-too-long", Some(Position::Line(number)), || {
-            format!("a line of more than {} bytes was passed over", self.max_len)
-        });
+        self.ending
+            .problems
+            .warn("line-too-long", Some(Position::Line(number)), || too_long("a line", &self.limits));
     }
 
     /// Gives up the open record.
@@ -231,16 +236,16 @@ impl<'v, V: Visitor> Assembler<'v, V> {
     }
 
     fn cut_inside_record(&mut self, number: u64) {
-        self.cut(Some(Position::Line(number)), || {
+        self.cut("truncated", Some(Position::Line(number)), || {
             "the source ends inside a record; what was read before is used".to_owned()
         });
     }
 
     /// Counts a source's end once, whether it shows as an error, as half a record, or as both.
-    fn cut(&mut self, at: Option<Position>, message: impl FnOnce() -> String) {
+    fn cut(&mut self, code: &'static str, at: Option<Position>, message: impl FnOnce() -> String) {
         if !self.ending.cut {
             self.ending.cut = true;
-            self.ending.problems.warn("truncated", at, message);
+            self.ending.problems.warn(code, at, message);
         }
     }
 

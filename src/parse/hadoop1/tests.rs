@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use proptest::prelude::*;
 
 use super::*;
+use crate::units::Bytes;
 
 /// Keeps what it is given, as text.
 #[derive(Default)]
@@ -208,9 +209,10 @@ fn what_is_too_long_is_passed_over() {
         (format!("Job JOBID=\"job_1_1\" USER=\"{}\" .\n", "x\n".repeat(250)), "broken-record"),
         (format!("!!FILE=a!!\n<conf>{}</conf>\n!!FILE=b!!\n", "<property>\n".repeat(50)), "conf-damaged"),
     ] {
+        let limits = Limits { line: Some(Bytes::new(200)), ..Limits::NONE };
         let mut log = Log::default();
         let text = format!("{text}{next}");
-        let ending = reader::read_bounded(ByteWindow::new(text.as_bytes()), &mut log, 200);
+        let ending = reader::read_within(ByteWindow::new(text.as_bytes()), &mut log, &limits);
         assert_eq!(log.events.len(), 1, "{text}");
         assert_eq!(codes(ending.problems)[0].0, problem);
     }

@@ -24,14 +24,21 @@ pub use plan::Plan;
 pub use schema::SchemaError;
 
 use crate::input::window::ByteWindow;
+use crate::limits::{self, Limits};
 use crate::parse::build::HistoryBuilder;
 use crate::parse::event::{EventFields, EventKind, EventPayload};
-use crate::parse::{Level, MAX_LINE_LEN, Parsed, Position, Problems};
+use crate::parse::{Level, MAX_EVENT_LEN, Parsed, Position, Problems};
+use crate::units::Bytes;
 use header::{HeaderError, read_header};
 use source::Source;
 
 /// Reads a binary history.
 pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
+    parse_within(window, &Limits::default())
+}
+
+/// The same within `limits` on events and tasks.
+pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     let mut source = Source::new(window);
     let plan = match read_header(&mut source) {
         Ok(plan) => plan,
@@ -42,7 +49,9 @@ pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
         builder: HistoryBuilder::default(),
         payload: EventPayload::default(),
         events: 0,
+        max_event_len: limits.line_len().min(MAX_EVENT_LEN),
     };
+    history.builder.keep_within(limits);
     let damaged = history.read(&mut source);
     let (application, problems) = history.builder.finish(damaged);
     Parsed { applications: vec![application], problems, ..Parsed::default() }
@@ -65,6 +74,7 @@ struct History<'p> {
     builder: HistoryBuilder,
     payload: EventPayload,
     events: u64,
+    max_event_len: usize,
 }
 
 impl History<'_> {
@@ -76,8 +86,8 @@ impl History<'_> {
             let left = source.bytes().len();
             match stop {
                 DecodeError::Damaged(reason) => return self.damaged(source.offset(), reason),
-                DecodeError::Incomplete if left > MAX_LINE_LEN => {
-                    return self.damaged(source.offset(), "it is larger than an event may be");
+                DecodeError::Incomplete if left > self.max_event_len => {
+                    return self.too_large(source.offset());
                 }
                 DecodeError::Incomplete if source.grow() => {}
                 DecodeError::Incomplete => {
@@ -129,9 +139,22 @@ impl History<'_> {
         true
     }
 
+    fn too_large(&mut self, offset: u64) -> bool {
+        let (events, most) = (self.events, Bytes::new(self.max_event_len as u64));
+        self.builder.problems().warn(limits::REACHED, Some(Position::Byte(offset)), || {
+            format!(
+                "an event is larger than {most}; binary histories have no marks to go on from, so only the {events} \
+                 events before it were read (--max-line allows up to {})",
+                Bytes::new(MAX_EVENT_LEN as u64)
+            )
+        });
+        true
+    }
+
     fn truncated(&mut self, offset: u64, failure: Option<&io::Error>) -> bool {
         let events = self.events;
-        self.builder.problems().warn("truncated", Some(Position::Byte(offset)), || match failure {
+        let code = failure.map_or("truncated", |error| limits::code_of(error, "truncated"));
+        self.builder.problems().warn(code, Some(Position::Byte(offset)), || match failure {
             Some(error) => {
                 format!("the source cannot be read further: {error}; only {events} events were read")
             }

@@ -10,6 +10,7 @@ use std::io::Read;
 use super::fields::{self, Slot, slot};
 use super::shapes::{Shapes, Trace, Use, Values};
 use crate::input::window::{ByteWindow, LineReader, NextLine};
+use crate::limits::{self, Limits};
 use crate::model::Interner;
 use crate::model::counters::CounterSet;
 use crate::parse::build::HistoryBuilder;
@@ -17,15 +18,21 @@ use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, Gr
 use crate::parse::known::Number;
 use crate::parse::problem::{Level, Position};
 use crate::parse::scan::{Cursor, RawStr, Scan, Unexpected};
-use crate::parse::{MAX_LINE_LEN, Parsed};
+use crate::parse::{Parsed, too_long};
 
 /// Unions nest one deep in real histories; a few more are allowed.
 const MAX_WRAPPERS: usize = 4;
 
 /// Reads a whole history.
 pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
-    let mut lines = LineReader::new(window, MAX_LINE_LEN);
+    parse_within(window, &Limits::default())
+}
+
+/// The same within `limits` on lines and tasks.
+pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
+    let mut lines = LineReader::new(window, limits.line_len());
     let mut reader = Reader::default();
+    reader.builder.keep_within(limits);
     let mut damaged = false;
     let mut in_events = false;
     loop {
@@ -33,15 +40,15 @@ pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
             Ok(NextLine::Line(line)) => line,
             Ok(NextLine::TooLong { number }) => {
                 reader.builder.lose_event();
-                reader.builder.problems().warn("line-too-long", Some(Position::Line(number)), || {
-                    format!("a line has more than {MAX_LINE_LEN} bytes; it was passed over")
-                });
+                let at = Some(Position::Line(number));
+                reader.builder.problems().warn("line-too-long", at, || too_long("a line", limits));
                 continue;
             }
             Ok(NextLine::End) => break,
             Err(error) => {
                 damaged = true;
-                reader.builder.problems().warn("truncated", None, || {
+                let code = limits::code_of(&error, "truncated");
+                reader.builder.problems().warn(code, None, || {
                     format!("the history could not be read to its end: {error}; what came before is used")
                 });
                 break;

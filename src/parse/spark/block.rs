@@ -4,7 +4,6 @@ use super::event::{self, Event};
 use super::shape::Shapes;
 use super::strings::Strings;
 use super::task::{self, TaskEnd, TaskStart};
-use crate::parse::MAX_LINE_LEN;
 use crate::parse::scan::{Cursor, Scan, Unexpected};
 use memchr::memchr;
 
@@ -67,12 +66,12 @@ impl Block {
         self.known_starts.len() + self.known_ends.len()
     }
 
-    /// Reads lines; the last one may lack its line feed.
-    pub(super) fn read(&mut self, bytes: &[u8]) {
+    /// Reads lines of at most so many bytes; the last one may lack its line feed.
+    pub(super) fn read(&mut self, bytes: &[u8], max_line_len: usize) {
         self.bytes = bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
-            if let Some(len) = self.known_line(rest) {
+            if let Some(len) = self.known_line(rest, max_line_len) {
                 rest = rest.get(len..).unwrap_or_default();
                 self.lines += 1;
                 continue;
@@ -85,15 +84,16 @@ impl Block {
                 }
                 None => (std::mem::take(&mut rest), false),
             };
-            self.line(line, terminated);
+            self.line(line, terminated, max_line_len);
             self.lines += 1;
         }
     }
 
     /// Reads the first line of `bytes` if it is a task's of a known shape; gives its length.
     #[inline]
-    fn known_line(&mut self, bytes: &[u8]) -> Option<usize> {
+    fn known_line(&mut self, bytes: &[u8], max_line_len: usize) -> Option<usize> {
         let Self { known_starts, known_ends, strings, starts, ends, .. } = self;
+        let bytes = bytes.get(..=max_line_len).unwrap_or(bytes);
         let (len, what) = match known_ends.read(bytes, strings, ends) {
             Some(len) => (len, What::End),
             None => (known_starts.read(bytes, strings, starts)?, What::Start),
@@ -102,8 +102,8 @@ impl Block {
         Some(len)
     }
 
-    fn line(&mut self, line: &[u8], terminated: bool) {
-        let what = if line.len() > MAX_LINE_LEN {
+    fn line(&mut self, line: &[u8], terminated: bool, max_line_len: usize) {
+        let what = if line.len() > max_line_len {
             Some(What::TooLong)
         } else {
             self.event(line).unwrap_or(Some(What::Malformed { terminated }))
@@ -208,7 +208,7 @@ mod tests {
 
     fn read(text: &str) -> Block {
         let mut block = Block::default();
-        block.read(text.as_bytes());
+        block.read(text.as_bytes(), usize::MAX);
         block
     }
 

@@ -1,5 +1,6 @@
 //! Events of one log into one [`Application`].
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,15 +14,17 @@ use super::plan::Plan;
 use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo, TaskStart};
 use super::verify::{Sums, Totals};
+use crate::limits::Limits;
 use crate::model::conf::Property;
 use crate::model::spark::{
-    Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, Spark, SqlExecution, Stage,
-    StageAttempt, StageStatus, StorageMemory,
+    Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, ResourceProfile, Spark,
+    SqlExecution, Stage, StageAttempt, StageStatus, StorageMemory,
 };
 use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Interner, Symbol};
 use crate::parse::problem::{Position, Problems};
 use crate::parse::reading::Moments;
+use crate::parse::too_long;
 use crate::units::{Bytes, Timestamp};
 
 /// Collects what the blocks of a log tell. Blocks must come in the order of the log.
@@ -33,6 +36,7 @@ pub(super) struct Builder {
     stage_places: FxHashMap<StageAttempt, usize>,
     /// Attempts by their task id.
     attempts: Numbered<AttemptPlace>,
+    attempts_held: usize,
     pub(super) jobs: Vec<Job>,
     job_places: FxHashMap<u32, usize>,
     pub(super) executors: Vec<Executor>,
@@ -41,12 +45,16 @@ pub(super) struct Builder {
     rdd_places: FxHashMap<u32, usize>,
     sql: Vec<SqlExecution>,
     sql_places: FxHashMap<u64, usize>,
+    profile_places: FxHashMap<u32, usize>,
+    /// Exclusions of each node that were not lifted yet.
+    excluded: FxHashMap<Box<str>, Vec<usize>>,
     storage: Storage,
     pub(super) exit_code: Option<i64>,
     pub(super) seen: Seen,
     /// Tasks whose end came before their start, by id.
     pub(super) without_start: FxHashSet<u64>,
     pub(super) rollovers: Vec<i64>,
+    pub(super) limits: Limits,
 }
 
 /// Where an attempt stands: the place of its stage in [`Builder::stages`], and its row there.
@@ -92,6 +100,8 @@ pub(super) struct Seen {
     pub(super) job_ends_without_start: u64,
     pub(super) backwards: u64,
     pub(super) unusable_tasks: u64,
+    /// Things that were passed over because there were as many of their kind as the limits allow.
+    pub(super) beyond_limit: u64,
 }
 
 /// Memory that cached blocks take, by executor and block.
@@ -99,6 +109,13 @@ pub(super) struct Seen {
 struct Storage {
     blocks: FxHashMap<(usize, Box<str>), u64>,
     used: FxHashMap<usize, u64>,
+}
+
+/// A job that needs a stage.
+struct NeedingJob {
+    place: usize,
+    /// The earliest submission of this job and of those with larger ids that need the stage.
+    earliest_from_here: Option<Timestamp>,
 }
 
 /// Where in the log an event stands.
@@ -142,13 +159,14 @@ impl StageRecord {
 }
 
 impl Builder {
-    pub(super) fn new() -> Self {
+    pub(super) fn within(limits: &Limits) -> Self {
         Self {
             app: Application::new(Engine::Spark),
             spark: Spark::default(),
             stages: Vec::new(),
             stage_places: FxHashMap::default(),
             attempts: Numbered::default(),
+            attempts_held: 0,
             jobs: Vec::new(),
             job_places: FxHashMap::default(),
             executors: Vec::new(),
@@ -157,11 +175,14 @@ impl Builder {
             rdd_places: FxHashMap::default(),
             sql: Vec::new(),
             sql_places: FxHashMap::default(),
+            profile_places: FxHashMap::default(),
+            excluded: FxHashMap::default(),
             storage: Storage::default(),
             exit_code: None,
             seen: Seen::default(),
             without_start: FxHashSet::default(),
             rollovers: Vec::new(),
+            limits: *limits,
         }
     }
 
@@ -183,7 +204,8 @@ impl Builder {
             if let What::Event(event) = &item.what
                 && self.is_of_another(event)
             {
-                end(std::mem::replace(self, Self::new()));
+                let next = Self::within(&self.limits);
+                end(std::mem::replace(self, next));
                 symbols = Symbols::of(strings, &mut self.app.strings);
             }
             let place = Place { line: lines_before + item.line + 1 };
@@ -205,10 +227,8 @@ impl Builder {
                 }
                 What::TooLong => {
                     self.spark.gaps.unread += 1;
-                    problems.warn("line-too-long", Some(Position::Line(place.line)), || {
-                        "a line is longer than 64 MiB and was passed over; what it tells is missing"
-                            .to_owned()
-                    });
+                    let at = Some(Position::Line(place.line));
+                    problems.warn("line-too-long", at, || too_long("a line", &self.limits));
                     continue;
                 }
             }
@@ -263,11 +283,7 @@ impl Builder {
                 self.environment(properties);
             }
             Event::ResourceProfile(profile) => {
-                let known = self.spark.resource_profiles.iter_mut().find(|known| known.id == profile.id);
-                match known {
-                    Some(known) => *known = profile,
-                    None => self.spark.resource_profiles.push(profile),
-                }
+                self.resource_profile(profile);
             }
             Event::JobStart(start) => self.job_start(start),
             Event::JobEnd { id, at, succeeded, failure } => self.job_end(id, at, succeeded, failure),
@@ -360,6 +376,17 @@ impl Builder {
         }
     }
 
+    fn resource_profile(&mut self, profile: ResourceProfile) {
+        if let Some(known) = self.profile_places.get(&profile.id) {
+            if let Some(known) = self.spark.resource_profiles.get_mut(*known) {
+                *known = profile;
+            }
+        } else if let Some(place) = self.new_place(self.spark.resource_profiles.len()) {
+            self.profile_places.insert(profile.id, place);
+            self.spark.resource_profiles.push(profile);
+        }
+    }
+
     fn job_start(&mut self, start: JobStart) {
         let Some(id) = start.id.and_then(|id| u32::try_from(id).ok()) else { return };
         self.saw(moment(start.at));
@@ -391,26 +418,37 @@ impl Builder {
     }
 
     fn job(&mut self, id: u32) -> Option<&mut Job> {
-        let place = *self.job_places.entry(id).or_insert(self.jobs.len());
-        if place == self.jobs.len() {
-            self.jobs.push(Job::new(id));
+        if let Some(&place) = self.job_places.get(&id) {
+            return self.jobs.get_mut(place);
         }
+        let place = self.new_place(self.jobs.len())?;
+        self.job_places.insert(id, place);
+        self.jobs.push(Job::new(id));
         self.jobs.get_mut(place)
     }
 
-    fn stage_place(&mut self, id: StageAttempt) -> usize {
-        let Self { stages, stage_places, .. } = self;
-        *stage_places.entry(id).or_insert_with(|| {
-            stages.push(StageRecord {
-                task_rows: Numbered::default(),
-                stage: Stage::new(id),
-                group: TaskGroup::new(TaskKind::Stage(id)),
-                sums: Sums::Agree,
-                submitted: false,
-                completed: false,
-            });
-            stages.len() - 1
-        })
+    /// The place of one more thing of a kind; `None` where the limit is reached, which is noted.
+    fn new_place(&mut self, held: usize) -> Option<usize> {
+        let room = self.limits.has_room_beside_tasks(held);
+        self.seen.beyond_limit += u64::from(!room);
+        room.then_some(held)
+    }
+
+    fn stage_place(&mut self, id: StageAttempt) -> Option<usize> {
+        if let Some(&place) = self.stage_places.get(&id) {
+            return Some(place);
+        }
+        let place = self.new_place(self.stages.len())?;
+        self.stage_places.insert(id, place);
+        self.stages.push(StageRecord {
+            task_rows: Numbered::default(),
+            stage: Stage::new(id),
+            group: TaskGroup::new(TaskKind::Stage(id)),
+            sums: Sums::Agree,
+            submitted: false,
+            completed: false,
+        });
+        Some(place)
     }
 
     fn stage_info(&mut self, info: StageInfo) -> Option<&mut StageRecord> {
@@ -419,7 +457,7 @@ impl Builder {
         for rdd in info.rdds {
             self.persisted(rdd);
         }
-        let place = self.stage_place(id);
+        let place = self.stage_place(id)?;
         let record = self.stages.get_mut(place)?;
         let stage = &mut record.stage;
         stage.name = info.name.or(stage.name.take());
@@ -476,7 +514,11 @@ impl Builder {
             self.seen.unusable_tasks += 1;
             return None;
         };
-        let stage = self.stage_place(stage);
+        if !self.limits.has_room(self.attempts_held) {
+            self.seen.beyond_limit += 1;
+            return None;
+        }
+        let stage = self.stage_place(stage)?;
         let record = self.stages.get_mut(stage)?;
         let task = record.task_row(index)?;
         let attempts = &mut record.group.attempts;
@@ -492,6 +534,7 @@ impl Builder {
         attempts.set_time(row, TimePoint::Start, launched);
         let place = AttemptPlace::new(stage, row)?;
         self.attempts.insert(id, place);
+        self.attempts_held += 1;
         if let Some(executor) = self.executor(symbols.text(info.executor)) {
             executor.host = executor.host.or(host);
         }
@@ -548,7 +591,7 @@ impl Builder {
         if let Some(&place) = self.executor_places.get(id) {
             return Some(place);
         }
-        let place = self.executors.len();
+        let place = self.new_place(self.executors.len())?;
         self.executors.push(Executor { id: id.to_owned(), ..Executor::default() });
         self.executor_places.insert(id.into(), place);
         Some(place)
@@ -612,11 +655,16 @@ impl Builder {
     fn node_excluded(&mut self, host: Option<String>, at: Option<i64>, failures: Option<i64>, lifted: bool) {
         let Some(name) = host else { return };
         if lifted {
-            let nodes = self.spark.excluded_nodes.iter_mut();
-            nodes.filter(|node| node.name == name).for_each(|node| node.lifted = true);
+            for place in self.excluded.remove(name.as_str()).unwrap_or_default() {
+                if let Some(node) = self.spark.excluded_nodes.get_mut(place) {
+                    node.lifted = true;
+                }
+            }
             return;
         }
         let task_failures = failures.and_then(|count| u64::try_from(count).ok());
+        let Some(place) = self.new_place(self.spark.excluded_nodes.len()) else { return };
+        self.excluded.entry(name.as_str().into()).or_default().push(place);
         self.spark.excluded_nodes.push(Exclusion { name, at: moment(at), task_failures, lifted: false });
     }
 
@@ -640,17 +688,20 @@ impl Builder {
         if let Some(known) = self.rdd(i64::from(id)) {
             *known = PersistedRdd { unpersisted: known.unpersisted, ..rdd };
         } else {
-            self.rdd_places.insert(id, self.rdds.len());
+            let Some(place) = self.new_place(self.rdds.len()) else { return };
+            self.rdd_places.insert(id, place);
             self.rdds.push(rdd);
         }
     }
 
     fn execution(&mut self, id: Option<i64>) -> Option<&mut SqlExecution> {
         let id = u64::try_from(id?).ok()?;
-        let place = *self.sql_places.entry(id).or_insert(self.sql.len());
-        if place == self.sql.len() {
-            self.sql.push(SqlExecution::new(id));
+        if let Some(&place) = self.sql_places.get(&id) {
+            return self.sql.get_mut(place);
         }
+        let place = self.new_place(self.sql.len())?;
+        self.sql_places.insert(id, place);
+        self.sql.push(SqlExecution::new(id));
         self.sql.get_mut(place)
     }
 
@@ -704,20 +755,30 @@ impl Builder {
 
     /// Tells each stage attempt the job that ran it.
     fn find_jobs(&mut self) {
-        let mut jobs_of_stage: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        let mut jobs_of_stage: BTreeMap<u32, Vec<NeedingJob>> = BTreeMap::new();
         for (place, job) in self.jobs.iter().enumerate() {
             for &stage in &job.stages {
-                jobs_of_stage.entry(stage).or_default().push(place);
+                let job = NeedingJob { place, earliest_from_here: job.submitted_at };
+                jobs_of_stage.entry(stage).or_default().push(job);
+            }
+        }
+        for jobs in jobs_of_stage.values_mut() {
+            let mut earliest = None;
+            for job in jobs.iter_mut().rev() {
+                earliest = job.earliest_from_here.into_iter().chain(earliest).min();
+                job.earliest_from_here = earliest;
             }
         }
         for record in &mut self.stages {
             let stage = &mut record.stage;
             let Some(needed_by) = jobs_of_stage.get(&stage.id.stage) else { continue };
-            let was_there = |place: &&usize| {
-                let submitted = self.jobs.get(**place).and_then(|job| job.submitted_at);
-                submitted.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage)
+            // The last job that was there: nothing from it on was submitted earlier than all behind it.
+            let was_there = |job: &NeedingJob| {
+                job.earliest_from_here.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage)
             };
-            stage.job = needed_by.iter().rfind(was_there).or(needed_by.first()).copied();
+            let behind = needed_by.partition_point(was_there);
+            let last = behind.checked_sub(1).and_then(|last| needed_by.get(last));
+            stage.job = last.or(needed_by.first()).map(|job| job.place);
         }
     }
 

@@ -11,7 +11,8 @@ use memchr::{memchr, memrchr};
 use rayon::prelude::*;
 
 use super::block::Block;
-use crate::parse::MAX_LINE_LEN;
+use crate::input::budget::{Budget, became_shorter};
+use crate::limits::Limits;
 
 /// Bytes of a block.
 const BLOCK_LEN: usize = 512 << 10;
@@ -74,11 +75,11 @@ impl Batch {
     }
 
     /// Turns bytes into events, several blocks at a time.
-    fn read(&mut self, file: Option<&File>) {
+    fn read(&mut self, file: Option<&File>, max_line_len: usize) {
         let slots = self.slots.get_mut(..self.used).unwrap_or_default();
         match slots {
-            [slot] => slot.read(file),
-            slots => slots.par_iter_mut().for_each(|slot| slot.read(file)),
+            [slot] => slot.read(file, max_line_len),
+            slots => slots.par_iter_mut().for_each(|slot| slot.read(file, max_line_len)),
         }
     }
 
@@ -93,25 +94,28 @@ impl Batch {
 }
 
 impl Slot {
-    fn read(&mut self, file: Option<&File>) {
+    fn read(&mut self, file: Option<&File>, max_line_len: usize) {
         let mut first = 0;
         if let (Some((start, end)), Some(file)) = (self.range, file) {
-            match self.read_range(file, start, end) {
+            match self.read_range(file, start, end, max_line_len) {
                 Ok(at) => first = at,
                 Err(error) => self.error = Some(error),
             }
         }
-        self.block.read(self.bytes.get(first..self.len).unwrap_or_default());
+        self.block.read(self.bytes.get(first..self.len).unwrap_or_default(), max_line_len);
         if self.bytes.len() > KEEP_LEN {
             self.bytes = Vec::new();
         }
     }
 
     /// Reads the lines that begin between two places of a file; gives the place of the first one in `bytes`.
-    fn read_range(&mut self, file: &File, start: u64, end: u64) -> io::Result<usize> {
+    fn read_range(&mut self, file: &File, start: u64, end: u64, max_line_len: usize) -> io::Result<usize> {
         self.align();
         let origin = self.len;
-        self.read_at(file, start, usize::try_from(end - start).unwrap_or(usize::MAX))?;
+        let wanted = usize::try_from(end - start).unwrap_or(usize::MAX);
+        if self.read_at(file, start, wanted)? < wanted {
+            self.error = Some(became_shorter());
+        }
         let first = if starts_a_line(file, start)? {
             origin
         } else {
@@ -123,7 +127,7 @@ impl Slot {
         };
         let mut line = memrchr(b'\n', self.bytes.get(origin..self.len).unwrap_or_default())
             .map_or(origin, |at| origin + at + 1);
-        while self.len > line.max(first) && self.len - line <= MAX_LINE_LEN {
+        while self.len > line.max(first) && self.len - line <= max_line_len {
             let searched = self.len;
             if self.read_at(file, start + (self.len - origin) as u64, TAIL_LEN)? == 0 {
                 break;
@@ -197,20 +201,25 @@ mod position {
 pub(super) struct Pipeline {
     source: Source,
     width: usize,
+    max_line_len: usize,
 }
 
 enum Source {
-    File { file: Arc<File>, len: u64, next: u64 },
+    File { file: Arc<File>, len: u64, next: u64, budget: Budget, error: Option<io::Error> },
     Stream { reader: Box<dyn Read + Send>, rest: Vec<u8>, ended: bool, error: Option<io::Error> },
 }
 
 impl Pipeline {
-    pub(super) fn new(feed: Feed) -> Self {
+    /// What comes out of `feed`. A stream keeps its budget itself.
+    pub(super) fn new(feed: Feed, limits: &Limits, budget: &Budget) -> Self {
         let source = match feed {
-            Feed::File(file, len) => Source::File { file: Arc::new(file), len, next: 0 },
+            Feed::File(file, len) => {
+                Source::File { file: Arc::new(file), len, next: 0, budget: budget.clone(), error: None }
+            }
             Feed::Stream(reader) => Source::Stream { reader, rest: Vec::new(), ended: false, error: None },
         };
-        Self { source, width: rayon::current_num_threads().max(1) * 2 }
+        let width = rayon::current_num_threads().max(1) * 2;
+        Self { source, width, max_line_len: limits.line_len() }
     }
 
     /// Gives all blocks to `take`, in order.
@@ -219,7 +228,8 @@ impl Pipeline {
     /// The first error of reading or decoding, after everything before it was taken.
     pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) + Send) -> io::Result<()> {
         let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
-        self.source.fill(&mut filled, self.width);
+        let max_line_len = self.max_line_len;
+        self.source.fill(&mut filled, self.width, max_line_len);
         let file = self.source.file();
         let mut failure = None;
         while !(filled.is_empty() && read.is_empty()) {
@@ -227,9 +237,9 @@ impl Pipeline {
             std::mem::swap(&mut read, &mut taken);
             std::mem::swap(&mut filled, &mut read);
             filled.used = 0;
-            let Self { source, width } = &mut self;
-            let mut fill = || source.fill(&mut filled, *width);
-            let mut read_batch = || read.read(file.as_deref());
+            let Self { source, width, .. } = &mut self;
+            let mut fill = || source.fill(&mut filled, *width, max_line_len);
+            let mut read_batch = || read.read(file.as_deref(), max_line_len);
             if taken.is_empty() {
                 // The first blocks, and all of a small file.
                 read_batch();
@@ -259,20 +269,27 @@ impl Source {
 
     fn take_error(&mut self) -> Option<io::Error> {
         match self {
-            Self::File { .. } => None,
-            Self::Stream { error, .. } => error.take(),
+            Self::File { error, .. } | Self::Stream { error, .. } => error.take(),
         }
     }
 
     /// Adds the next blocks, at most so many; none at the end.
-    fn fill(&mut self, batch: &mut Batch, width: usize) {
+    fn fill(&mut self, batch: &mut Batch, width: usize, max_line_len: usize) {
         while batch.used < width {
             match self {
-                Self::File { len, next, .. } => {
+                Self::File { len, next, budget, error, .. } => {
                     if next >= len {
                         return;
                     }
-                    let end = next.saturating_add(BLOCK_LEN as u64).min(*len);
+                    let granted = match budget.take((*len - *next).min(BLOCK_LEN as u64)) {
+                        Ok(granted) => granted,
+                        Err(reached) => {
+                            *error = Some(reached.into());
+                            *len = *next;
+                            return;
+                        }
+                    };
+                    let end = next.saturating_add(granted);
                     if let Some(slot) = batch.next_slot() {
                         slot.range = Some((*next, end));
                     }
@@ -283,7 +300,7 @@ impl Source {
                         return;
                     }
                     let Some(slot) = batch.next_slot() else { return };
-                    fill_slot(slot, reader, rest, ended, error);
+                    fill_slot(slot, (reader, rest), (ended, error), max_line_len);
                 }
             }
         }
@@ -293,10 +310,9 @@ impl Source {
 /// Takes whole lines from a stream; what follows the last of them waits in `rest`.
 fn fill_slot(
     slot: &mut Slot,
-    reader: &mut Box<dyn Read + Send>,
-    rest: &mut Vec<u8>,
-    ended: &mut bool,
-    error: &mut Option<io::Error>,
+    (reader, rest): (&mut Box<dyn Read + Send>, &mut Vec<u8>),
+    (ended, error): (&mut bool, &mut Option<io::Error>),
+    max_line_len: usize,
 ) {
     if slot.bytes.len() < BLOCK_LEN + rest.len() {
         slot.bytes.resize(BLOCK_LEN + rest.len(), 0);
@@ -309,9 +325,9 @@ fn fill_slot(
     let mut last_line = None;
     while !*ended && (slot.len < BLOCK_LEN || last_line.is_none()) {
         if slot.len == slot.bytes.len() {
-            if slot.len > MAX_LINE_LEN {
+            if slot.len > max_line_len {
                 // Too long in any case: its end is looked for in the same place over and over.
-                slot.len = MAX_LINE_LEN + 1;
+                slot.len = max_line_len + 1;
             } else {
                 slot.bytes.resize(slot.len * 2, 0);
             }
@@ -347,7 +363,7 @@ mod tests {
     fn ends(feed: Feed) -> Vec<(u64, Option<i64>)> {
         let mut found = Vec::new();
         let mut lines = 0;
-        Pipeline::new(feed)
+        Pipeline::new(feed, &Limits::default(), &Budget::unlimited())
             .run(|batch: &mut Batch| {
                 for block in batch.blocks() {
                     let mut starts = block.starts.drain(..);
@@ -401,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_line_beyond_the_limit_costs_only_itself() {
-        let long = [vec![b'x'; MAX_LINE_LEN + 5 * BLOCK_LEN], b"\n".to_vec()].concat();
+        let long = [vec![b'x'; Limits::default().line_len() + 5 * BLOCK_LEN], b"\n".to_vec()].concat();
         let text = [log(2, 0), long, log(3, 0)].concat();
         let expected = [(0, Some(0)), (1, Some(1)), (2, None), (3, Some(0)), (4, Some(1)), (5, Some(2))];
         assert_eq!(ends(file(&text)), expected);

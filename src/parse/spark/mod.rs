@@ -24,11 +24,16 @@ pub use verify::Wholeness;
 use std::io;
 
 use super::{Level, Parsed, Position, Problems};
+use crate::input::budget::Budget;
+use crate::limits::{self, Limits};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::units::Bytes;
 use build::Builder;
 use feed::{Batch, Pipeline};
+
+/// As many as a Hadoop 1 log may have jobs: a log of endless beginnings may not fill the memory.
+const MAX_APPLICATIONS: usize = 1 << 14;
 
 /// A log as it lies on disk.
 pub struct Log<'a> {
@@ -66,17 +71,32 @@ pub struct Names {
 /// Reads a log. What is broken is in the problems; whatever can be read is used.
 #[must_use]
 pub fn parse(log: &Log<'_>) -> Parsed {
-    let mut builder = Builder::new();
+    parse_within(log, &Limits::default(), &Budget::unlimited())
+}
+
+/// The same within `limits` on lines and tasks, and for files within `budget`. Streams keep their budgets themselves.
+#[must_use]
+pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
+    let mut builder = Builder::within(limits);
     let mut parsed = Parsed::default();
     for part in &log.parts {
         let mut problems = Problems::default();
         let mut end = |builder: Builder| {
             // The names of files tell of one application only.
             let log = (&Names::default(), &Wholeness::default());
+            if parsed.applications.len() >= MAX_APPLICATIONS {
+                parsed.problems.warn(limits::REACHED, None, || {
+                    format!(
+                        "the log has more than {MAX_APPLICATIONS} applications, one behind the other; further ones \
+                         were passed over: split it"
+                    )
+                });
+                return;
+            }
             parsed.applications.extend(application(builder, log, &mut parsed.problems));
         };
         match (part.open)() {
-            Ok(feed) => read_part(feed, &mut builder, &mut problems, &mut end),
+            Ok(feed) => read_part(Pipeline::new(feed, limits, budget), &mut builder, &mut problems, &mut end),
             Err(message) => {
                 builder.spark.gaps.unread += 1;
                 problems.add(Level::Error, "unreadable", None, || message);
@@ -123,7 +143,7 @@ fn application(
 }
 
 fn read_part(
-    feed: Feed,
+    pipeline: Pipeline,
     builder: &mut Builder,
     problems: &mut Problems,
     end: &mut (dyn FnMut(Builder) + Send),
@@ -135,10 +155,10 @@ fn read_part(
             lines += block.lines;
         }
     };
-    if let Err(error) = Pipeline::new(feed).run(take) {
+    if let Err(error) = pipeline.run(take) {
         let position = Some(Position::Line(lines + 1));
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
-        let code = if cut { "truncated" } else { "damaged" };
+        let code = if cut { "truncated" } else { limits::code_of(&error, "damaged") };
         if !(cut && builder.seen.application_end) {
             builder.spark.gaps.unread += u64::from(!cut);
             problems.warn(code, position, || {

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 /// Places that there may be for each number, and those that there may be in any case: a log that begins in the middle
-/// has larger numbers, and one that was made up may have any.
+/// has larger numbers, and one that was made up may have any, in each of a million stages.
 const PLACES_PER_NUMBER: usize = 8;
-const PLACES_IN_ANY_CASE: usize = 4096;
+const PLACES_IN_ANY_CASE: usize = 64;
 
 /// A map from numbers to values that takes no more than the values where the numbers are dense.
 #[derive(Debug)]

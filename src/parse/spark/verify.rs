@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::Builder;
 use super::event::InternalMetric;
+use crate::limits;
 use crate::model::Status;
 use crate::model::counters::Counter;
 use crate::model::spark::{JobResult, StageStatus};
 use crate::model::table::{Attempts, Outcome};
 use crate::parse::problem::{Level, Problems};
+use crate::parse::too_many;
 
 /// Spark's own sums over the tasks of a stage, as its end tells them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,11 +56,20 @@ pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mu
     ends(builder, wholeness, problems);
     clocks(builder, problems);
     rollovers(builder, problems);
+    limit(builder, problems);
     let gaps = &mut builder.spark.gaps;
     gaps.compacted = wholeness.compacted;
     gaps.unread += wholeness.missing_parts;
     builder.app.status = status(builder, wholeness);
     builder.app.complete = builder.spark.gaps.none();
+}
+
+fn limit(builder: &mut Builder, problems: &mut Problems) {
+    let beyond = builder.seen.beyond_limit;
+    if beyond > 0 {
+        builder.spark.gaps.unread += beyond;
+        problems.warn(limits::REACHED, None, || too_many(&builder.limits));
+    }
 }
 
 fn tasks(builder: &mut Builder, problems: &mut Problems) {

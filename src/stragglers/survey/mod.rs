@@ -23,6 +23,7 @@ use super::labels::UsualSource;
 use super::progress::ProgressSource;
 use super::speculation::Copies;
 use crate::engine::{self, Progress, SourceProblem, Visited, visit_with};
+use crate::limits::Limits;
 use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::node_metrics::NodeMetrics;
@@ -114,18 +115,19 @@ impl EngineDetectors {
 /// Surveys all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: &Settings, metrics: Option<&NodeMetrics>) -> StragglerReport {
-    report_with(paths, settings, metrics, &Progress::default())
+    report_with(paths, settings, metrics, &Limits::default(), &Progress::default())
 }
 
-/// The same, telling `progress` how far it is.
+/// The same within `limits` on each history, telling `progress` how far it is.
 #[must_use]
 pub fn report_with(
     paths: &[PathBuf],
     settings: &Settings,
     metrics: Option<&NodeMetrics>,
+    limits: &Limits,
     progress: &Progress,
 ) -> StragglerReport {
-    let visited = visit_with(paths, progress, |app, sources| {
+    let visited = visit_with(paths, limits, progress, |app, sources| {
         ApplicationStragglers::of(app, sources, settings, metrics)
     })
     .distinct();

@@ -1,5 +1,7 @@
 //! What shuffles are written with.
 
+use rustc_hash::FxHashMap;
+
 use super::{Issue, Settings, setting};
 use crate::heuristics::spark::conf_line;
 use crate::model::Application;
@@ -46,10 +48,13 @@ pub(super) fn manager(params: &Settings, app: &Application) -> Option<Issue> {
 
 /// Shuffle bytes written by stages of jobs that are part of no SQL execution: SQL writes rows of its own format.
 fn rdd_shuffle(app: &Application, spark: &Spark) -> Bytes {
-    let of_rdds = |stage: &&Stage| {
-        let job = spark.jobs.iter().find(|job| job.stages.binary_search(&stage.id.stage).is_ok());
-        job.is_none_or(|job| job.sql_execution.is_none())
-    };
+    let mut first_job_is_sql = FxHashMap::default();
+    for job in &spark.jobs {
+        for stage in &job.stages {
+            first_job_is_sql.entry(*stage).or_insert(job.sql_execution.is_some());
+        }
+    }
+    let of_rdds = |stage: &&Stage| first_job_is_sql.get(&stage.id.stage).is_none_or(|is_sql| !is_sql);
     let groups = spark.stages.iter().filter(of_rdds).filter_map(|stage| app.groups.get(stage.group?));
     groups
         .flat_map(|group| {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use crate::parse::MAX_LINE_LEN;
+use crate::parse::MAX_EVENT_LEN;
 
 /// Why an event could not be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -122,7 +122,7 @@ const TOO_LONG: &str = "a number has too many bytes";
 
 fn size(value: i64) -> Result<usize> {
     match usize::try_from(value) {
-        Ok(size) if size <= MAX_LINE_LEN => Ok(size),
+        Ok(size) if size <= MAX_EVENT_LEN => Ok(size),
         Ok(_) => Err(DecodeError::Damaged("a value is larger than an event may be")),
         Err(_) => Err(DecodeError::Damaged("a length is negative")),
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::cursor::{Cursor, DecodeError, Result, text};
 use super::plan::{MAX_DEPTH, Plan, Step};
 use crate::model::Interner;
-use crate::parse::MAX_LINE_LEN;
+use crate::parse::MAX_EVENT_LEN;
 use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
 use crate::parse::jhist::fields::{Slot, counters, set_flag, set_integer, set_text, splits};
 use crate::parse::known::Number;
@@ -305,7 +305,7 @@ fn deeper(depth: usize) -> Result<usize> {
 
 /// Items that take a byte each cannot be more than the bytes of an event.
 fn countable(count: usize) -> Result<usize> {
-    if count <= MAX_LINE_LEN {
+    if count <= MAX_EVENT_LEN {
         Ok(count)
     } else {
         Err(DecodeError::Damaged("an array is larger than an event may be"))

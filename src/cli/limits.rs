@@ -1,0 +1,110 @@
+//! Options that limit what each history may cost.
+
+use clap::Args;
+
+use crate::limits::Limits;
+use crate::rules::quantity::{Duration, Quantity, Size};
+use crate::units::{Bytes, Millis};
+
+const HEADING: &str = "Limits on each history (none lifts one)";
+
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct LimitArgs {
+    /// Stop reading a history after so many bytes, counted after decompression
+    #[arg(id = "max-decoded", long, value_name = "SIZE", value_parser = size, default_value = "64GiB", help_heading = HEADING)]
+    decoded: Limit<Bytes>,
+    /// Stop reading where a compressed history of more than 1 GiB becomes so many times as large as stored
+    #[arg(id = "max-ratio", long, value_name = "N", value_parser = number, default_value = "1000", help_heading = HEADING)]
+    ratio: Limit<u64>,
+    /// Pass over longer lines
+    #[arg(id = "max-line", long, value_name = "SIZE", value_parser = size, default_value = "64MiB", help_heading = HEADING)]
+    line: Limit<Bytes>,
+    /// Pass over further tasks and attempts; of stages, jobs, executors and queries a tenth as many are kept
+    #[arg(id = "max-tasks", long, value_name = "N", value_parser = number, default_value = "20000000", help_heading = HEADING)]
+    tasks: Limit<u64>,
+    /// Stop reading a history after so long; what is read then differs from run to run
+    #[arg(id = "max-time", long, value_name = "TIME", value_parser = time, default_value = "none", help_heading = HEADING)]
+    time: Limit<Millis>,
+}
+
+/// A limit, or the word `none`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Limit<T>(Option<T>);
+
+impl LimitArgs {
+    /// The limits that were asked for.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            decoded: self.decoded.0,
+            ratio: self.ratio.0,
+            line: self.line.0,
+            tasks: self.tasks.0,
+            time: self.time.0,
+        }
+    }
+}
+
+/// Reads a limit; one of nothing would leave nothing to read.
+fn limit<T: Default + PartialEq>(
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Limit<T>, String> {
+    if text == "none" {
+        return Ok(Limit(None));
+    }
+    let value = read(text)?;
+    if value == T::default() {
+        return Err("it has to be above 0; \"none\" lifts the limit".to_owned());
+    }
+    Ok(Limit(Some(value)))
+}
+
+fn size(text: &str) -> Result<Limit<Bytes>, String> {
+    limit(text, |text| {
+        let quantity: Quantity<Size> = Quantity::parse(text)?;
+        Bytes::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is no size"))
+    })
+}
+
+fn time(text: &str) -> Result<Limit<Millis>, String> {
+    limit(text, |text| {
+        let quantity: Quantity<Duration> = Quantity::parse(text)?;
+        Millis::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is no span of time"))
+    })
+}
+
+fn number(text: &str) -> Result<Limit<u64>, String> {
+    limit(text, |text| text.parse().map_err(|_| format!("expected a whole number, got \"{text}\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        limits: LimitArgs,
+    }
+
+    #[test]
+    fn without_options_the_limits_are_those_of_the_library() {
+        assert_eq!(Command::parse_from(["x"]).limits.limits(), Limits::default());
+    }
+
+    #[test]
+    fn limits_have_units_or_are_lifted() {
+        assert_eq!(size("1.5GiB"), Ok(Limit(Some(Bytes::from_mib(1536)))));
+        assert_eq!(time("10min"), Ok(Limit(Some(Millis::from_secs(600)))));
+        assert_eq!(number("7"), Ok(Limit(Some(7))));
+        assert_eq!(
+            (size("none"), time("none"), number("none")),
+            (Ok(Limit(None)), Ok(Limit(None)), Ok(Limit(None)))
+        );
+        for wrong in ["0", "-1", "5", "5 apples", "", "NaN", "1e400GiB"] {
+            assert!(size(wrong).is_err() && time(wrong).is_err(), "{wrong}");
+        }
+        assert!(number("0").is_err() && number("1.5").is_err() && number("99999999999999999999").is_err());
+    }
+}

@@ -1,0 +1,189 @@
+//! What reading one history may still cost, shared by its parts and by the threads that read them.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::limits::{LimitReached, Limits};
+use crate::units::{Bytes, Millis};
+
+/// See the module. Clones share one budget.
+#[derive(Debug, Clone)]
+pub struct Budget(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    left: AtomicU64,
+    size: LimitReached,
+    deadline: Option<(Instant, Millis)>,
+}
+
+impl Budget {
+    /// The budget of a history that has `stored` compressed bytes; `None` where it is not compressed, or nobody knows.
+    /// The clock starts now.
+    #[must_use]
+    pub fn new(limits: &Limits, stored: Option<Bytes>) -> Self {
+        let decoded = limits.decoded.unwrap_or(Bytes::new(u64::MAX));
+        let of_ratio = stored.zip(limits.ratio).map(|(stored, ratio)| {
+            let decoded = Bytes::new(stored.get().saturating_mul(ratio)).max(Limits::FREE_OF_RATIO);
+            (decoded, LimitReached::Ratio { ratio, decoded })
+        });
+        let (most, size) = match of_ratio {
+            Some((of_ratio, reached)) if of_ratio < decoded => (of_ratio, reached),
+            _ => (decoded, LimitReached::Decoded(decoded)),
+        };
+        let end = |time: Millis| Some((Instant::now().checked_add(Duration::from_millis(time.get()))?, time));
+        let deadline = limits.time.and_then(end);
+        Self(Arc::new(Inner { left: AtomicU64::new(most.get()), size, deadline }))
+    }
+
+    /// No limits at all.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(&Limits::NONE, None)
+    }
+
+    /// Takes `wanted` bytes, or as many as are left.
+    ///
+    /// # Errors
+    /// If the time is over, or nothing is left.
+    pub fn take(&self, wanted: u64) -> Result<u64, LimitReached> {
+        let Inner { left, size, deadline } = &*self.0;
+        if let Some((deadline, time)) = deadline
+            && Instant::now() >= *deadline
+        {
+            return Err(LimitReached::Time(*time));
+        }
+        let subtract = |left: u64| Some(left.saturating_sub(wanted));
+        let before =
+            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract).unwrap_or_else(|left| left);
+        if before == 0 && wanted > 0 { Err(*size) } else { Ok(wanted.min(before)) }
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.0.left.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A reader that ends in an error where its budget is spent, or where its file turns out to be shorter than it was.
+pub struct Metered<R> {
+    reader: R,
+    budget: Budget,
+    /// Bytes that the file had when it was opened, where they are known and come out as they are stored.
+    expected: Option<u64>,
+    read: u64,
+}
+
+impl<R: Read> Metered<R> {
+    /// `reader` within `budget`; `expected` bytes have to come out of it, if that is known.
+    pub fn new(reader: R, budget: Budget, expected: Option<u64>) -> Self {
+        Self { reader, budget, expected, read: 0 }
+    }
+
+    fn read_within(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.budget.take(out.len() as u64) {
+            Ok(granted) => {
+                let room = out.get_mut(..usize::try_from(granted).unwrap_or(usize::MAX));
+                let read = self.reader.read(room.unwrap_or_default());
+                let used = read.as_ref().map_or(0, |count| *count as u64);
+                self.budget.give_back(granted.saturating_sub(used));
+                read
+            }
+            // A history that ends right at its limit is whole.
+            Err(reached @ (LimitReached::Decoded(_) | LimitReached::Ratio { .. })) => {
+                let more = self.reader.read(&mut [0])?;
+                if more == 0 { Ok(0) } else { Err(reached.into()) }
+            }
+            Err(reached) => Err(reached.into()),
+        }
+    }
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        let count = self.read_within(out)?;
+        self.read += count as u64;
+        if count == 0
+            && let Some(expected) = self.expected.take()
+            && self.read < expected
+        {
+            return Err(became_shorter());
+        }
+        Ok(count)
+    }
+}
+
+/// The error of a file that lost its end while it was read.
+#[must_use]
+pub fn became_shorter() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::behind;
+
+    fn limits(decoded: u64) -> Limits {
+        Limits { decoded: Some(Bytes::new(decoded)), ..Limits::NONE }
+    }
+
+    fn read(bytes: &[u8], budget: &Budget, expected: Option<u64>) -> (Vec<u8>, Option<io::Error>) {
+        let mut out = Vec::new();
+        let result = Metered::new(bytes, budget.clone(), expected).read_to_end(&mut out);
+        (out, result.err())
+    }
+
+    #[test]
+    fn a_source_at_its_limit_is_whole_and_one_beyond_is_cut() {
+        for (limit, whole) in [(5, true), (4, false), (0, false)] {
+            let (out, error) = read(b"abcde", &Budget::new(&limits(limit), None), None);
+            assert_eq!(out.len() as u64, limit);
+            assert_eq!(error.is_none(), whole, "{error:?}");
+            if let Some(error) = error {
+                assert_eq!(behind(&error), Some(LimitReached::Decoded(Bytes::new(limit))));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_share_what_there_is() {
+        let budget = Budget::new(&limits(7), None);
+        assert!(read(b"abcde", &budget, None).1.is_none());
+        let (out, error) = read(b"abcde", &budget, None);
+        assert_eq!(out, b"ab");
+        assert!(error.is_some());
+    }
+
+    #[test]
+    fn the_ratio_counts_from_a_size_on() {
+        let limits = Limits { ratio: Some(10), ..Limits::NONE };
+        let most =
+            |stored: u64| Budget::new(&limits, Some(Bytes::new(stored))).0.left.load(Ordering::Relaxed);
+        assert_eq!(most(1), Limits::FREE_OF_RATIO.get());
+        assert_eq!(most(1 << 30), 10 << 30);
+        assert_eq!(most(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn the_clock_ends_reading() {
+        let limits = Limits { time: Some(Millis::ZERO), ..Limits::NONE };
+        let error = read(b"abc", &Budget::new(&limits, None), None).1.unwrap();
+        assert_eq!(behind(&error), Some(LimitReached::Time(Millis::ZERO)));
+        let never = Limits { time: Some(Millis::new(u64::MAX)), ..Limits::NONE };
+        assert!(read(b"abc", &Budget::new(&never, None), None).1.is_none());
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_is_told_once() {
+        let (out, error) = read(b"abc", &Budget::unlimited(), Some(4));
+        assert_eq!(out, b"abc");
+        assert_eq!(error.unwrap().kind(), io::ErrorKind::UnexpectedEof);
+        assert!(read(b"abcd", &Budget::unlimited(), Some(4)).1.is_none());
+        assert!(read(b"abcde", &Budget::unlimited(), Some(4)).1.is_none());
+    }
+}

@@ -1,0 +1,165 @@
+//! Things in folders that are no plain files, or do not stay as they are.
+
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command;
+
+use elephant_rs::input::discover::discover;
+use elephant_rs::parse::Parsed;
+use elephant_rs::parse::spark::{self, Feed, Log, Names, Part, Wholeness};
+
+use crate::make::{jhist, spark_end, spark_start, stage};
+use crate::run::{analyze, codes, elephant, run};
+
+fn mkfifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[test]
+fn a_folder_of_traps_costs_its_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::write(root.join("job_1500000000000_0001.jhist"), jhist(2)).unwrap();
+    // Opening it would wait for ever.
+    mkfifo(&root.join("pipe.jhist"));
+    let _socket = UnixListener::bind(root.join("socket.jhist")).unwrap();
+    symlink(root, root.join("loop")).unwrap();
+    symlink("b", root.join("a")).unwrap();
+    symlink("a", root.join("b")).unwrap();
+    symlink("/dev/zero", root.join("endless")).unwrap();
+    symlink("/dev/full", root.join("full")).unwrap();
+    symlink("nowhere", root.join("dangling")).unwrap();
+    fs::create_dir(root.join("secret")).unwrap();
+    fs::write(root.join("secret/x.jhist"), jhist(1)).unwrap();
+    fs::write(root.join("locked.jhist"), jhist(1)).unwrap();
+    for name in ["secret", "locked.jhist"] {
+        fs::set_permissions(root.join(name), Permissions::from_mode(0o000)).unwrap();
+    }
+    let may_read_all = File::open(root.join("locked.jhist")).is_ok();
+    let (report, ran) = analyze(root, &[]);
+    fs::set_permissions(root.join("secret"), Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let applications = report["applications"].as_array().unwrap().len();
+    assert_eq!(applications, if may_read_all { 3 } else { 1 }, "{report:#}");
+    // The links to each other and to nowhere, and what may not be read.
+    let troubles = if may_read_all { 3 } else { 5 };
+    assert_eq!(ran.stderr.lines().count(), troubles, "{}", ran.stderr);
+    assert!(report["summary"]["files"]["skipped"].as_u64() >= Some(2), "{report:#}");
+}
+
+#[test]
+fn pipes_and_devices_that_are_named_are_streams() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    mkfifo(&pipe);
+    let log = spark_start() + &stage(0, 0) + &spark_end();
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::write(pipe, log).unwrap()
+    });
+    let (report, _) = analyze(&pipe, &[]);
+    writer.join().unwrap();
+    assert_eq!(report["applications"][0]["id"], "app-1");
+    // Endless zeros are no history after 64 KiB.
+    let ran = run(elephant().args(["analyze", "/dev/zero"]));
+    assert_ne!(ran.code, Some(0), "{}", ran.stdout);
+    assert!(ran.peak_mib < 100, "{} MiB", ran.peak_mib);
+    assert_eq!(run(elephant().args(["analyze", "/dev/null"])).code, Some(2));
+}
+
+fn parse(file: File, len: u64) -> Parsed {
+    let file = std::sync::Mutex::new(Some(file));
+    let open = move || Ok(Feed::File(file.lock().unwrap().take().unwrap(), len));
+    let part = Part { name: "log".to_owned(), open: Box::new(open) };
+    spark::parse(&Log { parts: vec![part], names: Names::default(), wholeness: Wholeness::default() })
+}
+
+#[test]
+fn a_log_that_changes_while_it_is_read_is_neither_doubled_nor_filled_up() {
+    let log = spark_start() + &(0..3000).map(|id| stage(id, 0)).collect::<String>() + &spark_end();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(log.as_bytes()).unwrap();
+    let len = log.len() as u64;
+    let read = |len: u64| parse(file.reopen().unwrap(), len);
+    let tasks = |parsed: &Parsed| parsed.applications[0].task_count();
+    let codes = |parsed: Parsed| -> Vec<&str> {
+        parsed
+            .part_problems
+            .into_iter()
+            .flat_map(|(_, problems)| problems.into_vec())
+            .map(|it| it.code)
+            .collect()
+    };
+    assert_eq!(tasks(&read(len)), 3000);
+    // It grew after its length was taken: a line that was begun may come whole, nothing comes twice.
+    let grown = read(len / 2);
+    assert!((1400..1600).contains(&tasks(&grown)), "{}", tasks(&grown));
+    // It lost its end after its length was taken, in the middle of a line.
+    let kept = log.len() / 2 + 7;
+    file.as_file().set_len(kept as u64).unwrap();
+    let cut = read(len);
+    let expected = log[..kept].matches("SparkListenerTaskStart\"").count() as u64;
+    assert!(tasks(&cut).abs_diff(expected) <= 1, "{} instead of {expected}", tasks(&cut));
+    assert!(!cut.applications[0].complete);
+    assert!(codes(cut).contains(&"truncated"));
+    // All of it is gone.
+    file.as_file().set_len(0).unwrap();
+    let empty = read(len);
+    assert!(empty.applications.is_empty());
+    assert_eq!(codes(empty), ["truncated"]);
+}
+
+#[test]
+fn a_file_that_vanishes_is_an_error_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("job_1500000000000_0001.jhist");
+    fs::write(&path, jhist(1)).unwrap();
+    let inventory = discover(&[folder.path().to_owned()]);
+    fs::remove_file(&path).unwrap();
+    let error = inventory.histories[0].open().unwrap_err().to_string();
+    assert!(error.contains("removed meanwhile"), "{error}");
+}
+
+#[test]
+fn thousands_of_files_need_few_open_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = spark_start() + &spark_end();
+    for part in 0..3000 {
+        let below = folder.path().join(format!("{}", part % 7));
+        fs::create_dir_all(&below).unwrap();
+        let (name, text) =
+            if part % 10 == 0 { (format!("app-{part}"), log.as_str()) } else { (format!("{part}.txt"), "x") };
+        fs::write(below.join(name), text).unwrap();
+    }
+    let mut shell = Command::new("sh");
+    shell.args([
+        "-c",
+        "ulimit -n 32; exec \"$@\"",
+        "sh",
+        env!("CARGO_BIN_EXE_elephant-rs"),
+        "analyze",
+        "--format=json",
+        "--quiet",
+    ]);
+    let ran = run(shell.arg(folder.path()));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["summary"]["files"]["found"], 3000);
+    assert_eq!(report["applications"].as_array().unwrap().len(), 300);
+    assert!(!codes(&report).contains(&"unreadable"));
+}
+
+#[test]
+fn names_with_line_feeds_and_escapes_stay_on_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = spark_start() + "{broken\n" + &spark_end();
+    fs::write(folder.path().join("a\nelephant-rs: error: forged\u{1b}]0;x\u{7}\u{202e}"), log).unwrap();
+    let (report, ran) = analyze(folder.path(), &[]);
+    assert_eq!(ran.stderr.lines().count(), codes(&report).len(), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(['\u{1b}', '\u{7}']), "{:?}", ran.stderr);
+    let text = run(elephant().arg("analyze").arg(folder.path())).stdout;
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+}

@@ -1,0 +1,120 @@
+//! Limits and what is left when one is reached.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::make::{MIB, gzip, jhist, spark_end, spark_start, stage};
+use crate::run::{analyze, codes, elephant, run};
+
+fn file(name: &str, bytes: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+fn stages(count: u64) -> String {
+    spark_start() + &(0..count).map(|id| stage(id, 0)).collect::<String>() + &spark_end()
+}
+
+/// The application of a report, which is in it although it is incomplete.
+fn incomplete(report: &Value) -> &Value {
+    assert_eq!(report["applications"].as_array().unwrap().len(), 1, "{report:#}");
+    let app = &report["applications"][0];
+    assert_eq!(app["complete"], false, "{app:#}");
+    app
+}
+
+#[test]
+fn every_limit_is_told_once_and_leaves_what_was_read() {
+    let (_folder, spark) = file("app-1", stages(2000));
+    let (_folder, packed) = file("app-1.gz", gzip(stages(2000).as_bytes()));
+    let (_folder, hadoop) = file("job_1500000000000_0001.jhist", jhist(500));
+    let cases = [
+        (&spark, "--max-decoded=1MiB", "more than 1 MiB once decoded; --max-decoded"),
+        (&packed, "--max-decoded=1MiB", "more than 1 MiB once decoded; --max-decoded"),
+        (&hadoop, "--max-decoded=100KiB", "more than 100 KiB once decoded; --max-decoded"),
+        (&spark, "--max-tasks=700", "more than 700 tasks"),
+        (&hadoop, "--max-tasks=100", "more than 100 tasks"),
+    ];
+    for (path, option, words) in cases {
+        let (whole, _) = analyze(path, &["--min-severity=none"]);
+        assert!(codes(&whole).iter().all(|code| *code != "limit-reached"), "{whole:#}");
+        let (report, ran) = analyze(path, &["--min-severity=none", option]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert_eq!(codes(&report).iter().filter(|code| **code == "limit-reached").count(), 1, "{option}");
+        assert_eq!(ran.stderr.matches(words).count(), 1, "{option}: {}", ran.stderr);
+        let tasks = |report: &Value| {
+            let tasks = &report["applications"][0]["metrics"]["tasks"];
+            tasks.as_object().unwrap().values().map(|kind| kind["total_count"].as_u64().unwrap()).sum::<u64>()
+        };
+        incomplete(&report);
+        assert!(tasks(&report) > 50 && tasks(&report) < tasks(&whole), "{option}: {report:#}");
+        // The same again: nothing rests on where threads were.
+        assert_eq!(analyze(path, &["--min-severity=none", option]).0, report, "{option}");
+        assert_eq!(analyze(path, &["--strict", option]).1.code, Some(2));
+        let lifted = option.split_once('=').unwrap().0.to_owned() + "=none";
+        assert_eq!(analyze(path, &["--min-severity=none", &lifted]).0, whole);
+    }
+}
+
+#[test]
+fn a_long_line_is_passed_over_and_the_others_count() {
+    let long = format!("{{\"Event\":\"SparkListenerTaskEnd\",\"x\":\"{}\"}}\n", "y".repeat(MIB));
+    let (_folder, spark) = file(
+        "app-1",
+        stages(3).replacen("{\"Event\":\"SparkListenerAppl", &(long + "{\"Event\":\"SparkListenerAppl"), 1),
+    );
+    let job = jhist(3);
+    let (head, rest) =
+        job.split_at(job.find("{\"event\":{\"org").unwrap_or_else(|| job.find("{\"type\":\"JOB").unwrap()));
+    let long = format!("{{\"type\":\"TASK_UPDATED\",\"event\":{{\"x\":\"{}\"}}}}\n", "y".repeat(MIB));
+    let (_folder, hadoop) = file("job_1500000000000_0001.jhist", [head, &long, rest].concat());
+    for path in [spark, hadoop] {
+        let (report, ran) = analyze(&path, &["--max-line=1MiB"]);
+        assert_eq!(codes(&report).iter().filter(|code| **code == "line-too-long").count(), 1, "{report:#}");
+        assert!(
+            ran.stderr.contains("longer than 1 MiB") && ran.stderr.contains("--max-line"),
+            "{}",
+            ran.stderr
+        );
+        let tasks = &incomplete(&report)["metrics"]["tasks"];
+        assert_eq!(tasks.as_object().unwrap().values().next().unwrap()["total_count"], 3);
+    }
+}
+
+#[test]
+fn time_ends_reading_and_says_that_it_cannot_be_repeated() {
+    let (_folder, spark) = file("app-1", stages(2000));
+    // Long before a byte of it is read.
+    let (report, ran) = analyze(&spark, &["--max-time=0.0001ms"]);
+    assert_eq!(codes(&report), ["limit-reached", "no-events"], "{report:#}");
+    assert!(
+        ran.stderr.contains("--max-time") && ran.stderr.contains("differs from run to run"),
+        "{}",
+        ran.stderr
+    );
+    let (report, _) = analyze(&spark, &["--max-time=1h"]);
+    assert!(!codes(&report).contains(&"limit-reached"));
+}
+
+#[test]
+fn each_command_that_reads_histories_has_the_limits() {
+    let (_folder, path) = file("app-1", stages(50));
+    let path = path.to_str().unwrap();
+    let baseline = format!("{path}.yaml");
+    for command in [
+        &["analyze", path][..],
+        &["check", "--update", "--baseline", &baseline, path],
+        &["diff", path, path],
+        &["stragglers", path],
+        &["nodes", path],
+    ] {
+        let ran = run(elephant().args(command).arg("--max-tasks=7"));
+        assert!(ran.stderr.contains("more than 7 tasks"), "{command:?}: {}", ran.stderr);
+        assert_eq!(run(elephant().args(command).arg("--max-line=0")).code, Some(2));
+    }
+}

@@ -1,0 +1,170 @@
+//! Outputs that are full, closed, or broken off.
+
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::make::{spark_end, spark_start, stage};
+use crate::run::{elephant, run};
+
+/// Files beside the report that a run left.
+fn left_behind(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(".elephant-rs-")).collect()
+}
+
+/// A run that waits for the rest of its input, with its temporary file in `folder`.
+fn waiting(command: &mut Command, folder: &Path) -> Child {
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(spark_start().as_bytes()).unwrap();
+    while left_behind(folder).is_empty() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended too early");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
+    let cases = [("INT", 2), ("TERM", 15), ("HUP", 1)];
+    for (name, number) in cases {
+        for arguments in
+            [&["analyze", "-o"][..], &["check", "--update", "--baseline"], &["nodes", "--exclude-list"]]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let place = folder.path().join("report");
+            fs::write(&place, "").unwrap();
+            if arguments.len() == 2 {
+                fs::write(&place, "the old one").unwrap();
+            }
+            let before = fs::read(&place).unwrap();
+            let mut command = elephant();
+            let mut child = waiting(command.args(arguments).arg(&place).arg("-"), folder.path());
+            signal(&child, name);
+            assert_eq!(child.wait().unwrap().signal(), Some(number), "{arguments:?} and {name}");
+            assert_eq!(left_behind(folder.path()), [""; 0], "{arguments:?} and {name}");
+            assert_eq!(fs::read(&place).unwrap(), before);
+        }
+    }
+}
+
+#[test]
+fn what_is_ignored_stays_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("report");
+    let mut shell = Command::new("sh");
+    let script = "trap '' HUP; exec \"$0\" \"$@\"";
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_elephant-rs"), "analyze", "-", "-o"]).arg(&place);
+    let mut child = waiting(&mut shell, folder.path());
+    signal(&child, "HUP");
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all((stage(0, 0) + &spark_end()).as_bytes()).unwrap();
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(fs::read_to_string(&place).unwrap().contains("app-1"));
+}
+
+#[test]
+fn a_full_disk_is_an_error_that_leaves_nothing() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for arguments in [
+        &["analyze", "testdata/hadoop1"][..],
+        &["analyze", "--format=html", "testdata/hadoop1"],
+        &["--help"],
+        &["analyze", "--help"],
+        &["--version"],
+        &["rules", "list"],
+        &["rules", "schema"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let output = elephant().args(arguments).stdout(full()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains("No space left") || told.contains("no space left"), "{arguments:?}: {told}");
+    }
+    let ran = run(elephant().args(["analyze", "-o", "/dev/full", "testdata/hadoop1"]));
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(fs::metadata("/dev/full").unwrap().permissions().mode() & 0o777 > 0);
+}
+
+#[test]
+fn a_closed_pipe_is_a_quiet_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("app-1");
+    fs::write(&log, spark_start() + &(0..500).map(|id| stage(id, 0)).collect::<String>() + &spark_end())
+        .unwrap();
+    for arguments in [
+        &["analyze", "--format=html"][..],
+        &["stragglers", "--format=json"],
+        &["--help"],
+        &["man"],
+        &["rules", "schema"],
+    ] {
+        let mut command = elephant();
+        command.args(arguments);
+        if arguments.len() == 2 && !arguments.contains(&"schema") {
+            command.arg(&log);
+        }
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap().lines().filter(|line| line.contains("error")).count(),
+            0
+        );
+    }
+}
+
+#[test]
+fn a_report_takes_the_place_of_the_file_and_not_of_its_mode_or_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    let dangling = folder.path().join("dangling");
+    fs::write(&real, "old").unwrap();
+    fs::set_permissions(&real, Permissions::from_mode(0o640)).unwrap();
+    symlink("real", &link).unwrap();
+    symlink("sub/new", &dangling).unwrap();
+    for place in [&link, &dangling] {
+        let ran = run(elephant().args(["analyze", "testdata/hadoop1", "-o"]).arg(place));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(fs::symlink_metadata(place).unwrap().is_symlink());
+        assert!(fs::read_to_string(place).unwrap().contains("mapper-memory"));
+    }
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(folder.path().join("sub/new").is_file());
+    let looping = folder.path().join("looping");
+    symlink("looping", &looping).unwrap();
+    let ran = run(elephant().args(["analyze", "testdata/hadoop1", "-o"]).arg(&looping));
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    // What may not be written may not be replaced either.
+    fs::set_permissions(&real, Permissions::from_mode(0o440)).unwrap();
+    if File::options().write(true).open(&real).is_err() {
+        let ran = run(elephant().args(["analyze", "testdata/hadoop1", "-o"]).arg(&real));
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    }
+    assert_eq!(left_behind(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_file_that_was_named_in_vain_is_told() {
+    let ran = run(elephant().args(["analyze", "testdata/hadoop1", "Cargo.toml"]));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Cargo.toml") && ran.stderr.contains("no job history"), "{}", ran.stderr);
+    assert_eq!(run(elephant().args(["analyze", "--strict", "testdata/hadoop1", "Cargo.toml"])).code, Some(2));
+    let ran = run(elephant().args(["analyze", "testdata/hadoop1"]).env("ELEPHANT_LOG", "infoo"));
+    assert!(ran.stderr.contains("infoo is no level"), "{}", ran.stderr);
+}

@@ -1,0 +1,63 @@
+//! Runs the program and measures it.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use wait4::Wait4;
+
+/// What a run did.
+#[derive(Debug)]
+pub struct Ran {
+    /// `None` where a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    /// Most memory that it held.
+    pub peak_mib: u64,
+}
+
+/// The program without the surroundings of the test.
+pub fn elephant() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "ELEPHANT_LOG", "RUST_LOG"] {
+        command.env_remove(name);
+    }
+    // What a run takes may not depend on the machine.
+    command.env("RAYON_NUM_THREADS", "2");
+    command
+}
+
+/// Runs it to its end. Its output goes to files, so that it never waits for a reader.
+pub fn run(command: &mut Command) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, err) = (folder.path().join("out"), folder.path().join("err"));
+    command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+    let ended = command.spawn().unwrap().wait4().unwrap();
+    Ran {
+        code: ended.status.code(),
+        stdout: fs::read_to_string(&out).unwrap(),
+        stderr: fs::read_to_string(&err).unwrap(),
+        peak_mib: ended.rusage.maxrss >> 20,
+    }
+}
+
+/// The JSON report on `path`, with what else the run did.
+pub fn analyze(path: &Path, options: &[&str]) -> (Value, Ran) {
+    let ran = run(elephant().args(["analyze", "--format", "json", "--details"]).args(options).arg(path));
+    assert_ne!(ran.code, None, "killed: {}", ran.stderr);
+    assert_ne!(ran.code, Some(101), "panicked: {}", ran.stderr);
+    assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+    let report = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| {
+        assert!(false, "no report: {error}\n{}\n{}", ran.stdout, ran.stderr);
+        Value::Null
+    });
+    (report, ran)
+}
+
+/// The codes of the problems of a report.
+pub fn codes(report: &Value) -> Vec<&str> {
+    report["problems"].as_array().unwrap().iter().map(|problem| problem["code"].as_str().unwrap()).collect()
+}

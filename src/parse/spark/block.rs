@@ -28,6 +28,8 @@ pub(super) struct Block {
 pub(super) struct Item {
     /// Counted from 0 at the start of the block.
     pub(super) line: u64,
+    /// Where the line starts, in bytes from the start of the block.
+    pub(super) at: u64,
     pub(super) what: What,
 }
 
@@ -71,7 +73,8 @@ impl Block {
         self.bytes = bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
-            if let Some(len) = self.known_line(rest, max_line_len) {
+            let at = (bytes.len() - rest.len()) as u64;
+            if let Some(len) = self.known_line(rest, at, max_line_len) {
                 rest = rest.get(len..).unwrap_or_default();
                 self.lines += 1;
                 continue;
@@ -84,25 +87,25 @@ impl Block {
                 }
                 None => (std::mem::take(&mut rest), false),
             };
-            self.line(line, terminated, max_line_len);
+            self.line(line, at, terminated, max_line_len);
             self.lines += 1;
         }
     }
 
     /// Reads the first line of `bytes` if it is a task's of a known shape; gives its length.
     #[inline]
-    fn known_line(&mut self, bytes: &[u8], max_line_len: usize) -> Option<usize> {
+    fn known_line(&mut self, bytes: &[u8], at: u64, max_line_len: usize) -> Option<usize> {
         let Self { known_starts, known_ends, strings, starts, ends, .. } = self;
         let bytes = bytes.get(..=max_line_len).unwrap_or(bytes);
         let (len, what) = match known_ends.read(bytes, strings, ends) {
             Some(len) => (len, What::End),
             None => (known_starts.read(bytes, strings, starts)?, What::Start),
         };
-        self.items.push(Item { line: self.lines, what });
+        self.items.push(Item { line: self.lines, at, what });
         Some(len)
     }
 
-    fn line(&mut self, line: &[u8], terminated: bool, max_line_len: usize) {
+    fn line(&mut self, line: &[u8], at: u64, terminated: bool, max_line_len: usize) {
         let what = if line.len() > max_line_len {
             Some(What::TooLong)
         } else {
@@ -120,7 +123,7 @@ impl Block {
             }
             _ => {}
         }
-        self.items.push(Item { line: self.lines, what });
+        self.items.push(Item { line: self.lines, at, what });
     }
 
     /// The event of a line; `None` for a blank line or an event that is not kept.

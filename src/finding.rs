@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use chrono::NaiveDate;
 
@@ -123,7 +124,7 @@ pub struct Finding {
     /// The measured values, by key.
     pub evidence: Vec<(Name, Measure)>,
     /// The cut-offs in force.
-    pub thresholds: Vec<Threshold>,
+    pub thresholds: Arc<[Threshold]>,
     /// What to change, each with a setting and a value; empty when nothing was found.
     pub advice: Vec<String>,
 }

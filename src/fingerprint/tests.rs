@@ -48,7 +48,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         subject,
         message: String::new(),
         evidence: Vec::new(),
-        thresholds: Vec::new(),
+        thresholds: [].into(),
         advice: Vec::new(),
     }
 }

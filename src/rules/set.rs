@@ -1,7 +1,7 @@
 //! All rules with the parameters in force, for all applications or for one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, NaiveDate};
@@ -51,6 +51,8 @@ pub struct ActiveRule {
     pub check: RuleCheck,
     /// Its parameters for reports.
     pub params: Vec<Parameter>,
+    /// Those that are cut-offs, which all of its findings share.
+    pub(super) thresholds: OnceLock<Arc<[Threshold]>>,
 }
 
 /// What a rule does.
@@ -369,6 +371,7 @@ fn built_in_rules(documents: &[&Document], problems: &mut Problems) -> Option<Ve
             max_severity,
             check: RuleCheck::BuiltIn(check),
             params,
+            thresholds: OnceLock::new(),
         })
     };
     heuristics::all().map(load).collect()
@@ -384,6 +387,7 @@ impl ActiveRule {
             max_severity: self.max_severity.clone(),
             check: RuleCheck::Contradicted(why),
             params: Vec::new(),
+            thresholds: OnceLock::new(),
         }
     }
 
@@ -459,13 +463,13 @@ impl ActiveRule {
             subject: judged.subject,
             message,
             evidence: judged.evidence,
-            thresholds: thresholds(&self.params),
+            thresholds: Arc::clone(self.thresholds.get_or_init(|| thresholds(&self.params))),
             advice: judged.advice,
         }
     }
 }
 
-fn thresholds(params: &[Parameter]) -> Vec<Threshold> {
+fn thresholds(params: &[Parameter]) -> Arc<[Threshold]> {
     let cutoffs = params.iter().filter_map(|Parameter { key, value, .. }| match value {
         ParamValue::Cutoffs { values, key_ending, .. } => {
             Some(Threshold { key: format!("{key}{key_ending}"), cutoffs: *values })

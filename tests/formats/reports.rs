@@ -77,7 +77,7 @@ pub fn hostile(name: &str) -> Report {
         subject,
         message: text(),
         evidence: vec![(text().into(), Measure::Text(text())), ("x_ratio".into(), Measure::Ratio(None))],
-        thresholds: vec![Threshold { key: text(), cutoffs: [1.0, 2.0, 4.5, f64::INFINITY] }],
+        thresholds: [Threshold { key: text(), cutoffs: [1.0, 2.0, 4.5, f64::INFINITY] }].into(),
         advice: vec![text(), text()],
     };
     let suppressed = Suppressed {

@@ -1,5 +1,7 @@
 //! The rules that the documents of a rule set define.
 
+use std::sync::OnceLock;
+
 use super::definition::DefinedRule;
 use super::read::Source;
 use crate::rules::document::{Document, Target};
@@ -97,5 +99,6 @@ fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Op
         max_severity: head.max_severity(),
         check: RuleCheck::Defined(Box::new(rule)),
         params,
+        thresholds: OnceLock::new(),
     })
 }

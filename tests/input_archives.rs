@@ -268,7 +268,7 @@ fn an_archive_from_a_pipe_is_kept_and_read() {
         let mut inventory = discover(std::slice::from_ref(&pipe));
         let to = pipe.clone();
         let writer = std::thread::spawn(move || fs::write(to, bytes).unwrap());
-        inventory.look_at_streams(&Default::default());
+        inventory.look_at_streams(&elephant_rs::limits::Limits::default());
         assert_eq!(inventory.histories.len(), expected);
         for source in &inventory.histories {
             assert_eq!(source.kind, Some(SourceKind::SparkEventLog));

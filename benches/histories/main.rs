@@ -29,7 +29,7 @@ use std::hint::black_box;
 use std::io::{self, BufReader};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use clap::Parser;
 
@@ -39,8 +39,17 @@ use support::spark::codec::unpack_lz4;
 use tools::Tools;
 use trial::Trials;
 
-fn main() -> io::Result<()> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> io::Result<()> {
     if let Some(file) = &options.unpack {
         return unpack(file);
     }
@@ -64,8 +73,8 @@ fn main() -> io::Result<()> {
             return plan.prepare(&data);
         }
         disk::check(&plan, &data)?;
-        prepare(&data, &options)?;
-        let text = measure(&plan, &data, &options)?;
+        prepare(&data, options)?;
+        let text = measure(&plan, &data, options)?;
         println!("{text}");
         if let Some(file) = &options.write {
             readme::write(file, &text)?;
@@ -128,7 +137,7 @@ fn measure(plan: &Plan, data: &Path, options: &Options) -> io::Result<String> {
         missing.join(" "),
         large::table(&large, &trials).to_string(),
         format!(
-            "CPU seconds are user and system time of all threads. Every command ran {rounds} times (`jq` once), in \
+            "CPU seconds are user and system time of all threads. Runs of each command: {rounds} (of `jq` one), in \
              turns with all others and with its files in the page cache; times are the smallest, in brackets how \
              far the median lies above it, peaks of memory the largest. MB are 10⁶ bytes, unpacked. × is the CPU \
              time divided by that of the other command on the same history: `wc -l` and `jq` on the unpacked one, \

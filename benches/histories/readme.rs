@@ -22,5 +22,7 @@ pub(crate) fn write(file: &Path, text: &str) -> io::Result<()> {
 /// What stands before the markers and behind them.
 fn parts<'t>(file: &Path, text: &'t str) -> io::Result<(&'t str, &'t str)> {
     let parts = text.split_once(START).and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
-    parts.ok_or_else(|| io::Error::other(format!("{} lacks the lines {START}and {END}", file.display())))
+    parts.ok_or_else(|| {
+        io::Error::other(format!("{} lacks the two lines {:?} and {END:?}", file.display(), START.trim_end()))
+    })
 }

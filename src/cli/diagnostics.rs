@@ -8,6 +8,9 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::rules::{Importance, RuleProblem};
 
+/// Nobody mends more at a time, and a file that is no rule file at all may have one in each line.
+const MOST_SHOWN: usize = 200;
+
 /// Shows problems on standard error; that it may be closed is no reason to fail.
 #[allow(clippy::let_underscore_must_use)]
 pub(super) fn complain_about(problems: &[RuleProblem]) {
@@ -15,8 +18,11 @@ pub(super) fn complain_about(problems: &[RuleProblem]) {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii);
     let mut out = io::stderr();
-    for problem in problems {
+    for problem in problems.iter().take(MOST_SHOWN) {
         let _ = writeln!(out, "{}\n", renderer.render(&[group(problem)]));
+    }
+    if problems.len() > MOST_SHOWN {
+        let _ = writeln!(out, "and {} more problems", problems.len() - MOST_SHOWN);
     }
 }
 

@@ -12,7 +12,7 @@ use super::too_many;
 use super::verify;
 use crate::limits::{self, Limits};
 use crate::model::counters::CounterSet;
-use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::table::{MOST_OF_A_COUNTER, Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Interner, MasterAttempt, Status, Symbol};
 use crate::units::Timestamp;
 
@@ -383,6 +383,11 @@ impl HistoryBuilder {
             self.lost_events = true;
             self.problems.warn("attempt-start-missing", Some(at), || {
                 "an attempt succeeded, but its start is missing; its run time is unknown".into()
+            });
+        }
+        if payload.counters.iter().any(|(_, value)| value > MOST_OF_A_COUNTER) {
+            self.problems.warn("impossible-counter", Some(at), || {
+                "a counter of an attempt is larger than any can be; it is taken for unknown".into()
             });
         }
         if payload.counters.iter().any(|(_, value)| value < 0) {

@@ -31,6 +31,9 @@ pub(super) fn locality(text: &str) -> Option<Locality> {
     }
 }
 
+/// The end of the year 9999. What lies behind it is no time of day, and spans to it are longer than any clock ran.
+const LAST_MOMENT: i64 = 253_402_300_799_999;
+
 /// Reads moments. Hadoop writes 0 or −1 for one that it does not know; a history that was made up may count
 /// its times from 0, which the submission of its job gives away.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +43,8 @@ pub(super) struct Moments {
 
 impl Moments {
     pub(super) fn read(self, ms: Option<i64>) -> Option<Timestamp> {
-        ms.filter(|&ms| ms > 0 || (ms == 0 && self.zero_is_one)).map(Timestamp::from_millis)
+        let first = i64::from(!self.zero_is_one);
+        ms.filter(|ms| (first..=LAST_MOMENT).contains(ms)).map(Timestamp::from_millis)
     }
 }
 

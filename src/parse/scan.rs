@@ -10,6 +10,9 @@ use memchr::{memchr, memchr2};
 /// Values nested deeper than this are refused. Histories of Hadoop nest ten deep, SQL plans of Spark some hundreds.
 const MAX_DEPTH: usize = 4096;
 
+/// Names of hosts are this long at most.
+const MAX_NAME_LEN: usize = 256;
+
 /// The input is not the JSON that was expected at this place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unexpected;
@@ -132,6 +135,17 @@ impl<'a> Cursor<'a> {
         }
         self.rest = rest.get(1..).unwrap_or_default();
         Ok(text)
+    }
+
+    /// Takes a short string whose opening quote is already taken, with nothing in it that would need a closer look;
+    /// unlike the others it may be asked where a line ends that was not cut off yet.
+    #[inline]
+    pub(super) fn name_tail(&mut self) -> Scan<&'a [u8]> {
+        let head = self.rest.get(..MAX_NAME_LEN).unwrap_or(self.rest);
+        let at = head.iter().position(|byte| matches!(byte, b'"' | b'\\' | b'\n')).ok_or(Unexpected)?;
+        let (name, rest) = self.rest.split_at_checked(at).ok_or(Unexpected)?;
+        self.rest = rest.strip_prefix(b"\"").ok_or(Unexpected)?;
+        Ok(name)
     }
 
     /// Takes an integer; fractions and exponents are refused.

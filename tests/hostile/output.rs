@@ -28,6 +28,13 @@ fn waiting(command: &mut Command, folder: &Path) -> Child {
     child
 }
 
+/// Whether the test itself ignores a signal, as what runs in the background does: then the program does, too.
+fn is_ignored(number: u32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
+    u64::from_str_radix(mask.trim(), 16).unwrap() >> (number - 1) & 1 == 1
+}
+
 fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
 }
@@ -35,23 +42,29 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
     let cases = [("INT", 2), ("TERM", 15), ("HUP", 1)];
-    for (name, number) in cases {
+    for (name, number) in cases.into_iter().filter(|(_, number)| !is_ignored(*number)) {
         for arguments in
             [&["analyze", "-o"][..], &["check", "--update", "--baseline"], &["nodes", "--exclude-list"]]
         {
             let folder = tempfile::tempdir().unwrap();
             let place = folder.path().join("report");
-            fs::write(&place, "").unwrap();
-            if arguments.len() == 2 {
+            if arguments[0] != "check" {
                 fs::write(&place, "the old one").unwrap();
             }
-            let before = fs::read(&place).unwrap();
+            let before = fs::read(&place).ok();
             let mut command = elephant();
             let mut child = waiting(command.args(arguments).arg(&place).arg("-"), folder.path());
+            // Waiting would close it, and the run would go on.
+            let input = child.stdin.take();
             signal(&child, name);
-            assert_eq!(child.wait().unwrap().signal(), Some(number), "{arguments:?} and {name}");
+            assert_eq!(
+                child.wait().unwrap().signal(),
+                i32::try_from(number).ok(),
+                "{arguments:?} and {name}"
+            );
+            drop(input);
             assert_eq!(left_behind(folder.path()), [""; 0], "{arguments:?} and {name}");
-            assert_eq!(fs::read(&place).unwrap(), before);
+            assert_eq!(fs::read(&place).ok(), before);
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct Ran {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
-    /// Most memory that it held.
+    /// Most memory that it held, 0 where it was no more than the test itself.
     pub peak_mib: u64,
 }
 
@@ -40,8 +40,16 @@ pub fn run(command: &mut Command) -> Ran {
         code: ended.status.code(),
         stdout: fs::read_to_string(&out).unwrap(),
         stderr: fs::read_to_string(&err).unwrap(),
-        peak_mib: ended.rusage.maxrss >> 20,
+        // A process begins with the peak of the one that started it, which tells nothing about its own.
+        peak_mib: Some(ended.rusage.maxrss >> 20).filter(|peak| *peak > own_peak_mib()).unwrap_or(0),
     }
+}
+
+/// Most memory that the test itself held.
+fn own_peak_mib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or_default() >> 10
 }
 
 /// The JSON report on `path`, with what else the run did.

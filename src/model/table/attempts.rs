@@ -5,6 +5,9 @@ use crate::model::counters::{Counter, CounterSet, OtherCounter};
 use crate::model::{Column, ProgressLog, ProgressSplits, Symbol};
 use crate::units::{Bytes, Millis, Timestamp};
 
+/// The most that one attempt can count: 64 PiB, or two years of nanoseconds. Damaged numbers are mostly larger.
+pub(crate) const MOST_OF_A_COUNTER: i64 = 1 << 56;
+
 /// The attempts of a group, a row each, in the order in which the history first names them.
 #[derive(Debug, Clone, Default)]
 pub struct Attempts {
@@ -314,7 +317,9 @@ impl Attempts {
         }
     }
 
+    /// A value that no attempt can reach is unknown.
     pub(crate) fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
+        let value = value.filter(|value| *value <= MOST_OF_A_COUNTER);
         self.counters.set(counter.index(), row, value);
     }
 

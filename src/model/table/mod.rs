@@ -7,6 +7,7 @@
 mod attempts;
 mod tasks;
 
+pub(crate) use attempts::MOST_OF_A_COUNTER;
 pub use attempts::{Attempts, TimePoint};
 pub use tasks::Tasks;
 

@@ -20,7 +20,7 @@ use crate::model::spark::{
     Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, ResourceProfile, Spark,
     SqlExecution, Stage, StageAttempt, StageStatus, StorageMemory,
 };
-use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::table::{EndReason, MOST_OF_A_COUNTER, Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Interner, Symbol};
 use crate::parse::problem::{Position, Problems};
 use crate::parse::reading::Moments;
@@ -100,6 +100,7 @@ pub(super) struct Seen {
     pub(super) job_ends_without_start: u64,
     pub(super) backwards: u64,
     pub(super) unusable_tasks: u64,
+    pub(super) impossible_counters: u64,
     /// Things that were passed over because there were as many of their kind as the limits allow.
     pub(super) beyond_limit: u64,
 }
@@ -576,6 +577,7 @@ impl Builder {
             attempts.set_diagnostics(row, text);
         }
         for (counter, value) in end.metrics.iter() {
+            self.seen.impossible_counters += u64::from(value > MOST_OF_A_COUNTER);
             attempts.set_counter(row, counter, Some(value));
         }
         if attempts.time(row, TimePoint::Start).is_some_and(|start| finished.is_some_and(|end| end < start)) {

@@ -288,7 +288,7 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
         Slot::Number(place) => event.set_number(place, cursor.short_integer()?),
         Slot::Name(place) => {
             cursor.literal(b"\"")?;
-            let name = strings.plain(cursor.plain_string_tail()?).ok_or(Unexpected)?;
+            let name = strings.plain(cursor.name_tail()?).ok_or(Unexpected)?;
             event.set_name(place, name);
         }
         Slot::Flag(place) => {
@@ -300,10 +300,10 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
         }
         Slot::Word(place) => {
             cursor.literal(b"\"")?;
-            event.set_word(place, cursor.plain_string_tail()?);
+            event.set_word(place, cursor.name_tail()?);
         }
         Slot::Unwanted => match cursor.literal(b"\"") {
-            Ok(()) => drop(cursor.plain_string_tail()?),
+            Ok(()) => drop(cursor.name_tail()?),
             Err(Unexpected) => drop(cursor.short_integer()?),
         },
         Slot::Accumulables => {
@@ -353,7 +353,7 @@ impl<E: Shaped> Survey<'_, E> {
             Some(b'[') => return cursor.literal(b"[]"),
             Some(b'"') => {
                 cursor.literal(b"\"")?;
-                cursor.plain_string_tail()?;
+                cursor.name_tail()?;
             }
             Some(b'0'..=b'9') => drop(cursor.short_integer()?),
             Some(b't') => cursor.literal(b"true")?,

@@ -151,6 +151,13 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
     );
     say(
         warning,
+        "impossible-counter",
+        builder.seen.impossible_counters,
+        "counter of a task is larger than any can be; it is taken for unknown",
+        "counters of tasks are larger than any can be; they are taken for unknown",
+    );
+    say(
+        warning,
         "tasks-unusable",
         builder.seen.unusable_tasks,
         "event of a task lacks its ids and was passed over",

@@ -24,6 +24,12 @@ fn told(block: &Block) -> Vec<String> {
         }
         What::End => {
             let mut end = ends.next().unwrap();
+            // Zero stands for a moment that is not known, and no flag for one that is not set.
+            let info = &mut end.info;
+            info.getting_result = info.getting_result.filter(|at| *at != 0);
+            info.finished = info.finished.filter(|at| *at != 0);
+            info.failed = info.failed.filter(|failed| *failed);
+            info.killed = info.killed.filter(|killed| *killed);
             let names = [end.info.executor.take(), end.info.host.take(), end.message.take()].map(text);
             let blocks: Vec<_> =
                 end.blocks.drain(..).map(|(block, size)| (text(Some(block)), size)).collect();
@@ -44,7 +50,12 @@ fn recognised(lines: &[String]) -> usize {
         block.read(line.as_bytes(), 1 << 20);
         alone.extend(told(&block));
     }
-    assert_eq!(told(&together), alone);
+    let together_told = told(&together);
+    let differs = together_told.iter().zip(&alone).position(|(one, other)| one != other);
+    if let Some(place) = differs {
+        assert_eq!(together_told[place], alone[place]);
+    }
+    assert_eq!(together_told.len(), alone.len());
     together.recognised()
 }
 
@@ -182,6 +193,8 @@ fn bent(line: &str, how: usize, at: prop::sample::Index) -> String {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn a_line_of_a_known_shape_says_what_it_says_on_its_own(
         tasks in prop::collection::vec((task(), any::<bool>(), 0..60usize, any::<prop::sample::Index>()), 1..40),

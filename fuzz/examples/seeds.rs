@@ -58,6 +58,10 @@ fn main() {
                     histories.push((target, short));
                 }
                 keys(&bytes, names.entry(target).or_default());
+                if target == "hadoop1" {
+                    let is_key = |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+                    words(&bytes, names.entry(target).or_default(), is_key);
+                }
             }
             _ => {}
         }
@@ -68,6 +72,7 @@ fn main() {
         if shown.ends_with("HeuristicConf.xml") {
             seeds.add("heuristic_conf", &bytes);
             seeds.add("heuristic_conf", &bytes[..bytes.len() / 4]);
+            words(&bytes, names.entry("heuristic_conf").or_default(), |_| true);
         }
         if shown.ends_with(".zip") && bytes.len() < 64 << 10 {
             seeds.add("zip", &bytes);
@@ -81,7 +86,7 @@ fn main() {
         seeds.add("kind", &history[..history.len().min(200)]);
     }
     packed(&histories, &mut seeds);
-    rules(&root, &mut seeds);
+    rules(&root, &mut seeds, &mut names);
     reports(&testdata, &mut seeds, &mut names);
     dictionaries(&names);
     println!("{:?}", seeds.count);
@@ -153,10 +158,10 @@ fn walk(value: &serde_json::Value, names: &mut BTreeSet<String>) {
             for (key, value) in members {
                 let is_name = key.len() > 2 && key.len() < 60 && !key.contains(['.', '/', '-', '$', '\\']);
                 if is_name {
-                    names.insert(key.clone());
+                    names.insert(format!("\"{key}\""));
                 }
                 if key == "Event" || key == "type" {
-                    names.extend(value.as_str().map(str::to_owned));
+                    names.extend(value.as_str().map(|name| format!("\"{name}\"")));
                 }
                 walk(value, names);
             }
@@ -166,11 +171,19 @@ fn walk(value: &serde_json::Value, names: &mut BTreeSet<String>) {
     }
 }
 
+/// The words of a text that are wanted.
+fn words(text: &[u8], names: &mut BTreeSet<String>, is_wanted: impl Fn(&str) -> bool) {
+    let text = String::from_utf8_lossy(text);
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
+    names.extend(words.filter(|word| (3..60).contains(&word.len()) && is_wanted(word)).map(str::to_owned));
+}
+
 fn dictionaries(names: &BTreeMap<&str, BTreeSet<String>>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("dictionaries");
     fs::create_dir_all(&folder).unwrap();
     for (target, names) in names.iter().filter(|(_, names)| !names.is_empty()) {
-        let lines: String = names.iter().map(|name| format!("\"\\\"{name}\\\"\"\n")).collect();
+        let escaped = |name: &String| name.replace('\\', "\\\\").replace('"', "\\\"");
+        let lines: String = names.iter().map(|name| format!("\"{}\"\n", escaped(name))).collect();
         fs::write(folder.join(format!("{target}.dict")), lines).unwrap();
     }
 }
@@ -343,19 +356,23 @@ fn tar_member(name: &str, kind: u8, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// All rule files of the repository, and the expressions in them.
-fn rules(root: &Path, seeds: &mut Seeds) {
+fn rules(root: &Path, seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<String>>) {
     for path in
         files(&root.join("rules")).into_iter().filter(|path| path.extension().is_some_and(|e| e == "yaml"))
     {
         let text = fs::read_to_string(&path).unwrap();
         if text.len() < 4 << 10 {
             seeds.add("rules", text.as_bytes());
+            words(text.as_bytes(), names.entry("rules").or_default(), |word| word.contains('_'));
         }
         let Some((_, values)) = text.split_once("\nvalues:\n") else { continue };
         let over = text.lines().find_map(|line| line.strip_prefix("over: ")).unwrap_or("application");
         let values: Vec<&str> = values.lines().take_while(|line| line.starts_with(' ')).collect();
         let expression =
             |line: &&str| line.split_once(": ").map(|(_, text)| text.trim_matches('"').replace("\\\"", "\""));
+        for line in &values {
+            words(line.as_bytes(), names.entry("expression").or_default(), |word| !word.starts_with('.'));
+        }
         for pair in values.iter().filter_map(expression).collect::<Vec<_>>().windows(2) {
             seeds.add(
                 "expression",
@@ -376,6 +393,7 @@ fn rules(root: &Path, seeds: &mut Seeds) {
     for (first, over) in
         functions.iter().zip(["map", "reduce", "stage", "executor", "application", "map", "stage"])
     {
+        words(first.as_bytes(), names.entry("expression").or_default(), |_| true);
         seeds.add(
             "expression",
             format!("{over}\ntrue\n{first}\nfirst * 2\n{{first}} of {{second}}").as_bytes(),

@@ -1,22 +1,39 @@
-//! The inner loops, on histories that fit into the cache: parsing in each format, and one rule.
+//! The inner loops, on histories that fit into the cache: parsing in each format, the commonest event of each,
+//! unpacking, and rules.
 
 mod support;
 
 use std::hint::black_box;
+use std::io::{self, Cursor, Write};
 use std::path::Path;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use elephant_rs::heuristics::Shared;
+use elephant_rs::input::codec;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::Application;
-use elephant_rs::parse::{Parsed, hadoop1, jhist};
+use elephant_rs::parse::spark::{self, Feed, Log, Names, Part, Wholeness};
+use elephant_rs::parse::{Parsed, hadoop1, jhist, jobconf};
 use elephant_rs::rules::{RuleFile, RuleSet};
-use support::{Format, Job};
+use support::spark::SparkJob;
+use support::spark::codec::Codec;
+use support::{Format, Job, conf};
 
-fn history(format: Format, job: Job) -> Vec<u8> {
+const FORMATS: [Format; 3] = [Format::AvroJson, Format::AvroBinary, Format::Hadoop1];
+const JOB: Job = Job { maps: 100, reduces: 5 };
+const SPARK: SparkJob = SparkJob { tasks: 400, executors: 4, cores: 2, lost_executors: 0 };
+
+/// What `write` writes.
+fn bytes(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing to memory cannot fail; if it did, the benchmark of nothing would tell.
-    let written = format.write(job, &mut bytes);
+    let written = write(&mut bytes);
     if written.is_ok() { bytes } else { Vec::new() }
+}
+
+fn history(format: Format, job: Job) -> Vec<u8> {
+    bytes(|out| format.write(job, out))
 }
 
 fn parse(format: Format, bytes: &[u8]) -> Parsed {
@@ -28,14 +45,84 @@ fn parse(format: Format, bytes: &[u8]) -> Parsed {
     }
 }
 
+fn parse_spark(bytes: &[u8]) -> Parsed {
+    let open = || Ok(Feed::Stream(Box::new(Cursor::new(bytes.to_vec()))));
+    let parts = vec![Part { name: "log".to_owned(), open: Box::new(open) }];
+    spark::parse(&Log { parts, names: Names::default(), wholeness: Wholeness::default() })
+}
+
+/// The lines that hold `word`, behind the first lines of the file.
+fn lines_with(bytes: &[u8], first: usize, word: &str) -> Vec<u8> {
+    let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
+    let head: Vec<&[u8]> = lines.by_ref().take(first).collect();
+    let chosen = lines.filter(|line| memchr::memmem::find(line, word.as_bytes()).is_some());
+    head.into_iter().chain(chosen).flatten().copied().collect()
+}
+
+fn of_bytes<T>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    bytes: &[u8],
+    work: impl Fn(&[u8]) -> T,
+) {
+    group.throughput(Throughput::Bytes(bytes.len() as u64));
+    group.bench_function(name, |bench| bench.iter(|| work(black_box(bytes))));
+}
+
 fn parsers(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("parse");
-    for format in [Format::AvroJson, Format::AvroBinary, Format::Hadoop1] {
-        let bytes = history(format, Job { maps: 100, reduces: 5 });
-        group.throughput(Throughput::Bytes(bytes.len() as u64));
-        group.bench_function(format.name(), |bench| bench.iter(|| parse(format, black_box(&bytes))));
+    for format in FORMATS {
+        of_bytes(&mut group, format.name(), &history(format, JOB), |bytes| parse(format, bytes));
+    }
+    of_bytes(&mut group, "spark", &bytes(|out| SPARK.write(out)), parse_spark);
+    of_bytes(&mut group, "configuration", &bytes(|out| conf::write(out)), jobconf::parse);
+    group.finish();
+}
+
+/// One kind of event again and again.
+fn events(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("events");
+    let json = lines_with(&history(Format::AvroJson, JOB), 2, "\"MAP_ATTEMPT_FINISHED\"");
+    of_bytes(&mut group, "avro-json-attempt-end", &json, |bytes| parse(Format::AvroJson, bytes));
+    let records = lines_with(&history(Format::Hadoop1, JOB), 1, "MapAttempt ");
+    of_bytes(&mut group, "hadoop-1-attempt", &records, |bytes| parse(Format::Hadoop1, bytes));
+    let log = bytes(|out| SPARK.write(out));
+    for (name, event) in
+        [("spark-task-start", "\"SparkListenerTaskStart\""), ("spark-task-end", "\"SparkListenerTaskEnd\"")]
+    {
+        of_bytes(&mut group, name, &lines_with(&log, 1, event), parse_spark);
     }
     group.finish();
+}
+
+/// Reading a packed log to its end.
+fn unpacking(criterion: &mut Criterion) {
+    let plain = bytes(|out| SPARK.write(out));
+    let packed = |codec: Codec| bytes(|out| codec.pack(out, |out| out.write_all(&plain)));
+    let logs = [
+        ("zstd", packed(Codec::Zstd)),
+        ("lz4-blocks", packed(Codec::Lz4)),
+        ("snappy-blocks", snappy(&plain)),
+    ];
+    let mut group = criterion.benchmark_group("unpack");
+    group.throughput(Throughput::Bytes(plain.len() as u64));
+    for (name, log) in logs {
+        group.bench_function(name, |bench| {
+            bench.iter(|| io::copy(&mut codec::decode(Box::new(Cursor::new(log.clone()))), &mut io::sink()));
+        });
+    }
+    group.finish();
+}
+
+/// As `SnappyOutputStream` of Java writes it: a header, then blocks of 32 KiB behind their lengths.
+fn snappy(plain: &[u8]) -> Vec<u8> {
+    let mut packed = b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01".to_vec();
+    for block in plain.chunks(32 << 10) {
+        let block = snap::raw::Encoder::new().compress_vec(block).unwrap_or_default();
+        packed.extend(u32::try_from(block.len()).unwrap_or_default().to_be_bytes());
+        packed.extend(block);
+    }
+    packed
 }
 
 const MEASURED: [&str; 4] = ["mapper-skew", "my-mapper-skew", "mapper-gc", "my-mapper-gc"];
@@ -53,11 +140,11 @@ fn rules(criterion: &mut Criterion) {
         let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();
         group.throughput(Throughput::Elements(tasks));
         group.bench_function(rule.info.id.as_ref(), |bench| {
-            bench.iter(|| rule.verdict(black_box(app), &|| &metrics));
+            bench.iter(|| rule.verdict(black_box(app), &Shared::of(app), &|| &metrics));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, parsers, rules);
+criterion_group!(benches, parsers, events, unpacking, rules);
 criterion_main!(benches);

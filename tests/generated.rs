@@ -9,6 +9,7 @@ mod spark;
 #[path = "../benches/support/mod.rs"]
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::BufWriter;
 
@@ -16,6 +17,7 @@ use elephant_rs::engine::{Options, Report, analyze};
 use elephant_rs::report::write_json;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
+use support::mixed::{PER_FOLDER, write_folder};
 use support::{Format, Job};
 
 const JOB: Job = Job { maps: 50, reduces: 4 };
@@ -52,4 +54,19 @@ fn every_format_is_read_whole_and_without_problems() {
 #[test]
 fn both_encodings_of_hadoop_3_give_the_same_report() {
     assert_eq!(report(Format::AvroJson).1, report(Format::AvroBinary).1);
+}
+
+#[test]
+fn small_histories_of_all_kinds_are_read_without_problems() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("000003");
+    write_folder(3, &place).unwrap();
+    let report = analyze(&[place], &RuleSet::with_files(&[]).unwrap(), Options::default());
+    assert_eq!(report.problems, []);
+    assert_eq!(report.summary.applications, u64::from(PER_FOLDER));
+    assert!(report.applications.iter().all(|app| app.complete));
+    let ids: BTreeSet<&str> = report.applications.iter().map(|app| app.id.as_str()).collect();
+    assert_eq!(ids.len(), report.applications.len());
+    let (conf, _) = report.applications.iter().partition::<Vec<_>, _>(|app| app.sources.len() == 2);
+    assert!((10..50).contains(&conf.len()), "{} jobs with a configuration", conf.len());
 }

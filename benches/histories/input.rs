@@ -4,94 +4,123 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::support::mixed;
 use crate::support::spark::SparkJob;
 use crate::support::spark::codec::Codec;
 use crate::support::{Format, Job};
 
 /// Changes with everything that changes the histories, so that old ones are not used again.
-const EDITION: u32 = 2;
+const EDITION: u32 = 3;
 
 /// A history.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     MapReduce(Format, Job),
     Spark(SparkJob, Codec),
-}
-
-/// A history, and the numbers of threads to read it with; `None` is the command's own choice.
-#[derive(Clone, Copy)]
-pub(crate) struct Input {
-    pub(crate) content: Content,
-    pub(crate) threads: &'static [Option<u32>],
 }
 
 impl Content {
     /// The name in the table.
     pub(crate) fn name(self) -> String {
         match self {
-            Self::MapReduce(format, _) => format.name().to_owned(),
-            Self::Spark(_, codec) => format!("spark{}", codec.ending()),
+            Self::MapReduce(Format::AvroJson, _) => "MapReduce, Avro-Json".to_owned(),
+            Self::MapReduce(Format::AvroBinary, _) => "MapReduce, Avro-Binary".to_owned(),
+            Self::MapReduce(Format::Hadoop1, _) => "MapReduce, Hadoop 1".to_owned(),
+            Self::Spark(_, Codec::Plain) => "Spark".to_owned(),
+            Self::Spark(_, Codec::Zstd) => "Spark, zstd".to_owned(),
+            Self::Spark(_, Codec::Lz4) => "Spark, LZ4 blocks".to_owned(),
         }
     }
 
     /// Attempts for MapReduce, where each task has one.
-    pub(crate) fn tasks(self) -> u32 {
+    pub(crate) const fn tasks(self) -> u32 {
         match self {
             Self::MapReduce(_, job) => job.maps + job.reduces,
             Self::Spark(job, _) => job.tasks,
         }
     }
 
-    /// The same kind of history with one task.
-    pub(crate) fn smallest(self) -> Self {
-        match self {
-            Self::MapReduce(format, _) => Self::MapReduce(format, Job { maps: 1, reduces: 0 }),
-            Self::Spark(job, codec) => Self::Spark(SparkJob { tasks: 1, ..job }, codec),
-        }
-    }
-
     /// The same history, not packed.
-    pub(crate) fn plain(self) -> Self {
+    pub(crate) const fn plain(self) -> Self {
         match self {
             Self::MapReduce(..) => self,
             Self::Spark(job, _) => Self::Spark(job, Codec::Plain),
         }
     }
 
-    pub(crate) fn codec(self) -> Codec {
+    pub(crate) const fn codec(self) -> Codec {
         match self {
             Self::MapReduce(..) => Codec::Plain,
             Self::Spark(_, codec) => codec,
         }
     }
 
-    /// The file, written unless an earlier run did. A file with this name is complete.
-    pub(crate) fn file(self, folder: &Path) -> io::Result<PathBuf> {
-        let name = self.file_name();
-        let (place, unfinished) = (folder.join(&name), folder.join(format!("{name}.part")));
-        if !place.exists() {
-            println!("writing {}", place.display());
-            let mut out = BufWriter::with_capacity(1 << 18, File::create(&unfinished)?);
-            self.write(&mut out)?;
-            out.flush()?;
-            fs::rename(&unfinished, &place)?;
-        }
-        Ok(place)
+    /// Roughly the size of the file.
+    pub(crate) const fn expected_bytes(self) -> u64 {
+        let per_task = match self {
+            Self::MapReduce(Format::AvroJson, _) => 6_900,
+            Self::MapReduce(Format::AvroBinary, _) => 3_600,
+            Self::MapReduce(Format::Hadoop1, _) => 3_200,
+            Self::Spark(_, Codec::Plain) => 5_500,
+            Self::Spark(_, Codec::Zstd) => 400,
+            Self::Spark(_, Codec::Lz4) => 800,
+        };
+        self.tasks() as u64 * per_task
     }
 
-    fn file_name(self) -> String {
-        match self {
+    /// The file's place.
+    pub(crate) fn path(self, data: &Path) -> PathBuf {
+        data.join(match self {
             Self::MapReduce(format, job) => {
                 format!("{}-{}-maps-{}-reduces.{EDITION}.jhist", format.name(), job.maps, job.reduces)
             }
             Self::Spark(job, codec) => format!("spark-{}-tasks-{EDITION}{}", job.tasks, codec.ending()),
-        }
+        })
     }
 
-    fn write(self, out: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Self::MapReduce(format, job) => format.write(job, out),
-            Self::Spark(job, codec) => codec.pack(out, |out| job.write(out)),
+    /// Writes the file unless an earlier run did. A file with this name is complete.
+    pub(crate) fn prepare(self, data: &Path) -> io::Result<()> {
+        let place = self.path(data);
+        if place.exists() {
+            return Ok(());
         }
+        eprintln!("writing {}", place.display());
+        let unfinished = data.join("unfinished.part");
+        let mut out = BufWriter::with_capacity(1 << 18, File::create(&unfinished)?);
+        match self {
+            Self::MapReduce(format, job) => format.write(job, &mut out)?,
+            Self::Spark(job, codec) => codec.pack(&mut out, |out| job.write(out))?,
+        }
+        out.flush()?;
+        fs::rename(&unfinished, &place)
+    }
+}
+
+/// So many small histories of all kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Folder {
+    /// A multiple of [`mixed::PER_FOLDER`].
+    pub(crate) histories: u32,
+}
+
+impl Folder {
+    /// Roughly the size of all files.
+    pub(crate) const fn expected_bytes(self) -> u64 {
+        self.histories as u64 * 130_000
+    }
+
+    /// The folders to read; those of smaller numbers are among those of larger ones.
+    pub(crate) fn paths(self, data: &Path) -> Vec<PathBuf> {
+        let folders = 0..self.histories / mixed::PER_FOLDER;
+        folders.map(|folder| data.join(format!("mixed-{EDITION}/{folder:06}"))).collect()
+    }
+
+    /// Writes the folders that earlier runs did not.
+    pub(crate) fn prepare(self, data: &Path) -> io::Result<()> {
+        let paths = self.paths(data);
+        if !paths.iter().all(|path| path.exists()) {
+            eprintln!("writing {} small histories", self.histories);
+        }
+        (0..).zip(&paths).try_for_each(|(number, path)| mixed::write_folder(number, path))
     }
 }

@@ -1,88 +1,162 @@
-//! Whole runs of the command on large histories: CPU time, wall time and peak memory.
+//! Whole runs of the command: CPU time, wall time and peak memory, beside other tools on the same files.
 //!
-//! `cargo bench --bench histories` writes its histories once, to `target/bench-data`, runs the release build
-//! on them and prints a table; `-- --quick` does the same in little time. Nothing is asserted: machines
-//! differ, so each time also stands beside the time of `wc -l` on the same file in the same run, and that of
-//! packed files beside the time that unpacking alone takes.
+//! `cargo bench --bench histories` writes its histories once, to `bench-data` in Cargo's target folder, runs the
+//! release build on them and prints tables in Markdown; `-- --help` tells the options. Nothing is asserted:
+//! machines differ, so `wc -l`, `zstd -d` and `jq -c .` run on the same files in turns with the program.
 
-#![allow(clippy::print_stdout)] // a table is what this is for
+#![allow(clippy::print_stdout, clippy::print_stderr)] // tables are what this is for
 
+mod costs;
+mod disk;
 mod input;
-mod measure;
+mod instructions;
+mod large;
+mod machine;
+mod markdown;
+mod memory;
+mod options;
+mod plan;
+mod program;
+mod readme;
+mod small;
 #[path = "../support/mod.rs"]
 mod support;
-mod table;
+mod tools;
+mod trial;
 
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::{self, BufReader};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
-use input::{Content, Input};
-use measure::Row;
-use support::spark::SparkJob;
-use support::spark::codec::Codec;
-use support::{Format, Job};
+use clap::Parser;
 
-/// How much is measured.
-struct Plan {
-    inputs: [Input; 6],
-    runs: usize,
-}
+use options::Options;
+use plan::Plan;
+use support::spark::codec::unpack_lz4;
+use tools::Tools;
+use trial::Trials;
 
-const fn map_reduce(format: Format, job: Job) -> Input {
-    Input { content: Content::MapReduce(format, job), threads: &[Some(1)] }
-}
-
-const fn spark(tasks: u32, codec: Codec) -> Input {
-    Input { content: Content::Spark(SparkJob::of(tasks), codec), threads: &[Some(1), None] }
-}
-
-impl Plan {
-    const FULL: Self = Self {
-        inputs: [
-            map_reduce(Format::AvroJson, Job { maps: 100_000, reduces: 500 }),
-            map_reduce(Format::AvroBinary, Job { maps: 100_000, reduces: 500 }),
-            map_reduce(Format::Hadoop1, Job { maps: 20_000, reduces: 100 }),
-            spark(190_000, Codec::Plain),
-            spark(190_000, Codec::Zstd),
-            spark(190_000, Codec::Lz4),
-        ],
-        runs: 5,
-    };
-    const QUICK: Self = Self {
-        inputs: [
-            map_reduce(Format::AvroJson, Job { maps: 10_000, reduces: 50 }),
-            map_reduce(Format::AvroBinary, Job { maps: 10_000, reduces: 50 }),
-            map_reduce(Format::Hadoop1, Job { maps: 10_000, reduces: 50 }),
-            spark(20_000, Codec::Plain),
-            spark(20_000, Codec::Zstd),
-            spark(20_000, Codec::Lz4),
-        ],
-        runs: 2,
-    };
-}
-
-fn main() -> io::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [option, file] = arguments.as_slice()
-        && option == measure::UNPACK
-    {
-        return measure::unpack(Path::new(file));
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
     }
-    if !arguments.iter().any(|argument| argument == "--bench") {
+}
+
+fn run(options: &Options) -> io::Result<()> {
+    if let Some(file) = &options.unpack {
+        return unpack(file);
+    }
+    if !options.bench {
         println!("histories: runs with `cargo bench` only");
         return Ok(());
     }
-    let plan = if arguments.iter().any(|argument| argument == "--quick") { Plan::QUICK } else { Plan::FULL };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data");
-    fs::create_dir_all(&folder)?;
-    let mut rows = Vec::new();
-    for input in plan.inputs {
-        for &threads in input.threads {
-            rows.push(Row::measure(input, threads, plan.runs, &folder)?);
+    let own_place = || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data");
+    let data = options.data.clone().unwrap_or_else(own_place);
+    if options.only_remove {
+        return remove(&data);
+    }
+    options.write.as_deref().map_or(Ok(()), readme::check)?;
+    fs::create_dir_all(&data)?;
+    let data = fs::canonicalize(data)?;
+    if let Some(before) = &options.instructions {
+        print!("{}", instructions::compare(before, &options.program, &data)?);
+    } else {
+        let plan = Plan::new(options.quick, options.huge);
+        if options.only_prepare {
+            return plan.prepare(&data);
+        }
+        disk::check(&plan, &data)?;
+        prepare(&data, options)?;
+        let text = measure(&plan, &data, options)?;
+        println!("{text}");
+        if let Some(file) = &options.write {
+            readme::write(file, &text)?;
         }
     }
-    table::print(&rows);
-    table::print_references(&rows);
-    Ok(())
+    if options.remove { remove(&data) } else { Ok(()) }
+}
+
+/// Writes the histories in a process of its own: the peak of this one would be that of all its children.
+fn prepare(data: &Path, options: &Options) -> io::Result<()> {
+    let flags = [("--quick", options.quick), ("--huge", options.huge)];
+    let flags = flags.into_iter().filter_map(|(name, given)| given.then_some(name));
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--bench", "--only-prepare", "--data"]).arg(data).args(flags);
+    let status = command.status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("{command:?}: {status}"))) }
+}
+
+fn remove(data: &Path) -> io::Result<()> {
+    if data.exists() { fs::remove_dir_all(data) } else { Ok(()) }
+}
+
+fn unpack(file: &PathBuf) -> io::Result<()> {
+    let mut file = BufReader::with_capacity(1 << 18, File::open(file)?);
+    unpack_lz4(&mut file, |content| {
+        black_box(content);
+    })
+    .map(|_| ())
+}
+
+/// Runs everything and tells it as Markdown.
+fn measure(plan: &Plan, data: &Path, options: &Options) -> io::Result<String> {
+    let (program, mut trials) = (&options.program, Trials::default());
+    let tools = Tools::find(program);
+    let starts = program::add(data, &tools, &mut trials)?;
+    let (mut large, mut small, mut memory) = (Vec::new(), Vec::new(), Vec::new());
+    for &content in &plan.large {
+        large.extend(large::add(content, data, &tools, &mut trials)?);
+    }
+    for &folder in &plan.folders {
+        small.extend(small::add(folder, data, &tools, &mut trials)?);
+    }
+    for content in std::iter::once(plan::SMALLEST).chain(plan.growing.iter().copied()) {
+        memory.extend(memory::add(content, data, &tools, &mut trials)?);
+    }
+    let rounds = options.rounds.map_or(plan.rounds, NonZeroUsize::get);
+    let load = machine::load();
+    trials.run(rounds)?;
+    program::check_peaks(&starts, &trials);
+
+    let load = load.map_or_else(String::new, |load| format!(" The load was {load} when it began."));
+    let missing: Vec<String> = tools.missing().collect();
+    let paragraphs = [
+        large::summary(&large, &trials),
+        format!(
+            "Measured by `cargo bench --bench histories{}`: {}.{load}",
+            if options.quick { " -- --quick" } else { "" },
+            machine::describe(program)
+        ),
+        missing.join(" "),
+        large::table(&large, &trials).to_string(),
+        format!(
+            "CPU seconds are user and system time of all threads. Runs of each command: {rounds} (of `jq` one), in \
+             turns with all others and with its files in the page cache; times are the smallest, in brackets how \
+             far the median lies above it, peaks of memory the largest. MB are 10⁶ bytes, unpacked. × is the CPU \
+             time divided by that of the other command on the same history: `wc -l` and `jq` on the unpacked one, \
+             unpacking by `zstd -d -c`, or for Spark's LZ4 blocks, which no tool reads, by a loop around the same \
+             decoder."
+        ),
+        small::table(&small, &trials).to_string(),
+        "Small histories: 30 % MapReduce in Avro-Json with their configurations, 15 % in Avro-Binary, 10 % of \
+         Hadoop 1, 20 % of Spark, 25 % of Spark in zstd; most with fewer than 10 tasks, some with 400. `wc -l` \
+         counts the stored bytes' lines."
+            .to_owned(),
+        memory::table(&memory, &trials).to_string(),
+        "The base is the peak for an event log of one task. The last column compares with the log of the row above."
+            .to_owned(),
+        program::table(program, &starts, &trials).to_string(),
+        "The other commands themselves:".to_owned(),
+        large::table_of_tools(&large, &trials).to_string(),
+        large::references(&large, &trials),
+    ];
+    let paragraphs: Vec<&str> = paragraphs.iter().map(|text| text.trim_end()).collect();
+    Ok(paragraphs.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n") + "\n")
 }

@@ -2,12 +2,17 @@
 //!
 //! A simulated job runs on a simulated cluster and is written as Hadoop writes it: events in the order of
 //! time, every counter that a task has, the ends of tasks repeating those of their attempts, totals that are
-//! the sums. Nothing is kept but the attempts that run at the moment. [`spark`] does the same for Spark.
+//! the sums. Nothing is kept but the attempts that run at the moment. [`spark`] does the same for Spark,
+//! [`mixed`] writes folders of many small ones.
 
+#[allow(dead_code)] // not every benchmark needs configurations
+pub(crate) mod conf;
 mod counters;
 mod hadoop1;
 mod jhist;
 mod job;
+#[allow(dead_code)] // not every benchmark reads folders
+pub(crate) mod mixed;
 mod rng;
 #[allow(dead_code)] // not every benchmark reads the logs of Spark
 pub(crate) mod spark;

@@ -22,7 +22,7 @@ pub(super) struct Reading {
     /// Write the report to a file, which appears whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Read N files at a time; by default as many as there are processors
+    /// Work on N threads, whatever there is to read; by default one for each processor
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Exit with status 2 when any input could not be read to its end

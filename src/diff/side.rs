@@ -153,7 +153,11 @@ impl Side {
         Self::parse(path, &bytes)
     }
 
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SideError> {
+    /// The JSON report that `bytes` are; `path` is for errors.
+    ///
+    /// # Errors
+    /// If they are no report of a version that is known.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SideError> {
         let side: Self = serde_json::from_slice(bytes)
             .map_err(|source| SideError::Damaged { path: path.to_owned(), source })?;
         match side.schema_version {

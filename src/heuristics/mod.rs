@@ -7,6 +7,7 @@
 
 pub mod any;
 pub mod mapreduce;
+mod shared;
 pub mod spark;
 pub(crate) mod split;
 pub(crate) mod wording;
@@ -17,10 +18,17 @@ use crate::model::spark::Facet;
 use crate::rules::layers::{Layers, Parameter};
 use crate::rules::params::{Key, Params};
 
+pub use shared::Shared;
+
 /// Judges an application.
 pub trait Check: Send + Sync {
     /// The verdict on `app`.
     fn check(&self, app: &Application) -> Verdict;
+
+    /// The same among other rules that judge `app`: what several of them rest on is computed once.
+    fn check_among(&self, app: &Application, _shared: &Shared<'_>) -> Verdict {
+        self.check(app)
+    }
 
     /// The parts of a Spark application that the verdict rests on. Where one of them is partial, a finding says
     /// so, and that nothing was found counts as not evaluated.

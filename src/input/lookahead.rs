@@ -15,19 +15,21 @@ const PORTION: usize = 1024;
 /// See the module. An error met while looking ahead waits until the bytes before it were read.
 pub(super) struct Lookahead {
     reader: Box<dyn Read + Send>,
+    /// Unread bytes from `start` to `end`; what follows is room for more.
     buffer: Vec<u8>,
     start: usize,
+    end: usize,
     ended: bool,
     error: Option<io::Error>,
 }
 
 impl Lookahead {
     pub(super) fn new(reader: Box<dyn Read + Send>) -> Self {
-        Self { reader, buffer: Vec::new(), start: 0, ended: false, error: None }
+        Self { reader, buffer: Vec::new(), start: 0, end: 0, ended: false, error: None }
     }
 
     pub(super) fn unread(&self) -> &[u8] {
-        self.buffer.get(self.start..).unwrap_or_default()
+        self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
     /// At least `wanted` unread bytes, fewer only at the end or in front of an error.
@@ -49,7 +51,7 @@ impl Lookahead {
 
     /// Passes over bytes that were shown.
     pub(super) fn skip(&mut self, count: usize) {
-        self.start = (self.start + count).min(self.buffer.len());
+        self.start = (self.start + count).min(self.end);
     }
 
     /// Whether nothing follows the unread bytes but perhaps an error.
@@ -63,29 +65,31 @@ impl Lookahead {
     }
 
     fn read_more(&mut self, room: usize) {
-        self.buffer.drain(..self.start.min(self.buffer.len()));
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
         self.start = 0;
-        let end = self.buffer.len();
-        self.buffer.resize(end + room, 0);
-        let count = match self.reader.read(self.buffer.get_mut(end..).unwrap_or_default()) {
+        // Room that a read left over is kept: filling it with zeros for each read of a few bytes would take longer than they.
+        let needed = self.end + room;
+        if self.buffer.len() < needed {
+            self.buffer.resize(needed, 0);
+        }
+        match self.reader.read(self.buffer.get_mut(self.end..needed).unwrap_or_default()) {
             Ok(count) => {
                 self.ended = count == 0;
-                count
+                self.end += count;
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => 0,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => {
                 self.ended = true;
                 self.error = Some(error);
-                0
             }
-        };
-        self.buffer.truncate(end + count);
+        }
     }
 }
 
 impl Read for Lookahead {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.start < self.buffer.len() {
+        if self.start < self.end {
             let count = self.unread().read(out)?;
             self.start += count;
             return Ok(count);
@@ -99,6 +103,7 @@ impl Read for Lookahead {
         // From here on the bytes pass straight through.
         self.buffer = Vec::new();
         self.start = 0;
+        self.end = 0;
         let result = self.reader.read(out);
         self.ended = match &result {
             Ok(count) => *count == 0 && !out.is_empty(),

@@ -76,6 +76,37 @@ impl Column {
         }
     }
 
+    /// Sets the value of `row`, growing the column only when there is something to write.
+    #[inline]
+    pub(super) fn put(&mut self, row: usize, value: Option<i64>) {
+        match (&mut self.cells, value) {
+            (Cells::Narrow { base, offsets }, Some(value)) => {
+                if let (Some(cell), Some(offset)) = (offsets.get_mut(row), narrow(value, *base)) {
+                    *cell = offset;
+                    return;
+                }
+            }
+            (Cells::Uniform { first, value: known }, Some(value))
+                if value == *known && (*first..self.len).contains(&row) =>
+            {
+                return;
+            }
+            _ => {}
+        }
+        self.put_anywhere(row, value);
+    }
+
+    fn put_anywhere(&mut self, row: usize, value: Option<i64>) {
+        if row == self.len {
+            self.push(value);
+        } else if row < self.len {
+            self.set(row, value);
+        } else if value.is_some() {
+            self.grow(row);
+            self.push(value);
+        }
+    }
+
     /// Sets the value of `row`; rows beyond the end are ignored.
     pub fn set(&mut self, row: usize, value: Option<i64>) {
         if row >= self.len {
@@ -83,7 +114,6 @@ impl Column {
         }
         // i64::MIN is the mark for "absent": a counter with that value is beyond what Hadoop can count.
         let value = value.filter(|&v| v != ABSENT_WIDE);
-        // By far the most frequent case of a history whose attempts end in another order than they start.
         if let (Cells::Narrow { base, offsets }, Some(value)) = (&mut self.cells, value)
             && let Some(offset) = narrow(value, *base)
         {

@@ -144,6 +144,17 @@ pub fn read(paths: &[PathBuf], options: Options) -> Result<Loaded, NodeMetricsEr
     Ok(Loaded { metrics: recorder.finish(), problems })
 }
 
+/// Reads the content of one file as [`read`] does; `path` is for errors, and names the node where the content does not.
+///
+/// # Errors
+/// The content is none of the formats, or has no value of any of the metrics.
+pub fn parse(path: &Path, bytes: &[u8], options: Options) -> Result<Loaded, NodeMetricsError> {
+    let mut recorder = Recorder::default();
+    let problems = read_bytes(path, bytes, options, &mut recorder)?;
+    let problems = problems.into_vec().into_iter().map(|problem| (path.to_owned(), problem)).collect();
+    Ok(Loaded { metrics: recorder.finish(), problems })
+}
+
 /// Takes over one file's values.
 fn read_bytes(
     path: &Path,
@@ -194,9 +205,7 @@ impl NodeMetrics {
     /// The metrics of one file's content.
     #[cfg(test)]
     pub(crate) fn of_text(text: &str) -> Option<Self> {
-        let mut recorder = Recorder::default();
-        read_bytes(Path::new("node"), text.as_bytes(), Options::default(), &mut recorder).ok()?;
-        Some(recorder.finish())
+        Some(parse(Path::new("node"), text.as_bytes(), Options::default()).ok()?.metrics)
     }
 
     /// Whether there is no value at all.

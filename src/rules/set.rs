@@ -1,11 +1,11 @@
 //! All rules with the parameters in force, for all applications or for one.
 
-use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, NaiveDate};
+use rayon::prelude::*;
 
 use super::defined::{self, DefinedRule};
 use super::document::{Content, Document, check_target};
@@ -15,7 +15,7 @@ use super::problem::{Importance, Problems, RuleProblem};
 use super::suppression::{Suppression, check_rules};
 use super::{METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
 use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
-use crate::heuristics::{self, Check, Loaded};
+use crate::heuristics::{self, Check, Loaded, Shared};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
 use crate::model::spark::Facet;
 use crate::model::{Application, Engine};
@@ -23,6 +23,10 @@ use crate::severity::Severity;
 
 /// So many sets of rules for different applications are kept; more are made anew each time.
 const MAX_VARIANTS: usize = 1000;
+
+/// From so many tasks on an application is judged by several rules at the same time. What they share
+/// ([`Shared`]) is computed by one of them while others wait, so nothing of that may itself spread over threads.
+const MANY_TASKS: u64 = 10_000;
 
 /// A rule as reports name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -276,10 +280,20 @@ impl RuleSet {
     /// What the rules that are switched on say about `app`.
     #[must_use]
     pub fn evaluate(&self, app: &Application) -> Evaluation {
+        let metrics = LazyLock::new(|| self.measure(app));
+        let shared = Shared::of(app);
+        let rules = self.rules_for(app);
+        let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
+        let judge = |active: &&ActiveRule| active.evaluate((app, &shared), &|| &metrics);
+        let parts: Vec<Evaluation> = if app.task_count() >= MANY_TASKS {
+            enabled.par_iter().map(judge).collect()
+        } else {
+            enabled.iter().map(judge).collect()
+        };
         let mut evaluation = Evaluation::default();
-        let metrics = LazyCell::new(|| self.measure(app));
-        for active in self.rules_for(app).iter().filter(|active| active.enabled.value) {
-            active.evaluate(app, &|| &metrics, &mut evaluation);
+        for part in parts {
+            evaluation.findings.extend(part.findings);
+            evaluation.not_evaluated.extend(part.not_evaluated);
         }
         self.suppress(app, &mut evaluation);
         evaluation
@@ -373,10 +387,15 @@ impl ActiveRule {
         }
     }
 
-    /// What the rule says about `app`, which cost `metrics`.
-    pub fn verdict<'m>(&self, app: &Application, metrics: &dyn Fn() -> &'m Metrics) -> Verdict<Name> {
+    /// What the rule says about `app`, which cost `metrics`, among others that share `shared`.
+    pub fn verdict<'m>(
+        &self,
+        app: &Application,
+        shared: &Shared<'_>,
+        metrics: &dyn Fn() -> &'m Metrics,
+    ) -> Verdict<Name> {
         match &self.check {
-            RuleCheck::BuiltIn(check) => check.check(app).named(),
+            RuleCheck::BuiltIn(check) => check.check_among(app, shared).named(),
             RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),
             RuleCheck::Defined(rule) if rule.needs_metrics() => rule.check(app, metrics()),
             RuleCheck::Defined(rule) => rule.check(app, &Metrics::default()),
@@ -393,19 +412,19 @@ impl ActiveRule {
 
     fn evaluate<'m>(
         &self,
-        app: &Application,
+        (app, shared): (&Application, &Shared<'_>),
         metrics: &dyn Fn() -> &'m Metrics,
-        evaluation: &mut Evaluation,
-    ) {
+    ) -> Evaluation {
+        let mut evaluation = Evaluation::default();
         let rule = || self.info.id.clone();
-        let judgements = match self.verdict(app, metrics) {
+        let judgements = match self.verdict(app, shared, metrics) {
             Verdict::Judged(judged) => vec![judged],
             Verdict::Several(judged) => judged,
             Verdict::NotEvaluated(reason) => {
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
-                return;
+                return evaluation;
             }
-            Verdict::NotApplicable => return,
+            Verdict::NotApplicable => return evaluation,
         };
         let gaps = app.spark.as_ref().map(|spark| spark.gaps);
         let partial = gaps.and_then(|gaps| gaps.reason(self.rests_on()));
@@ -419,6 +438,7 @@ impl ActiveRule {
                 evaluation.findings.extend(findings);
             }
         }
+        evaluation
     }
 
     fn finding(&self, judged: Judgement<Name>, partial: Option<&str>) -> Finding {

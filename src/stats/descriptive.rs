@@ -47,10 +47,15 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
 /// The middle value, of an even number the mean of the middle two; `None` for no values.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
+    median_in_place(&mut values.to_vec())
+}
+
+/// As [`median`], for values whose order is of no more use.
+#[must_use]
+pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     if values.is_empty() {
         return None;
     }
-    let mut values = values.to_vec();
     let middle = values.len() / 2;
     let is_odd = !values.len().is_multiple_of(2);
     let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);

@@ -113,40 +113,61 @@ impl Executions {
 #[derive(Debug, Clone, Default)]
 pub struct AttemptsByTask {
     rows: Vec<usize>,
-    /// Where the rows of each task end.
-    ends: Vec<usize>,
+    /// Where the rows of each task start, and where the last end.
+    starts: Vec<usize>,
 }
 
 impl AttemptsByTask {
-    /// Sorts the attempts of a group by their tasks.
+    /// Sorts the attempts of a group by their tasks; most tasks have one, so that counting does it.
     #[must_use]
     pub fn of(group: &TaskGroup) -> Self {
         let attempts = &group.attempts;
-        let mut rows: Vec<usize> = (0..attempts.len()).filter(|&row| attempts.task(row).is_some()).collect();
-        let key = |&row: &usize| (attempts.task(row), attempts.time(row, TimePoint::Start), row);
-        if !rows.is_sorted_by_key(key) {
-            rows.sort_unstable_by_key(key);
+        let tasks = group.tasks.len();
+        let of_tasks = || (0..attempts.len()).filter_map(|row| Some((attempts.task(row)?, row)));
+        let mut starts = vec![0; tasks + 1];
+        for (task, _) in of_tasks() {
+            if let Some(count) = starts.get_mut(task + 1) {
+                *count += 1;
+            }
         }
-        let mut ends = vec![0; group.tasks.len()];
-        let mut end = 0;
-        for (task, slot) in ends.iter_mut().enumerate() {
-            let of_task = |&&row: &&usize| attempts.task(row) == Some(task);
-            end += rows.iter().skip(end).take_while(of_task).count();
-            *slot = end;
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
         }
-        Self { rows, ends }
+        let mut rows = vec![0; sum];
+        let mut next = starts.clone();
+        for (task, row) in of_tasks().filter(|(task, _)| *task < tasks) {
+            if let Some(place) = next.get_mut(task) {
+                if let Some(slot) = rows.get_mut(*place) {
+                    *slot = row;
+                }
+                *place += 1;
+            }
+        }
+        for bounds in starts.windows(2) {
+            if let &[start, end] = bounds
+                && end - start > 1
+                && let Some(of_task) = rows.get_mut(start..end)
+            {
+                of_task.sort_by_key(|&row| (attempts.time(row, TimePoint::Start), row));
+            }
+        }
+        Self { rows, starts }
     }
 
     /// The rows of one task's attempts.
     #[must_use]
     pub fn of_task(&self, task: usize) -> &[usize] {
-        let start = task.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
-        self.ends.get(task).and_then(|&end| self.rows.get(start..end)).unwrap_or_default()
+        match self.starts.get(task..).unwrap_or_default() {
+            &[start, end, ..] => self.rows.get(start..end).unwrap_or_default(),
+            _ => &[],
+        }
     }
 
     /// All tasks in their order, each with its attempts.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &[usize])> {
-        (0..self.ends.len()).map(|task| (task, self.of_task(task)))
+        (0..self.starts.len().saturating_sub(1)).map(|task| (task, self.of_task(task)))
     }
 }
 

@@ -9,14 +9,14 @@ use crate::stragglers::group::GroupStragglers;
 const ADVISED: usize = 2;
 
 /// The causes of stragglers that their input does not explain.
-pub(super) struct Causes {
+pub(in crate::heuristics) struct Causes {
     groups: Vec<Vec<StragglerCause>>,
     /// Causes with their number of stragglers, the most frequent first.
     counts: Vec<(Cause, u64)>,
 }
 
 impl Causes {
-    pub(super) fn of(app: &Application, views: &[GroupStragglers<'_>]) -> Self {
+    pub(in crate::heuristics) fn of(app: &Application, views: &[GroupStragglers<'_>]) -> Self {
         let groups: Vec<LabelledGroup<'_>> = views
             .iter()
             .map(|view| LabelledGroup {

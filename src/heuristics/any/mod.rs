@@ -8,6 +8,8 @@ mod straggler_detection;
 mod straggler_dos_index;
 mod straggler_impact;
 
+pub(super) use causes::Causes;
+
 use super::Rule;
 use crate::finding::Subject;
 use crate::model::Application;

@@ -4,7 +4,7 @@ use super::speculation_settings::{better_settings, is_on};
 use super::{rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
-use crate::heuristics::{Check, Rule, load};
+use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
 use crate::model::spark::{ClusterManager, Facet};
 use crate::rules::cutoffs::{Ascending, Descending};
@@ -12,7 +12,6 @@ use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
 use crate::stragglers::evaluation::actual;
-use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 use crate::units::Millis;
@@ -80,14 +79,18 @@ impl Caught {
 
 impl Check for OwnSpeculation {
     fn check(&self, app: &Application) -> Verdict {
+        self.check_among(app, &Shared::of(app))
+    }
+
+    fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
         let Self(params) = self;
         let local = app.spark.is_some() && ClusterManager::of_application(app) == Some(ClusterManager::Local);
         if local {
             return Verdict::NotApplicable;
         }
         let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
-        let mut views = GroupStragglers::of_application(app, labelling, Basis::Wall);
-        views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
+        let stragglers = shared.stragglers(labelling, params.min_tasks.get());
+        let views = &stragglers.groups;
         if views.is_empty() {
             return Verdict::NotApplicable;
         }

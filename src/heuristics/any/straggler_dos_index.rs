@@ -7,7 +7,7 @@ use super::causes::{Causes, remedy_for_one};
 use super::{host, rule, subject, task_name};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, plural};
-use crate::heuristics::{Check, Rule, load};
+use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::spark::Facet;
 use crate::model::table::TimePoint;
 use crate::model::{Application, Symbol};
@@ -17,7 +17,7 @@ use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::cause::hints::first_ends;
-use crate::stragglers::executions::{Basis, Execution, InputUnit};
+use crate::stragglers::executions::{Execution, InputUnit};
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::{Labelling, dos_index, is_dos_straggler};
 use crate::units::{Bytes, Millis, Timestamp, three_digits};
@@ -61,10 +61,14 @@ struct Worst<'a> {
 
 impl Check for SlowForTheirInput {
     fn check(&self, app: &Application) -> Verdict {
+        self.check_among(app, &Shared::of(app))
+    }
+
+    fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
         let Self(params) = self;
         let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
-        let mut views = GroupStragglers::of_application(app, labelling, Basis::Wall);
-        views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
+        let stragglers = shared.stragglers(labelling, params.min_tasks.get());
+        let views = &stragglers.groups;
         if views.is_empty() {
             return Verdict::NotApplicable;
         }
@@ -76,11 +80,11 @@ impl Check for SlowForTheirInput {
             views.iter().enumerate().filter_map(|(place, view)| params.worst(place, view, &warm)).collect();
         worst.sort_by_key(|worst| (Reverse(worst.severity), Reverse(worst.lost), worst.view.group.kind));
         let bad = worst.iter().filter(|worst| worst.severity > Severity::None).count();
-        let causes = (bad > 0).then(|| Causes::of(app, &views));
+        let causes = (bad > 0).then(|| stragglers.causes());
         let mut judgements: Vec<Judgement> = worst
             .iter()
             .take(bad.clamp(1, REPORTED))
-            .map(|worst| params.judgement(app, worst, causes.as_ref()))
+            .map(|worst| params.judgement(app, worst, causes))
             .collect();
         if let (Some(last), Some(more)) =
             (judgements.last_mut(), bad.checked_sub(REPORTED).filter(|&more| more > 0))

@@ -1,11 +1,11 @@
 //! `straggler-impact`: how long an application waited for nothing but stragglers (S2 table 2).
 
-use super::causes::{Causes, remedies};
+use super::causes::remedies;
 use super::speculation_settings::switch_on;
 use super::{rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
-use crate::heuristics::{Check, Rule, load};
+use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
 use crate::model::spark::Facet;
 use crate::model::table::TimePoint;
@@ -13,7 +13,6 @@ use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
-use crate::stragglers::executions::Basis;
 use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
 use crate::units::Millis;
@@ -39,10 +38,14 @@ struct HeldUp(Impact);
 
 impl Check for HeldUp {
     fn check(&self, app: &Application) -> Verdict {
+        self.check_among(app, &Shared::of(app))
+    }
+
+    fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
         let Self(params) = self;
         let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
-        let mut views = GroupStragglers::of_application(app, labelling, Basis::Wall);
-        views.retain(|view| view.executions.tasks.len() as f64 >= params.min_tasks.get());
+        let stragglers = shared.stragglers(labelling, params.min_tasks.get());
+        let views = &stragglers.groups;
         if views.is_empty() {
             return Verdict::NotApplicable;
         }
@@ -55,7 +58,7 @@ impl Check for HeldUp {
         let by_share = params.delay_share.severity(share);
         let by_time = params.delay.severity(delay.as_f64());
         let severity = by_share.min(by_time);
-        let stragglers: u64 = views.iter().map(|view| view.stragglers().count() as u64).sum();
+        let labelled: u64 = views.iter().map(|view| view.stragglers().count() as u64).sum();
         let unexplained: u64 = views.iter().map(|view| view.unexplained().count() as u64).sum();
         let judged: u64 = views.iter().map(|view| view.executions.tasks.len() as u64).sum();
         let level = severity.max(Severity::Low);
@@ -65,21 +68,21 @@ impl Check for HeldUp {
         ];
         let mut evidence = vec![
             ("tasks_count", Measure::Count(judged)),
-            ("stragglers_count", Measure::Count(stragglers)),
-            ("stragglers_by_mean_count", Measure::Count(stragglers_by_mean(&views, labelling))),
-            ("stragglers_by_input_count", Measure::Count(stragglers - unexplained)),
+            ("stragglers_count", Measure::Count(labelled)),
+            ("stragglers_by_mean_count", Measure::Count(stragglers_by_mean(views, labelling))),
+            ("stragglers_by_input_count", Measure::Count(labelled - unexplained)),
             ("delay_ms", Measure::Time(delay)),
             ("delay_ratio", Measure::Ratio(Some(share))),
         ];
         evidence
-            .extend(extra_compute(&views).map(|share| ("extra_compute_ratio", Measure::Ratio(Some(share)))));
+            .extend(extra_compute(views).map(|share| ("extra_compute_ratio", Measure::Ratio(Some(share)))));
         let mut advice = Vec::new();
         if severity > Severity::None {
-            let causes = Causes::of(app, &views);
+            let causes = stragglers.causes();
             evidence.push(("causes_text", Measure::Text(causes.in_words())));
-            evidence.extend(longest_tail(&views).map(|name| ("longest_tail_text", Measure::Text(name))));
-            advice = remedies(app, &causes);
-            advice.extend(switch_on(app, &views));
+            evidence.extend(longest_tail(views).map(|name| ("longest_tail_text", Measure::Text(name))));
+            advice = remedies(app, causes);
+            advice.extend(switch_on(app, views));
         }
         let slow = format!("took {} times the median or more without more input", params.median_factor);
         let judged = plural(judged, "task");

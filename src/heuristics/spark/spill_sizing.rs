@@ -1,7 +1,7 @@
 //! What to set against spill: one place for every rule that advises on it.
 
 use super::sizing::{MEMORY_FRACTION, Shape, peak_heap, shuffle_partitions};
-use super::stage_figures::Figures;
+use super::stage_figures::{Figures, spilled};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{Spark, Stage};
@@ -47,12 +47,15 @@ impl AgainstSpill {
 
     /// Against the spill of the stage that spilled most; `None` where the log shows no stage that did.
     pub(super) fn of_worst(app: &Application, spark: &Spark) -> Option<Self> {
-        let figures = spark.stages.iter().filter_map(|stage| {
-            let figures = Figures::of(app, stage, app.groups.get(stage.group?)?);
-            figures.spilled().is_some_and(|spilled| spilled > Bytes::default()).then_some((stage, figures))
+        let spilling = spark.stages.iter().filter_map(|stage| {
+            let group = app.groups.get(stage.group?)?;
+            spilled(group)
+                .filter(|spilled| *spilled > Bytes::default())
+                .map(|spilled| (stage, group, spilled))
         });
-        let most = figures.max_by_key(|(stage, figures)| (figures.spilled(), std::cmp::Reverse(stage.id)));
-        most.map(|(stage, figures)| Self::of(app, spark, stage, &figures, f64::INFINITY))
+        let (stage, group, _) =
+            spilling.max_by_key(|(stage, _, spilled)| (*spilled, std::cmp::Reverse(stage.id)))?;
+        Some(Self::of(app, spark, stage, &Figures::of(app, stage, group), f64::INFINITY))
     }
 
     /// The executors to ask for, with room above what heaps held; `None` where they stay as they are.

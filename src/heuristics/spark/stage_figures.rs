@@ -115,19 +115,29 @@ impl Flow {
     }
 
     fn of(kind: FlowKind, group: &TaskGroup, winners: &[usize], slowest: Option<usize>) -> Option<Self> {
-        let all = (0..group.attempts.len()).filter_map(|row| kind.of(group, row));
-        let total = all.fold(None, |sum: Option<u64>, bytes| Some(sum.unwrap_or(0).saturating_add(bytes)))?;
+        let total = total(kind, group)?;
         let of = |row: &usize| i64::try_from(kind.of(group, *row)?).ok();
         let values: Vec<i64> = winners.iter().filter_map(of).collect();
         let middle = median(&values).and_then(|value| u64::try_from(value).ok());
         Some(Self {
             kind,
-            total: Bytes::new(total),
+            total,
             median: Bytes::new(middle.unwrap_or(0)),
             largest: Bytes::new(values.iter().max().and_then(|&most| u64::try_from(most).ok()).unwrap_or(0)),
             of_slowest: Bytes::new(slowest.and_then(|row| kind.of(group, row)).unwrap_or(0)),
         })
     }
+}
+
+/// What all attempts of a group have of one kind.
+fn total(kind: FlowKind, group: &TaskGroup) -> Option<Bytes> {
+    let all = (0..group.attempts.len()).filter_map(|row| kind.of(group, row));
+    all.reduce(u64::saturating_add).map(Bytes::new)
+}
+
+/// Bytes that all attempts of a group spilled from memory.
+pub(super) fn spilled(group: &TaskGroup) -> Option<Bytes> {
+    total(FlowKind::Spill, group)
 }
 
 impl Figures {

@@ -139,6 +139,14 @@ impl Peaks {
         }
     }
 
+    /// Takes over a value of the metric in this place, whatever was there.
+    #[inline]
+    pub(crate) fn set_at(&mut self, place: usize, value: i64) {
+        if let Some(known) = self.values.get_mut(place) {
+            *known = value;
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn raise(&mut self, metric: ExecutorMetric, value: i64) {
         self.raise_at(metric as usize, value);

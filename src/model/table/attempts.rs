@@ -84,6 +84,7 @@ impl<const N: usize> Columns<N> {
         self.column(index)?.get(row)
     }
 
+    #[inline]
     fn set(&mut self, index: usize, row: usize, value: Option<i64>) {
         let Some(slot) = self.slots.get_mut(index) else { return };
         if *slot == 0 {
@@ -94,7 +95,7 @@ impl<const N: usize> Columns<N> {
             *slot = next;
         }
         if let Some(column) = self.present.get_mut(usize::from(*slot) - 1) {
-            put(column, row, value);
+            column.put(row, value);
         }
     }
 
@@ -352,17 +353,5 @@ impl Attempts {
         self.outcomes.shrink_to_fit();
         self.other_counters.shrink_to_fit();
         self.progress.shrink();
-    }
-}
-
-/// Writes a cell, growing the column only when there is something to write.
-fn put(column: &mut Column, row: usize, value: Option<i64>) {
-    if row == column.len() {
-        column.push(value);
-    } else if row < column.len() {
-        column.set(row, value);
-    } else if value.is_some() {
-        column.grow(row);
-        column.push(value);
     }
 }

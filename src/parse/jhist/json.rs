@@ -117,11 +117,11 @@ impl Reader {
             (shape.kind, Cow::Borrowed(shape.type_name.as_str()), decoder.fields)
         } else {
             decoder.trace.clear();
-            let bytes = cursor.rest();
+            let rest = cursor.rest();
             let type_name = decoder.event(cursor)?.text();
             let fields = decoder.fields;
-            let len = bytes.len() - cursor.rest().len();
-            shapes.learn(bytes.get(..len).unwrap_or_default(), trace, &type_name);
+            let len = rest.len() - cursor.rest().len();
+            shapes.learn(rest, len, trace, &type_name);
             (EventKind::from_hadoop_name(&type_name), type_name, fields)
         };
         match kind {

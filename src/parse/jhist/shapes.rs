@@ -76,14 +76,16 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    fn learn(&mut self, bytes: &[u8], trace: &Trace, type_name: &str) {
+    /// Takes the shape of an event of `len` bytes. `rest` begins with it and ends where the trace's counts do.
+    fn learn(&mut self, rest: &[u8], len: usize, trace: &Trace, type_name: &str) {
+        let bytes = rest.get(..len).unwrap_or_default();
         self.literals.clear();
         self.values.clear();
         type_name.clone_into(&mut self.type_name);
         self.kind = EventKind::from_hadoop_name(type_name);
         let mut from = 0;
         for value in &trace.0 {
-            let (start, end) = (bytes.len() - value.start, bytes.len() - value.end);
+            let (start, end) = (rest.len() - value.start, rest.len() - value.end);
             self.literals.extend_from_slice(bytes.get(from..start).unwrap_or_default());
             self.values.push((self.literals.len(), value.purpose));
             from = end;
@@ -140,17 +142,17 @@ impl Shapes {
         self.list.first()
     }
 
-    /// Remembers the event that was traced while it was decoded from `bytes`.
-    pub(super) fn learn(&mut self, bytes: &[u8], trace: &Trace, type_name: &str) {
+    /// Remembers the event of `len` bytes that was traced while it was decoded from the beginning of `rest`.
+    pub(super) fn learn(&mut self, rest: &[u8], len: usize, trace: &Trace, type_name: &str) {
         let values: usize = trace.0.iter().map(|value| value.start - value.end).sum();
-        if bytes.len() - values > MAX_LEN || trace.0.len() > MAX_VALUES {
+        if len - values > MAX_LEN || trace.0.len() > MAX_VALUES {
             return;
         }
         if self.list.len() < MAX_SHAPES {
             self.list.push(Shape::default());
         }
         if let Some(shape) = self.list.last_mut() {
-            shape.learn(bytes, trace, type_name);
+            shape.learn(rest, len, trace, type_name);
             self.list.rotate_right(1);
         }
     }
@@ -191,7 +193,19 @@ mod tests {
         for (at, _) in text.match_indices(|c: char| c.is_ascii_digit()) {
             trace.value(text.len() - at, text.len() - at - 1, Use::Skip);
         }
-        shapes.learn(text.as_bytes(), &trace, type_name);
+        shapes.learn(text.as_bytes(), text.len(), &trace, type_name);
+    }
+
+    #[test]
+    fn what_follows_an_event_in_its_line_is_no_part_of_it() {
+        let mut shapes = Shapes::default();
+        let mut trace = Trace::default();
+        let line = "[1]:[2] and more";
+        for at in [1, 5] {
+            trace.value(line.len() - at, line.len() - at - 1, Use::Skip);
+        }
+        shapes.learn(line.as_bytes(), 7, &trace, "A");
+        assert_eq!(read(&mut shapes, "[34]:[5]"), Some(("A 345".into(), String::new())));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A block of whole lines, turned into events. Blocks do not know of each other, so several are read at a time.
 
 use super::event::{self, Event};
+use super::shape::Shapes;
 use super::strings::Strings;
 use super::task::{self, TaskEnd, TaskStart};
 use crate::parse::scan::{Cursor, Scan, Unexpected};
@@ -18,6 +19,8 @@ pub(super) struct Block {
     /// Lines, blank ones included.
     pub(super) lines: u64,
     pub(super) bytes: u64,
+    known_starts: Shapes<TaskStart>,
+    known_ends: Shapes<TaskEnd>,
 }
 
 /// A line that says something.
@@ -25,6 +28,8 @@ pub(super) struct Block {
 pub(super) struct Item {
     /// Counted from 0 at the start of the block.
     pub(super) line: u64,
+    /// Where the line starts, in bytes from the start of the block.
+    pub(super) at: u64,
     pub(super) what: What,
 }
 
@@ -53,11 +58,27 @@ impl Block {
         self.bytes = 0;
     }
 
+    #[cfg(test)]
+    pub(super) fn recognised(&self) -> usize {
+        self.known_starts.recognised() + self.known_ends.recognised()
+    }
+
+    #[cfg(test)]
+    pub(super) fn known_shapes(&self) -> usize {
+        self.known_starts.len() + self.known_ends.len()
+    }
+
     /// Reads lines of at most so many bytes; the last one may lack its line feed.
     pub(super) fn read(&mut self, bytes: &[u8], max_line_len: usize) {
         self.bytes = bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
+            let at = (bytes.len() - rest.len()) as u64;
+            if let Some(len) = self.known_line(rest, at, max_line_len) {
+                rest = rest.get(len..).unwrap_or_default();
+                self.lines += 1;
+                continue;
+            }
             let (line, terminated) = match memchr(b'\n', rest) {
                 Some(end) => {
                     let line = rest.get(..end).unwrap_or_default();
@@ -66,20 +87,43 @@ impl Block {
                 }
                 None => (std::mem::take(&mut rest), false),
             };
-            self.line(line, terminated, max_line_len);
+            self.line(line, at, terminated, max_line_len);
             self.lines += 1;
         }
     }
 
-    fn line(&mut self, line: &[u8], terminated: bool, max_line_len: usize) {
+    /// Reads the first line of `bytes` if it is a task's of a known shape; gives its length.
+    #[inline]
+    fn known_line(&mut self, bytes: &[u8], at: u64, max_line_len: usize) -> Option<usize> {
+        let Self { known_starts, known_ends, strings, starts, ends, .. } = self;
+        let bytes = bytes.get(..=max_line_len).unwrap_or(bytes);
+        let (len, what) = match known_ends.read(bytes, strings, ends) {
+            Some(len) => (len, What::End),
+            None => (known_starts.read(bytes, strings, starts)?, What::Start),
+        };
+        self.items.push(Item { line: self.lines, at, what });
+        Some(len)
+    }
+
+    fn line(&mut self, line: &[u8], at: u64, terminated: bool, max_line_len: usize) {
         let what = if line.len() > max_line_len {
             Some(What::TooLong)
         } else {
             self.event(line).unwrap_or(Some(What::Malformed { terminated }))
         };
-        if let Some(what) = what {
-            self.items.push(Item { line: self.lines, what });
+        let Some(what) = what else { return };
+        match &what {
+            What::Start => {
+                let start = self.starts.last().into_iter();
+                start.for_each(|start| self.known_starts.learn(line, start, &mut self.strings));
+            }
+            What::End => {
+                let end = self.ends.last().into_iter();
+                end.for_each(|end| self.known_ends.learn(line, end, &mut self.strings));
+            }
+            _ => {}
         }
+        self.items.push(Item { line: self.lines, at, what });
     }
 
     /// The event of a line; `None` for a blank line or an event that is not kept.

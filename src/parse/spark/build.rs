@@ -197,7 +197,8 @@ impl Builder {
         end: &mut dyn FnMut(Self),
     ) {
         let Block { items, starts, ends, strings, bytes, .. } = block;
-        self.spark.log.decoded = self.spark.log.decoded + Bytes::new(*bytes);
+        // Where the lines of this application start in the block.
+        let mut from = 0;
         let mut symbols = Symbols::of(strings, &mut self.app.strings);
         let mut starts = starts.iter();
         let mut ends = ends.iter();
@@ -205,6 +206,8 @@ impl Builder {
             if let What::Event(event) = &item.what
                 && self.is_of_another(event)
             {
+                self.count_decoded(item.at - from);
+                from = item.at;
                 let next = Self::within(&self.limits);
                 end(std::mem::replace(self, next));
                 symbols = Symbols::of(strings, &mut self.app.strings);
@@ -235,6 +238,11 @@ impl Builder {
             }
             self.seen.events += 1;
         }
+        self.count_decoded(*bytes - from);
+    }
+
+    fn count_decoded(&mut self, bytes: u64) {
+        self.spark.log.decoded = self.spark.log.decoded + Bytes::new(bytes);
     }
 
     /// Whether an event opens another application: logs that somebody has put one behind the other.

@@ -11,8 +11,10 @@ mod feed;
 mod numbered;
 mod outcomes;
 mod plan;
+mod shape;
 mod strings;
 mod task;
+mod task_shape;
 mod twice_told;
 mod verify;
 
@@ -75,6 +77,13 @@ pub fn parse(log: &Log<'_>) -> Parsed {
 /// The same within `limits` on lines and tasks, and for files within `budget`. Streams keep their budgets themselves.
 #[must_use]
 pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
+    parse_in_blocks(log, limits, budget, feed::BLOCK_LEN)
+}
+
+/// As [`parse_within`], with blocks of so many bytes, to test that nothing depends on where blocks end.
+#[doc(hidden)]
+#[must_use]
+pub fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_len: usize) -> Parsed {
     let mut builder = Builder::within(limits);
     let mut parsed = Parsed::default();
     for part in &log.parts {
@@ -94,7 +103,10 @@ pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
             parsed.applications.extend(application(builder, log, &mut parsed.problems));
         };
         match (part.open)() {
-            Ok(feed) => read_part(Pipeline::new(feed, limits, budget), &mut builder, &mut problems, &mut end),
+            Ok(feed) => {
+                let pipeline = Pipeline::new(feed, limits, budget).in_blocks(block_len);
+                read_part(pipeline, &mut builder, &mut problems, &mut end);
+            }
             Err(message) => {
                 builder.spark.gaps.unread += 1;
                 problems.add(Level::Error, "unreadable", None, || message);
@@ -216,6 +228,9 @@ mod tests {
         let seen: Vec<_> =
             parsed.applications.iter().map(|app| (app.id.as_str(), app.task_count())).collect();
         assert_eq!(seen, [("a", 1), ("b", 1)]);
+        let decoded = |app: &Application| app.spark.as_deref().unwrap().log.decoded;
+        let lens = [one("a"), one("b")].map(|text| Bytes::new(text.len() as u64));
+        assert_eq!([decoded(&parsed.applications[0]), decoded(&parsed.applications[1])], lens);
     }
 
     #[test]

@@ -46,6 +46,12 @@ impl Strings {
         Ok(self.known.get(raw.bytes).copied().or_else(|| self.add(raw.bytes, &raw.text())))
     }
 
+    /// A string as it is written, without escapes.
+    #[inline]
+    pub(super) fn plain(&mut self, written: &[u8]) -> Option<Local> {
+        self.known.get(written).copied().or_else(|| self.add(written, &String::from_utf8_lossy(written)))
+    }
+
     pub(super) fn get(&self, local: Local) -> &str {
         self.texts.get(local.index()).map(AsRef::as_ref).unwrap_or_default()
     }

@@ -15,7 +15,7 @@ use crate::parse::scan::{Cursor, Scan};
 const MAX_MESSAGE_LEN: usize = 240;
 
 /// `SparkListenerTaskStart`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TaskStart {
     pub(super) stage: Option<i64>,
     pub(super) stage_attempt: Option<i64>,
@@ -23,7 +23,7 @@ pub(super) struct TaskStart {
 }
 
 /// `SparkListenerTaskEnd`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TaskEnd {
     pub(super) stage: Option<i64>,
     pub(super) stage_attempt: Option<i64>,
@@ -39,7 +39,7 @@ pub(super) struct TaskEnd {
 }
 
 /// "Task Info".
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct TaskInfo {
     pub(super) id: Option<i64>,
     pub(super) index: Option<i64>,
@@ -56,7 +56,7 @@ pub(super) struct TaskInfo {
 }
 
 /// "Task Metrics": the counters that are kept.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TaskMetrics {
     values: [i64; METRICS.len()],
 }
@@ -107,20 +107,23 @@ impl TaskMetrics {
     }
 
     #[inline]
-    fn read(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
-        let value = cursor.integer_or_skip()?.unwrap_or(ABSENT);
+    pub(super) fn set(&mut self, place: usize, value: i64) {
         if let Some(slot) = self.values.get_mut(place) {
             *slot = value;
         }
+    }
+
+    #[inline]
+    fn read(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
+        let value = cursor.integer_or_skip()?;
+        self.set(place, value.unwrap_or(ABSENT));
         Ok(())
     }
 
     /// As [`TaskMetrics::read`], from nanoseconds to milliseconds.
     fn read_nanos(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
         let nanos = cursor.integer_or_skip()?;
-        if let Some(slot) = self.values.get_mut(place) {
-            *slot = nanos.map_or(ABSENT, |nanos| nanos / NANOS);
-        }
+        self.set(place, nanos.map_or(ABSENT, |nanos| nanos / NANOS));
         Ok(())
     }
 }
@@ -242,7 +245,7 @@ fn accumulables(cursor: &mut Cursor<'_>, shortcut: bool) -> Scan<()> {
     }
 }
 
-fn locality(text: &[u8]) -> Option<Locality> {
+pub(super) fn locality(text: &[u8]) -> Option<Locality> {
     match text {
         b"PROCESS_LOCAL" => Some(Locality::ProcessLocal),
         b"NODE_LOCAL" => Some(Locality::NodeLocal),
@@ -347,7 +350,7 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
 }
 
 /// Nanoseconds in a millisecond.
-const NANOS: i64 = 1_000_000;
+pub(super) const NANOS: i64 = 1_000_000;
 
 fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, shortcut: bool) -> Scan<()> {
     const KEYS: [&[u8]; 14] = [

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::components::{Clocks, Component};
-use super::counterfactual::{ComparedTask, Comparison, ComponentTimes, Scale};
+use super::counterfactual::{ComparedTask, ComparedValues, Comparison, ComponentTimes, Scale};
 use super::evidence::{Evidence, Fact, millis};
 use super::faults::{Fault, Faults};
 use super::hints::{self, FirstTasks};
@@ -108,9 +108,9 @@ struct Group<'a> {
     labelled: LabelledGroup<'a>,
     comparison: Comparison,
     components: Vec<(Component, ComponentTimes)>,
-    cpu: Vec<Option<f64>>,
-    spill: Vec<Option<f64>>,
-    beginning: ComponentTimes,
+    cpu: ComparedValues,
+    spill: ComparedValues,
+    beginning: Option<ComponentTimes>,
     first_tasks: FirstTasks,
     local_share: Option<f64>,
     attempts: AttemptsByTask,
@@ -125,13 +125,13 @@ impl Context<'_> {
         if places.is_empty() {
             return Vec::new();
         }
-        let group = self.columns(labelled);
+        let group = self.columns(labelled, &places);
         let beginnings = hints::slow_beginnings(&group.slow_at_beginning(&places));
         let cause = |&place: &usize| self.straggler(&group, place, beginnings.get(&place).copied());
         places.iter().filter_map(cause).collect()
     }
 
-    fn columns<'g>(&self, labelled: LabelledGroup<'g>) -> Group<'g> {
+    fn columns<'g>(&self, labelled: LabelledGroup<'g>, stragglers: &[usize]) -> Group<'g> {
         let LabelledGroup { group, executions, basis, .. } = labelled;
         let compared = |task: &Execution| ComparedTask {
             duration: task.duration,
@@ -144,16 +144,22 @@ impl Context<'_> {
         let column = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
             executions.tasks.iter().map(|task| Some(value(task.attempt)? * stretch(group, task)?)).collect()
         };
+        // What took no straggler any time explains none.
+        let takes_time = |times: &[Option<f64>]| {
+            let of_stragglers = stragglers.iter().filter_map(|&place| times.get(place).copied().flatten());
+            of_stragglers.into_iter().any(|time| time > 0.0)
+        };
         let components = Component::ALL.into_iter().filter_map(|component| {
             let times = column(&|row| clocks.seconds(component, row));
-            let known = times.iter().any(Option::is_some);
-            known.then(|| (component, comparison.component(&times)))
+            takes_time(&times).then(|| (component, comparison.component(&times)))
         });
+        let beginning = column(&|row| hints::beginning(group, row));
         Group {
             components: components.collect(),
-            cpu: column(&|row| clocks.cpu_seconds(row)),
-            spill: executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect(),
-            beginning: comparison.component(&column(&|row| hints::beginning(group, row))),
+            cpu: comparison.values(column(&|row| clocks.cpu_seconds(row))),
+            spill: comparison
+                .values(executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect()),
+            beginning: takes_time(&beginning).then(|| comparison.component(&beginning)),
             first_tasks: FirstTasks::of(group, executions, &comparison, &self.first_ends),
             local_share: hints::local_share(group, executions),
             attempts: AttemptsByTask::of(group),
@@ -180,7 +186,7 @@ impl Context<'_> {
         if let Some(fact) = hints::remote_input(group.labelled.group, execution, group.local_share) {
             found.hint(Cause::Network, fact);
         }
-        let beginning = group.comparison.without(place, &group.beginning);
+        let beginning = group.beginning.as_ref().and_then(|times| group.comparison.without(place, times));
         if let Some((nodes, time)) = beginnings.zip(beginning.and_then(|beginning| millis(beginning.time))) {
             found.hint(Cause::SlowFileSystem, Fact::SlowBeginnings { time, nodes });
         }
@@ -278,7 +284,7 @@ impl Context<'_> {
             // Spilled records are counted for each record already.
             let scale =
                 if matches!(group.labelled.group.kind, TaskKind::Stage(_)) { scale } else { Scale::Duration };
-            let own = group.spill.get(place).copied().flatten().filter(|spilled| *spilled > 0.0);
+            let own = group.spill.value(place).filter(|spilled| *spilled > 0.0);
             let excess = group.comparison.excess(place, &group.spill, scale);
             let ratio = group.comparison.ratio(place, &group.spill, scale);
             let limit = self.params.spill_factor;
@@ -387,7 +393,7 @@ impl Group<'_> {
     fn slow_at_beginning(&self, places: &[usize]) -> Vec<(usize, Symbol, Timestamp)> {
         let attempts = &self.labelled.group.attempts;
         let told = |&place: &usize| {
-            let explains = self.comparison.without(place, &self.beginning)?.explains();
+            let explains = self.comparison.without(place, self.beginning.as_ref()?)?.explains();
             let row = self.labelled.executions.tasks.get(place).filter(|_| explains)?.attempt;
             Some((place, attempts.node(row)?, attempts.time(row, TimePoint::Start)?))
         };

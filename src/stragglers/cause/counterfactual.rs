@@ -7,7 +7,7 @@
 //! Rule as in the analysis of traces by K. Ousterhout et al., "Making Sense of Performance in Data Analytics
 //! Frameworks", NSDI 2015, section 5.
 
-use crate::stats::descriptive::median;
+use crate::stats::descriptive::{median, median_in_place};
 
 /// One task of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,18 +57,32 @@ pub struct Comparison {
     median_input: Option<f64>,
 }
 
-/// A component of the tasks' durations, in seconds, with the medians that it is compared with.
+/// A value of each task, with the medians that it is compared with. They are found once: a group may have as many
+/// stragglers as tasks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ComponentTimes {
-    times: Vec<Option<f64>>,
-    by_duration: Option<Medians>,
-    by_input: Option<Medians>,
+pub struct ComparedValues {
+    values: Vec<Option<f64>>,
+    /// In the order of [`Scale`]; `None` where less than half of the tasks have a value.
+    medians: [Option<f64>; 2],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Medians {
-    component: f64,
-    rest: f64,
+impl ComparedValues {
+    /// The value of the task in this place.
+    #[must_use]
+    pub fn value(&self, place: usize) -> Option<f64> {
+        self.values.get(place).copied().flatten()
+    }
+
+    fn median(&self, scale: Scale) -> Option<f64> {
+        self.medians.get(scale as usize).copied().flatten()
+    }
+}
+
+/// A component of the tasks' durations, and what is left of them without it, in seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComponentTimes {
+    times: ComparedValues,
+    rest: ComparedValues,
 }
 
 /// A task without one of its components.
@@ -171,19 +185,26 @@ impl Comparison {
         Some(self.tasks.get(place)?.duration - self.median_time(scale)? * self.unit(place, scale)?)
     }
 
+    /// Prepares a value of each task.
+    #[must_use]
+    pub fn values(&self, values: Vec<Option<f64>>) -> ComparedValues {
+        let medians = [Scale::Duration, Scale::Input].map(|scale| self.median_of(&values, scale));
+        ComparedValues { values, medians }
+    }
+
     /// How many times the median of the group a value is, each divided by the scale's unit; `None` where the median is
     /// zero or less than half of the tasks have a value.
     #[must_use]
-    pub fn ratio(&self, place: usize, values: &[Option<f64>], scale: Scale) -> Option<f64> {
-        let own = values.get(place).copied().flatten()? / self.unit(place, scale)?;
-        Some(own / positive(self.median_of(values, scale))?)
+    pub fn ratio(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
+        let own = values.value(place)? / self.unit(place, scale)?;
+        Some(own / positive(values.median(scale))?)
     }
 
     /// What of a value is beyond the median of the group, each divided by the scale's unit.
     #[must_use]
-    pub fn excess(&self, place: usize, values: &[Option<f64>], scale: Scale) -> Option<f64> {
-        let own = values.get(place).copied().flatten()?;
-        Some(own - self.median_of(values, scale)? * self.unit(place, scale)?)
+    pub fn excess(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
+        let own = values.value(place)?;
+        Some(own - values.median(scale)? * self.unit(place, scale)?)
     }
 
     /// Prepares a component, in seconds; it counts up to the task's duration.
@@ -193,33 +214,24 @@ impl Comparison {
             time.map(|time| time.clamp(0.0, task.duration.max(0.0)))
         };
         let times: Vec<Option<f64>> = self.tasks.iter().zip(times).map(within).collect();
-        let rest: Vec<Option<f64>> =
-            self.tasks.iter().zip(&times).map(|(task, time)| Some(task.duration - (*time)?)).collect();
-        let medians = |scale| {
-            let component = self.median_of(&times, scale)?;
-            Some(Medians { component, rest: self.median_of(&rest, scale)? })
-        };
-        let (by_duration, by_input) = (medians(Scale::Duration), medians(Scale::Input));
-        ComponentTimes { times, by_duration, by_input }
+        let rest = self.tasks.iter().zip(&times).map(|(task, time)| Some(task.duration - (*time)?)).collect();
+        ComponentTimes { times: self.values(times), rest: self.values(rest) }
     }
 
     /// The task in this place without a component, in the scale in which it is slow.
     #[must_use]
     pub fn without(&self, place: usize, component: &ComponentTimes) -> Option<Without> {
         let scale = self.scale(place)?;
-        let medians = match scale {
-            Scale::Duration => component.by_duration?,
-            Scale::Input => component.by_input?,
-        };
+        let (component_median, rest_median) = (component.times.median(scale)?, component.rest.median(scale)?);
         let unit = self.unit(place, scale)?;
         let duration = self.tasks.get(place)?.duration;
-        let time = component.times.get(place).copied().flatten()?;
+        let time = component.times.value(place)?;
         Some(Without {
             time,
             duration,
             rest: duration - time,
-            limit: self.factor * medians.rest * unit,
-            excess: time - medians.component * unit,
+            limit: self.factor * rest_median * unit,
+            excess: time - component_median * unit,
         })
     }
 
@@ -240,13 +252,18 @@ impl Comparison {
     }
 
     fn median_of(&self, values: &[Option<f64>], scale: Scale) -> Option<f64> {
-        let scaled =
-            (0..self.tasks.len()).filter(|&place| self.tasks.get(place).is_some_and(|task| task.comparable));
-        let scaled: Vec<f64> = scaled
-            .filter_map(|place| Some(values.get(place).copied().flatten()? / self.unit(place, scale)?))
-            .collect();
-        let compared = self.tasks.iter().filter(|task| task.comparable).count();
-        (2 * scaled.len() >= compared).then(|| median(&scaled)).flatten()
+        let per_input = scale == Scale::Input;
+        if per_input && self.median_rate.is_none() {
+            return None;
+        }
+        let mut scaled = Vec::with_capacity(self.tasks.len());
+        let mut compared = 0;
+        for (task, value) in self.tasks.iter().zip(values).filter(|(task, _)| task.comparable) {
+            compared += 1;
+            let unit = if per_input { positive(task.input) } else { Some(1.0) };
+            scaled.extend(value.zip(unit).map(|(value, unit)| value / unit));
+        }
+        (2 * scaled.len() >= compared).then(|| median_in_place(&mut scaled)).flatten()
     }
 }
 

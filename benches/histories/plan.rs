@@ -1,0 +1,80 @@
+//! How much is measured.
+
+use std::io;
+use std::path::Path;
+
+use crate::input::{Content, Folder};
+use crate::support::spark::SparkJob;
+use crate::support::spark::codec::Codec;
+use crate::support::{Format, Job};
+
+/// The inputs.
+pub(crate) struct Plan {
+    /// Single histories, each of which is read by one thread and by two.
+    pub(crate) large: Vec<Content>,
+    /// Folders of small histories, from few to many.
+    pub(crate) folders: Vec<Folder>,
+    /// Event logs of Spark in growing sizes, for their peaks of memory.
+    pub(crate) growing: Vec<Content>,
+    /// The rounds, unless the user wants others.
+    pub(crate) rounds: usize,
+}
+
+/// A history so small that the rest is the program's own.
+pub(crate) const SMALLEST: Content = spark(1, Codec::Plain);
+
+const fn map_reduce(format: Format, maps: u32) -> Content {
+    Content::MapReduce(format, Job { maps, reduces: maps / 200 })
+}
+
+const fn spark(tasks: u32, codec: Codec) -> Content {
+    Content::Spark(SparkJob::of(tasks), codec)
+}
+
+impl Plan {
+    pub(crate) fn new(quick: bool, huge: bool) -> Self {
+        // A task takes some 5,400 bytes.
+        let (maps, tasks) = if quick { (10_000, 19_000) } else { (100_000, 190_000) };
+        let counts = if quick { [100, 300, 1_000] } else { [100, 1_000, 10_000] };
+        let growing = if quick { vec![5_200, tasks] } else { vec![52_000, tasks] };
+        let huge = huge.then_some(tasks * 4);
+        Self {
+            large: vec![
+                spark(tasks, Codec::Plain),
+                spark(tasks, Codec::Zstd),
+                spark(tasks, Codec::Lz4),
+                map_reduce(Format::AvroJson, maps),
+                map_reduce(Format::AvroBinary, maps),
+                map_reduce(Format::Hadoop1, maps),
+            ],
+            folders: counts.map(|histories| Folder { histories }).to_vec(),
+            growing: growing.into_iter().chain(huge).map(|tasks| spark(tasks, Codec::Plain)).collect(),
+            rounds: if quick { 2 } else { 5 },
+        }
+    }
+
+    /// Every history that a run needs.
+    fn contents(&self) -> impl Iterator<Item = Content> {
+        let plain = self.large.iter().map(|content| content.plain());
+        plain.chain(self.large.iter().copied()).chain(self.growing.iter().copied()).chain([SMALLEST])
+    }
+
+    /// What is still to be written, roughly.
+    pub(crate) fn missing_bytes(&self, data: &Path) -> u64 {
+        let mut missing: Vec<Content> = Vec::new();
+        for content in self.contents().filter(|content| !content.path(data).exists()) {
+            if !missing.contains(&content) {
+                missing.push(content);
+            }
+        }
+        let lacks = |folder: &&Folder| !folder.paths(data).iter().all(|path| path.exists());
+        let folders = self.folders.iter().filter(lacks).map(|folder| folder.expected_bytes()).max();
+        missing.iter().map(|content| content.expected_bytes()).sum::<u64>() + folders.unwrap_or_default()
+    }
+
+    /// Writes what is missing.
+    pub(crate) fn prepare(&self, data: &Path) -> io::Result<()> {
+        self.contents().try_for_each(|content| content.prepare(data))?;
+        self.folders.iter().try_for_each(|folder| folder.prepare(data))
+    }
+}

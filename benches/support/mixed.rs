@@ -1,0 +1,89 @@
+//! What lies on the history servers of a busy cluster: many small jobs of all kinds.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::rng::SplitMix64;
+use super::spark::SparkJob;
+use super::spark::codec::Codec;
+use super::{Format, Job, conf};
+
+/// Histories of a folder, as in the folders of Hadoop's history server.
+pub(crate) const PER_FOLDER: u32 = 100;
+
+/// What the histories of one job are, all with the same identifier.
+const ID: &[u8] = b"1732147200000_0001";
+
+/// Writes a folder of small histories, the same ones each time, unless it is there: of a hundred jobs thirty in
+/// Avro-Json with their configurations, fifteen binary ones, ten of Hadoop 1, and of Spark twenty plain and
+/// twenty-five zstd.
+pub(crate) fn write_folder(number: u32, place: &Path) -> io::Result<()> {
+    if place.exists() {
+        return Ok(());
+    }
+    let unfinished = place.with_extension("part");
+    fs::create_dir_all(&unfinished)?;
+    let first = number * PER_FOLDER;
+    (first..first + PER_FOLDER).try_for_each(|number| write(number, &unfinished))?;
+    fs::rename(&unfinished, place)
+}
+
+fn write(number: u32, folder: &Path) -> io::Result<()> {
+    let mut rng = SplitMix64::new(u64::from(number));
+    let (kind, tasks) = (rng.within(0, 100), tasks(&mut rng));
+    let job = Job { maps: tasks, reduces: tasks / 10 };
+    // Of the same length as the one it replaces: binary histories tell the lengths of texts.
+    let id = format!("1732147200000_{number:04}");
+    let history = |format: Format| {
+        let mut bytes = Vec::new();
+        format.write(job, &mut bytes)?;
+        Ok::<_, io::Error>(replaced(&bytes, id.as_bytes()))
+    };
+    let jhist = format!("job_{id}-1732147200000-alice-word+count-1732147300000-{}.jhist", job.maps);
+    match kind {
+        0..30 => {
+            let mut properties = Vec::new();
+            conf::write(&mut properties)?;
+            fs::write(folder.join(format!("job_{id}_conf.xml")), properties)?;
+            fs::write(folder.join(jhist), history(Format::AvroJson)?)
+        }
+        30..45 => fs::write(folder.join(jhist), history(Format::AvroBinary)?),
+        45..55 => {
+            let name = format!("jobtracker_1732147200000_job_{id}_alice_word+count");
+            fs::write(folder.join(name), history(Format::Hadoop1)?)
+        }
+        _ => {
+            let codec = if kind < 75 { Codec::Plain } else { Codec::Zstd };
+            let mut log = Vec::new();
+            SparkJob { tasks, executors: 4, cores: 2, lost_executors: 0 }.write(&mut log)?;
+            let (log, mut bytes) = (replaced(&log, id.as_bytes()), Vec::new());
+            codec.pack(&mut bytes, |out| out.write_all(&log))?;
+            fs::write(folder.join(format!("application_{id}{}", codec.ending())), bytes)
+        }
+    }
+}
+
+/// Most jobs have few tasks, some have many.
+fn tasks(rng: &mut SplitMix64) -> u32 {
+    let tasks = match rng.within(0, 100) {
+        0..60 => rng.within(1, 10),
+        60..90 => rng.within(10, 50),
+        90..99 => rng.within(50, 150),
+        _ => rng.within(150, 400),
+    };
+    u32::try_from(tasks).unwrap_or_default()
+}
+
+fn replaced(bytes: &[u8], id: &[u8]) -> Vec<u8> {
+    let (mut result, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    while let Some(at) = memchr::memmem::find(rest, ID)
+        && let Some((before, after)) = rest.split_at_checked(at)
+    {
+        result.extend_from_slice(before);
+        result.extend_from_slice(id);
+        rest = after.get(ID.len()..).unwrap_or_default();
+    }
+    result.extend_from_slice(rest);
+    result
+}

@@ -1,0 +1,414 @@
+//! Makes inputs from `testdata`, `rules` and `docs` of the main package to begin with, in `corpus/<target>`: histories that
+//! are shortened to a few events of each kind, and the same in every compression and archive. Names in JSON become
+//! dictionaries. What is worth keeping of it goes to `seeds`, see `README.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+
+use elephant_rs::baseline::spread::Tolerance;
+use elephant_rs::baseline::update::update;
+use elephant_rs::baseline::{Baseline, compare};
+use elephant_rs::engine::{Options, analyze};
+use elephant_rs::input::codec;
+use elephant_rs::input::kind::{self, SourceKind};
+use elephant_rs::report::write_json;
+use elephant_rs::rules::RuleSet;
+use twox_hash::XxHash32;
+
+/// Events of one kind that a shortened history keeps.
+const OF_A_KIND: usize = 2;
+/// Lines longer than this are left out, unless they are the second, which may be a schema.
+const LONG_LINE: usize = 6 << 10;
+/// Bytes of a block in the framed codecs, small so that several fit.
+const BLOCK: usize = 400;
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let testdata = files(&root.join("testdata"));
+    let mut seeds =
+        Seeds { folder: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus"), count: BTreeMap::new() };
+    let mut names: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+
+    let mut histories = Vec::new();
+    for path in &testdata {
+        let shown = path.to_string_lossy();
+        let bytes = unpacked(path);
+        match kind::identify(&bytes, true) {
+            Some(SourceKind::JobConf) => {
+                let short = shortened_conf(&bytes);
+                seeds.add("jobconf", &short);
+                seeds.add("kind", &short[..short.len().min(300)]);
+            }
+            Some(kind) if kind.is_history() => {
+                let target = match kind {
+                    SourceKind::JhistJson => "jhist_json",
+                    SourceKind::JhistBinary => "jhist_binary",
+                    SourceKind::Hadoop1History => "hadoop1",
+                    _ => "spark",
+                };
+                for kept in [1, OF_A_KIND] {
+                    let short = if target == "jhist_binary" {
+                        bytes[..bytes.len().min(24 << 10 << (kept - 1))].to_vec()
+                    } else {
+                        shortened(&bytes, kept)
+                    };
+                    seeds.add(target, &short);
+                    histories.push((target, short));
+                }
+                keys(&bytes, names.entry(target).or_default());
+            }
+            _ => {}
+        }
+        if shown.contains("node-metrics") && !shown.ends_with("README.md") {
+            seeds.add("node_metrics", &bytes);
+            seeds.add("node_metrics", &bytes[..bytes.len().min(1500)]);
+        }
+        if shown.ends_with("HeuristicConf.xml") {
+            seeds.add("heuristic_conf", &bytes);
+            seeds.add("heuristic_conf", &bytes[..bytes.len() / 4]);
+        }
+        if shown.ends_with(".zip") && bytes.len() < 64 << 10 {
+            seeds.add("zip", &bytes);
+        }
+    }
+
+    for (_, history) in &histories {
+        for target in ["judge", "whole", "surveys"] {
+            seeds.add(target, history);
+        }
+        seeds.add("kind", &history[..history.len().min(200)]);
+    }
+    packed(&histories, &mut seeds);
+    rules(&root, &mut seeds);
+    reports(&testdata, &mut seeds, &mut names);
+    dictionaries(&names);
+    println!("{:?}", seeds.count);
+}
+
+struct Seeds {
+    folder: PathBuf,
+    count: BTreeMap<String, usize>,
+}
+
+impl Seeds {
+    fn add(&mut self, target: &str, bytes: &[u8]) {
+        let folder = self.folder.join(target);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{:08x}-{}", XxHash32::oneshot(1, bytes), bytes.len())), bytes)
+            .unwrap();
+        *self.count.entry(target.to_owned()).or_default() += 1;
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap);
+    entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
+}
+
+fn unpacked(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    codec::decode(Box::new(fs::File::open(path).unwrap())).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// A few lines of each kind of event, and the last line.
+fn shortened(bytes: &[u8], kept: usize) -> Vec<u8> {
+    let mut seen: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let is_kept = |(at, line): &(usize, &&[u8])| {
+        // `{"Event":"SparkListenerTaskEnd"`, `{"type":"TASK_FINISHED"`, `Task TASKID=`: what differs stands in front.
+        let kind = line.iter().skip(10).take_while(|byte| !b"\",=".contains(byte)).chain(line.iter().take(8));
+        let count = seen.entry(kind.copied().collect()).or_default();
+        *count += 1;
+        *at < 2 || *at == lines.len() - 1 || (*count <= kept && line.len() <= LONG_LINE)
+    };
+    lines.iter().enumerate().filter(is_kept_fn(is_kept)).flat_map(|(_, line)| line.to_vec()).collect()
+}
+
+fn is_kept_fn<'a>(
+    mut is_kept: impl FnMut(&(usize, &'a &'a [u8])) -> bool,
+) -> impl FnMut(&(usize, &'a &'a [u8])) -> bool {
+    move |line| is_kept(line)
+}
+
+fn shortened_conf(bytes: &[u8]) -> Vec<u8> {
+    let (head, tail) = (bytes.len().min(2000), bytes.len().saturating_sub(200).max(bytes.len().min(2000)));
+    [&bytes[..head], &bytes[tail..]].concat()
+}
+
+/// The keys of all lines that are JSON, as they stand in front of their values.
+fn keys(bytes: &[u8], names: &mut BTreeSet<String>) {
+    for line in bytes.split(|byte| *byte == b'\n') {
+        if let Ok(value) = serde_json::from_slice(line) {
+            walk(&value, names);
+        }
+    }
+}
+
+fn walk(value: &serde_json::Value, names: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(members) => {
+            for (key, value) in members {
+                let is_name = key.len() > 2 && key.len() < 60 && !key.contains(['.', '/', '-', '$', '\\']);
+                if is_name {
+                    names.insert(key.clone());
+                }
+                if key == "Event" || key == "type" {
+                    names.extend(value.as_str().map(str::to_owned));
+                }
+                walk(value, names);
+            }
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| walk(value, names)),
+        _ => {}
+    }
+}
+
+fn dictionaries(names: &BTreeMap<&str, BTreeSet<String>>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("dictionaries");
+    fs::create_dir_all(&folder).unwrap();
+    for (target, names) in names.iter().filter(|(_, names)| !names.is_empty()) {
+        let lines: String = names.iter().map(|name| format!("\"\\\"{name}\\\"\"\n")).collect();
+        fs::write(folder.join(format!("{target}.dict")), lines).unwrap();
+    }
+}
+
+type Pack = fn(&[u8]) -> Vec<u8>;
+
+const CODECS: [(&str, Pack); 6] = [
+    ("gzip", gzip),
+    ("zstd", zstd),
+    ("lz4", lz4),
+    ("lz4_frame", lz4_frame),
+    ("snappy", snappy),
+    ("lzf", lzf),
+];
+
+/// Each codec and archive on short texts, on zeros, twice and with a tail; histories in archives for the whole way.
+fn packed(histories: &[(&str, Vec<u8>)], seeds: &mut Seeds) {
+    let smallest = |target: &str| {
+        histories
+            .iter()
+            .filter(|(of, _)| *of == target)
+            .map(|(_, bytes)| bytes)
+            .min_by_key(|bytes| bytes.len())
+    };
+    let spark = smallest("spark").unwrap();
+    for (target, pack) in CODECS {
+        for text in [&b""[..], b"a", &spark[..300], &spark[..2000], &[0; 3000], b"one two two two two three"]
+        {
+            let once = pack(text);
+            seeds.add(target, &once);
+            seeds.add(target, &[&once[..], &once].concat());
+            seeds.add(target, &[&once[..], &[0; 40]].concat());
+            seeds.add(target, &once[..once.len() * 3 / 4]);
+            for (_, other) in CODECS {
+                seeds.add(target, &pack(&other(&text[..text.len().min(300)])));
+            }
+        }
+        seeds.add("whole", &pack(spark));
+        seeds.add("kind", &pack(&spark[..100]));
+    }
+    seeds.add("zstd", &[&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc", &zstd(b"text")].concat());
+
+    let conf = b"<configuration><property><name>mapreduce.map.memory.mb</name><value>4096</value></property></configuration>";
+    let mut archives: Vec<Vec<(&str, &[u8])>> = vec![
+        vec![],
+        vec![("log", &spark[..300])],
+        vec![
+            ("eventlog_v2_a/appstatus_a", b""),
+            ("eventlog_v2_a/events_1_a", spark),
+            ("eventlog_v2_a/events_2_a", spark),
+        ],
+        vec![("folder/", b""), ("folder/notes.txt", b"text"), (LONG_NAME, &spark[..300])],
+    ];
+    for target in ["jhist_json", "jhist_binary", "hadoop1"] {
+        let history = smallest(target).unwrap();
+        archives.push(vec![("job_1_1.jhist", history), ("job_1_1_conf.xml", conf)]);
+    }
+    for members in archives {
+        for packed in [
+            tar(&members),
+            zip(&members, zip::CompressionMethod::Deflated),
+            zip(&members, zip::CompressionMethod::Stored),
+        ] {
+            let target = if packed.starts_with(b"PK") { "zip" } else { "tar" };
+            seeds.add(target, &packed);
+            seeds.add(target, &packed[..packed.len() / 2]);
+            seeds.add("whole", &packed);
+        }
+        seeds.add("whole", &gzip(&tar(&members)));
+    }
+}
+
+const LONG_NAME: &str = "a/very/long/name/of/a/member/that/does/not/fit/into/the/hundred/bytes/which/a/header/of/the/old/kind/has/for/it";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}
+
+fn lz4_frame(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn lz4(bytes: &[u8]) -> Vec<u8> {
+    let block = |block: &[u8]| {
+        let packed = lz4_flex::block::compress(block);
+        let (method, packed) = if packed.len() < block.len() { (0x20, &packed[..]) } else { (0x10, block) };
+        let sum = XxHash32::oneshot(0x9747_b28c, block) & 0x0fff_ffff;
+        let numbers = [number(packed.len()), number(block.len()), sum].map(u32::to_le_bytes).concat();
+        [b"LZ4Block", &[method | 5][..], &numbers, packed].concat()
+    };
+    let blocks = bytes.chunks(BLOCK).flat_map(block);
+    blocks.chain(*b"LZ4Block\x10\0\0\0\0\0\0\0\0\0\0\0\0").collect()
+}
+
+fn snappy(bytes: &[u8]) -> Vec<u8> {
+    let block = |block: &[u8]| {
+        let packed = snap::raw::Encoder::new().compress_vec(block).unwrap();
+        [&number(packed.len()).to_be_bytes()[..], &packed].concat()
+    };
+    let header = *b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01";
+    header.into_iter().chain(bytes.chunks(BLOCK).flat_map(block)).collect()
+}
+
+/// Chunks in turns stored and packed; the packed ones hold literals and repeat the byte before them where they can.
+fn lzf(bytes: &[u8]) -> Vec<u8> {
+    let len = |bytes: &[u8]| u16::try_from(bytes.len()).unwrap().to_be_bytes();
+    let chunk = |(place, chunk): (usize, &[u8])| {
+        if place % 2 == 1 {
+            return [b"ZV\0", &len(chunk)[..], chunk].concat();
+        }
+        let mut packed = Vec::new();
+        for run in chunk.chunks(32) {
+            if run.len() > 9 && !packed.is_empty() && run.iter().all(|byte| *byte == 0) {
+                packed.extend([0xe0, u8::try_from(run.len() - 9).unwrap(), 0]);
+            } else {
+                packed.push(u8::try_from(run.len() - 1).unwrap());
+                packed.extend(run);
+            }
+        }
+        [b"ZV\x01", &len(&packed)[..], &len(chunk), &packed].concat()
+    };
+    bytes.chunks(BLOCK).enumerate().flat_map(chunk).collect()
+}
+
+fn number(len: usize) -> u32 {
+    u32::try_from(len).unwrap()
+}
+
+fn zip(members: &[(&str, &[u8])], method: zip::CompressionMethod) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(method);
+    for (name, bytes) in members {
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for (name, bytes) in members {
+        if name.len() > 100 {
+            all.extend(tar_member("././@LongLink", b'L', name.as_bytes()));
+            let attribute = format!("path={name}\n");
+            all.extend(tar_member("pax", b'x', format!("{} {attribute}", attribute.len() + 4).as_bytes()));
+        }
+        all.extend(tar_member(name.get(..100).unwrap_or(name), b'0', bytes));
+    }
+    all.extend([0; 1024]);
+    all
+}
+
+fn tar_member(name: &str, kind: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut member = vec![0; 512];
+    member[..name.len()].copy_from_slice(name.as_bytes());
+    member[124..135].copy_from_slice(format!("{:011o}", bytes.len()).as_bytes());
+    member[156] = kind;
+    member[257..263].copy_from_slice(b"ustar\0");
+    member.extend(bytes);
+    member.resize(512 + bytes.len().div_ceil(512) * 512, 0);
+    elephant_rs_fuzz::targets::mend::tar_headers(&member)
+}
+
+/// All rule files of the repository, and the expressions in them.
+fn rules(root: &Path, seeds: &mut Seeds) {
+    for path in
+        files(&root.join("rules")).into_iter().filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+    {
+        let text = fs::read_to_string(&path).unwrap();
+        if text.len() < 4 << 10 {
+            seeds.add("rules", text.as_bytes());
+        }
+        let Some((_, values)) = text.split_once("\nvalues:\n") else { continue };
+        let over = text.lines().find_map(|line| line.strip_prefix("over: ")).unwrap_or("application");
+        let values: Vec<&str> = values.lines().take_while(|line| line.starts_with(' ')).collect();
+        let expression =
+            |line: &&str| line.split_once(": ").map(|(_, text)| text.trim_matches('"').replace("\\\"", "\""));
+        for pair in values.iter().filter_map(expression).collect::<Vec<_>>().windows(2) {
+            seeds.add(
+                "expression",
+                format!("{over}\napp.name.startsWith(\"a\")\n{}\n{}\n{{second}}", pair[0], pair[1])
+                    .as_bytes(),
+            );
+        }
+    }
+    let functions = [
+        "sum(task.gc_time) / sum(task.run_time)",
+        "percentile(task.run_time, 95, task.locality == \"node_local\")",
+        "count(attempt.outcome == \"failed\")",
+        "coalesce(conf(\"spark.executor.memory\"), \"1g\")",
+        "app.run_time > time(\"5min\") ? 1 : -2.5e3",
+        "trunc(max(task.input_bytes) / size(\"64MB\")) % 7",
+        "app.queue in [\"a\", \"b\"] && !(app.name.contains(\"x\"))",
+    ];
+    for (first, over) in
+        functions.iter().zip(["map", "reduce", "stage", "executor", "application", "map", "stage"])
+    {
+        seeds.add(
+            "expression",
+            format!("{over}\ntrue\n{first}\nfirst * 2\n{{first}} of {{second}}").as_bytes(),
+        );
+    }
+    seeds.add("rules", b"suppress:\n  - rules: \"*\"\n    for: {queue: \"root.*\"}\n    reason: known\n    until: 2030-01-01\n");
+    seeds.add("rules", b"rule: mapper-skew\nfor: {name: \"nightly*\"}\ndeviation: {rising: [2, 4, 8, 16]}\n---\nrule: mapper-gc\nenabled: false\n");
+}
+
+/// Baselines and JSON reports of small histories.
+fn reports(testdata: &[PathBuf], seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<String>>) {
+    let rules = RuleSet::built_in().unwrap();
+    let wanted = [
+        "mapper-memory/job_1500000000000_0904",
+        "spark-stage-metrics/application_1700000000000_0104",
+        "hadoop1/jt1",
+    ];
+    for part in wanted {
+        let path = testdata.iter().find(|path| path.to_string_lossy().contains(part)).unwrap();
+        let report =
+            analyze(std::slice::from_ref(path), &rules, Options { details: true, ..Options::default() });
+        let mut json = Vec::new();
+        write_json(&report, &mut json).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        walk(&value, names.entry("diff").or_default());
+        seeds.add("diff", value.to_string().as_bytes());
+        let accepted = Baseline::default();
+        let accepted = update(&accepted, &report, &compare(&report, &accepted, &Tolerance::default()), false);
+        let text = accepted.to_yaml().unwrap();
+        seeds.add("baseline", text.as_bytes());
+        seeds.add(
+            "baseline",
+            text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n").as_bytes(),
+        );
+    }
+}

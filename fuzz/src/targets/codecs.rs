@@ -1,0 +1,91 @@
+//! A target for each codec.
+
+use std::io::{Cursor, Read};
+
+use elephant_rs::input::codec::{self, Codec};
+
+use super::mend;
+use super::same::{Drained, Drip, drain};
+
+/// Streams shorter than this may be the beginning of a compressed one, which shows once there is more.
+const LONGEST_MAGIC: usize = 8;
+
+pub fn gzip(bytes: &[u8]) {
+    codec(b"\x1f\x8b\x08", Codec::Gzip, bytes);
+}
+
+pub fn zstd(bytes: &[u8]) {
+    codec(b"\x28\xb5\x2f\xfd", Codec::Zstd, bytes);
+}
+
+pub fn lz4_frame(bytes: &[u8]) {
+    codec(b"\x04\x22\x4d\x18", Codec::Lz4Frame, bytes);
+}
+
+pub fn lz4(bytes: &[u8]) {
+    codec(b"LZ4Block", Codec::Lz4, bytes);
+    codec(b"LZ4Block", Codec::Lz4, &mend::lz4_blocks(bytes));
+}
+
+pub fn snappy(bytes: &[u8]) {
+    codec(b"\x82SNAPPY\0", Codec::Snappy, bytes);
+}
+
+pub fn lzf(bytes: &[u8]) {
+    let mut bytes = bytes.to_vec();
+    // The type of the first chunk is part of what tells this codec.
+    if let Some(kind) = bytes.get_mut(2) {
+        *kind &= 1;
+    }
+    codec(b"ZV", Codec::Lzf, &bytes);
+}
+
+/// Decodes bytes that begin with a magic number, whatever they began with. Other portions must give the same, and a stream
+/// that is cut the beginning of it.
+fn codec(magic: &[u8], codec: Codec, bytes: &[u8]) {
+    let mut packed = bytes.to_vec();
+    packed.resize(packed.len().max(magic.len() + 1), 0);
+    packed[..magic.len()].copy_from_slice(magic);
+
+    let decoded = codec::decode(Box::new(Cursor::new(packed.clone())));
+    assert_eq!(decoded.codec(), codec);
+    let whole = drain(decoded, 1 << 16);
+    let dripped = drain(codec::decode(Box::new(Drip::new(&packed))), 7);
+    assert_agree("read in other portions", codec, &whole, &dripped);
+
+    let mut peeked = codec::decode(Box::new(Cursor::new(packed.clone())));
+    let head = peeked.peek(100).bytes.to_vec();
+    assert!(whole.bytes.starts_with(&head), "looking ahead shows other bytes");
+    let rest = drain(peeked, 1 << 10);
+    assert_agree("looked at first", codec, &whole, &rest);
+
+    let sum =
+        bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
+    let cut = sum % (packed.len() + 1);
+    if cut < magic.len() {
+        return;
+    }
+    let cut = drain(codec::decode(Box::new(Cursor::new(packed).take(cut as u64))), 1 << 16);
+    let is_settled = cut.bytes.len() >= LONGEST_MAGIC;
+    assert!(!is_settled || is_start(&cut.bytes, &whole.bytes), "a cut stream gives other bytes");
+}
+
+/// Two ways to read the same. What a library has decoded when it meets damage depends on the portions that it was asked for,
+/// so bytes in front of an error may differ in number there.
+fn assert_agree(what: &str, codec: Codec, a: &Drained, b: &Drained) {
+    assert!(is_start(&a.bytes, &b.bytes) || is_start(&b.bytes, &a.bytes), "{what}: other bytes");
+    if a.stopped || b.stopped {
+        return;
+    }
+    let (a_ends, b_ends) =
+        (a.error.as_ref().map(ToString::to_string), b.error.as_ref().map(ToString::to_string));
+    assert_eq!(a_ends.is_some(), b_ends.is_some(), "{what}: {a_ends:?}, {b_ends:?}");
+    let by_library = matches!(codec, Codec::Gzip | Codec::Zstd | Codec::Lz4Frame);
+    if !(by_library && a_ends.is_some()) {
+        assert_eq!(a.bytes.len(), b.bytes.len(), "{what}: more bytes, {a_ends:?}");
+    }
+}
+
+fn is_start(start: &[u8], whole: &[u8]) -> bool {
+    whole.starts_with(start)
+}

@@ -1,0 +1,111 @@
+//! Targets for histories and what belongs to them. How bytes arrive must not matter.
+
+use std::fs::File;
+use std::io::{Cursor, Read, Seek, Write};
+
+use elephant_rs::input::budget::Budget;
+use elephant_rs::input::kind;
+use elephant_rs::input::window::ByteWindow;
+use elephant_rs::limits::Limits;
+use elephant_rs::model::Application;
+use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::parse::{self, Parsed, jhist};
+
+use super::same::{Drip, assert_same};
+
+pub fn jhist_json(bytes: &[u8]) {
+    whole_and_dripped(&prefixed(b"Avro-Json\n", bytes), |stream| jhist::json::parse(ByteWindow::new(stream)));
+}
+
+pub fn jhist_binary(bytes: &[u8]) {
+    whole_and_dripped(&prefixed(b"Avro-Binary\n", bytes), |stream| {
+        jhist::avro::parse(ByteWindow::new(stream))
+    });
+}
+
+pub fn hadoop1(bytes: &[u8]) {
+    whole_and_dripped(bytes, |stream| parse::hadoop1::parse(ByteWindow::new(stream)));
+}
+
+pub fn jobconf(bytes: &[u8]) {
+    let parsed = parse::jobconf::parse(bytes);
+    assert_same("parsed again", &parsed, &parse::jobconf::parse(bytes));
+    let _ = parse::jobconf::looks_like_conf(bytes);
+}
+
+/// The kind that the beginning shows is that of the whole, and a complete beginning always shows one.
+pub fn kind(bytes: &[u8]) {
+    assert!(kind::identify(bytes, true).is_some());
+    for len in [bytes.len() / 4, bytes.len() / 2, bytes.len()] {
+        let _ = kind::identify(&bytes[..len], false);
+    }
+    let mut decoded = elephant_rs::input::codec::decode(Box::new(Cursor::new(bytes.to_vec())));
+    let mut dripped = elephant_rs::input::codec::decode(Box::new(Drip::new(bytes)));
+    assert_eq!(kind::of(&mut decoded), kind::of(&mut dripped), "depends on how bytes arrive");
+}
+
+/// Cut into blocks of any size, from a stream, a file or in two parts: one log is one application.
+pub fn spark(bytes: &[u8]) {
+    let whole = event_log(&[bytes], 512 << 10, |bytes| Feed::Stream(Box::new(Cursor::new(bytes.to_vec()))));
+    let small = 1 + bytes.len() % 97;
+    let dripped = event_log(&[bytes], small, |bytes| Feed::Stream(Box::new(Drip::new(bytes))));
+    assert_alike("a stream in small blocks", &whole, &dripped);
+    let filed = event_log(&[bytes], small, |bytes| Feed::File(file(bytes), bytes.len() as u64));
+    assert_alike("a file in small blocks", &whole, &filed);
+    let middle = bytes.len() / 2;
+    if let Some(end) = bytes[middle..].iter().position(|byte| *byte == b'\n') {
+        let (first, second) = bytes.split_at(middle + end + 1);
+        let parts = event_log(&[first, second], small, |bytes| Feed::Stream(Box::new(Drip::new(bytes))));
+        if whole.applications.len() == 1 {
+            assert_same("in two parts", &whole.applications, &parts.applications);
+        }
+    }
+}
+
+/// The same to the last field. Where a log holds several applications, their tables of strings may hold each other's, as far
+/// as a block goes, so that the numbers of strings differ.
+fn assert_alike(what: &str, a: &Parsed, b: &Parsed) {
+    if a.applications.len() == 1 {
+        return assert_same(what, a, b);
+    }
+    let figures = |parsed: &Parsed| -> Vec<_> {
+        let figures = |app: &Application| {
+            let log = app.spark.as_ref().map(|spark| (spark.log, spark.gaps));
+            (app.id.clone(), app.status, app.complete, app.task_count(), log)
+        };
+        parsed.applications.iter().map(figures).collect()
+    };
+    assert_same(
+        what,
+        &(figures(a), &a.problems, &a.part_problems),
+        &(figures(b), &b.problems, &b.part_problems),
+    );
+}
+
+fn event_log(parts: &[&[u8]], block_len: usize, feed: fn(&[u8]) -> Feed) -> Parsed {
+    let part = |bytes: &&[u8]| {
+        let bytes = bytes.to_vec();
+        spark::Part { name: "log".to_owned(), open: Box::new(move || Ok(feed(&bytes))) }
+    };
+    let parts = parts.iter().map(part).collect();
+    let log = Log { parts, names: Names::default(), wholeness: Wholeness::default() };
+    spark::parse_in_blocks(&log, &Limits::default(), &Budget::unlimited(), block_len)
+}
+
+fn file(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.rewind().unwrap();
+    file
+}
+
+/// Bytes behind a first line that a mutation would mostly break.
+fn prefixed(line: &[u8], bytes: &[u8]) -> Vec<u8> {
+    if bytes.starts_with(line) { bytes.to_vec() } else { [line, bytes].concat() }
+}
+
+fn whole_and_dripped(bytes: &[u8], parse: fn(Box<dyn Read>) -> Parsed) {
+    let whole = parse(Box::new(Cursor::new(bytes.to_vec())));
+    let dripped = parse(Box::new(Drip::new(bytes)));
+    assert_same("depends on how bytes arrive", &whole, &dripped);
+}

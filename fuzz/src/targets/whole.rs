@@ -1,0 +1,190 @@
+//! Targets that go the whole way: bytes as a file, judged, surveyed, and written in every form.
+
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use elephant_rs::baseline::spread::Tolerance;
+use elephant_rs::baseline::update::update;
+use elephant_rs::baseline::{Baseline, compare};
+use elephant_rs::charts::Charts;
+use elephant_rs::diff::{self, Side};
+use elephant_rs::engine::{Options, Report, analyze};
+use elephant_rs::input::codec::Codec;
+use elephant_rs::input::kind::{self, SourceKind};
+use elephant_rs::input::window::ByteWindow;
+use elephant_rs::metrics::Metrics;
+use elephant_rs::model::Application;
+use elephant_rs::nodes;
+use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::parse::{hadoop1, jhist};
+use elephant_rs::report::nodes as nodes_report;
+use elephant_rs::report::stragglers::{self as stragglers_report, Shown, Table};
+use elephant_rs::report::{self, Format, TextOptions};
+use elephant_rs::rules::{RuleFile, RuleSet};
+use elephant_rs::severity::Severity;
+use elephant_rs::stragglers::survey;
+use serde_json::Value;
+
+use super::samples;
+
+const FORMATS: [Format; 9] = [
+    Format::Text,
+    Format::Json,
+    Format::Html,
+    Format::Ndjson,
+    Format::Csv,
+    Format::Markdown,
+    Format::Sarif,
+    Format::Junit,
+    Format::Openmetrics,
+];
+
+/// A history in memory: rules, metrics, charts and surveys of each of its applications.
+pub fn judge(bytes: &[u8]) {
+    let parsed = match kind::identify(bytes, true) {
+        Some(SourceKind::JhistJson) => jhist::json::parse(ByteWindow::new(bytes)),
+        Some(SourceKind::JhistBinary) => jhist::avro::parse(ByteWindow::new(bytes)),
+        Some(SourceKind::Hadoop1History) => hadoop1::parse(ByteWindow::new(bytes)),
+        Some(SourceKind::SparkEventLog) => {
+            let open = || Ok(Feed::Stream(Box::new(Cursor::new(bytes.to_vec()))));
+            let parts = vec![spark::Part { name: "log".to_owned(), open: Box::new(open) }];
+            spark::parse(&Log { parts, names: Names::default(), wholeness: Wholeness::default() })
+        }
+        _ => return,
+    };
+    for app in &parsed.applications {
+        judge_application(app);
+    }
+}
+
+fn judge_application(app: &Application) {
+    let rules = samples::rules();
+    let evaluation = rules.evaluate(app);
+    assert_possible(&rules.measure(app));
+    let _ = Charts::of(app, rules, &evaluation.findings);
+    let _ = survey::ApplicationStragglers::of(app, &[], &survey::Settings::default(), None);
+    let _ = nodes::collect::Sample::of(
+        app,
+        &nodes::collect::Hosts::default(),
+        &nodes::settings::Settings::default(),
+    );
+}
+
+fn assert_possible(metrics: &Metrics) {
+    if let (Some(wasted), Some(used)) = (metrics.wasted, metrics.used) {
+        assert!(wasted <= used, "wasted {wasted:?} of {used:?}");
+    }
+}
+
+/// `analyze`, `check` and `diff` on a file of these bytes, in all forms. Compressed, it must give the same report.
+pub fn whole(bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("history");
+    let mut report = analyzed(&path, bytes);
+    let json = rendered(&report, Format::Json);
+    if Codec::from_magic(bytes) == Codec::Plain && report.summary.applications > 0 {
+        let packed = rendered(&analyzed(&path, &gzipped(bytes)), Format::Json);
+        super::same::assert_same("compressed, it gives another report", &json, &packed);
+    }
+
+    let side = Side::of(&report).expect("a report is read");
+    let same = diff::diff(&side, &side, diff::Options::default());
+    assert!(same.only_a.is_empty() && same.only_b.is_empty(), "a run has no pair in its own report");
+
+    let accepted = Baseline::default();
+    let comparison = compare(&report, &accepted, &Tolerance::default());
+    let accepted = update(&accepted, &report, &comparison, false);
+    let text = accepted.to_yaml().expect("a baseline is written");
+    let accepted = Baseline::parse(Path::new("baseline"), &text).expect("what was written is read");
+    let comparison = compare(&report, &accepted, &Tolerance::default());
+    assert!(!comparison.is_worse(Some(Severity::Low)), "what was accepted is worse: {text}");
+    report.comparison = Some(comparison);
+    for format in FORMATS {
+        let text = rendered(&report, format);
+        match format {
+            Format::Json | Format::Sarif => assert_json(&text),
+            Format::Ndjson => text.lines().for_each(assert_json),
+            Format::Junit => assert_xml(&text),
+            Format::Openmetrics => assert!(text.ends_with("# EOF\n")),
+            _ => {}
+        }
+    }
+}
+
+/// `stragglers` and `nodes` on a file of these bytes, in all forms.
+pub fn surveys(bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let paths = [folder.path().join("history")];
+    std::fs::write(&paths[0], bytes).expect("a temporary file");
+    let (options, shown) = (TextOptions::default(), Shown::default());
+
+    let survey =
+        survey::report(&paths, &survey::Settings { sweep: true, ..survey::Settings::default() }, None);
+    assert_utf8(|out| stragglers_report::write_text(&survey, options, shown, out));
+    assert_json(&assert_utf8(|out| stragglers_report::write_json(&survey, shown, out)));
+    for table in [Table::Stragglers, Table::Detectors, Table::Applications] {
+        assert_utf8(|out| stragglers_report::write_csv(&survey, table, shown, out));
+    }
+
+    // Limits that a short history reaches.
+    let settings = nodes::settings::Settings {
+        min_group: 2,
+        min_node_tasks: 2,
+        min_day_tasks: 1,
+        ..nodes::settings::Settings::default()
+    };
+    let ranking = nodes::report(&paths, settings);
+    assert_utf8(|out| nodes_report::write_text(&ranking, options, None, out));
+    assert_json(&assert_utf8(|out| nodes_report::write_json(&ranking, None, out)));
+    assert_utf8(|out| nodes_report::write_csv(&ranking, None, out));
+    assert_utf8(|out| nodes_report::write_exclude_list(&ranking, out));
+}
+
+fn analyzed(path: &PathBuf, bytes: &[u8]) -> Report {
+    std::fs::write(path, bytes).expect("a temporary file");
+    let options = Options { min_severity: Severity::None, details: true, charts: 1, ..Options::default() };
+    analyze(std::slice::from_ref(path), size_blind_rules(), options)
+}
+
+/// All rules but the one that judges how large the file is.
+fn size_blind_rules() -> &'static RuleSet {
+    static RULES: OnceLock<RuleSet> = OnceLock::new();
+    RULES.get_or_init(|| {
+        let text = "rule: spark-event-log-limit\nenabled: false\n".to_owned();
+        RuleSet::with_files(&[RuleFile { name: "rules.yaml".to_owned(), text }]).expect("the rules are right")
+    })
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory takes everything");
+    encoder.finish().expect("memory takes everything")
+}
+
+fn rendered(report: &Report, format: Format) -> String {
+    assert_utf8(|out| report::write(report, format, TextOptions::default(), out))
+}
+
+fn assert_utf8(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).expect("memory takes everything");
+    String::from_utf8(out).expect("all forms are UTF-8")
+}
+
+fn assert_json(text: &str) {
+    if let Err(error) = serde_json::from_str::<Value>(text) {
+        panic!("this is no JSON: {error}\n{text}");
+    }
+}
+
+fn assert_xml(text: &str) {
+    let mut reader = quick_xml::Reader::from_str(text);
+    loop {
+        match reader.read_event() {
+            Ok(quick_xml::events::Event::Eof) => return,
+            Ok(_) => {}
+            Err(error) => panic!("this is no XML: {error}\n{text}"),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What several rules rest on, computed once for an application.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::any::Causes;
+use crate::model::Application;
+use crate::stragglers::executions::Basis;
+use crate::stragglers::group::GroupStragglers;
+use crate::stragglers::labels::Labelling;
+
+/// What the rules that judge an application share.
+pub struct Shared<'a> {
+    app: &'a Application,
+    stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
+}
+
+/// The groups of an application that have enough tasks, each with its stragglers.
+pub(super) struct Stragglers<'a> {
+    app: &'a Application,
+    labelling: Labelling,
+    min_tasks: f64,
+    pub(super) groups: Vec<GroupStragglers<'a>>,
+    causes: OnceLock<Causes>,
+}
+
+impl<'a> Shared<'a> {
+    /// Nothing is computed yet.
+    #[must_use]
+    pub const fn of(app: &'a Application) -> Self {
+        Self { app, stragglers: Mutex::new(Vec::new()) }
+    }
+
+    /// The stragglers of groups with so many tasks, by wall time.
+    pub(super) fn stragglers(&self, labelling: Labelling, min_tasks: f64) -> Arc<Stragglers<'a>> {
+        let mut known = self.stragglers.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &&Arc<Stragglers<'_>>| {
+            known.labelling == labelling && known.min_tasks.total_cmp(&min_tasks).is_eq()
+        };
+        if let Some(known) = known.iter().find(same) {
+            return Arc::clone(known);
+        }
+        let mut groups = GroupStragglers::of_application(self.app, labelling, Basis::Wall);
+        groups.retain(|group| group.executions.tasks.len() as f64 >= min_tasks);
+        let new =
+            Arc::new(Stragglers { app: self.app, labelling, min_tasks, groups, causes: OnceLock::new() });
+        known.push(Arc::clone(&new));
+        new
+    }
+}
+
+impl Stragglers<'_> {
+    /// Why they are stragglers.
+    pub(super) fn causes(&self) -> &Causes {
+        self.causes.get_or_init(|| Causes::of(self.app, &self.groups))
+    }
+}

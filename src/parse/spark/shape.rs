@@ -1,0 +1,409 @@
+//! Lines that look like ones that were read before.
+//!
+//! One task's event differs from the next one's in some numbers and names; what stands between them is the same to the
+//! byte, and many of the numbers are zero in every line. What stands around the values is therefore remembered and
+//! compared with the next line, values that have never changed included, and only the others are read. Where anything
+//! differs, the line is read by the parser of any event, and its shape is learnt if that gives the same event.
+//!
+//! A line that has a known shape is not even searched for its end: the shape says where it is.
+
+use memchr::memchr;
+
+use super::strings::Strings;
+use crate::parse::scan::{Cursor, Scan, Unexpected};
+
+/// Tasks of different stages differ in what they report, and so do versions of Spark.
+const MAX_SHAPES: usize = 4;
+
+/// Longer lines are not learnt: real ones that have a shape take some kilobytes.
+const MAX_LEN: usize = 64 << 10;
+
+/// How much longer than twice the line that was learnt another one of its shape may be.
+const SLACK: usize = 4 << 10;
+
+/// Objects nested deeper have no shape.
+const MAX_NESTING: usize = 8;
+
+/// How many lines may be learnt before any was recognised, and for how many that were another one may.
+const FIRST_LESSONS: u32 = 16;
+const LINES_PER_LESSON: usize = 64;
+
+/// So many lines more may be taken for a shape that they do not have than have it: looking costs time.
+const CREDIT: u32 = 64;
+
+/// What follows the accumulables of a task's information: the end of the array, of the object, and the next key.
+/// A quote behind a comma ends any string, so this cannot stand inside of one.
+const AFTER_ACCUMULABLES: &[u8] = b"]},\"Task ";
+
+/// Where a value of an event belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// An integer.
+    Number(u8),
+    /// A flag.
+    Flag(u8),
+    /// A name that repeats.
+    Name(u8),
+    /// A word with a meaning of its own.
+    Word(u8),
+    /// A number or text that nobody wants.
+    Unwanted,
+    /// What the tasks of a stage have added up so far, which nobody wants, either.
+    Accumulables,
+    /// Has to be what it was.
+    Fixed,
+}
+
+/// An event whose lines have shapes.
+pub(super) trait Shaped: Clone + Default + PartialEq {
+    /// Where the value at a path of keys, as in `Task Info/Task ID`, belongs.
+    fn slot(path: &str) -> Slot;
+    /// The event without what numbers, flags, names and words tell, if its line may be a model for others.
+    fn blank(&self) -> Option<Self>;
+    /// Sets an integer.
+    fn set_number(&mut self, place: u8, value: i64);
+    /// Sets a flag.
+    fn set_flag(&mut self, place: u8, value: bool);
+    /// Sets a name.
+    fn set_name(&mut self, place: u8, name: super::strings::Local);
+    /// Sets a word.
+    fn set_word(&mut self, place: u8, word: &[u8]);
+}
+
+/// The shapes of an event's lines that were met last.
+#[derive(Debug)]
+pub(super) struct Shapes<E> {
+    /// The one that was met last comes first.
+    known: Vec<Shape<E>>,
+    lessons: u32,
+    recognised: usize,
+}
+
+impl<E> Default for Shapes<E> {
+    fn default() -> Self {
+        Self { known: Vec::new(), lessons: FIRST_LESSONS, recognised: 0 }
+    }
+}
+
+impl<E: Shaped> Shapes<E> {
+    /// Reads the line at the start of `bytes` if it has a known shape; gives its event and its length with its line feed.
+    #[inline]
+    pub(super) fn read(&mut self, bytes: &[u8], strings: &mut Strings, events: &mut Vec<E>) -> Option<usize> {
+        for place in 0..self.known.len() {
+            let shape = self.known.get_mut(place)?;
+            if !shape.starts(bytes) {
+                continue;
+            }
+            events.push(shape.model.clone());
+            let event = events.last_mut()?;
+            let within = bytes.get(..2 * shape.line.len() + SLACK).unwrap_or(bytes);
+            let mut len = shape.read(within, strings, event);
+            if len.is_err() && shape.relax(within) {
+                event.clone_from(&shape.model);
+                len = shape.read(within, strings, event);
+            }
+            if let Ok(len) = len {
+                shape.credit = CREDIT.min(shape.credit + 1);
+                self.known.swap(0, place);
+                self.recognised += 1;
+                if self.recognised.is_multiple_of(LINES_PER_LESSON) {
+                    self.lessons = FIRST_LESSONS.min(self.lessons + 1);
+                }
+                return Some(len);
+            }
+            events.pop();
+            shape.credit -= 1;
+        }
+        self.known.retain(|shape| shape.credit > 0);
+        None
+    }
+
+    #[cfg(test)]
+    pub(super) fn recognised(&self) -> usize {
+        self.recognised
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Learns the shape of a line, without its line feed, that was read as `event`.
+    pub(super) fn learn(&mut self, line: &[u8], event: &E, strings: &mut Strings) {
+        if self.lessons == 0 || line.len() > MAX_LEN {
+            return;
+        }
+        let Some(mut read) = event.blank() else { return };
+        self.lessons -= 1;
+        let Ok(shape) = Shape::of(line, event) else { return };
+        let line = [line, b"\n"].concat();
+        if shape.read_each(&line, strings, &mut read) != Ok(line.len()) || read != *event {
+            return;
+        }
+        self.known.truncate(MAX_SHAPES - 1);
+        self.known.insert(0, shape);
+    }
+}
+
+/// A line without the values that change.
+#[derive(Debug, Clone)]
+struct Shape<E> {
+    /// The line that it was learnt from, with its line feed.
+    line: Vec<u8>,
+    /// Its values that may change, in order.
+    values: Vec<Value>,
+    /// What is compared and read of the next line: the values that have changed, with what stands in front of each.
+    steps: Vec<Step>,
+    /// What stands behind the last of them.
+    tail: Range,
+    /// The event of that line.
+    model: E,
+    credit: u32,
+}
+
+/// A part of the line that was learnt.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    start: usize,
+    end: usize,
+}
+
+impl Range {
+    #[inline]
+    fn of(self, line: &[u8]) -> &[u8] {
+        line.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Value {
+    place: Range,
+    slot: Slot,
+    changes: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    literal: Range,
+    slot: Slot,
+}
+
+impl<E: Shaped> Shape<E> {
+    fn of(line: &[u8], event: &E) -> Scan<Self> {
+        let mut survey =
+            Survey::<E> { line, values: Vec::new(), path: String::new(), event: std::marker::PhantomData };
+        let mut cursor = Cursor::new(line);
+        survey.value(&mut cursor, MAX_NESTING)?;
+        if !cursor.rest().is_empty() {
+            return Err(Unexpected);
+        }
+        let values = survey.values;
+        let line = [line, b"\n"].concat();
+        let tail = Range { start: 0, end: line.len() };
+        let mut shape = Self { line, values, steps: Vec::new(), tail, model: event.clone(), credit: CREDIT };
+        shape.lay_steps();
+        Ok(shape)
+    }
+
+    /// Puts what does not change together.
+    fn lay_steps(&mut self) {
+        self.steps.clear();
+        let mut start = 0;
+        for value in self.values.iter().filter(|value| value.changes) {
+            let literal = Range { start, end: value.place.start };
+            self.steps.push(Step { literal, slot: value.slot });
+            start = value.place.end;
+        }
+        self.tail = Range { start, end: self.line.len() };
+    }
+
+    /// Whether it is worth a closer look.
+    #[inline]
+    fn starts(&self, bytes: &[u8]) -> bool {
+        let first = self.steps.first().map_or(self.tail, |step| step.literal);
+        bytes.starts_with(first.of(&self.line).get(..32).unwrap_or_default())
+    }
+
+    #[inline]
+    fn read(&self, bytes: &[u8], strings: &mut Strings, event: &mut E) -> Scan<usize> {
+        let mut cursor = Cursor::new(bytes);
+        for step in &self.steps {
+            cursor.literal(step.literal.of(&self.line))?;
+            take(step.slot, &mut cursor, strings, event)?;
+        }
+        cursor.literal(self.tail.of(&self.line))?;
+        Ok(bytes.len() - cursor.rest().len())
+    }
+
+    /// As [`Shape::read`], with every value read on its own.
+    fn read_each(&self, bytes: &[u8], strings: &mut Strings, event: &mut E) -> Scan<usize> {
+        let mut cursor = Cursor::new(bytes);
+        let mut start = 0;
+        for value in &self.values {
+            let literal = Range { start, end: value.place.start };
+            cursor.literal(literal.of(&self.line))?;
+            take(value.slot, &mut cursor, strings, event)?;
+            start = value.place.end;
+        }
+        cursor.literal(Range { start, end: self.line.len() }.of(&self.line))?;
+        Ok(bytes.len() - cursor.rest().len())
+    }
+
+    /// Finds the values of a line that have changed for the first time; `false` where something else has.
+    fn relax(&mut self, bytes: &[u8]) -> bool {
+        let mut cursor = Cursor::new(bytes);
+        let mut start = 0;
+        let mut changed = Vec::new();
+        let mut nobody = E::default();
+        let mut strings = Strings::default();
+        for (number, value) in self.values.iter().enumerate() {
+            let literal = Range { start, end: value.place.start };
+            if cursor.literal(literal.of(&self.line)).is_err() {
+                return false;
+            }
+            let before = cursor.rest();
+            if take(value.slot, &mut cursor, &mut strings, &mut nobody).is_err() {
+                return false;
+            }
+            let text = before.get(..before.len() - cursor.rest().len()).unwrap_or_default();
+            if !value.changes && text != value.place.of(&self.line) {
+                changed.push(number);
+            }
+            start = value.place.end;
+        }
+        for &number in &changed {
+            if let Some(value) = self.values.get_mut(number) {
+                value.changes = true;
+            }
+        }
+        self.lay_steps();
+        !changed.is_empty()
+    }
+}
+
+/// Takes a value and puts it where it belongs.
+#[inline]
+fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, event: &mut E) -> Scan<()> {
+    match slot {
+        Slot::Number(place) => event.set_number(place, cursor.short_integer()?),
+        Slot::Name(place) => {
+            cursor.literal(b"\"")?;
+            let name = strings.plain(cursor.name_tail()?).ok_or(Unexpected)?;
+            event.set_name(place, name);
+        }
+        Slot::Flag(place) => {
+            let is_true = cursor.literal(b"true").is_ok();
+            if !is_true {
+                cursor.literal(b"false")?;
+            }
+            event.set_flag(place, is_true);
+        }
+        Slot::Word(place) => {
+            cursor.literal(b"\"")?;
+            event.set_word(place, cursor.name_tail()?);
+        }
+        Slot::Unwanted => match cursor.literal(b"\"") {
+            Ok(()) => drop(cursor.name_tail()?),
+            Err(Unexpected) => drop(cursor.short_integer()?),
+        },
+        Slot::Accumulables => {
+            let rest = cursor.rest();
+            let end = end_of_accumulables(rest).ok_or(Unexpected)?;
+            // Only this tells a line that is cut from one that goes on.
+            if memchr(b'\n', rest.get(..end).unwrap_or_default()).is_some() {
+                return Err(Unexpected);
+            }
+            cursor.skip(end);
+        }
+        Slot::Fixed => return Err(Unexpected),
+    }
+    Ok(())
+}
+
+/// Where the array ends that starts `bytes`. Nearly always its end is the first bracket.
+#[inline]
+fn end_of_accumulables(bytes: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr(b']', bytes.get(from..)?)?;
+        if bytes.get(at..)?.starts_with(AFTER_ACCUMULABLES) {
+            return Some(at + 1);
+        }
+        from = at + 1;
+    }
+}
+
+/// Finds the values of a line.
+struct Survey<'a, E> {
+    line: &'a [u8],
+    values: Vec<Value>,
+    path: String,
+    event: std::marker::PhantomData<E>,
+}
+
+impl<E: Shaped> Survey<'_, E> {
+    fn value(&mut self, cursor: &mut Cursor<'_>, nesting: usize) -> Scan<()> {
+        let slot = E::slot(&self.path);
+        let start = self.line.len() - cursor.rest().len();
+        match cursor.rest().first() {
+            Some(b'{') => return self.members(cursor, nesting.checked_sub(1).ok_or(Unexpected)?),
+            Some(b'[') if slot == Slot::Accumulables && !cursor.rest().starts_with(b"[]") => {
+                cursor.skip_value()?;
+            }
+            Some(b'[') => return cursor.literal(b"[]"),
+            Some(b'"') => {
+                cursor.literal(b"\"")?;
+                cursor.name_tail()?;
+            }
+            Some(b'0'..=b'9') => drop(cursor.short_integer()?),
+            Some(b't') => cursor.literal(b"true")?,
+            Some(b'f') => cursor.literal(b"false")?,
+            _ => return cursor.literal(b"null"),
+        }
+        let place = Range { start, end: self.line.len() - cursor.rest().len() };
+        // Names differ from line to line, and are known by a number that the next block may give to another.
+        let changes = matches!(slot, Slot::Name(_) | Slot::Accumulables);
+        let fits = match place.of(self.line).first() {
+            Some(b'"') => matches!(slot, Slot::Name(_) | Slot::Word(_) | Slot::Unwanted),
+            Some(b'0'..=b'9') => matches!(slot, Slot::Number(_) | Slot::Unwanted),
+            Some(b't' | b'f') => matches!(slot, Slot::Flag(_)),
+            _ => slot == Slot::Accumulables,
+        };
+        let wanted = !matches!(slot, Slot::Unwanted | Slot::Accumulables);
+        if fits && wanted && self.values.iter().any(|value| value.slot == slot) {
+            // Which of two counts is for the parser of any event to say.
+            return Err(Unexpected);
+        }
+        if fits {
+            self.values.push(Value { place, slot, changes });
+        } else if matches!(slot, Slot::Name(_)) {
+            return Err(Unexpected);
+        }
+        Ok(())
+    }
+
+    fn members(&mut self, cursor: &mut Cursor<'_>, nesting: usize) -> Scan<()> {
+        cursor.literal(b"{")?;
+        if cursor.literal(b"}").is_ok() {
+            return Ok(());
+        }
+        loop {
+            cursor.literal(b"\"")?;
+            let key = std::str::from_utf8(cursor.plain_string_tail()?).map_err(|_| Unexpected)?;
+            cursor.literal(b":")?;
+            let above = self.path.len();
+            if above > 0 {
+                self.path.push('/');
+            }
+            self.path.push_str(key);
+            self.value(cursor, nesting)?;
+            self.path.truncate(above);
+            if cursor.literal(b",").is_err() {
+                return cursor.literal(b"}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! Where the values of a task's events belong.
+
+use super::shape::{Shaped, Slot};
+use super::strings::Local;
+use super::task::{NANOS, TaskEnd, TaskInfo, TaskStart, locality};
+use crate::model::spark::ExecutorMetric;
+use crate::model::table::EndReason;
+
+/// Numbers of events, by place.
+const STAGE: u8 = 0;
+const STAGE_ATTEMPT: u8 = 1;
+const ID: u8 = 2;
+const INDEX: u8 = 3;
+const ATTEMPT: u8 = 4;
+const LAUNCHED: u8 = 5;
+const GETTING_RESULT: u8 = 6;
+const FINISHED: u8 = 7;
+const FIRST_PEAK: u8 = 32;
+const FIRST_METRIC: u8 = 64;
+/// Metrics in nanoseconds stand here, the others above.
+const FIRST_NANOS: u8 = 128;
+
+/// Flags and names.
+const SPECULATIVE: u8 = 0;
+const FAILED: u8 = 1;
+const KILLED: u8 = 2;
+const EXECUTOR: u8 = 0;
+const HOST: u8 = 1;
+const LOCALITY: u8 = 0;
+
+fn info_slot(key: &str) -> Slot {
+    match key {
+        "Task ID" => Slot::Number(ID),
+        "Index" => Slot::Number(INDEX),
+        "Attempt" => Slot::Number(ATTEMPT),
+        "Launch Time" => Slot::Number(LAUNCHED),
+        "Executor ID" => Slot::Name(EXECUTOR),
+        "Host" => Slot::Name(HOST),
+        "Locality" => Slot::Word(LOCALITY),
+        "Speculative" => Slot::Flag(SPECULATIVE),
+        "Getting Result Time" => Slot::Number(GETTING_RESULT),
+        "Finish Time" => Slot::Number(FINISHED),
+        "Failed" => Slot::Flag(FAILED),
+        "Killed" => Slot::Flag(KILLED),
+        "Accumulables" => Slot::Accumulables,
+        _ => Slot::Unwanted,
+    }
+}
+
+fn metric_slot(path: &str) -> Slot {
+    let place = match path {
+        "Executor Deserialize Time" => 0,
+        "Executor Run Time" => 1,
+        "Executor CPU Time" => return Slot::Number(FIRST_NANOS + 2),
+        "Peak Execution Memory" => 3,
+        "Result Size" => 4,
+        "JVM GC Time" => 5,
+        "Result Serialization Time" => 6,
+        "Memory Bytes Spilled" => 7,
+        "Disk Bytes Spilled" => 8,
+        "Shuffle Read Metrics/Remote Blocks Fetched" => 9,
+        "Shuffle Read Metrics/Local Blocks Fetched" => 10,
+        "Shuffle Read Metrics/Fetch Wait Time" => 11,
+        "Shuffle Read Metrics/Remote Bytes Read" => 12,
+        "Shuffle Read Metrics/Remote Bytes Read To Disk" => 13,
+        "Shuffle Read Metrics/Local Bytes Read" => 14,
+        "Shuffle Read Metrics/Total Records Read" => 15,
+        "Shuffle Write Metrics/Shuffle Bytes Written" => 16,
+        "Shuffle Write Metrics/Shuffle Write Time" => return Slot::Number(FIRST_NANOS + 17),
+        "Shuffle Write Metrics/Shuffle Records Written" => 18,
+        "Input Metrics/Bytes Read" | "Input Metrics/Bytes Written" => 19,
+        "Input Metrics/Records Read" | "Input Metrics/Records Written" => 20,
+        "Output Metrics/Bytes Read" | "Output Metrics/Bytes Written" => 21,
+        "Output Metrics/Records Read" | "Output Metrics/Records Written" => 22,
+        _ => return Slot::Unwanted,
+    };
+    Slot::Number(FIRST_METRIC + place)
+}
+
+fn peak_slot(key: &str) -> Slot {
+    let place = ExecutorMetric::ALL.iter().position(|metric| metric.name() == key);
+    place
+        .and_then(|place| u8::try_from(place).ok())
+        .map_or(Slot::Unwanted, |place| Slot::Number(FIRST_PEAK + place))
+}
+
+fn set_number_of_info(info: &mut TaskInfo, place: u8, value: i64) {
+    let slot = match place {
+        ID => &mut info.id,
+        INDEX => &mut info.index,
+        ATTEMPT => &mut info.attempt,
+        LAUNCHED => &mut info.launched,
+        GETTING_RESULT => &mut info.getting_result,
+        _ => &mut info.finished,
+    };
+    *slot = Some(value);
+}
+
+fn set_flag_of_info(info: &mut TaskInfo, place: u8, value: bool) {
+    let slot = match place {
+        SPECULATIVE => &mut info.speculative,
+        FAILED => &mut info.failed,
+        _ => &mut info.killed,
+    };
+    *slot = Some(value);
+}
+
+fn set_name_of_info(info: &mut TaskInfo, place: u8, name: Local) {
+    let slot = if place == EXECUTOR { &mut info.executor } else { &mut info.host };
+    *slot = Some(name);
+}
+
+impl Shaped for TaskStart {
+    fn slot(path: &str) -> Slot {
+        match path.split_once('/') {
+            None if path == "Stage ID" => Slot::Number(STAGE),
+            None if path == "Stage Attempt ID" => Slot::Number(STAGE_ATTEMPT),
+            // A task that starts has nothing to tell of its end.
+            None | Some(("Task Info", "Getting Result Time" | "Finish Time" | "Failed" | "Killed")) => {
+                Slot::Fixed
+            }
+            Some(("Task Info", key)) => info_slot(key),
+            Some(_) => Slot::Unwanted,
+        }
+    }
+
+    fn blank(&self) -> Option<Self> {
+        Some(Self::default())
+    }
+
+    #[inline]
+    fn set_number(&mut self, place: u8, value: i64) {
+        match place {
+            STAGE => self.stage = Some(value),
+            STAGE_ATTEMPT => self.stage_attempt = Some(value),
+            place => set_number_of_info(&mut self.info, place, value),
+        }
+    }
+
+    fn set_flag(&mut self, place: u8, value: bool) {
+        set_flag_of_info(&mut self.info, place, value);
+    }
+
+    fn set_name(&mut self, place: u8, name: Local) {
+        set_name_of_info(&mut self.info, place, name);
+    }
+
+    fn set_word(&mut self, _: u8, word: &[u8]) {
+        self.info.locality = locality(word);
+    }
+}
+
+impl Shaped for TaskEnd {
+    fn slot(path: &str) -> Slot {
+        match path.split_once('/') {
+            None => match path {
+                "Stage ID" => Slot::Number(STAGE),
+                "Stage Attempt ID" => Slot::Number(STAGE_ATTEMPT),
+                "Task Type" => Slot::Unwanted,
+                _ => Slot::Fixed,
+            },
+            Some(("Task Info", key)) => info_slot(key),
+            Some(("Task Executor Metrics", key)) => peak_slot(key),
+            Some(("Task Metrics", path)) => metric_slot(path),
+            Some(("Task End Reason", _)) => Slot::Fixed,
+            Some(_) => Slot::Unwanted,
+        }
+    }
+
+    /// How failures read differs from one to the next.
+    fn blank(&self) -> Option<Self> {
+        let reason = self.reason.filter(|&reason| reason == EndReason::Success && self.blocks.is_empty())?;
+        Some(Self { reason: Some(reason), ..Self::default() })
+    }
+
+    #[inline]
+    fn set_number(&mut self, place: u8, value: i64) {
+        match place {
+            FIRST_NANOS.. => self.metrics.set(usize::from(place - FIRST_NANOS), value / NANOS),
+            FIRST_METRIC.. => self.metrics.set(usize::from(place - FIRST_METRIC), value),
+            FIRST_PEAK.. => self.peaks.set_at(usize::from(place - FIRST_PEAK), value),
+            STAGE => self.stage = Some(value),
+            STAGE_ATTEMPT => self.stage_attempt = Some(value),
+            place => set_number_of_info(&mut self.info, place, value),
+        }
+    }
+
+    fn set_flag(&mut self, place: u8, value: bool) {
+        set_flag_of_info(&mut self.info, place, value);
+    }
+
+    fn set_name(&mut self, place: u8, name: Local) {
+        set_name_of_info(&mut self.info, place, name);
+    }
+
+    fn set_word(&mut self, _: u8, word: &[u8]) {
+        self.info.locality = locality(word);
+    }
+}

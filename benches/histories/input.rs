@@ -61,9 +61,9 @@ impl Content {
             Self::MapReduce(Format::AvroJson, _) => 6_900,
             Self::MapReduce(Format::AvroBinary, _) => 3_600,
             Self::MapReduce(Format::Hadoop1, _) => 3_200,
-            Self::Spark(_, Codec::Plain) => 5_500,
+            Self::Spark(_, Codec::Plain) => 5_840,
             Self::Spark(_, Codec::Zstd) => 400,
-            Self::Spark(_, Codec::Lz4) => 800,
+            Self::Spark(_, Codec::Lz4) => 1_200,
         };
         self.tasks() as u64 * per_task
     }
@@ -106,7 +106,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Roughly the size of all files.
     pub(crate) const fn expected_bytes(self) -> u64 {
-        self.histories as u64 * 130_000
+        self.histories as u64 * 190_000
     }
 
     /// The folders to read; those of smaller numbers are among those of larger ones.

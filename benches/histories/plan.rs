@@ -33,10 +33,10 @@ const fn spark(tasks: u32, codec: Codec) -> Content {
 
 impl Plan {
     pub(crate) fn new(quick: bool, huge: bool) -> Self {
-        // A task takes some 5,400 bytes.
-        let (maps, tasks) = if quick { (10_000, 19_000) } else { (100_000, 190_000) };
+        // A task takes some 5,840 bytes of an event log.
+        let (maps, tasks) = if quick { (10_000, 17_200) } else { (100_000, 172_000) };
         let counts = if quick { [100, 300, 1_000] } else { [100, 1_000, 10_000] };
-        let growing = if quick { vec![5_200, tasks] } else { vec![52_000, tasks] };
+        let growing = if quick { vec![4_800, tasks] } else { vec![48_000, tasks] };
         let huge = huge.then_some(tasks * 4);
         Self {
             large: vec![

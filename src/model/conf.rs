@@ -213,6 +213,22 @@ impl ConfKey {
     }
 }
 
+impl FromIterator<(String, Property)> for Conf {
+    /// As if each were inserted in turn.
+    fn from_iter<T: IntoIterator<Item = (String, Property)>>(properties: T) -> Self {
+        let mut all: Vec<(String, Property)> = properties.into_iter().collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0;
+            if same && !earlier.1.is_final {
+                std::mem::swap(&mut later.1, &mut earlier.1);
+            }
+            same
+        });
+        Self { properties: all.into_iter().collect() }
+    }
+}
+
 impl Conf {
     /// Adds a property. A later value replaces an earlier one unless the earlier one is final.
     pub fn insert(&mut self, name: String, property: Property) {

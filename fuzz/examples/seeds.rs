@@ -59,7 +59,8 @@ fn main() {
                 }
                 keys(&bytes, names.entry(target).or_default());
                 if target == "hadoop1" {
-                    let is_key = |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+                    let is_key =
+                        |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
                     words(&bytes, names.entry(target).or_default(), is_key);
                 }
             }

@@ -31,6 +31,15 @@ pub fn jobconf(bytes: &[u8]) {
     let parsed = parse::jobconf::parse(bytes);
     assert_same("parsed again", &parsed, &parse::jobconf::parse(bytes));
     let _ = parse::jobconf::looks_like_conf(bytes);
+
+    // A comment is for the parser of any XML, so that the one for what Hadoop writes has nothing to say.
+    let root = b"<configuration>";
+    if let Some(rest) = bytes.strip_prefix(root) {
+        let commented = [&root[..], b"<!---->", rest].concat();
+        let by_any = parse::jobconf::parse(&commented);
+        assert_same("the parsers differ", &parsed.0, &by_any.0);
+        assert_eq!(parsed.1.is_empty(), by_any.1.is_empty(), "one parser has a problem");
+    }
 }
 
 /// The kind that the beginning shows is that of the whole, and a complete beginning always shows one.

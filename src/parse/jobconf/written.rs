@@ -14,7 +14,8 @@ use crate::model::conf::Property;
 pub(super) fn properties(text: &str) -> Option<Vec<(String, Property)>> {
     let mut scanner = Scanner { rest: text };
     if let Some(declaration) = scanner.rest.strip_prefix("<?xml ") {
-        scanner.rest = declaration.get(memchr(b'>', declaration.as_bytes())? + 1..)?;
+        let end = memchr(b'>', declaration.as_bytes())?;
+        scanner.rest = declaration.get(..end)?.ends_with('?').then(|| declaration.get(end + 1..))??;
         scanner.blanks();
     }
     let end = ["configuration", "conf"].into_iter().find_map(|root| {
@@ -129,6 +130,7 @@ mod tests {
 
     #[test]
     fn surprises_are_for_the_other_parser() {
+        assert_eq!(properties("<?xml version=\"1.0\"><configuration></configuration>"), None);
         for inside in [
             "<!-- x --><property><name>a</name><value>1</value></property>",
             "<property><value>1</value><name>a</name></property>",

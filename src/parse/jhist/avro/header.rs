@@ -1,6 +1,7 @@
 //! What stands before the events: perhaps a comment, the line `Avro-Binary`, the schema.
 
 use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use memchr::{memchr, memmem};
 use serde_json::{Deserializer, Value};
@@ -16,6 +17,19 @@ const MAGIC: &[u8] = b"Avro-Binary";
 const MAX_PREAMBLE: usize = 64 * 1024;
 /// How long a schema may be. Hadoop's have some 10 KiB.
 const MAX_SCHEMA: usize = 1 << 20;
+
+/// So many schemas are remembered: those of a cluster's versions of Hadoop.
+const MAX_KNOWN: usize = 4;
+
+/// A schema as it is written, with what was made of it.
+struct Known {
+    schema: Box<[u8]>,
+    plan: Arc<Plan>,
+}
+
+/// A folder holds thousands of histories with the same one, which
+/// takes as long to compile as a small history to read.
+static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
 /// Why the events of a source cannot be decoded at all.
 #[derive(Debug, Error)]
@@ -50,7 +64,7 @@ pub fn looks_like_binary_history(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// [`HeaderError`] if there are no events that could be decoded.
-pub(super) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Plan, HeaderError> {
+pub(super) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Arc<Plan>, HeaderError> {
     let start = loop {
         match preamble(source.bytes()) {
             Preamble::Schema(start) => break start,
@@ -63,6 +77,11 @@ pub(super) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Plan, Heade
         }
     };
     source.consume(start);
+    if let Some((len, plan)) = known(source.bytes()) {
+        source.consume(len);
+        pass_line_end(source);
+        return Ok(plan);
+    }
     let (schema, len) = loop {
         let mut values = Deserializer::from_slice(source.bytes()).into_iter::<Value>();
         match values.next() {
@@ -76,12 +95,36 @@ pub(super) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Plan, Heade
     if len > MAX_SCHEMA {
         return Err(HeaderError::TooLong);
     }
+    let plan = Arc::new(Plan::compile(&schema)?);
+    remember(source.bytes().get(..len).unwrap_or_default(), &plan);
     source.consume(len);
+    pass_line_end(source);
+    Ok(plan)
+}
+
+fn pass_line_end<R: Read>(source: &mut Source<R>) {
     while source.bytes().len() < 2 && source.grow() {}
     // Only these: the first byte of an event may be any other white space.
     let line_end = [&b"\r\n"[..], b"\n"].into_iter().find(|end| source.bytes().starts_with(end));
     source.consume(line_end.map_or(0, <[u8]>::len));
-    Ok(Plan::compile(&schema)?)
+}
+
+/// The plan for the schema that `bytes` start with, and the schema's length.
+fn known(bytes: &[u8]) -> Option<(usize, Arc<Plan>)> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = known.iter().find(|known| bytes.starts_with(&known.schema));
+    found.map(|known| (known.schema.len(), Arc::clone(&known.plan)))
+}
+
+fn remember(schema: &[u8], plan: &Arc<Plan>) {
+    // Nothing but the end of an object or array tells that no more belongs to it.
+    if !schema.ends_with(b"}") && !schema.ends_with(b"]") {
+        return;
+    }
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() < MAX_KNOWN && !known.iter().any(|known| *known.schema == *schema) {
+        known.push(Known { schema: schema.into(), plan: Arc::clone(plan) });
+    }
 }
 
 fn truncated<R: Read>(source: &mut Source<R>) -> HeaderError {

@@ -105,6 +105,9 @@ fn watch(left: &mut Left) {
 
 #[cfg(unix)]
 fn spawn_watch() -> io::Result<()> {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
@@ -114,8 +117,14 @@ fn spawn_watch() -> io::Result<()> {
         // Where nobody tells, a hang-up stays what it was, for the sake of `nohup`.
         None => signal == SIGHUP,
     };
-    let mut signals =
-        Signals::new([SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)))?;
+    let watched = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
+    // A second one ends the process at once: a dead file system or terminal could hold up what the first one does.
+    let again = Arc::new(AtomicBool::new(false));
+    for signal in watched.clone() {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&again))?;
+        signal_hook::flag::register(signal, Arc::clone(&again))?;
+    }
+    let mut signals = Signals::new(watched)?;
     let wait = move || signals.forever().for_each(end);
     std::thread::Builder::new().name("interrupt".to_owned()).spawn(wait).map(drop)
 }

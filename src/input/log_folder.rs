@@ -114,7 +114,9 @@ impl Log {
             (SourcePath::Member(_), _) => SourcePath::Member(folder),
             _ => SourcePath::File(folder),
         };
-        let codec = first.found.look.as_ref().map_or(Codec::Plain, |(codec, _)| *codec);
+        // One part that is compressed makes a log that may become larger than it is stored.
+        let mut codecs = self.parts.iter().filter_map(|part| Some(part.found.look.as_ref().ok()?.0));
+        let codec = codecs.find(|codec| *codec != Codec::Plain).unwrap_or(Codec::Plain);
         let parts = self.parts.into_iter().map(|part| part.found.part).collect();
         let (kind, codec) = (Some(SourceKind::SparkEventLog), Some(codec));
         Some(Source { path, kind, codec, named_by_user, parts, log })

@@ -74,35 +74,30 @@ impl Block {
         let mut rest = bytes;
         while !rest.is_empty() {
             let at = (bytes.len() - rest.len()) as u64;
-            if let Some(len) = self.known_line(rest, at, max_line_len) {
-                rest = rest.get(len..).unwrap_or_default();
-                self.lines += 1;
-                continue;
+            let end = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+            let (line, behind) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+            rest = behind;
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            if text.len() > max_line_len || !self.known_line(line, at) {
+                self.line(text, at, text.len() < line.len(), max_line_len);
             }
-            let (line, terminated) = match memchr(b'\n', rest) {
-                Some(end) => {
-                    let line = rest.get(..end).unwrap_or_default();
-                    rest = rest.get(end + 1..).unwrap_or_default();
-                    (line, true)
-                }
-                None => (std::mem::take(&mut rest), false),
-            };
-            self.line(line, at, terminated, max_line_len);
             self.lines += 1;
         }
     }
 
-    /// Reads the first line of `bytes` if it is a task's of a known shape; gives its length.
+    /// Reads a line, with its line feed, if it is a task's of a known shape.
     #[inline]
-    fn known_line(&mut self, bytes: &[u8], at: u64, max_line_len: usize) -> Option<usize> {
+    fn known_line(&mut self, line: &[u8], at: u64) -> bool {
         let Self { known_starts, known_ends, strings, starts, ends, .. } = self;
-        let bytes = bytes.get(..=max_line_len).unwrap_or(bytes);
-        let (len, what) = match known_ends.read(bytes, strings, ends) {
-            Some(len) => (len, What::End),
-            None => (known_starts.read(bytes, strings, starts)?, What::Start),
+        let what = if known_ends.read(line, strings, ends) {
+            What::End
+        } else if known_starts.read(line, strings, starts) {
+            What::Start
+        } else {
+            return false;
         };
         self.items.push(Item { line: self.lines, at, what });
-        Some(len)
+        true
     }
 
     fn line(&mut self, line: &[u8], at: u64, terminated: bool, max_line_len: usize) {

@@ -4,8 +4,6 @@
 //! byte, and many of the numbers are zero in every line. What stands around the values is therefore remembered and
 //! compared with the next line, values that have never changed included, and only the others are read. Where anything
 //! differs, the line is read by the parser of any event, and its shape is learnt if that gives the same event.
-//!
-//! A line that has a known shape is not even searched for its end: the shape says where it is.
 
 use memchr::memchr;
 
@@ -17,9 +15,6 @@ const MAX_SHAPES: usize = 4;
 
 /// Longer lines are not learnt: real ones that have a shape take some kilobytes.
 const MAX_LEN: usize = 64 << 10;
-
-/// How much longer than twice the line that was learnt another one of its shape may be.
-const SLACK: usize = 4 << 10;
 
 /// Objects nested deeper have no shape.
 const MAX_NESTING: usize = 8;
@@ -86,36 +81,40 @@ impl<E> Default for Shapes<E> {
 }
 
 impl<E: Shaped> Shapes<E> {
-    /// Reads the line at the start of `bytes` if it has a known shape; gives its event and its length with its line feed.
+    /// Reads a line, with its line feed, if it has a known shape; tells whether it had.
     #[inline]
-    pub(super) fn read(&mut self, bytes: &[u8], strings: &mut Strings, events: &mut Vec<E>) -> Option<usize> {
-        for place in 0..self.known.len() {
-            let shape = self.known.get_mut(place)?;
-            if !shape.starts(bytes) {
+    pub(super) fn read(&mut self, line: &[u8], strings: &mut Strings, events: &mut Vec<E>) -> bool {
+        let mut place = 0;
+        while let Some(shape) = self.known.get_mut(place) {
+            if !shape.starts(line) {
+                place += 1;
                 continue;
             }
             events.push(shape.model.clone());
-            let event = events.last_mut()?;
-            let within = bytes.get(..2 * shape.line.len() + SLACK).unwrap_or(bytes);
-            let mut len = shape.read(within, strings, event);
-            if len.is_err() && shape.relax(within) {
+            let Some(event) = events.last_mut() else { return false };
+            let mut read = shape.read(line, strings, event);
+            if read.is_err() && shape.relax(line) {
                 event.clone_from(&shape.model);
-                len = shape.read(within, strings, event);
+                read = shape.read(line, strings, event);
             }
-            if let Ok(len) = len {
+            if read.is_ok() {
                 shape.credit = CREDIT.min(shape.credit + 1);
                 self.known.swap(0, place);
                 self.recognised += 1;
                 if self.recognised.is_multiple_of(LINES_PER_LESSON) {
                     self.lessons = FIRST_LESSONS.min(self.lessons + 1);
                 }
-                return Some(len);
+                return true;
             }
             events.pop();
             shape.credit -= 1;
+            if shape.credit == 0 {
+                self.known.remove(place);
+            } else {
+                place += 1;
+            }
         }
-        self.known.retain(|shape| shape.credit > 0);
-        None
+        false
     }
 
     #[cfg(test)]
@@ -137,7 +136,7 @@ impl<E: Shaped> Shapes<E> {
         self.lessons -= 1;
         let Ok(shape) = Shape::of(line, event) else { return };
         let line = [line, b"\n"].concat();
-        if shape.read_each(&line, strings, &mut read) != Ok(line.len()) || read != *event {
+        if shape.read_each(&line, strings, &mut read).is_err() || read != *event {
             return;
         }
         self.known.truncate(MAX_SHAPES - 1);
@@ -190,8 +189,13 @@ struct Step {
 
 impl<E: Shaped> Shape<E> {
     fn of(line: &[u8], event: &E) -> Scan<Self> {
-        let mut survey =
-            Survey::<E> { line, values: Vec::new(), path: String::new(), event: std::marker::PhantomData };
+        let mut survey = Survey::<E> {
+            line,
+            values: Vec::new(),
+            path: String::new(),
+            seen: Vec::new(),
+            event: std::marker::PhantomData,
+        };
         let mut cursor = Cursor::new(line);
         survey.value(&mut cursor, MAX_NESTING)?;
         if !cursor.rest().is_empty() {
@@ -225,19 +229,18 @@ impl<E: Shaped> Shape<E> {
     }
 
     #[inline]
-    fn read(&self, bytes: &[u8], strings: &mut Strings, event: &mut E) -> Scan<usize> {
-        let mut cursor = Cursor::new(bytes);
+    fn read(&self, line: &[u8], strings: &mut Strings, event: &mut E) -> Scan<()> {
+        let mut cursor = Cursor::new(line);
         for step in &self.steps {
             cursor.literal(step.literal.of(&self.line))?;
             take(step.slot, &mut cursor, strings, event)?;
         }
-        cursor.literal(self.tail.of(&self.line))?;
-        Ok(bytes.len() - cursor.rest().len())
+        if cursor.rest() == self.tail.of(&self.line) { Ok(()) } else { Err(Unexpected) }
     }
 
     /// As [`Shape::read`], with every value read on its own.
-    fn read_each(&self, bytes: &[u8], strings: &mut Strings, event: &mut E) -> Scan<usize> {
-        let mut cursor = Cursor::new(bytes);
+    fn read_each(&self, line: &[u8], strings: &mut Strings, event: &mut E) -> Scan<()> {
+        let mut cursor = Cursor::new(line);
         let mut start = 0;
         for value in &self.values {
             let literal = Range { start, end: value.place.start };
@@ -245,8 +248,8 @@ impl<E: Shaped> Shape<E> {
             take(value.slot, &mut cursor, strings, event)?;
             start = value.place.end;
         }
-        cursor.literal(Range { start, end: self.line.len() }.of(&self.line))?;
-        Ok(bytes.len() - cursor.rest().len())
+        let tail = Range { start, end: self.line.len() };
+        if cursor.rest() == tail.of(&self.line) { Ok(()) } else { Err(Unexpected) }
     }
 
     /// Finds the values of a line that have changed for the first time; `false` where something else has.
@@ -307,12 +310,7 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
             Err(Unexpected) => drop(cursor.short_integer()?),
         },
         Slot::Accumulables => {
-            let rest = cursor.rest();
-            let end = end_of_accumulables(rest).ok_or(Unexpected)?;
-            // Only this tells a line that is cut from one that goes on.
-            if memchr(b'\n', rest.get(..end).unwrap_or_default()).is_some() {
-                return Err(Unexpected);
-            }
+            let end = end_of_accumulables(cursor.rest()).ok_or(Unexpected)?;
             cursor.skip(end);
         }
         Slot::Fixed => return Err(Unexpected),
@@ -338,12 +336,21 @@ struct Survey<'a, E> {
     line: &'a [u8],
     values: Vec<Value>,
     path: String,
+    /// What was found so far, whatever its value.
+    seen: Vec<Slot>,
     event: std::marker::PhantomData<E>,
 }
 
 impl<E: Shaped> Survey<'_, E> {
     fn value(&mut self, cursor: &mut Cursor<'_>, nesting: usize) -> Scan<()> {
         let slot = E::slot(&self.path);
+        if !matches!(slot, Slot::Unwanted | Slot::Fixed) {
+            // Which of two counts is for the parser of any event to say.
+            if self.seen.contains(&slot) {
+                return Err(Unexpected);
+            }
+            self.seen.push(slot);
+        }
         let start = self.line.len() - cursor.rest().len();
         match cursor.rest().first() {
             Some(b'{') => return self.members(cursor, nesting.checked_sub(1).ok_or(Unexpected)?),
@@ -369,11 +376,6 @@ impl<E: Shaped> Survey<'_, E> {
             Some(b't' | b'f') => matches!(slot, Slot::Flag(_)),
             _ => slot == Slot::Accumulables,
         };
-        let wanted = !matches!(slot, Slot::Unwanted | Slot::Accumulables);
-        if fits && wanted && self.values.iter().any(|value| value.slot == slot) {
-            // Which of two counts is for the parser of any event to say.
-            return Err(Unexpected);
-        }
         if fits {
             self.values.push(Value { place, slot, changes });
         } else if matches!(slot, Slot::Name(_)) {
@@ -391,6 +393,10 @@ impl<E: Shaped> Survey<'_, E> {
             cursor.literal(b"\"")?;
             let key = std::str::from_utf8(cursor.plain_string_tail()?).map_err(|_| Unexpected)?;
             cursor.literal(b":")?;
+            // Such a key could stand for another path.
+            if key.is_empty() || key.contains('/') {
+                return Err(Unexpected);
+            }
             let above = self.path.len();
             if above > 0 {
                 self.path.push('/');

@@ -393,7 +393,8 @@ impl Group<'_> {
     fn slow_at_beginning(&self, places: &[usize]) -> Vec<(usize, Symbol, Timestamp)> {
         let attempts = &self.labelled.group.attempts;
         let told = |&place: &usize| {
-            let explains = self.comparison.without(place, self.beginning.as_ref()?)?.explains();
+            let without = self.comparison.without(place, self.beginning.as_ref()?)?;
+            let explains = without.explains() && without.time > 0.0;
             let row = self.labelled.executions.tasks.get(place).filter(|_| explains)?.attempt;
             Some((place, attempts.node(row)?, attempts.time(row, TimePoint::Start)?))
         };

@@ -235,6 +235,35 @@ fn looking_for_shapes_that_lines_do_not_have_comes_to_an_end() {
 }
 
 #[test]
+fn three_shapes_by_turns_cost_no_credit_for_ever() {
+    // The third one stands between the two that are met, and is looked at for each line.
+    let with =
+        |key: &str| numbered(3).end().replace("\"Result Size\":", &format!("\"{key}\":1,\"Result Size\":"));
+    let [first, second, third] = ["A", "B", "C"].map(with);
+    let start = [first.clone(), third, second.clone()];
+    let turns = (0..300).map(|turn| if turn % 2 == 0 { first.clone() } else { second.clone() });
+    let lines: Vec<String> = start.into_iter().chain(turns).collect();
+    assert!(recognised(&lines) > 250, "{}", recognised(&lines));
+}
+
+#[test]
+fn what_is_told_twice_is_for_the_parser_of_any_event() {
+    for twice in ["\"Locality\":\"ANY\",\"Locality\":null", "\"Locality\":\"ANY\",\"Locality\":\"ELSEWHERE\""]
+    {
+        let odd = |locality: &str| {
+            let line = numbered(3).end().replace("\"Locality\":\"ANY\"", twice);
+            line.replacen("\"ANY\"", locality, 1)
+        };
+        assert_eq!(recognised(&[odd("\"SOMEWHERE\""), odd("\"ANY\""), odd("\"NO_PREF\"")]), 0);
+    }
+    let outside = |locality: &str| {
+        let line = numbered(3).end().replace("\"Locality\":\"ANY\",", "");
+        line.replace("\"Stage ID\":", &format!("\"Task Info/Locality\":\"{locality}\",\"Stage ID\":"))
+    };
+    recognised(&[outside("SOMEWHERE"), outside("ANY"), outside("NO_PREF")]);
+}
+
+#[test]
 fn a_line_that_breaks_off_does_not_swallow_the_next() {
     let line = numbered(11).end();
     let cut = line.find("\"Accumulables\":[").unwrap() + 18;

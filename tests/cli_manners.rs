@@ -131,3 +131,27 @@ fn details_bring_phases_and_configuration_without_secrets() {
     assert_eq!(phases[0]["tasks"]["total_count"], 2);
     assert!(phases[0]["duration_ms"].as_u64() > Some(0));
 }
+
+#[test]
+fn a_report_replaces_no_history_however_it_is_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let (history, other) = (folder.path().join("application_1"), folder.path().join("other"));
+    let text = "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.9\"}\n";
+    std::fs::write(&history, text).unwrap();
+    std::fs::hard_link(&history, &other).unwrap();
+    for (target, input) in [(&history, folder.path()), (&other, &history)] {
+        let mut command = elephant();
+        command.args(["analyze", "--output"]).arg(target).arg(input).assert().code(2).stderr(
+            predicate::str::contains("does not replace").or(predicate::str::contains("may not overwrite")),
+        );
+        assert_eq!(std::fs::read_to_string(target).unwrap(), text);
+    }
+    // A report is no history, so the next one may replace it.
+    let report = folder.path().join("report.json");
+    for _ in 0..2 {
+        let mut command = elephant();
+        command.args(["analyze", "--quiet", "--format", "json", "--output"]).arg(&report).arg(folder.path());
+        command.assert().code(predicate::in_iter([0, 2]));
+        assert!(report.exists());
+    }
+}

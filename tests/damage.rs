@@ -248,6 +248,20 @@ fn times_may_count_from_zero() {
     assert_eq!(maps.attempts.run_time(0), Some(elephant_rs::units::Millis::new(5000)));
 }
 
+/// Beside moments of our time 0 is what Hadoop writes for one that it does not know, and 7 is no moment of Hadoop's.
+#[test]
+fn a_submission_in_1970_is_unknown() {
+    let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {}}]);
+    let text = Job::succeeded(&groups).history();
+    let (head, tail) = text.split_once("\"submitTime\":").unwrap();
+    let tail = tail.trim_start_matches(|byte: char| byte.is_ascii_digit());
+    for wrong in [0, 7] {
+        let app = report_of(&format!("{head}\"submitTime\":{wrong}{tail}"));
+        let year = app.submitted_at.map(|at| at.as_millis() / 31_557_600_000);
+        assert!(year.is_none_or(|since_1970| since_1970 > 30), "{wrong}: {:?}", app.submitted_at);
+    }
+}
+
 /// Text that is missing across the end of a record makes one of two.
 #[test]
 fn two_hadoop_1_records_that_ran_together_are_told() {

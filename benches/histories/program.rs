@@ -47,7 +47,7 @@ pub(crate) fn table(program: &Path, starts: &Starts, trials: &Trials) -> Table {
             row("`--version`, memory".to_owned(), starts.version),
             row(format!("an event log of {bytes} kB, memory"), starts.smallest),
             vec![
-                "executable, with names of functions and lines".to_owned(),
+                "executable, with names of functions".to_owned(),
                 nothing(),
                 nothing(),
                 size(built),

@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use super::Color;
 use super::interrupt::Temporary;
+use crate::input::discover::discover;
 
 /// As many links as Linux follows.
 const MAX_LINKS: usize = 40;
@@ -28,6 +29,12 @@ pub(super) enum OutputError {
     /// The report would overwrite what is read.
     #[error("the report may not overwrite {path}, which is read; choose another --output", path = path.display())]
     IsInput { path: PathBuf },
+    /// The report would replace a history, wherever it is read from.
+    #[error(
+        "{path} is a history or configuration of a job, which a report does not replace; choose another --output",
+        path = path.display()
+    )]
+    IsHistory { path: PathBuf },
     /// Standard output or the file broke while it was written.
     #[error("cannot write the report: {0}")]
     Write(#[from] io::Error),
@@ -66,6 +73,7 @@ impl Output {
                 let file = File::options().write(true).open(&place).map_err(failed)?;
                 Ok(Self::Direct(file))
             }
+            Ok(_) if is_history(&place) => Err(OutputError::IsHistory { path: path.to_owned() }),
             meta => {
                 let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
                 let mut builder = tempfile::Builder::new();
@@ -109,6 +117,12 @@ impl Output {
             }
         }
     }
+}
+
+/// Whether a file is an input of this command or of the next one, whatever folder or link leads to it.
+fn is_history(place: &Path) -> bool {
+    let found = discover(&[place.to_owned()]);
+    !found.histories.is_empty() || !found.confs.is_empty()
 }
 
 /// The place that links lead to, so that the file behind a link is replaced and not the link; it need not be there.

@@ -16,6 +16,9 @@ use crate::model::table::{MOST_OF_A_COUNTER, Outcome, TaskGroup, TaskKind, TimeP
 use crate::model::{Application, Engine, Interner, MasterAttempt, Status, Symbol};
 use crate::units::Timestamp;
 
+/// Histories that were made up count their times from 0; Hadoop is younger than this.
+const MADE_UP_UNTIL: Timestamp = Timestamp::from_millis(100_000_000_000);
+
 const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
 
 /// Whose clocks a history's times come from.
@@ -224,10 +227,22 @@ impl HistoryBuilder {
         }
     }
 
+    /// A history that counts from 0 was made up and ends soon; beside moments of our time 0 is a moment that Hadoop does
+    /// not know.
+    fn doubt_a_submission_in_1970(&mut self) {
+        let ours = self.app.launched_at.is_some_and(|launched| launched > MADE_UP_UNTIL);
+        if ours && self.app.submitted_at.is_some_and(|submitted| submitted <= MADE_UP_UNTIL) {
+            self.app.submitted_at = None;
+            self.seen_submission = false;
+            self.moments.zero_is_one = false;
+        }
+    }
+
     fn job_inited(&mut self, fields: &EventFields<'_>) {
         let moments = self.moments;
         self.job_id(fields);
         self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
+        self.doubt_a_submission_in_1970();
         let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
         self.app.announced.maps = count(fields.total_maps).or(self.app.announced.maps);
         self.app.announced.reduces = count(fields.total_reduces).or(self.app.announced.reduces);

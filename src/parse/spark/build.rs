@@ -25,7 +25,10 @@ use crate::model::{Application, Engine, Interner, Symbol};
 use crate::parse::problem::{Position, Problems};
 use crate::parse::reading::Moments;
 use crate::parse::too_long;
-use crate::units::{Bytes, Timestamp};
+use crate::units::{Bytes, Millis, Timestamp};
+
+/// How long after its application a task may end: the driver notes both, but not at once.
+const AFTER_THE_END: Millis = Millis::from_secs(60);
 
 /// Collects what the blocks of a log tell. Blocks must come in the order of the log.
 pub(super) struct Builder {
@@ -99,6 +102,10 @@ pub(super) struct Seen {
     pub(super) resubmitted: u64,
     pub(super) job_ends_without_start: u64,
     pub(super) backwards: u64,
+    /// Ends of tasks that do not tell when.
+    pub(super) without_time: u64,
+    /// Ends of tasks long after that of the application.
+    pub(super) after_the_end: u64,
     pub(super) unusable_tasks: u64,
     pub(super) impossible_counters: u64,
     /// Things that were passed over because there were as many of their kind as the limits allow.
@@ -583,6 +590,8 @@ impl Builder {
         if attempts.time(row, TimePoint::Start).is_some_and(|start| finished.is_some_and(|end| end < start)) {
             self.seen.backwards += 1;
         }
+        self.seen.without_time +=
+            u64::from(finished.is_none() && attempts.outcome(row) == Outcome::Succeeded);
         if let Some(place) = executor {
             if let Some(executor) = self.executors.get_mut(place) {
                 executor.peaks.raise_all(&end.peaks);
@@ -733,6 +742,7 @@ impl Builder {
         self.attempts = Numbered::default();
         self.storage = Storage::default();
         self.stages.sort_by_key(|record| record.stage.id);
+        self.doubt_ends_after_the_last();
         for record in &mut self.stages {
             record.task_rows = Numbered::default();
             super::outcomes::settle(&mut record.group);
@@ -761,6 +771,23 @@ impl Builder {
             (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()
         };
         self.app.launched_at = self.stages.iter().filter_map(first_task).min();
+    }
+
+    /// No task ends after its application: such an end is not known.
+    fn doubt_ends_after_the_last(&mut self) {
+        let Some(end) = self.app.finished_at.map(|end| end + AFTER_THE_END) else { return };
+        if self.spark.log.last_event.is_none_or(|last| last <= end) {
+            return;
+        }
+        for record in &mut self.stages {
+            let attempts = &mut record.group.attempts;
+            for row in 0..attempts.len() {
+                if attempts.time(row, TimePoint::Finish).is_some_and(|finished| finished > end) {
+                    attempts.set_time(row, TimePoint::Finish, None);
+                    self.seen.after_the_end += 1;
+                }
+            }
+        }
     }
 
     /// Tells each stage attempt the job that ran it.

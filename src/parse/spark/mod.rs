@@ -234,6 +234,32 @@ mod tests {
     }
 
     #[test]
+    fn ends_that_cannot_be_are_unknown_and_told() {
+        let log = |finished: i64| {
+            format!(
+                "{{'Event':'SparkListenerApplicationStart','App ID':'a','Timestamp':1000}}\n\
+                 {{'Event':'SparkListenerTaskEnd','Stage ID':0,'Task End Reason':{{'Reason':'Success'}},'Task Info':\
+                 {{'Task ID':7,'Index':0,'Launch Time':2000,'Finish Time':{finished}}}}}\n\
+                 {{'Event':'SparkListenerApplicationEnd','Timestamp':9000}}\n"
+            )
+        };
+        for (finished, code) in [
+            (3000, None),
+            (60_000, None),
+            (0, Some("end-without-time")),
+            (90_000, Some("time-outside-application")),
+        ] {
+            let parsed = read(&log(finished));
+            let codes: Vec<_> = parsed.problems.into_vec().iter().map(|problem| problem.code).collect();
+            for told in ["end-without-time", "time-outside-application"] {
+                assert_eq!(codes.contains(&told), code == Some(told), "{finished}: {codes:?}");
+            }
+            let attempts = &parsed.applications[0].groups[0].attempts;
+            assert_eq!(attempts.run_time(0).is_none(), code.is_some(), "{finished}");
+        }
+    }
+
+    #[test]
     fn the_order_of_a_tasks_events_is_no_gap() {
         let start = "{'Event':'SparkListenerTaskStart','Stage ID':0,'Task Info':{'Task ID':7,'Index':0}}\n";
         let end = "{'Event':'SparkListenerTaskEnd','Stage ID':0,'Task End Reason':{'Reason':'Success'},\

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::Builder;
+use super::build::{Builder, Seen};
 use super::event::InternalMetric;
 use crate::limits;
 use crate::model::Status;
@@ -55,6 +55,7 @@ pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mu
     super::twice_told::verify(builder, problems);
     ends(builder, wholeness, problems);
     clocks(builder, problems);
+    ends_of_tasks(builder, problems);
     rollovers(builder, problems);
     limit(builder, problems);
     let gaps = &mut builder.spark.gaps;
@@ -300,6 +301,29 @@ fn clocks(builder: &mut Builder, problems: &mut Problems) {
                 backwards,
                 "task, stage or job ended before it began; how long it took is unknown",
                 "tasks, stages or jobs ended before they began; how long they took is unknown",
+            )
+        });
+    }
+}
+
+fn ends_of_tasks(builder: &mut Builder, problems: &mut Problems) {
+    let Seen { without_time, after_the_end, .. } = builder.seen;
+    builder.spark.gaps.unread += without_time + after_the_end;
+    if without_time > 0 {
+        problems.warn("end-without-time", None, || {
+            counted(
+                without_time,
+                "task succeeded without telling when; how long it took is unknown",
+                "tasks succeeded without telling when; how long they took is unknown",
+            )
+        });
+    }
+    if after_the_end > 0 {
+        problems.warn("time-outside-application", None, || {
+            counted(
+                after_the_end,
+                "task ended more than a minute after its application; when is unknown",
+                "tasks ended more than a minute after their application; when is unknown",
             )
         });
     }

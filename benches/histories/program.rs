@@ -46,12 +46,7 @@ pub(crate) fn table(program: &Path, starts: &Starts, trials: &Trials) -> Table {
         rows: vec![
             row("`--version`, memory".to_owned(), starts.version),
             row(format!("an event log of {bytes} kB, memory"), starts.smallest),
-            vec![
-                "executable, with names of functions".to_owned(),
-                nothing(),
-                nothing(),
-                size(built),
-            ],
+            vec!["executable, with names of functions".to_owned(), nothing(), nothing(), size(built)],
             vec!["executable, stripped".to_owned(), nothing(), nothing(), size(stripped_bytes(program))],
         ],
     }

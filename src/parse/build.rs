@@ -120,6 +120,7 @@ impl HistoryBuilder {
             EventKind::JobSubmitted => self.job_submitted(at, fields),
             EventKind::JobInited => self.job_inited(fields),
             EventKind::JobInfoChanged => {
+                self.doubt_a_submission_in_1970(fields);
                 self.confirm_submission(at, moments.read(fields.submit_time));
                 self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
             }
@@ -229,8 +230,9 @@ impl HistoryBuilder {
 
     /// A history that counts from 0 was made up and ends soon; beside moments of our time 0 is a moment that Hadoop does
     /// not know.
-    fn doubt_a_submission_in_1970(&mut self) {
-        let ours = self.app.launched_at.is_some_and(|launched| launched > MADE_UP_UNTIL);
+    fn doubt_a_submission_in_1970(&mut self, fields: &EventFields<'_>) {
+        let later = [fields.launch_time, fields.finish_time];
+        let ours = later.into_iter().flatten().any(|ms| ms > MADE_UP_UNTIL.as_millis());
         if ours && self.app.submitted_at.is_some_and(|submitted| submitted <= MADE_UP_UNTIL) {
             self.app.submitted_at = None;
             self.seen_submission = false;
@@ -241,8 +243,8 @@ impl HistoryBuilder {
     fn job_inited(&mut self, fields: &EventFields<'_>) {
         let moments = self.moments;
         self.job_id(fields);
+        self.doubt_a_submission_in_1970(fields);
         self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
-        self.doubt_a_submission_in_1970();
         let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
         self.app.announced.maps = count(fields.total_maps).or(self.app.announced.maps);
         self.app.announced.reduces = count(fields.total_reduces).or(self.app.announced.reduces);
@@ -250,6 +252,7 @@ impl HistoryBuilder {
     }
 
     fn job_ended(&mut self, at: Position, status: Status, fields: &EventFields<'_>, payload: &EventPayload) {
+        self.doubt_a_submission_in_1970(fields);
         let moments = self.moments;
         self.job_id(fields);
         self.seen_end = true;

@@ -231,8 +231,7 @@ impl HistoryBuilder {
     /// A history that counts from 0 was made up and ends soon; beside moments of our time 0 is a moment that Hadoop does
     /// not know.
     fn doubt_a_submission_in_1970(&mut self, fields: &EventFields<'_>) {
-        let later = [fields.launch_time, fields.finish_time];
-        let ours = later.into_iter().flatten().any(|ms| ms > MADE_UP_UNTIL.as_millis());
+        let ours = fields.launch_time.is_some_and(|launched| launched > MADE_UP_UNTIL.as_millis());
         if ours && self.app.submitted_at.is_some_and(|submitted| submitted <= MADE_UP_UNTIL) {
             self.app.submitted_at = None;
             self.seen_submission = false;
@@ -252,7 +251,6 @@ impl HistoryBuilder {
     }
 
     fn job_ended(&mut self, at: Position, status: Status, fields: &EventFields<'_>, payload: &EventPayload) {
-        self.doubt_a_submission_in_1970(fields);
         let moments = self.moments;
         self.job_id(fields);
         self.seen_end = true;

@@ -8,6 +8,7 @@
 use memchr::memchr;
 
 use super::strings::Strings;
+use super::task::{TaskInfo, locality};
 use crate::parse::scan::{Cursor, Scan, Unexpected};
 
 /// Tasks of different stages differ in what they report, and so do versions of Spark.
@@ -40,7 +41,7 @@ pub(super) enum Slot {
     /// A name that repeats.
     Name(u8),
     /// A word with a meaning of its own.
-    Word(u8),
+    Word,
     /// A number or text that nobody wants.
     Unwanted,
     /// What the tasks of a stage have added up so far, which nobody wants, either.
@@ -57,12 +58,8 @@ pub(super) trait Shaped: Clone + Default + PartialEq {
     fn blank(&self) -> Option<Self>;
     /// Sets an integer.
     fn set_number(&mut self, place: u8, value: i64);
-    /// Sets a flag.
-    fn set_flag(&mut self, place: u8, value: bool);
-    /// Sets a name.
-    fn set_name(&mut self, place: u8, name: super::strings::Local);
-    /// Sets a word.
-    fn set_word(&mut self, place: u8, word: &[u8]);
+    /// What holds its flags, names and words.
+    fn info(&mut self) -> &mut TaskInfo;
 }
 
 /// The shapes of an event's lines that were met last.
@@ -292,18 +289,18 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
         Slot::Name(place) => {
             cursor.literal(b"\"")?;
             let name = strings.plain(cursor.name_tail()?).ok_or(Unexpected)?;
-            event.set_name(place, name);
+            event.info().set_name(place, name);
         }
         Slot::Flag(place) => {
             let is_true = cursor.literal(b"true").is_ok();
             if !is_true {
                 cursor.literal(b"false")?;
             }
-            event.set_flag(place, is_true);
+            event.info().set_flag(place, is_true);
         }
-        Slot::Word(place) => {
+        Slot::Word => {
             cursor.literal(b"\"")?;
-            event.set_word(place, cursor.name_tail()?);
+            event.info().locality = locality(cursor.name_tail()?);
         }
         Slot::Unwanted => match cursor.literal(b"\"") {
             Ok(()) => drop(cursor.name_tail()?),
@@ -371,7 +368,7 @@ impl<E: Shaped> Survey<'_, E> {
         // Names differ from line to line, and are known by a number that the next block may give to another.
         let changes = matches!(slot, Slot::Name(_) | Slot::Accumulables);
         let fits = match place.of(self.line).first() {
-            Some(b'"') => matches!(slot, Slot::Name(_) | Slot::Word(_) | Slot::Unwanted),
+            Some(b'"') => matches!(slot, Slot::Name(_) | Slot::Word | Slot::Unwanted),
             Some(b'0'..=b'9') => matches!(slot, Slot::Number(_) | Slot::Unwanted),
             Some(b't' | b'f') => matches!(slot, Slot::Flag(_)),
             _ => slot == Slot::Accumulables,

@@ -2,7 +2,7 @@
 
 use super::shape::{Shaped, Slot};
 use super::strings::Local;
-use super::task::{NANOS, TaskEnd, TaskInfo, TaskStart, locality};
+use super::task::{NANOS, TaskEnd, TaskInfo, TaskStart};
 use crate::model::spark::ExecutorMetric;
 use crate::model::table::EndReason;
 
@@ -26,7 +26,6 @@ const FAILED: u8 = 1;
 const KILLED: u8 = 2;
 const EXECUTOR: u8 = 0;
 const HOST: u8 = 1;
-const LOCALITY: u8 = 0;
 
 fn info_slot(key: &str) -> Slot {
     match key {
@@ -36,7 +35,7 @@ fn info_slot(key: &str) -> Slot {
         "Launch Time" => Slot::Number(LAUNCHED),
         "Executor ID" => Slot::Name(EXECUTOR),
         "Host" => Slot::Name(HOST),
-        "Locality" => Slot::Word(LOCALITY),
+        "Locality" => Slot::Word,
         "Speculative" => Slot::Flag(SPECULATIVE),
         "Getting Result Time" => Slot::Number(GETTING_RESULT),
         "Finish Time" => Slot::Number(FINISHED),
@@ -84,30 +83,34 @@ fn peak_slot(key: &str) -> Slot {
         .map_or(Slot::Unwanted, |place| Slot::Number(FIRST_PEAK + place))
 }
 
-fn set_number_of_info(info: &mut TaskInfo, place: u8, value: i64) {
-    let slot = match place {
-        ID => &mut info.id,
-        INDEX => &mut info.index,
-        ATTEMPT => &mut info.attempt,
-        LAUNCHED => &mut info.launched,
-        GETTING_RESULT => &mut info.getting_result,
-        _ => &mut info.finished,
-    };
-    *slot = Some(value);
-}
+impl TaskInfo {
+    fn set_number(&mut self, place: u8, value: i64) {
+        let slot = match place {
+            ID => &mut self.id,
+            INDEX => &mut self.index,
+            ATTEMPT => &mut self.attempt,
+            LAUNCHED => &mut self.launched,
+            GETTING_RESULT => &mut self.getting_result,
+            _ => &mut self.finished,
+        };
+        *slot = Some(value);
+    }
 
-fn set_flag_of_info(info: &mut TaskInfo, place: u8, value: bool) {
-    let slot = match place {
-        SPECULATIVE => &mut info.speculative,
-        FAILED => &mut info.failed,
-        _ => &mut info.killed,
-    };
-    *slot = Some(value);
-}
+    /// Sets the flag in this place of [`Slot::Flag`].
+    pub(super) fn set_flag(&mut self, place: u8, value: bool) {
+        let slot = match place {
+            SPECULATIVE => &mut self.speculative,
+            FAILED => &mut self.failed,
+            _ => &mut self.killed,
+        };
+        *slot = Some(value);
+    }
 
-fn set_name_of_info(info: &mut TaskInfo, place: u8, name: Local) {
-    let slot = if place == EXECUTOR { &mut info.executor } else { &mut info.host };
-    *slot = Some(name);
+    /// Sets the name in this place of [`Slot::Name`].
+    pub(super) fn set_name(&mut self, place: u8, name: Local) {
+        let slot = if place == EXECUTOR { &mut self.executor } else { &mut self.host };
+        *slot = Some(name);
+    }
 }
 
 impl Shaped for TaskStart {
@@ -133,20 +136,12 @@ impl Shaped for TaskStart {
         match place {
             STAGE => self.stage = Some(value),
             STAGE_ATTEMPT => self.stage_attempt = Some(value),
-            place => set_number_of_info(&mut self.info, place, value),
+            place => self.info.set_number(place, value),
         }
     }
 
-    fn set_flag(&mut self, place: u8, value: bool) {
-        set_flag_of_info(&mut self.info, place, value);
-    }
-
-    fn set_name(&mut self, place: u8, name: Local) {
-        set_name_of_info(&mut self.info, place, name);
-    }
-
-    fn set_word(&mut self, _: u8, word: &[u8]) {
-        self.info.locality = locality(word);
+    fn info(&mut self) -> &mut TaskInfo {
+        &mut self.info
     }
 }
 
@@ -181,19 +176,11 @@ impl Shaped for TaskEnd {
             FIRST_PEAK.. => self.peaks.set_at(usize::from(place - FIRST_PEAK), value),
             STAGE => self.stage = Some(value),
             STAGE_ATTEMPT => self.stage_attempt = Some(value),
-            place => set_number_of_info(&mut self.info, place, value),
+            place => self.info.set_number(place, value),
         }
     }
 
-    fn set_flag(&mut self, place: u8, value: bool) {
-        set_flag_of_info(&mut self.info, place, value);
-    }
-
-    fn set_name(&mut self, place: u8, name: Local) {
-        set_name_of_info(&mut self.info, place, name);
-    }
-
-    fn set_word(&mut self, _: u8, word: &[u8]) {
-        self.info.locality = locality(word);
+    fn info(&mut self) -> &mut TaskInfo {
+        &mut self.info
     }
 }

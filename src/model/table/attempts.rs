@@ -318,6 +318,7 @@ impl Attempts {
     }
 
     /// A value that no attempt can reach is unknown.
+    #[inline]
     pub(crate) fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
         let value = value.filter(|value| *value <= MOST_OF_A_COUNTER);
         self.counters.set(counter.index(), row, value);

@@ -43,7 +43,7 @@ pub(super) struct Builder {
     pub(super) jobs: Vec<Job>,
     job_places: FxHashMap<u32, usize>,
     pub(super) executors: Vec<Executor>,
-    executor_places: FxHashMap<Box<str>, usize>,
+    executor_places: FxHashMap<Symbol, usize>,
     rdds: Vec<PersistedRdd>,
     rdd_places: FxHashMap<u32, usize>,
     sql: Vec<SqlExecution>,
@@ -313,14 +313,14 @@ impl Builder {
             Event::ExecutorRemoved { id, at, reason } => {
                 let at = moment(at);
                 self.saw(at);
-                if let Some(executor) = self.executor(symbols.text(id)) {
+                if let Some(executor) = self.executor(symbols.symbol(id)) {
                     // Its block manager's removal is told by another clock.
                     executor.removed_at = at.or(executor.removed_at);
                     executor.removed_reason = reason.or(executor.removed_reason.take());
                 }
             }
             Event::ExecutorExcluded { id } => {
-                if let Some(executor) = self.executor(symbols.text(id)) {
+                if let Some(executor) = self.executor(symbols.symbol(id)) {
                     executor.exclusions += 1;
                 }
             }
@@ -330,19 +330,19 @@ impl Builder {
             Event::BlockManagerAdded(added) => self.block_manager_added(&added, symbols),
             Event::BlockManagerRemoved { id, at } => {
                 let at = moment(at);
-                if let Some(executor) = self.executor(symbols.text(id)) {
+                if let Some(executor) = self.executor(symbols.symbol(id)) {
                     executor.removed_at = executor.removed_at.or(at);
                 }
             }
             Event::BlockUpdated { executor, block, memory } => {
                 if let (Some(block), Some(memory)) = (symbols.text(block), memory)
-                    && let Some(place) = self.executor_place(symbols.text(executor))
+                    && let Some(place) = self.executor_place(symbols.symbol(executor))
                 {
                     self.block_memory(place, block, memory);
                 }
             }
             Event::Peaks { executor, peaks } => {
-                if let Some(executor) = self.executor(symbols.text(executor)) {
+                if let Some(executor) = self.executor(symbols.symbol(executor)) {
                     executor.peaks.raise_all(&peaks);
                 }
             }
@@ -551,7 +551,7 @@ impl Builder {
         let place = AttemptPlace::new(stage, row)?;
         self.attempts.insert(id, place);
         self.attempts_held += 1;
-        if let Some(executor) = self.executor(symbols.text(info.executor)) {
+        if let Some(executor) = self.executor(symbols.symbol(info.executor)) {
             executor.host = executor.host.or(host);
         }
         self.saw(launched);
@@ -568,7 +568,7 @@ impl Builder {
         if is_new {
             self.without_start.extend(end.info.id.and_then(|id| u64::try_from(id).ok()));
         }
-        let executor = self.executor_place(symbols.text(end.info.executor));
+        let executor = self.executor_place(symbols.symbol(end.info.executor));
         let Some(record) = self.stages.get_mut(place.stage()) else { return };
         let (attempts, row) = (&mut record.group.attempts, place.row as usize);
         if attempts.outcome(row) != Outcome::Unfinished {
@@ -605,18 +605,19 @@ impl Builder {
         self.saw(finished);
     }
 
-    fn executor_place(&mut self, id: Option<&str>) -> Option<usize> {
-        let id = id.filter(|id| !id.is_empty())?;
-        if let Some(&place) = self.executor_places.get(id) {
+    fn executor_place(&mut self, id: Option<Symbol>) -> Option<usize> {
+        let id = id?;
+        if let Some(&place) = self.executor_places.get(&id) {
             return Some(place);
         }
+        let name = self.app.strings.get(id).filter(|name| !name.is_empty())?.to_owned();
         let place = self.new_place(self.executors.len())?;
-        self.executors.push(Executor { id: id.to_owned(), ..Executor::default() });
-        self.executor_places.insert(id.into(), place);
+        self.executors.push(Executor { id: name, ..Executor::default() });
+        self.executor_places.insert(id, place);
         Some(place)
     }
 
-    fn executor(&mut self, id: Option<&str>) -> Option<&mut Executor> {
+    fn executor(&mut self, id: Option<Symbol>) -> Option<&mut Executor> {
         let place = self.executor_place(id)?;
         self.executors.get_mut(place)
     }
@@ -624,13 +625,13 @@ impl Builder {
     fn executor_added(&mut self, added: &ExecutorAdded, symbols: &Symbols<'_>) {
         let at = moment(added.at);
         self.saw(at);
-        let Some(id) = symbols.text(added.id) else { return };
+        let Some(id) = symbols.symbol(added.id) else { return };
         // Mesos used ids again: this is another life.
         let gone = self
             .executor(Some(id))
             .is_some_and(|executor| executor.removed_at.is_some_and(|gone| at > Some(gone)));
         if gone {
-            self.executor_places.remove(id);
+            self.executor_places.remove(&id);
         }
         let Some(executor) = self.executor(Some(id)) else { return };
         executor.added_at = at.or(executor.added_at);
@@ -645,7 +646,7 @@ impl Builder {
         self.saw(at);
         let size = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes::new);
         let host = symbols.symbol(added.host);
-        if let Some(executor) = self.executor(symbols.text(added.id)) {
+        if let Some(executor) = self.executor(symbols.symbol(added.id)) {
             // Up to Spark 1.2 this is all that tells of an executor's beginning.
             executor.added_at = executor.added_at.or(at);
             executor.host = executor.host.or(host);

@@ -280,8 +280,10 @@ fn environment(cursor: &mut Cursor<'_>) -> Scan<Event> {
     cursor.members_after_first(&keys, |key, cursor| {
         let prefix = if key == 0 { "" } else { "yarn.scheduler." };
         pairs(cursor, |name, value| {
+            // There are a thousand of Hadoop's properties.
+            let name = name.text();
             if name.starts_with(prefix) {
-                properties.push((name, cut(&value, MAX_TEXT_LEN).to_owned()));
+                properties.push((name.into_owned(), cut(&value.text(), MAX_TEXT_LEN).to_owned()));
             }
         })
     })?;
@@ -289,10 +291,10 @@ fn environment(cursor: &mut Cursor<'_>) -> Scan<Event> {
 }
 
 /// The members of an object whose values are text; before Spark 1.0 it was an array of pairs.
-fn pairs(cursor: &mut Cursor<'_>, mut pair: impl FnMut(String, String)) -> Scan<()> {
+fn pairs<'a>(cursor: &mut Cursor<'a>, mut pair: impl FnMut(RawStr<'a>, RawStr<'a>)) -> Scan<()> {
     cursor.each_member(|key, cursor| {
         if let Some(value) = cursor.string_or_skip()? {
-            pair(key.text().into_owned(), value.text().into_owned());
+            pair(key, value);
         }
         Ok(())
     })

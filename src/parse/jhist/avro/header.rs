@@ -18,6 +18,9 @@ const MAX_PREAMBLE: usize = 64 * 1024;
 /// How long a schema may be. Hadoop's have some 10 KiB.
 const MAX_SCHEMA: usize = 1 << 20;
 
+/// So much is read before a schema is looked at: those of Hadoop are there then.
+const FIRST_LOOK: usize = 32 * 1024;
+
 /// So many schemas are remembered: those of a cluster's versions of Hadoop.
 const MAX_KNOWN: usize = 4;
 
@@ -27,8 +30,7 @@ struct Known {
     plan: Arc<Plan>,
 }
 
-/// A folder holds thousands of histories with the same one, which
-/// takes as long to compile as a small history to read.
+/// A folder holds thousands of histories with the same one, which takes as long to compile as a small history to read.
 static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
 /// Why the events of a source cannot be decoded at all.
@@ -77,6 +79,7 @@ pub(super) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Arc<Plan>, 
         }
     };
     source.consume(start);
+    while source.bytes().len() < FIRST_LOOK && source.grow() {}
     if let Some((len, plan)) = known(source.bytes()) {
         source.consume(len);
         pass_line_end(source);

@@ -1,6 +1,7 @@
 //! Events in, [`Application`] out: the one place that knows what a MapReduce history means.
 
 use std::borrow::Cow;
+use std::io;
 
 use super::event::{CounterNames, EventFields, EventKind, EventPayload};
 use super::hosts::host_and_rack;
@@ -10,10 +11,10 @@ use super::reading::{MAX_TEXT_LEN, Moments, cut, locality, set_text, task_kind};
 use super::rows::{ByAttempt, ByTask};
 use super::too_many;
 use super::verify;
-use crate::limits::{self, Limits};
+use crate::limits::{self, Limits, Remainder};
 use crate::model::counters::CounterSet;
 use crate::model::table::{MOST_OF_A_COUNTER, Outcome, TaskGroup, TaskKind, TimePoint};
-use crate::model::{Application, Engine, Interner, MasterAttempt, Status, Symbol};
+use crate::model::{Announced, Application, Engine, Interner, MasterAttempt, Status, Symbol};
 use crate::units::Timestamp;
 
 /// Histories that were made up count their times from 0; Hadoop is younger than this.
@@ -45,6 +46,8 @@ pub struct HistoryBuilder {
     seen_end: bool,
     lost_events: bool,
     limits: Limits,
+    /// The option of a limit that was reached.
+    limit: Option<&'static str>,
 }
 
 /// Where a task is stored: an index into the groups and a row of its tasks.
@@ -69,6 +72,7 @@ impl Default for HistoryBuilder {
             seen_end: false,
             lost_events: false,
             limits: Limits::default(),
+            limit: None,
         }
     }
 }
@@ -103,6 +107,19 @@ impl HistoryBuilder {
 
     /// Notes that an event could not be decoded, so that the history has a gap.
     pub fn lose_event(&mut self) {
+        self.lost_events = true;
+    }
+
+    /// Notes that reading stopped because of `error`, which may be a limit.
+    pub fn stop(&mut self, error: &io::Error) {
+        if let Some(reached) = limits::behind(error) {
+            self.reach_limit(reached.option());
+        }
+    }
+
+    /// Notes that the limit behind this option keeps events out of the history.
+    pub fn reach_limit(&mut self, option: &'static str) {
+        self.limit.get_or_insert(option);
         self.lost_events = true;
     }
 
@@ -159,6 +176,15 @@ impl HistoryBuilder {
         }
         self.note_missing_ends(damaged);
         self.app.groups = self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect();
+        self.app.limit = self.limit.map(|option| {
+            let work = [TaskKind::Map, TaskKind::Reduce].map(|kind| self.app.group(kind));
+            let Announced { maps, reduces } = self.app.announced;
+            Remainder {
+                option,
+                kept: work.into_iter().flatten().map(|group| group.tasks.len() as u64).sum(),
+                announced: maps.zip(reduces).map(|(maps, reduces)| maps.saturating_add(reduces)),
+            }
+        });
         self.app.complete = self.seen_submission && self.seen_end && !self.lost_events && !damaged;
         verify::check(&mut self.app, &mut self.problems);
         (self.app, self.problems)
@@ -497,7 +523,7 @@ impl HistoryBuilder {
     fn has_room(&mut self, held: usize) -> bool {
         let room = self.limits.has_room(held);
         if !room {
-            self.lost_events = true;
+            self.reach_limit("--max-tasks");
             self.problems.warn(limits::REACHED, None, || too_many(&self.limits));
         }
         room

@@ -14,6 +14,8 @@ const FRESH: Millis = Millis::from_secs(1);
 pub(super) struct Figures {
     /// Tasks that the stage announced.
     pub(super) tasks: u64,
+    /// Tasks that the log shows.
+    pub(super) shown: u64,
     pub(super) stage_time: Option<Millis>,
     pub(super) run_time: Option<RunTimes>,
     pub(super) slowest: Slowest,
@@ -80,20 +82,18 @@ impl FlowKind {
         }
     }
 
-    fn of(self, group: &TaskGroup, row: usize) -> Option<u64> {
-        let count = |counter| group.attempts.count(row, counter);
+    const fn counters(self) -> &'static [Counter] {
         match self {
-            Self::Spill => count(Counter::MemoryBytesSpilled),
-            Self::Input => count(Counter::InputBytes),
-            Self::ShuffleWrite => count(Counter::ShuffleBytesWritten),
-            Self::Output => count(Counter::OutputBytes),
-            Self::ShuffleRead => {
-                match (count(Counter::ShuffleRemoteBytesRead), count(Counter::ShuffleLocalBytesRead)) {
-                    (None, None) => None,
-                    (remote, local) => Some(remote.unwrap_or(0).saturating_add(local.unwrap_or(0))),
-                }
-            }
+            Self::Spill => &[Counter::MemoryBytesSpilled],
+            Self::Input => &[Counter::InputBytes],
+            Self::ShuffleWrite => &[Counter::ShuffleBytesWritten],
+            Self::Output => &[Counter::OutputBytes],
+            Self::ShuffleRead => &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead],
         }
+    }
+
+    fn of(self, group: &TaskGroup, row: usize) -> Option<u64> {
+        group.attempts.total(row, self.counters())
     }
 }
 
@@ -129,10 +129,9 @@ impl Flow {
     }
 }
 
-/// What all attempts of a group have of one kind.
+/// What all attempts of a group have of one kind; `None` where that of one cannot be read.
 fn total(kind: FlowKind, group: &TaskGroup) -> Option<Bytes> {
-    let all = (0..group.attempts.len()).filter_map(|row| kind.of(group, row));
-    all.reduce(u64::saturating_add).map(Bytes::new)
+    group.attempts.sum(kind.counters()).map(Bytes::new)
 }
 
 /// Bytes that all attempts of a group spilled from memory.
@@ -154,6 +153,7 @@ impl Figures {
         let flow = |kind| Flow::of(kind, group, &winners, slowest.map(|(_, row)| row));
         Self {
             tasks: stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64),
+            shown: group.tasks.len() as u64,
             stage_time: stage.duration(),
             run_time: run_times(&times),
             slowest: slowest.map(|(_, row)| Slowest::of(app, group, row)).unwrap_or_default(),

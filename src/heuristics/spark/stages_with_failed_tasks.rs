@@ -76,7 +76,10 @@ struct Failed(Failing);
 struct Bad<'a> {
     stage: &'a Stage,
     failures: Failures,
+    /// Tasks that it announced.
     tasks: u64,
+    /// Tasks that the log shows.
+    shown: u64,
     severity: Severity,
 }
 
@@ -124,7 +127,8 @@ impl Failing {
             }
             _ => self.by_share(&failures, tasks),
         };
-        (severity > Severity::None).then_some(Bad { stage, failures, tasks, severity })
+        let shown = group.tasks.len() as u64;
+        (severity > Severity::None).then_some(Bad { stage, failures, tasks, shown, severity })
     }
 
     fn by_share(&self, failures: &Failures, tasks: u64) -> Severity {
@@ -147,11 +151,11 @@ impl Failing {
     }
 
     fn finding(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> Judgement {
-        let Bad { stage, failures, tasks, severity } = bad;
+        let Bad { stage, failures, tasks, shown, severity } = bad;
         Judgement {
             severity: *severity,
             subject: Subject::Stage(stage.id),
-            tasks: *tasks,
+            tasks: *shown,
             message: self.message(app, (spark, done), bad),
             evidence: failures.evidence(*tasks, stage.failure.as_deref().map(first_line)),
             advice: advice::against(app, spark, failures, stage.status == StageStatus::Complete),
@@ -159,7 +163,7 @@ impl Failing {
     }
 
     fn message(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> String {
-        let Bad { stage, failures, tasks, severity } = bad;
+        let Bad { stage, failures, tasks, severity, .. } = bad;
         let failed = stage.status == StageStatus::Failed;
         let end = match (failed, done.later_than(stage)) {
             (true, false) => "the stage failed, ",

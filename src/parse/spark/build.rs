@@ -16,6 +16,7 @@ use super::task::{TaskEnd, TaskInfo, TaskStart};
 use super::verify::{Sums, Totals};
 use crate::limits::Limits;
 use crate::model::conf::Property;
+use crate::model::counters::Counter;
 use crate::model::spark::{
     Exclusion, Executor, Job, JobResult, PersistedRdd, PlanMetric, PlanNode, ResourceProfile, Spark,
     SqlExecution, Stage, StageAttempt, StageStatus, StorageMemory,
@@ -29,6 +30,9 @@ use crate::units::{Bytes, Millis, Timestamp};
 
 /// How long after its application a task may end: the driver notes both, but not at once.
 const AFTER_THE_END: Millis = Millis::from_secs(60);
+
+/// Spark counts the tasks of a stage in 32 bits.
+const MOST_TASKS: i64 = i32::MAX as i64;
 
 /// Collects what the blocks of a log tell. Blocks must come in the order of the log.
 pub(super) struct Builder {
@@ -58,6 +62,8 @@ pub(super) struct Builder {
     pub(super) without_start: FxHashSet<u64>,
     pub(super) rollovers: Vec<i64>,
     pub(super) limits: Limits,
+    /// The option of a limit that ended the reading.
+    pub(super) limit: Option<&'static str>,
 }
 
 /// Where an attempt stands: the place of its stage in [`Builder::stages`], and its row there.
@@ -89,6 +95,8 @@ pub(super) struct StageRecord {
     pub(super) sums: Sums,
     pub(super) submitted: bool,
     pub(super) completed: bool,
+    /// Whether it announced more tasks than a stage can have, or fewer than none.
+    pub(super) impossible_tasks: bool,
 }
 
 /// What was met on the way that the model does not show.
@@ -108,6 +116,10 @@ pub(super) struct Seen {
     pub(super) after_the_end: u64,
     pub(super) unusable_tasks: u64,
     pub(super) impossible_counters: u64,
+    /// Counters of tasks that are no numbers from 0 on.
+    pub(super) unread_counters: u64,
+    /// The first of them, and the id of its task.
+    pub(super) first_unread: Option<(Counter, Option<i64>)>,
     /// Things that were passed over because there were as many of their kind as the limits allow.
     pub(super) beyond_limit: u64,
 }
@@ -191,6 +203,7 @@ impl Builder {
             without_start: FxHashSet::default(),
             rollovers: Vec::new(),
             limits: *limits,
+            limit: None,
         }
     }
 
@@ -302,7 +315,7 @@ impl Builder {
                 self.resource_profile(profile);
             }
             Event::JobStart(start) => self.job_start(start),
-            Event::JobEnd { id, at, succeeded, failure } => self.job_end(id, at, succeeded, failure),
+            Event::JobEnd { id, at, result, failure } => self.job_end(id, at, result, failure),
             Event::StageSubmitted(info) => {
                 if let Some(record) = self.stage_info(info) {
                     record.submitted = true;
@@ -419,7 +432,7 @@ impl Builder {
         &mut self,
         id: Option<i64>,
         at: Option<i64>,
-        succeeded: Option<bool>,
+        result: Option<JobResult>,
         failure: Option<String>,
     ) {
         let Some(id) = id.and_then(|id| u32::try_from(id).ok()) else { return };
@@ -429,7 +442,8 @@ impl Builder {
         }
         let Some(job) = self.job(id) else { return };
         job.completed_at = moment(at);
-        job.result = succeeded.map(|good| if good { JobResult::Succeeded } else { JobResult::Failed });
+        job.has_end = true;
+        job.result = result;
         job.failure = failure;
     }
 
@@ -463,6 +477,7 @@ impl Builder {
             sums: Sums::Agree,
             submitted: false,
             completed: false,
+            impossible_tasks: false,
         });
         Some(place)
     }
@@ -477,7 +492,9 @@ impl Builder {
         let record = self.stages.get_mut(place)?;
         let stage = &mut record.stage;
         stage.name = info.name.or(stage.name.take());
-        stage.announced_tasks = info.tasks.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
+        let announced = info.tasks.filter(|tasks| (0..=MOST_TASKS).contains(tasks));
+        let impossible = info.tasks.is_some() && announced.is_none();
+        stage.announced_tasks = announced.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
         stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
         stage.submitted_at = moment(info.submitted).or(stage.submitted_at);
         stage.resource_profile =
@@ -490,6 +507,7 @@ impl Builder {
             stage.accumulables.sort_unstable();
             record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
         }
+        record.impossible_tasks |= impossible;
         Some(record)
     }
 
@@ -586,6 +604,11 @@ impl Builder {
         for (counter, value) in end.metrics.iter() {
             self.seen.impossible_counters += u64::from(value > MOST_OF_A_COUNTER);
             attempts.set_counter(row, counter, Some(value));
+        }
+        for counter in end.metrics.unread() {
+            attempts.lose_counter(row, counter);
+            self.seen.unread_counters += 1;
+            self.seen.first_unread.get_or_insert((counter, end.info.id));
         }
         if attempts.time(row, TimePoint::Start).is_some_and(|start| finished.is_some_and(|end| end < start)) {
             self.seen.backwards += 1;
@@ -755,6 +778,9 @@ impl Builder {
         let (drivers, mut executors): (Vec<_>, Vec<_>) = executors.into_iter().partition(is_driver);
         // "localhost" is what Spark 1 calls the driver's executor in local mode.
         self.spark.driver = drivers.into_iter().reduce(super::executors::merge).unwrap_or_default();
+        for executor in executors.iter_mut().chain([&mut self.spark.driver]) {
+            super::executors::doubt_sums(&mut executor.totals);
+        }
         executors.sort_by(|a, b| {
             Executor::order(&a.id).cmp(&Executor::order(&b.id)).then(a.added_at.cmp(&b.added_at))
         });
@@ -830,6 +856,7 @@ impl Builder {
             self.spark.stages.push(stage);
         }
         self.spark.jobs = self.jobs;
+        self.app.limit = self.spark.gaps.limit;
         self.app.spark = Some(Box::new(self.spark));
         self.app
     }

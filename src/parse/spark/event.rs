@@ -8,7 +8,7 @@ use memchr::memmem;
 use super::plan::{self, Plan};
 use super::strings::{Local, Strings};
 use super::task::peaks;
-use crate::model::spark::{Peaks, ResourceProfile};
+use crate::model::spark::{JobResult, Peaks, ResourceProfile};
 use crate::parse::reading::{MAX_TEXT_LEN, cut};
 use crate::parse::scan::{Cursor, RawStr, Scan};
 use crate::units::Bytes;
@@ -38,7 +38,8 @@ pub(super) enum Event {
     JobEnd {
         id: Option<i64>,
         at: Option<i64>,
-        succeeded: Option<bool>,
+        /// `None` for a word that Spark does not have.
+        result: Option<JobResult>,
         failure: Option<String>,
     },
     StageSubmitted(StageInfo),
@@ -432,8 +433,12 @@ fn job_end(cursor: &mut Cursor<'_>) -> Scan<Event> {
         }
         Ok(())
     })?;
-    let succeeded = result.map(|result| result.bytes == b"JobSucceeded");
-    Ok(Event::JobEnd { id, at, succeeded, failure })
+    let result = result.map(RawStr::text).and_then(|result| match &*result {
+        "JobSucceeded" => Some(JobResult::Succeeded),
+        "JobFailed" => Some(JobResult::Failed),
+        _ => None,
+    });
+    Ok(Event::JobEnd { id, at, result, failure })
 }
 
 fn stage_event(cursor: &mut Cursor<'_>) -> Scan<StageInfo> {

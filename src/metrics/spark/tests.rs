@@ -242,7 +242,12 @@ fn an_executor_is_waited_for_while_it_is_wanted() {
 fn stages_that_no_job_still_waits_for_are_skipped() {
     let mut app = app(&[("spark.master", "yarn")], vec![executor("1", 1, 0, Some(5))]);
     spark(&mut app).executors[0].removed_reason = Some("Command exited with code 137".to_owned());
-    let job = |id, stages: &[u32], result| Job { stages: stages.to_vec(), result, ..Job::new(id) };
+    let job = |id, stages: &[u32], result: Option<JobResult>| Job {
+        stages: stages.to_vec(),
+        has_end: result.is_some(),
+        result,
+        ..Job::new(id)
+    };
     let spark = spark(&mut app);
     spark.jobs = vec![
         job(0, &[0, 1, 2], Some(JobResult::Succeeded)),

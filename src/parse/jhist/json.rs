@@ -267,7 +267,7 @@ impl CounterReader<'_> {
     fn read(&mut self, cursor: &mut Cursor<'_>, wrappers: usize) -> Scan<()> {
         let bytes = cursor.rest();
         // An event that has its counters twice is none of Hadoop's.
-        let alone = self.set.is_empty();
+        let alone = self.set.is_empty() && !self.set.has_unreadable;
         if alone && let Some(len) = self.names.known().read::<Integer>(0, bytes, self.set) {
             cursor.skip(len);
             return Ok(());

@@ -193,6 +193,19 @@ fn a_peak_of_which_a_value_cannot_be_read_is_unknown() {
 }
 
 #[test]
+fn a_task_that_does_not_tell_when_it_began_is_missed() {
+    let text = twenty_tasks().text();
+    let launch = "\"Launch Time\":1700000000000";
+    let report = spark(&text.replace(
+        &format!("\"Task ID\":3,\"Index\":3,\"Attempt\":0,\"Partition ID\":3,{launch}"),
+        "\"Task ID\":3,\"Index\":3,\"Attempt\":0,\"Partition ID\":3,\"Launch Time\":\"noon\"",
+    ));
+    assert!(problems(&report)[0].starts_with("end-without-time: 1 task"), "{:?}", problems(&report));
+    assert_eq!(app(&report)["complete"], false);
+    assert_eq!(app(&report)["metrics"]["core_hours_used"], Value::Null);
+}
+
+#[test]
 fn jobs_end_in_the_words_of_spark() {
     let text = twenty_tasks().text();
     let counts = |report: &Value| {

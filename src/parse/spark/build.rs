@@ -103,7 +103,7 @@ pub(super) struct Seen {
     pub(super) resubmitted: u64,
     pub(super) job_ends_without_start: u64,
     pub(super) backwards: u64,
-    /// Ends of tasks that do not tell when.
+    /// Tasks that succeeded without telling when they began or ended.
     pub(super) without_time: u64,
     /// Ends of tasks long after that of the application.
     pub(super) after_the_end: u64,

@@ -94,11 +94,12 @@ impl Builder {
             self.seen.unread_counters += 1;
             self.seen.first_unread.get_or_insert((counter, end.info.id));
         }
-        if attempts.time(row, TimePoint::Start).is_some_and(|start| finished.is_some_and(|end| end < start)) {
+        let started = attempts.time(row, TimePoint::Start);
+        if started.is_some_and(|start| finished.is_some_and(|end| end < start)) {
             self.seen.backwards += 1;
         }
-        self.seen.without_time +=
-            u64::from(finished.is_none() && attempts.outcome(row) == Outcome::Succeeded);
+        let is_timeless = started.is_none() || finished.is_none();
+        self.seen.without_time += u64::from(is_timeless && attempts.outcome(row) == Outcome::Succeeded);
         if let Some(place) = executor {
             if let Some(executor) = self.executors.get_mut(place) {
                 executor.peaks.raise_all(&end.peaks);

@@ -232,7 +232,7 @@ fn jobs_end_in_the_words_of_spark() {
 }
 
 #[test]
-fn the_score_rests_on_the_tasks_that_the_log_shows() {
+fn a_score_counts_ten_times_the_tasks_that_the_log_shows_at_most() {
     let error = Ending::Exception("java.lang.OutOfMemoryError", "Java heap space");
     let task = |number| Task { index: Some(number), ..Task::new("1", 5000).ending(error) };
     let mut log = App::with(&[], 1, 4).stage((0..10).map(task).collect());
@@ -271,7 +271,7 @@ fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
     let task = |number| Task::new("1", 10_000).metric("JVM GC Time", if number < 5 { 1 } else { 9000 });
     let log = App::with(&[], 1, 100).stage((0..100).map(task).collect()).text();
     assert!(found(app(&spark(&log)), "spark-executor-gc").unwrap().1 > 0);
-    let half = log.find("{\"Event\":\"SparkListenerTaskEnd\"").unwrap() + 20_000;
+    let half = log.find("{\"Event\":\"SparkListenerTaskEnd\"").unwrap() + 4000;
     let name = "application_1700000000000_0001";
     for (limits, words) in [
         (few_tasks(5), "--max-tasks left 5 of 100 tasks"),

@@ -10,12 +10,21 @@ use crate::units::{Bytes, Millis, Timestamp};
 /// An executor fills all its cores within this time, so these tasks are its first.
 const FRESH: Millis = Millis::from_secs(1);
 
+/// How many times more tasks than the log shows a stage may count for its score: one that failed leaves tasks out.
+const BELIEVED: u64 = 10;
+
+/// Tasks for the score of a stage: those that it announced, as far as the log bears it out.
+pub(super) fn scored_tasks(stage: &Stage, group: &TaskGroup) -> u64 {
+    let shown = group.tasks.len() as u64;
+    stage.announced_tasks.unwrap_or_default().clamp(shown, shown.saturating_mul(BELIEVED))
+}
+
 /// What is measured of a stage attempt. Medians and longest are of the attempts that succeeded, sums of all.
 pub(super) struct Figures {
     /// Tasks that the stage announced.
     pub(super) tasks: u64,
-    /// Tasks that the log shows.
-    pub(super) shown: u64,
+    /// Tasks for the score.
+    pub(super) scored: u64,
     pub(super) stage_time: Option<Millis>,
     pub(super) run_time: Option<RunTimes>,
     pub(super) slowest: Slowest,
@@ -153,7 +162,7 @@ impl Figures {
         let flow = |kind| Flow::of(kind, group, &winners, slowest.map(|(_, row)| row));
         Self {
             tasks: stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64),
-            shown: group.tasks.len() as u64,
+            scored: scored_tasks(stage, group),
             stage_time: stage.duration(),
             run_time: run_times(&times),
             slowest: slowest.map(|(_, row)| Slowest::of(app, group, row)).unwrap_or_default(),

@@ -3,6 +3,7 @@
 //! A limit that is reached is a warning with the code [`REACHED`]: what was read before is kept, and the application
 //! counts as incomplete.
 
+use std::fmt;
 use std::io;
 
 use thiserror::Error;
@@ -92,6 +93,39 @@ pub enum LimitReached {
         "reading took longer than {0}, and where it stopped differs from run to run; --max-time allows more"
     )]
     Time(Millis),
+}
+
+impl LimitReached {
+    /// The option that sets the limit.
+    #[must_use]
+    pub const fn option(self) -> &'static str {
+        match self {
+            Self::Decoded(_) => "--max-decoded",
+            Self::Ratio { .. } => "--max-ratio",
+            Self::Time(_) => "--max-time",
+        }
+    }
+}
+
+/// What a limit has left of an application, in words to follow "because".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Remainder {
+    /// The option that sets the limit.
+    pub option: &'static str,
+    /// Tasks that were kept.
+    pub kept: u64,
+    /// Tasks that the history had announced up to there, where it tells.
+    pub announced: Option<u64>,
+}
+
+impl fmt::Display for Remainder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { option, kept, announced } = self;
+        match announced {
+            Some(all) if all > kept => write!(f, "{option} left {kept} of {all} tasks"),
+            Some(_) | None => write!(f, "{option} left a part of the history, {kept} tasks"),
+        }
+    }
 }
 
 impl From<LimitReached> for io::Error {

@@ -19,11 +19,11 @@ fn report(path: &Path) -> Report {
 }
 
 fn attempts(app: &ApplicationReport) -> u64 {
-    app.metrics.tasks.iter().map(|(_, counts)| counts.attempts).sum()
+    app.metrics.tasks.iter().map(|(_, counts)| counts.unwrap().attempts).sum()
 }
 
 fn tasks(app: &ApplicationReport) -> u64 {
-    app.metrics.tasks.iter().map(|(_, counts)| counts.total).sum()
+    app.metrics.tasks.iter().map(|(_, counts)| counts.unwrap().total).sum()
 }
 
 /// A number that stands in the manifest's note behind `word`.
@@ -104,7 +104,9 @@ fn recordings_show_what_was_planted() {
     let report = report(&runs);
     let by_name: BTreeMap<&str, &ApplicationReport> =
         report.applications.iter().filter_map(|app| Some((app.name.as_deref()?, app))).collect();
-    let of = |name: &str, kind: &str| by_name[name].metrics.tasks.iter().find(|(k, _)| *k == kind).unwrap().1;
+    let of = |name: &str, kind: &str| {
+        by_name[name].metrics.tasks.iter().find(|(k, _)| *k == kind).unwrap().1.unwrap()
+    };
     assert_eq!((of("healthy", "map").total, of("healthy", "reduce").total), (20, 5));
     assert_eq!((of("retries", "map").attempts, of("retries", "reduce").attempts), (13, 3));
     assert_eq!(of("speculation", "map").speculative_attempts, 1);

@@ -186,7 +186,7 @@ fn attempts_that_failed_or_lost_cost_something() {
     assert!((mb_seconds(ours.failed_attempts) - 10.0).abs() < 1e-9);
     assert!((mb_seconds(ours.losing_attempts) - 31.0).abs() < 1e-9);
     assert!(mb_seconds(ours.killed_attempts).abs() < 1e-9);
-    let (_, counts) = ours.tasks[0];
+    let counts = ours.tasks[0].1.unwrap();
     assert_eq!((counts.total, counts.attempts, counts.speculative_attempts), (1, 3, 1));
     // Dr. Elephant charges the winner alone, in whole seconds.
     let theirs = Metrics::of(&app, preset().metrics());

@@ -46,7 +46,8 @@ fn every_format_is_read_whole_and_without_problems() {
         let app = report.applications.first().unwrap();
         assert!(app.complete, "{}", format.name());
         assert_eq!(report.applications.len(), 1);
-        let counts: Vec<u64> = app.metrics.tasks.iter().map(|(_, counts)| counts.succeeded).collect();
+        let counts: Vec<u64> =
+            app.metrics.tasks.iter().map(|(_, counts)| counts.unwrap().succeeded).collect();
         assert_eq!(counts, [u64::from(JOB.maps), u64::from(JOB.reduces)]);
     }
 }

@@ -229,10 +229,7 @@ fn unsigned(value: i64) -> u64 {
 
 fn value(group: &TaskGroup, row: usize, quantity: Quantity) -> Option<i64> {
     let attempts = &group.attempts;
-    let sum = |counters: &[Counter]| {
-        let known = counters.iter().filter_map(|&counter| attempts.count(row, counter));
-        known.fold(None, |sum: Option<u64>, value| Some(sum.unwrap_or_default().saturating_add(value)))
-    };
+    let sum = |counters: &[Counter]| attempts.total(row, counters);
     let value = match (quantity, group.kind) {
         (Quantity::RunTime, _) => attempts.run_time(row).map(Millis::get),
         (Quantity::Input, TaskKind::Stage(_)) => sum(&[Counter::InputBytes]),

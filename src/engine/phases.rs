@@ -7,7 +7,8 @@ use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::units::{Bytes, Millis, Timestamp};
 
-/// One phase with its sums over all attempts. What no attempt reports is `None`.
+/// One phase with its sums over all attempts. What no attempt reports is `None`, and what one reports that cannot be
+/// read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
     /// What findings about it have as their subject.
@@ -64,7 +65,7 @@ impl Phase {
         let first = rows().filter_map(|row| attempts.time(row, TimePoint::Start)).min();
         let ends = rows().map(|row| attempts.time(row, TimePoint::Finish));
         let last = ends.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().max());
-        let sum = |counters: &[Counter]| sum_of(group, counters);
+        let sum = |counters: &[Counter]| attempts.sum(counters);
         let bytes = |counters: &[Counter]| sum(counters).map(Bytes::new);
         let is_reduce = group.kind == TaskKind::Reduce;
         let (shuffle_read, shuffle_write): (&[Counter], &[Counter]) = match group.kind {
@@ -100,10 +101,4 @@ impl Phase {
     pub fn duration(&self) -> Option<Millis> {
         Millis::between(self.started_at?, self.finished_at?)
     }
-}
-
-fn sum_of(group: &TaskGroup, counters: &[Counter]) -> Option<u64> {
-    let rows = 0..group.attempts.len();
-    let values = rows.flat_map(|row| counters.iter().filter_map(move |&c| group.attempts.count(row, c)));
-    values.fold(None, |sum: Option<u64>, value| Some(sum.unwrap_or_default().saturating_add(value)))
 }

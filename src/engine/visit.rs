@@ -13,7 +13,7 @@ use crate::input::inventory::{Inventory, Skipped, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
 use crate::input::kind::{Reason, SourceKind};
 use crate::input::part::Part;
-use crate::limits::Limits;
+use crate::limits::{Limits, REACHED};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
 use crate::parse::{Level, Parsed, Problem, jobconf};
@@ -202,6 +202,8 @@ fn look_into<T>(
     }
     let keep = |problem| SourceProblem { source: name.clone(), problem };
     outcome.problems.extend(problems.into_vec().into_iter().map(keep));
+    // That a limit was reached explains what is missing.
+    outcome.problems.sort_by_key(|entry| entry.problem.code != REACHED);
     let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
     if applications.is_empty() && !told_why {
         let message = "the history tells nothing about a job; it was left out".to_owned();

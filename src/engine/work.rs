@@ -5,7 +5,8 @@ use crate::model::counters::Counter;
 use crate::model::table::{Outcome, TaskKind};
 use crate::units::{Bytes, Millis};
 
-/// Sums over all attempts, setup and cleanup tasks of Hadoop 1 left out. What no attempt reports is `None`.
+/// Sums over all attempts, setup and cleanup tasks of Hadoop 1 left out. What no attempt reports is `None`, and what one
+/// reports that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
     /// Time that attempts ran, those that failed and were killed too.
@@ -21,6 +22,7 @@ impl Work {
     #[must_use]
     pub fn of(app: &Application) -> Self {
         let mut work = Self::default();
+        let mut input_is_known = true;
         for group in &app.groups {
             let input: &[Counter] = match group.kind {
                 TaskKind::Setup | TaskKind::Cleanup => continue,
@@ -29,15 +31,17 @@ impl Work {
                 TaskKind::Stage(_) => &[Counter::InputBytes],
             };
             let attempts = &group.attempts;
+            input_is_known &= !attempts.any_unread().has_any(input);
+            work.input =
+                attempts.sum(input).map(Bytes::new).into_iter().chain(work.input).reduce(|a, b| a + b);
             for row in 0..attempts.len() {
-                let bytes = input.iter().filter_map(|&counter| attempts.bytes(row, counter));
-                work.input = bytes.chain(work.input).reduce(|a, b| a + b);
                 work.task_time =
                     attempts.run_time(row).into_iter().chain(work.task_time).reduce(|a, b| a + b);
                 let failed = u64::from(attempts.outcome(row) == Outcome::Failed);
                 work.failed_attempts = Some(work.failed_attempts.unwrap_or_default() + failed);
             }
         }
+        work.input = work.input.filter(|_| input_is_known);
         work
     }
 }

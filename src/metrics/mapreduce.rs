@@ -76,10 +76,26 @@ impl Metrics {
             failed_attempts: total(|u| u.failed),
             killed_attempts: total(|u| u.killed),
             losing_attempts: total(|u| u.losing),
-            tasks: app.groups.iter().map(|group| (group.kind.name(), TaskCounts::of(group))).collect(),
+            tasks: task_counts(app),
             ..Self::default()
         }
     }
+}
+
+/// By kind, in the order of kinds. Of maps and reduces that were announced nothing is known where a limit came before
+/// the first one.
+fn task_counts(app: &Application) -> Vec<(&'static str, Option<TaskCounts>)> {
+    let announced = |kind| match kind {
+        TaskKind::Map => app.announced.maps,
+        TaskKind::Reduce => app.announced.reduces,
+        _ => Some(0),
+    };
+    let kinds = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
+    let counts = kinds.into_iter().filter_map(|kind| match app.group(kind) {
+        Some(group) => Some((kind.name(), Some(TaskCounts::of(group)))),
+        None => (app.limit.is_some() && announced(kind) != Some(0)).then_some((kind.name(), None)),
+    });
+    counts.collect()
 }
 
 /// Whether the history goes on to the job's end and shows every task that ran.

@@ -236,6 +236,38 @@ pub fn is_framework_group(group: &str) -> bool {
         || group == "Map-Reduce Framework"
 }
 
+/// Some of the typed counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CounterMask(u64);
+
+impl CounterMask {
+    /// Whether it holds none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether it holds this one.
+    #[must_use]
+    pub fn has(self, counter: Counter) -> bool {
+        self.0 & bit(counter) != 0
+    }
+
+    /// Whether it holds one of these.
+    #[must_use]
+    pub fn has_any(self, counters: &[Counter]) -> bool {
+        self.0 != 0 && counters.iter().any(|&counter| self.has(counter))
+    }
+
+    pub(crate) fn insert(&mut self, counter: Counter) {
+        self.0 |= bit(counter);
+    }
+
+    pub(crate) fn insert_all(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
 /// A counter that has no type of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherCounter {

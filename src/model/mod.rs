@@ -14,10 +14,11 @@ pub use column::Column;
 pub use interner::{Interner, Symbol};
 pub use progress::{ProgressLog, ProgressSplits};
 
+use crate::limits::Remainder;
 use crate::units::Timestamp;
 use conf::Conf;
 use counters::CounterSet;
-use spark::Spark;
+use spark::{Facet, Spark};
 use table::{TaskGroup, TaskKind};
 
 /// The engine that ran an application.
@@ -118,6 +119,8 @@ pub struct Application {
     pub status: Status,
     /// Whether the history tells the application from its beginning to its end without gaps.
     pub complete: bool,
+    /// What a limit has left of it, where one was reached.
+    pub limit: Option<Remainder>,
     /// When it was submitted.
     pub submitted_at: Option<Timestamp>,
     /// When its first task could be launched.
@@ -157,6 +160,7 @@ impl Application {
             queue: None,
             status: Status::Unknown,
             complete: false,
+            limit: None,
             submitted_at: None,
             launched_at: None,
             finished_at: None,
@@ -170,6 +174,23 @@ impl Application {
             strings: Interner::default(),
             spark: None,
         }
+    }
+
+    /// Why what rests on `facets` is partial, in words to follow "because"; `None` where nothing of it is missing. A
+    /// history of MapReduce tells all of a job or counts as partial as a whole.
+    #[must_use]
+    pub fn partial(&self, facets: &[Facet]) -> Option<String> {
+        if let Some(spark) = &self.spark {
+            return spark.gaps.reason(facets);
+        }
+        if self.complete || facets.is_empty() {
+            return None;
+        }
+        Some(match (self.limit, self.status) {
+            (Some(limit), _) => limit.to_string(),
+            (None, Status::Running) => "the history ends before the job does".to_owned(),
+            (None, _) => "a part of the history is missing or cannot be read".to_owned(),
+        })
     }
 
     /// The tasks of one kind, if the history shows any.

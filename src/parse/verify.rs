@@ -51,6 +51,7 @@ pub(super) fn reconcile_counters(
             Some(own) if own == value => {}
             Some(_) => {
                 group.attempts.set_counter(attempt, counter, None);
+                group.attempts.lose_counter(attempt, counter);
                 problems.warn("counters-disagree", Some(at), || {
                     format!(
                         "a task and its attempt tell different values of {}; it is unknown for this task",

@@ -430,9 +430,7 @@ impl ActiveRule {
             }
             Verdict::NotApplicable => return evaluation,
         };
-        let gaps = app.spark.as_ref().map(|spark| spark.gaps);
-        let partial = gaps.and_then(|gaps| gaps.reason(self.rests_on()));
-        match partial {
+        match app.partial(self.rests_on()) {
             // What was found stays found; that nothing was found proves nothing where data is missing.
             Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });

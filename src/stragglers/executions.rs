@@ -281,9 +281,7 @@ fn input_unit(group: &TaskGroup) -> Option<InputUnit> {
 
 fn input(group: &TaskGroup, row: usize, unit: InputUnit) -> Option<u64> {
     let count = |counter| group.attempts.count(row, counter);
-    let sum = |counters: &[Counter]| {
-        counters.iter().filter_map(|&counter| count(counter)).reduce(u64::saturating_add)
-    };
+    let sum = |counters: &[Counter]| group.attempts.total(row, counters);
     match (group.kind, unit) {
         (TaskKind::Map, InputUnit::Bytes) => count(Counter::InputFormatBytesRead)
             .filter(|&bytes| bytes > 0)

@@ -53,7 +53,8 @@ fn every_limit_is_told_once_and_leaves_what_was_read() {
         assert_eq!(ran.stderr.matches(words).count(), 1, "{option}: {}", ran.stderr);
         let tasks = |report: &Value| {
             let tasks = &report["applications"][0]["metrics"]["tasks"];
-            tasks.as_object().unwrap().values().map(|kind| kind["total_count"].as_u64().unwrap()).sum::<u64>()
+            // Whether there are reduces behind the limit is not known.
+            tasks.as_object().unwrap().values().filter_map(|kind| kind["total_count"].as_u64()).sum::<u64>()
         };
         incomplete(&report);
         assert!(tasks(&report) > 50 && tasks(&report) < tasks(&whole), "{option}: {report:#}");

@@ -2,11 +2,12 @@
 
 use super::heap::Heap;
 use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
-use super::{tasks, to_millis};
+use super::{tasks, to_millis, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::Counter;
+use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
@@ -42,7 +43,7 @@ impl Check for Collection {
     fn check(&self, app: &Application) -> Verdict {
         let Self(role, params) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
-            return Verdict::NotApplicable;
+            return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
         let means = match params.means(*role, group) {
             Ok(Some(means)) => means,
@@ -91,6 +92,10 @@ impl Check for Collection {
             ],
             advice: if severity > Severity::None { advice(app, *role, group) } else { Vec::new() },
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Role, rule, run_time, tasks, to_millis};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
+use crate::model::spark::Facet;
 use crate::model::{Application, Engine};
 use crate::rules::cutoffs::Descending;
 use crate::rules::params::rule_params;
@@ -81,6 +82,10 @@ impl Check for Limit {
                 Vec::new()
             },
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }
 

@@ -2,11 +2,14 @@
 //!
 //! Dr. Elephant replaced it by the run times of `mapper-time`; it is off unless a rule file switches it on.
 
-use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes};
+use super::{
+    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, without_tasks,
+};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::spark::Facet;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Size};
@@ -41,7 +44,7 @@ impl Check for Splits {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
-            return Verdict::NotApplicable;
+            return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
         let inputs = group.winners().filter_map(|row| input_bytes(group, row, params.missing_counters));
         let Some(mean) = truncated_mean(&inputs.collect::<Vec<_>>()) else {
@@ -86,5 +89,9 @@ impl Check for Splits {
                 Vec::new()
             },
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }

@@ -4,12 +4,13 @@ use super::{
     MissingCounters, Role, change_towards, counter, input_bytes, limit, no_task_reports, rule, run_time,
     split_for,
 };
-use super::{tasks, to_bytes, to_millis};
+use super::{tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
+use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::{Positive, choice, rule_params};
@@ -66,7 +67,7 @@ impl Check for Reading {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
-            return Verdict::NotApplicable;
+            return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
         let samples: Vec<Sample> = group.winners().filter_map(|row| params.sample(group, row)).collect();
         let nothing_read = !samples.iter().any(|sample| sample.reads_files);
@@ -115,6 +116,10 @@ impl Check for Reading {
                 Vec::new()
             },
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }
 

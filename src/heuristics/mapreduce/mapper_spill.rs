@@ -2,12 +2,14 @@
 
 use super::{
     MissingCounters, Role, change, counter, grouped, limit, no_task_reports, own_java_opts, rule, tasks,
+    without_tasks,
 };
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
+use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
@@ -43,7 +45,7 @@ impl Check for Spilling {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
-            return Verdict::NotApplicable;
+            return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
         let missing = params.missing_counters;
         let sums = group.winners().filter_map(|row| {
@@ -91,6 +93,10 @@ impl Check for Spilling {
             ],
             advice: if severity > Severity::None { advice(app, group) } else { Vec::new() },
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }
 

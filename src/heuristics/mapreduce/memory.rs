@@ -3,12 +3,13 @@
 
 use super::heap::{HEAP_SHARE, Heap};
 use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule};
-use super::{tasks, to_bytes};
+use super::{tasks, to_bytes, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::metrics::requested_container;
 use crate::model::Application;
 use crate::model::counters::Counter;
+use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::{Assumed, rule_params};
@@ -46,7 +47,7 @@ impl Check for Usage {
     fn check(&self, app: &Application) -> Verdict {
         let Self(role, params) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
-            return Verdict::NotApplicable;
+            return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
         let missing = params.missing_counters;
         let used: Vec<i64> = group
@@ -95,6 +96,10 @@ impl Check for Usage {
             evidence,
             advice: if severity > Severity::None { self.advice(app, group, container) } else { Vec::new() },
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }
 

@@ -15,9 +15,10 @@ mod time;
 
 use super::Rule;
 use super::wording::{Condition, change, grouped, limit};
-use crate::finding::Subject;
+use crate::finding::{Subject, Verdict};
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
+use crate::model::spark::Facet;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
 use crate::rules::params::{Positive, choice};
@@ -130,6 +131,18 @@ fn tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -> Option
     app.group(kind).filter(|group| !group.tasks.is_empty())
 }
 
+/// What is to say where [`tasks`] are none: nothing, unless they may be in what is missing of the history.
+fn without_tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -> Verdict {
+    if app.engine != Engine::MapReduce || (only_succeeded_jobs && app.status != Status::Succeeded) {
+        return Verdict::NotApplicable;
+    }
+    let announced = if kind == TaskKind::Reduce { app.announced.reduces } else { app.announced.maps };
+    match app.partial(&[Facet::Tasks]) {
+        Some(reason) if announced != Some(0) => Verdict::NotEvaluated(reason),
+        _ => Verdict::NotApplicable,
+    }
+}
+
 /// A counter of one attempt, with the rule's reading of missing ones.
 fn counter(group: &TaskGroup, row: usize, counter: Counter, missing: MissingCounters) -> Option<i64> {
     match missing {
@@ -144,8 +157,8 @@ fn counter(group: &TaskGroup, row: usize, counter: Counter, missing: MissingCoun
 fn input_bytes(group: &TaskGroup, row: usize, missing: MissingCounters) -> Option<i64> {
     match missing {
         MissingCounters::Unknown => {
-            let known = Counter::INPUT_BYTES.into_iter().filter_map(|c| counter(group, row, c, missing));
-            known.fold(None, |sum: Option<i64>, value| Some(sum.unwrap_or_default().saturating_add(value)))
+            let total = group.attempts.total(row, &Counter::INPUT_BYTES);
+            total.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX))
         }
         MissingCounters::Zero => {
             // The four file systems that Dr. Elephant knows.

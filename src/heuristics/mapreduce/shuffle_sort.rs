@@ -1,10 +1,11 @@
 //! `shuffle-sort`: reduces wait for data longer than they work on it (Dr. Elephant `ShuffleSortHeuristic`).
 
-use super::{Role, change, no_task_reports, rule, tasks, to_millis};
+use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::spark::Facet;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
@@ -41,7 +42,7 @@ impl Check for Phases {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(group) = tasks(app, TaskKind::Reduce, params.only_succeeded_jobs) else {
-            return Verdict::NotApplicable;
+            return without_tasks(app, TaskKind::Reduce, params.only_succeeded_jobs);
         };
         let Some(means) = means(group) else {
             let what = "the ends of its shuffle and sort phases";
@@ -84,6 +85,10 @@ impl Check for Phases {
                 (_, false) => sort_advice(app),
             },
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }
 

@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Condition, MissingCounters, Role, change, counter, input_bytes, limit, no_task_reports, rule};
-use super::{change_towards, run_time, split_for, tasks, to_bytes, to_millis, whole_mib};
+use super::{change_towards, run_time, split_for, tasks, to_bytes, to_millis, whole_mib, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
+use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::model::{Application, Symbol};
 use crate::rules::cutoffs::Ascending;
@@ -74,7 +75,7 @@ impl Check for Skewness {
     fn check(&self, app: &Application) -> Verdict {
         let Self(role, params) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
-            return Verdict::NotApplicable;
+            return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
         let bytes_of = |row| match role {
             Role::Map => input_bytes(group, row, params.missing_counters),
@@ -106,6 +107,10 @@ impl Check for Skewness {
             evidence: evidence(total, &bytes, &data, block, &times, &time),
             advice,
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }
 

@@ -2,11 +2,12 @@
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
 use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, run_time, split_for};
-use super::{tasks, to_bytes, to_millis};
+use super::{tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::{Positive, rule_params};
@@ -44,7 +45,7 @@ impl Check for RunTime {
     fn check(&self, app: &Application) -> Verdict {
         let Self(role, params) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
-            return Verdict::NotApplicable;
+            return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
         let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
         let Some(mean) = truncated_mean(&times) else {
@@ -82,6 +83,10 @@ impl Check for RunTime {
             evidence,
             advice: if severity > Severity::None { self.advice(app, group, mean) } else { Vec::new() },
         })
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
     }
 }
 

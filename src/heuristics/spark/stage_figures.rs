@@ -1,19 +1,30 @@
 //! What is measured of a stage: run times, data and failures of its tasks.
 
+use crate::model::Application;
 use crate::model::counters::Counter;
 use crate::model::spark::Stage;
 use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
-use crate::model::{Application, Column};
 use crate::stats::median;
 use crate::units::{Bytes, Millis, Timestamp};
 
 /// An executor fills all its cores within this time, so these tasks are its first.
 const FRESH: Millis = Millis::from_secs(1);
 
+/// How many times more tasks than the log shows a stage may count for its score: one that failed leaves tasks out.
+const BELIEVED: u64 = 10;
+
+/// Tasks for the score of a stage: those that it announced, as far as the log bears it out.
+pub(super) fn scored_tasks(stage: &Stage, group: &TaskGroup) -> u64 {
+    let shown = group.tasks.len() as u64;
+    stage.announced_tasks.unwrap_or_default().clamp(shown, shown.saturating_mul(BELIEVED))
+}
+
 /// What is measured of a stage attempt. Medians and longest are of the attempts that succeeded, sums of all.
 pub(super) struct Figures {
     /// Tasks that the stage announced.
     pub(super) tasks: u64,
+    /// Tasks for the score.
+    pub(super) scored: u64,
     pub(super) stage_time: Option<Millis>,
     pub(super) run_time: Option<RunTimes>,
     pub(super) slowest: Slowest,
@@ -91,18 +102,8 @@ impl FlowKind {
         }
     }
 
-    fn columns(self, group: &TaskGroup) -> impl Iterator<Item = &Column> {
-        self.counters().iter().filter_map(|&counter| group.attempts.counter_column(counter))
-    }
-
-    /// Whether no task has any: most stages spill nothing, and read either input or shuffle data.
-    fn is_nothing(self, group: &TaskGroup) -> bool {
-        self.columns(group).all(|column| column.single_value() == Some(0))
-    }
-
     fn of(self, group: &TaskGroup, row: usize) -> Option<u64> {
-        let counts = self.counters().iter().filter_map(|&counter| group.attempts.count(row, counter));
-        counts.reduce(u64::saturating_add)
+        group.attempts.total(row, self.counters())
     }
 }
 
@@ -125,9 +126,8 @@ impl Flow {
 
     fn of(kind: FlowKind, group: &TaskGroup, winners: &[usize], slowest: Option<usize>) -> Option<Self> {
         let total = total(kind, group)?;
-        if kind.is_nothing(group) {
-            let none = Bytes::default();
-            return Some(Self { kind, total, median: none, of_slowest: none, largest: none });
+        if total == Bytes::default() {
+            return Some(Self { kind, total, median: total, of_slowest: total, largest: total });
         }
         let of = |row: &usize| i64::try_from(kind.of(group, *row)?).ok();
         let values: Vec<i64> = winners.iter().filter_map(of).collect();
@@ -142,13 +142,9 @@ impl Flow {
     }
 }
 
-/// What all attempts of a group have of one kind.
+/// What all attempts of a group have of one kind; `None` where that of one cannot be read.
 fn total(kind: FlowKind, group: &TaskGroup) -> Option<Bytes> {
-    if kind.is_nothing(group) {
-        return kind.columns(group).any(|column| !column.is_absent()).then(Bytes::default);
-    }
-    let all = (0..group.attempts.len()).filter_map(|row| kind.of(group, row));
-    all.reduce(u64::saturating_add).map(Bytes::new)
+    group.attempts.sum(kind.counters()).map(Bytes::new)
 }
 
 /// Bytes that all attempts of a group spilled from memory.
@@ -170,6 +166,7 @@ impl Figures {
         let flow = |kind| Flow::of(kind, group, &winners, slowest.map(|(_, row)| row));
         Self {
             tasks: stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64),
+            scored: scored_tasks(stage, group),
             stage_time: stage.duration(),
             run_time: run_times(&times),
             slowest: slowest.map(|(_, row)| Slowest::of(app, group, row)).unwrap_or_default(),

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::containers::life;
 use super::losses::{Loss, lost_executors};
+use super::stage_figures::scored_tasks;
 use super::stage_text::{first_line, label};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
@@ -76,7 +77,10 @@ struct Failed(Failing);
 struct Bad<'a> {
     stage: &'a Stage,
     failures: Failures,
+    /// Tasks that it announced.
     tasks: u64,
+    /// Tasks for the score.
+    scored: u64,
     severity: Severity,
 }
 
@@ -124,7 +128,8 @@ impl Failing {
             }
             _ => self.by_share(&failures, tasks),
         };
-        (severity > Severity::None).then_some(Bad { stage, failures, tasks, severity })
+        let scored = scored_tasks(stage, group);
+        (severity > Severity::None).then_some(Bad { stage, failures, tasks, scored, severity })
     }
 
     fn by_share(&self, failures: &Failures, tasks: u64) -> Severity {
@@ -147,11 +152,11 @@ impl Failing {
     }
 
     fn finding(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> Judgement {
-        let Bad { stage, failures, tasks, severity } = bad;
+        let Bad { stage, failures, tasks, scored, severity } = bad;
         Judgement {
             severity: *severity,
             subject: Subject::Stage(stage.id),
-            tasks: *tasks,
+            tasks: *scored,
             message: self.message(app, (spark, done), bad),
             evidence: failures.evidence(*tasks, stage.failure.as_deref().map(first_line)),
             advice: advice::against(app, spark, failures, stage.status == StageStatus::Complete),
@@ -159,7 +164,7 @@ impl Failing {
     }
 
     fn message(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> String {
-        let Bad { stage, failures, tasks, severity } = bad;
+        let Bad { stage, failures, tasks, severity, .. } = bad;
         let failed = stage.status == StageStatus::Failed;
         let end = match (failed, done.later_than(stage)) {
             (true, false) => "the stage failed, ",

@@ -79,7 +79,7 @@ impl SparkCounts {
 fn stages(spark: &Spark) -> StageCounts {
     let ended = |status| spark.stages.iter().filter(|stage| stage.status == status).count() as u64;
     let submitted = spark.stages.len() as u64;
-    let shows_all = !spark.gaps.compacted && spark.gaps.unread == 0;
+    let shows_all = !spark.gaps.compacted && spark.gaps.unread == 0 && spark.gaps.limit.is_none();
     let skipped = shows_all.then(|| skipped(spark));
     StageCounts {
         total: submitted + skipped.unwrap_or_default(),
@@ -94,7 +94,7 @@ fn skipped(spark: &Spark) -> u64 {
     let mut all_ended: BTreeMap<u32, bool> = BTreeMap::new();
     for job in &spark.jobs {
         for &stage in &job.stages {
-            *all_ended.entry(stage).or_insert(true) &= job.result.is_some();
+            *all_ended.entry(stage).or_insert(true) &= job.has_end;
         }
     }
     for stage in &spark.stages {

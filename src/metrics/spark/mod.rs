@@ -89,7 +89,7 @@ impl Metrics {
             cores_used: tasks.cores,
             cores_idle: held.zip(tasks.cores).map(|(held, used)| held - used),
             tasks: vec![("task", task_counts(app))],
-            spark: Some(SparkCounts::of(spark)),
+            spark: counts(app, spark),
         }
     }
 }
@@ -106,9 +106,19 @@ pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> 
     Some((one, alike.filter_map(|executor| lives::needed(&executor.peaks, params)).collect()))
 }
 
-/// Over all stages: reports have one entry for all tasks of an application.
-fn task_counts(app: &Application) -> TaskCounts {
-    app.groups.iter().map(TaskCounts::of).fold(TaskCounts::default(), TaskCounts::plus)
+/// Over all stages: reports have one entry for all tasks of an application. Nothing is known where a limit came before
+/// the first task.
+fn task_counts(app: &Application) -> Option<TaskCounts> {
+    if app.limit.is_some() && app.groups.is_empty() {
+        return None;
+    }
+    Some(app.groups.iter().map(TaskCounts::of).fold(TaskCounts::default(), TaskCounts::plus))
+}
+
+fn counts(app: &Application, spark: &Spark) -> Option<SparkCounts> {
+    let shows_nothing = spark.jobs.is_empty() && spark.stages.is_empty() && spark.executors.is_empty();
+    let is_cut = app.limit.is_some() && shows_nothing;
+    (!is_cut).then(|| SparkCounts::of(spark))
 }
 
 /// Whether the log shows every executor from its beginning to its end.

@@ -187,7 +187,7 @@ fn attempts_that_come_to_nothing_cost_their_slot() {
     same(metrics.losing_attempts.map(crate::units::MbMillis::as_gb_hours), 0.0);
     same(metrics.cores_used.map(crate::units::CoreMillis::as_core_hours), 2.0 * (1.0 + 1.0 + 3.0));
     same(metrics.cores_idle.map(crate::units::CoreMillis::as_core_hours), 8.0 * 8.0 - 10.0);
-    let counts = metrics.tasks[0].1;
+    let counts = metrics.tasks[0].1.unwrap();
     assert_eq!((counts.total, counts.attempts, counts.failed, counts.killed), (3, 3, 1, 1));
 }
 
@@ -219,6 +219,7 @@ fn an_executor_is_waited_for_while_it_is_wanted() {
     let job = |submitted, completed| Job {
         submitted_at: at(submitted),
         completed_at: at(completed),
+        has_end: true,
         result: Some(JobResult::Succeeded),
         ..Job::new(0)
     };
@@ -241,7 +242,12 @@ fn an_executor_is_waited_for_while_it_is_wanted() {
 fn stages_that_no_job_still_waits_for_are_skipped() {
     let mut app = app(&[("spark.master", "yarn")], vec![executor("1", 1, 0, Some(5))]);
     spark(&mut app).executors[0].removed_reason = Some("Command exited with code 137".to_owned());
-    let job = |id, stages: &[u32], result| Job { stages: stages.to_vec(), result, ..Job::new(id) };
+    let job = |id, stages: &[u32], result: Option<JobResult>| Job {
+        stages: stages.to_vec(),
+        has_end: result.is_some(),
+        result,
+        ..Job::new(id)
+    };
     let spark = spark(&mut app);
     spark.jobs = vec![
         job(0, &[0, 1, 2], Some(JobResult::Succeeded)),

@@ -1,6 +1,7 @@
 //! Executors: their lives, their sizes, and the peaks of their memory.
 
 use crate::model::Symbol;
+use crate::model::counters::CounterMask;
 use crate::units::{Bytes, Millis, Timestamp};
 
 macro_rules! executor_metrics {
@@ -80,9 +81,12 @@ impl ExecutorMetric {
 /// The highest value of each executor metric that was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peaks {
-    /// −1 where there is none, as Spark writes it, too.
+    /// −1 where there is none, as Spark writes it, too; [`UNREAD`] where one could not be read.
     values: [i64; ExecutorMetric::COUNT],
 }
+
+/// Higher than any value, so that no later one hides it.
+const UNREAD: i64 = i64::MAX;
 
 impl Default for Peaks {
     fn default() -> Self {
@@ -91,10 +95,23 @@ impl Default for Peaks {
 }
 
 impl Peaks {
-    /// The highest value of `metric`; `None` where the log has none.
+    /// The highest value of `metric`; `None` where the log has none, or one that cannot be read.
     #[must_use]
     pub fn get(&self, metric: ExecutorMetric) -> Option<u64> {
-        self.values.get(metric as usize).and_then(|&value| u64::try_from(value).ok())
+        let value = self.values.get(metric as usize).filter(|value| **value != UNREAD);
+        value.and_then(|&value| u64::try_from(value).ok())
+    }
+
+    /// How many metrics have values that cannot be read, and so no highest one.
+    #[must_use]
+    pub fn unread(&self) -> usize {
+        self.values.iter().filter(|value| **value == UNREAD).count()
+    }
+
+    /// What is added up of these metrics; `None` where a value of one cannot be read.
+    fn readable<const N: usize>(&self, metrics: [ExecutorMetric; N]) -> Option<[Option<u64>; N]> {
+        let all = metrics.iter().all(|metric| self.values.get(*metric as usize) != Some(&UNREAD));
+        all.then(|| metrics.map(|metric| self.get(metric)))
     }
 
     /// As [`Peaks::get`], with 0 as absent: what Spark writes where it does not measure.
@@ -112,8 +129,17 @@ impl Peaks {
     /// The highest execution and storage memory together, on the heap and off it.
     #[must_use]
     pub fn unified(&self) -> Option<Bytes> {
-        let on = self.get(ExecutorMetric::OnHeapUnifiedMemory);
-        let off = self.get(ExecutorMetric::OffHeapUnifiedMemory);
+        self.on_and_off(ExecutorMetric::OnHeapUnifiedMemory, ExecutorMetric::OffHeapUnifiedMemory)
+    }
+
+    /// The highest storage memory, on the heap and off it.
+    #[must_use]
+    pub fn storage(&self) -> Option<Bytes> {
+        self.on_and_off(ExecutorMetric::OnHeapStorageMemory, ExecutorMetric::OffHeapStorageMemory)
+    }
+
+    fn on_and_off(&self, on: ExecutorMetric, off: ExecutorMetric) -> Option<Bytes> {
+        let [on, off] = self.readable([on, off])?;
         if on.is_none() && off.is_none() {
             return None;
         }
@@ -127,7 +153,8 @@ impl Peaks {
         let jvm = self.measured(ExecutorMetric::ProcessTreeJvmRssMemory)?;
         let children =
             [ExecutorMetric::ProcessTreePythonRssMemory, ExecutorMetric::ProcessTreeOtherRssMemory];
-        Some(jvm + children.into_iter().filter_map(|metric| self.measured(metric)).sum())
+        let children = self.readable(children)?;
+        Some(jvm + children.into_iter().flatten().map(Bytes::new).sum())
     }
 
     /// Takes over a value of the metric in this place of [`ExecutorMetric::ALL`] if it is higher; negative ones
@@ -137,6 +164,11 @@ impl Peaks {
         if let Some(known) = self.values.get_mut(place) {
             *known = value.max(*known);
         }
+    }
+
+    /// Notes that a value of the metric in this place cannot be read.
+    pub(crate) fn lose_at(&mut self, place: usize) {
+        self.raise_at(place, UNREAD);
     }
 
     /// Takes over a value of the metric in this place, whatever was there.
@@ -173,7 +205,7 @@ pub struct StorageMemory {
 }
 
 /// What the tasks of one executor add up to, over all attempts whose end the log tells. A sum is `None` where no
-/// attempt reports it.
+/// attempt reports it, or one reports what cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ExecutorTotals {
     /// Task attempts, ended or not.
@@ -204,6 +236,8 @@ pub struct ExecutorTotals {
     pub memory_spilled: Option<Bytes>,
     /// "Disk Bytes Spilled": size on disk of what was spilled.
     pub disk_spilled: Option<Bytes>,
+    /// The counters that cannot be read for some attempt.
+    pub unread: CounterMask,
 }
 
 /// One executor, or the driver.

@@ -1,5 +1,7 @@
 //! What a log announces and does not deliver. Verdicts that rest on it say so.
 
+use crate::limits::Remainder;
+
 /// A part of the model that verdicts rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Facet {
@@ -23,6 +25,8 @@ pub struct Gaps {
     pub tasks: u64,
     /// Attempts without an end whose task was done by another attempt.
     pub attempts: u64,
+    /// Numbers that tasks and executors report and that cannot be read.
+    pub counters: u64,
     /// Ends of tasks whose start is missing.
     pub starts: u64,
     /// Stage attempts without an end, or without a beginning.
@@ -39,6 +43,8 @@ pub struct Gaps {
     pub configuration: bool,
     /// Whether a history server's compaction has dropped the tasks of finished jobs.
     pub compacted: bool,
+    /// What a limit has left, where one was reached.
+    pub limit: Option<Remainder>,
     /// Lines that could not be read, or whole parts that are missing: anything may have been in them.
     pub unread: u64,
 }
@@ -53,6 +59,10 @@ impl Gaps {
     /// Why what rests on `facets` is partial, in words to follow "because"; `None` where nothing of it is missing.
     #[must_use]
     pub fn reason(&self, facets: &[Facet]) -> Option<String> {
+        // Most of what is missing behind a limit is missing because of it.
+        if let Some(limit) = self.limit.filter(|_| !facets.is_empty()) {
+            return Some(limit.to_string());
+        }
         let mut reasons = Vec::new();
         let mut say = |facet, missing: bool, text: String| {
             if missing && facets.contains(&facet) && !reasons.contains(&text) {
@@ -72,6 +82,11 @@ impl Gaps {
             Facet::Tasks,
             self.tasks > 0,
             plural(self.tasks, "task has no known end", "tasks have no known end"),
+        );
+        say(
+            Facet::Tasks,
+            self.counters > 0,
+            plural(self.counters, "number of a task cannot be read", "numbers of tasks cannot be read"),
         );
         say(
             Facet::Stages,

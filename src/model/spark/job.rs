@@ -20,7 +20,9 @@ pub struct Job {
     pub submitted_at: Option<Timestamp>,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// How it ended; `None` where the log does not tell its end.
+    /// Whether the log tells its end.
+    pub has_end: bool,
+    /// How it ended; `None` where the log does not tell its end, or in a word that Spark does not have.
     pub result: Option<JobResult>,
     /// What the log says about a failure, cut to a few lines.
     pub failure: Option<String>,
@@ -40,6 +42,7 @@ impl Job {
             id,
             submitted_at: None,
             completed_at: None,
+            has_end: false,
             result: None,
             failure: None,
             stages: Vec::new(),

@@ -1,7 +1,9 @@
 //! The attempts of a group, a row each, a column for every fact and counter.
 
 use super::{EndReason, Locality, Outcome};
-use crate::model::counters::{Counter, CounterSet, OtherCounter};
+use rustc_hash::FxHashMap;
+
+use crate::model::counters::{Counter, CounterMask, CounterSet, OtherCounter};
 use crate::model::{Column, ProgressLog, ProgressSplits, Symbol};
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -19,6 +21,10 @@ pub struct Attempts {
     other_counters: Vec<(u32, OtherCounter)>,
     diagnostics: Vec<(u32, Symbol)>,
     progress: ProgressLog,
+    /// Counters that the history has and that cannot be read, by row.
+    unread: FxHashMap<u32, CounterMask>,
+    /// Those of any row.
+    any_unread: CounterMask,
 }
 
 /// Moments in the life of an attempt.
@@ -240,6 +246,48 @@ impl Attempts {
         self.count(row, counter).map(Millis::new)
     }
 
+    /// The counters that the history has for an attempt and that are no numbers of theirs: text, negative, or beyond
+    /// all bounds.
+    #[must_use]
+    pub fn unread(&self, row: usize) -> CounterMask {
+        if self.any_unread.is_empty() {
+            return CounterMask::default();
+        }
+        let row = u32::try_from(row).ok();
+        row.and_then(|row| self.unread.get(&row)).copied().unwrap_or_default()
+    }
+
+    /// The counters that cannot be read for some attempt: their sums are unknown.
+    #[must_use]
+    pub fn any_unread(&self) -> CounterMask {
+        self.any_unread
+    }
+
+    /// What these counters of an attempt add up to; `None` where it has none of them, or one cannot be read.
+    #[must_use]
+    pub fn total(&self, row: usize, counters: &[Counter]) -> Option<u64> {
+        if self.unread(row).has_any(counters) {
+            return None;
+        }
+        let known = counters.iter().filter_map(|&counter| self.count(row, counter));
+        known.reduce(u64::saturating_add)
+    }
+
+    /// What these counters add up to over all attempts; `None` where no attempt has one of them, or one of any cannot
+    /// be read.
+    #[must_use]
+    pub fn sum(&self, counters: &[Counter]) -> Option<u64> {
+        if self.any_unread.has_any(counters) {
+            return None;
+        }
+        let columns = || counters.iter().filter_map(|&counter| self.counter_column(counter));
+        // Most stages spill nothing, and read either input or shuffle data.
+        if columns().all(|column| column.single_value() == Some(0)) {
+            return columns().any(|column| !column.is_absent()).then_some(0);
+        }
+        (0..self.len()).filter_map(|row| self.total(row, counters)).reduce(u64::saturating_add)
+    }
+
     /// The column of a counter; it may be shorter than the table where later attempts have no value.
     #[must_use]
     pub fn counter_column(&self, counter: Counter) -> Option<&Column> {
@@ -317,11 +365,22 @@ impl Attempts {
         }
     }
 
-    /// A value that no attempt can reach is unknown.
+    /// A value that no attempt can have is unknown.
     #[inline]
     pub(crate) fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
+        if value.is_some_and(|value| !(0..=MOST_OF_A_COUNTER).contains(&value)) {
+            self.lose_counter(row, counter);
+        }
         let value = value.filter(|value| *value <= MOST_OF_A_COUNTER);
         self.counters.set(counter.index(), row, value);
+    }
+
+    /// Notes that the history has a counter that cannot be read.
+    pub(crate) fn lose_counter(&mut self, row: usize, counter: Counter) {
+        if let Ok(row) = u32::try_from(row) {
+            self.unread.entry(row).or_default().insert(counter);
+            self.any_unread.insert(counter);
+        }
     }
 
     pub(crate) fn set_diagnostics(&mut self, row: usize, text: Symbol) {
@@ -354,5 +413,6 @@ impl Attempts {
         self.outcomes.shrink_to_fit();
         self.other_counters.shrink_to_fit();
         self.progress.shrink();
+        self.unread.shrink_to_fit();
     }
 }

@@ -155,6 +155,9 @@ impl Jobs {
             if gap {
                 job.builder.lose_event();
             }
+            if let Some(option) = ending.limit.filter(|_| !job.ended) {
+                job.builder.reach_limit(option);
+            }
             let (application, found) = job.builder.finish(ending.cut && !job.ended);
             applications.push(application);
             problems.merge(found);

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::lexer::{Dialect, Record, parse_record, starts_known_record, starts_record, value_len};
 use crate::input::window::{ByteWindow, LineReader, NextLine};
-use crate::limits::{self, Limits};
+use crate::limits::{self, LimitReached, Limits};
 use crate::model::conf::Conf;
 use crate::parse::problem::{Level, Position, Problems};
 use crate::parse::{jobconf, too_long};
@@ -25,6 +25,8 @@ pub struct Ending {
     pub problems: Problems,
     /// Whether the source could not be read to its end, or ended inside a record.
     pub cut: bool,
+    /// The option of the limit that ended the reading.
+    pub limit: Option<&'static str>,
 }
 
 /// Reads a source to its end.
@@ -48,6 +50,7 @@ pub(super) fn read_within<R: Read>(
             // What was read before the error still comes out as a line.
             Err(error) => {
                 let code = limits::code_of(&error, "truncated");
+                assembler.ending.limit = limits::behind(&error).map(LimitReached::option);
                 assembler
                     .cut(code, None, || format!("reading stopped: {error}; what was read before is used"));
             }

@@ -141,6 +141,7 @@ impl History<'_> {
 
     fn too_large(&mut self, offset: u64) -> bool {
         let (events, most) = (self.events, Bytes::new(self.max_event_len as u64));
+        self.builder.reach_limit("--max-line");
         self.builder.problems().warn(limits::REACHED, Some(Position::Byte(offset)), || {
             format!(
                 "an event is larger than {most}; binary histories have no marks to go on from, so only the {events} \
@@ -154,6 +155,9 @@ impl History<'_> {
     fn truncated(&mut self, offset: u64, failure: Option<&io::Error>) -> bool {
         let events = self.events;
         let code = failure.map_or("truncated", |error| limits::code_of(error, "truncated"));
+        if let Some(error) = failure {
+            self.builder.stop(error);
+        }
         self.builder.problems().warn(code, Some(Position::Byte(offset)), || match failure {
             Some(error) => {
                 format!("the source cannot be read further: {error}; only {events} events were read")

@@ -48,6 +48,7 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
             Err(error) => {
                 damaged = true;
                 let code = limits::code_of(&error, "truncated");
+                reader.builder.stop(&error);
                 reader.builder.problems().warn(code, None, || {
                     format!("the history could not be read to its end: {error}; what came before is used")
                 });
@@ -173,7 +174,7 @@ impl<'a> Decoder<'a, '_> {
     /// `{"type": …, "event": {…}}`, in any order; returns the type.
     fn event(&mut self, cursor: &mut Cursor<'a>) -> Scan<RawStr<'a>> {
         let mut type_name = None;
-        members(cursor, |cursor, key| match key.bytes {
+        members(cursor, |cursor, key| match &*plain(key) {
             b"type" => {
                 type_name = Some(cursor.string()?);
                 Ok(())
@@ -187,11 +188,12 @@ impl<'a> Decoder<'a, '_> {
     /// The event's record, with or without the name of its union branch around it.
     fn body(&mut self, cursor: &mut Cursor<'a>, wrappers: usize) -> Scan<()> {
         members(cursor, |cursor, key| {
-            let known = std::str::from_utf8(key.bytes).ok().and_then(slot);
+            let key = plain(key);
+            let known = std::str::from_utf8(&key).ok().and_then(slot);
             match known {
                 Some(slot) => self.value(cursor, slot, MAX_WRAPPERS),
                 // `acls` is the only field of any version whose value is an object of free keys.
-                None if cursor.peek() == Some(b'{') && wrappers > 0 && key.bytes != b"acls" => {
+                None if cursor.peek() == Some(b'{') && wrappers > 0 && *key != *b"acls" => {
                     self.body(cursor, wrappers - 1)
                 }
                 None => self.skip(cursor),
@@ -265,7 +267,7 @@ impl CounterReader<'_> {
     fn read(&mut self, cursor: &mut Cursor<'_>, wrappers: usize) -> Scan<()> {
         let bytes = cursor.rest();
         // An event that has its counters twice is none of Hadoop's.
-        let alone = self.set.is_empty();
+        let alone = self.set.is_empty() && !self.set.has_unreadable;
         if alone && let Some(len) = self.names.known().read::<Integer>(0, bytes, self.set) {
             cursor.skip(len);
             return Ok(());
@@ -282,7 +284,7 @@ impl CounterReader<'_> {
 
     /// `{"name": …, "groups": […]}`, with or without the name of its union branch around it.
     fn counters(&mut self, cursor: &mut Cursor<'_>, wrappers: usize) -> Scan<()> {
-        members(cursor, |cursor, key| match key.bytes {
+        members(cursor, |cursor, key| match &*plain(key) {
             b"groups" => elements(cursor, |cursor| self.group(cursor)),
             _ if cursor.peek() == Some(b'{') && wrappers > 0 => {
                 // How many more may follow depends on how many were met before.
@@ -295,14 +297,29 @@ impl CounterReader<'_> {
 
     fn group(&mut self, cursor: &mut Cursor<'_>) -> Scan<()> {
         let mut group = None;
-        members(cursor, |cursor, key| match (key.bytes, group) {
+        let mut without_name = Vec::new();
+        members(cursor, |cursor, key| match (&*plain(key), group) {
             (b"name", _) => {
                 group = Some(self.names.group(&cursor.string()?.text()));
                 Ok(())
             }
             (b"counts", Some(group)) => elements(cursor, |cursor| self.counter(cursor, group)),
+            (b"counts", None) => {
+                without_name.push(*cursor);
+                cursor.skip_value()
+            }
             _ => cursor.skip_value(),
-        })
+        })?;
+        if without_name.is_empty() {
+            return Ok(());
+        }
+        self.names.known().trace().irregular();
+        let Some(group) = group else {
+            self.set.has_unreadable = true;
+            return Ok(());
+        };
+        let mut counts = without_name.into_iter();
+        counts.try_for_each(|mut counts| elements(&mut counts, |cursor| self.counter(cursor, group)))
     }
 
     fn counter(&mut self, cursor: &mut Cursor<'_>, group: GroupIndex) -> Scan<()> {
@@ -319,7 +336,7 @@ impl CounterReader<'_> {
         self.names.known().trace().irregular();
         let (mut name, mut value) = (None, None);
         members(cursor, |cursor, key| {
-            match key.bytes {
+            match &*plain(key) {
                 b"name" => name = Some(cursor.string()?),
                 b"value" => {
                     value = match cursor.peek() {
@@ -367,6 +384,11 @@ fn as_hadoop_writes_it<'a>(cursor: &mut Cursor<'a>) -> Scan<(&'a str, i64, usize
     let value = cursor.integer()?;
     cursor.literal(b"}")?;
     Ok((std::str::from_utf8(name).map_err(|_| Unexpected)?, value, value_at))
+}
+
+/// What a key says, escapes resolved.
+fn plain(key: RawStr<'_>) -> Cow<'_, [u8]> {
+    if key.escaped { Cow::Owned(key.text().into_owned().into_bytes()) } else { Cow::Borrowed(key.bytes) }
 }
 
 /// Calls `each` with every key of an object; `each` takes the value.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::build::StageRecord;
 use crate::model::counters::Counter;
-use crate::model::spark::{Executor, ExecutorMetric, ExecutorTotals};
+use crate::model::spark::{Executor, ExecutorTotals};
 use crate::model::table::{Attempts, Outcome, TimePoint};
 use crate::model::{Interner, Symbol};
 use crate::units::{Bytes, Millis};
@@ -48,6 +48,7 @@ fn add(executor: &mut Executor, attempts: &Attempts, row: usize) {
     executor.last_task_at = executor.last_task_at.max(finish);
     let totals = &mut executor.totals;
     totals.tasks += 1;
+    totals.unread.insert_all(attempts.unread(row));
     match attempts.outcome(row) {
         Outcome::Succeeded => totals.succeeded += 1,
         Outcome::Failed => totals.failed += 1,
@@ -75,14 +76,38 @@ fn raise<T: Copy + std::ops::Add<Output = T>>(sum: &mut Option<T>, part: Option<
     }
 }
 
+/// A sum of which a part cannot be read is unknown.
+pub(super) fn doubt_sums(totals: &mut ExecutorTotals) {
+    let unread = totals.unread;
+    if unread.is_empty() {
+        return;
+    }
+    let times = [
+        (&mut totals.run_time, Counter::ExecutorRunTime),
+        (&mut totals.cpu_time, Counter::CpuMilliseconds),
+        (&mut totals.gc_time, Counter::GcTimeMillis),
+    ];
+    for (sum, _) in times.into_iter().filter(|(_, counter)| unread.has(*counter)) {
+        *sum = None;
+    }
+    let sizes = [
+        (&mut totals.input, Counter::InputBytes),
+        (&mut totals.output, Counter::OutputBytes),
+        (&mut totals.shuffle_write, Counter::ShuffleBytesWritten),
+        (&mut totals.memory_spilled, Counter::MemoryBytesSpilled),
+        (&mut totals.disk_spilled, Counter::DiskBytesSpilled),
+    ];
+    for (sum, _) in sizes.into_iter().filter(|(_, counter)| unread.has(*counter)) {
+        *sum = None;
+    }
+    if unread.has_any(&[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]) {
+        totals.shuffle_read = None;
+    }
+}
+
 /// Since Spark 3.0 executors report their storage memory themselves.
 fn storage_from_metrics(executor: &mut Executor) {
-    let on_heap = executor.peaks.get(ExecutorMetric::OnHeapStorageMemory);
-    let off_heap = executor.peaks.get(ExecutorMetric::OffHeapStorageMemory);
-    if on_heap.is_some() || off_heap.is_some() {
-        let used = on_heap.unwrap_or_default().saturating_add(off_heap.unwrap_or_default());
-        executor.storage.peak_used = executor.storage.peak_used.max(Some(Bytes::new(used)));
-    }
+    executor.storage.peak_used = executor.storage.peak_used.max(executor.peaks.storage());
 }
 
 /// One process under two names.
@@ -117,6 +142,8 @@ pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
         shuffle_write: bytes(mine.shuffle_write, theirs.shuffle_write),
         memory_spilled: bytes(mine.memory_spilled, theirs.memory_spilled),
         disk_spilled: bytes(mine.disk_spilled, theirs.disk_spilled),
+        unread: mine.unread,
     };
+    one.totals.unread.insert_all(theirs.unread);
     one
 }

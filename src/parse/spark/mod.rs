@@ -170,7 +170,10 @@ fn read_part(
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
         let code = if cut { "truncated" } else { limits::code_of(&error, "damaged") };
         if !(cut && builder.seen.application_end) {
-            builder.spark.gaps.unread += u64::from(!cut);
+            match limits::behind(&error) {
+                Some(reached) => builder.limit = Some(reached.option()),
+                None => builder.spark.gaps.unread += u64::from(!cut),
+            }
             problems.warn(code, position, || {
                 format!("the log cannot be read to its end: {error}; what comes before was used")
             });

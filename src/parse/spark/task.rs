@@ -1,5 +1,6 @@
 //! Starts and ends of tasks: nine tenths of every log, so they are read without a detour.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -7,7 +8,7 @@ use memchr::memmem::Finder;
 use super::strings::{Local, Strings};
 use crate::model::counters::Counter;
 use crate::model::spark::{ExecutorMetric, Peaks};
-use crate::model::table::{EndReason, Locality};
+use crate::model::table::{EndReason, Locality, MOST_OF_A_COUNTER};
 use crate::parse::reading::cut;
 use crate::parse::scan::{Cursor, Scan};
 
@@ -59,6 +60,8 @@ pub(super) struct TaskInfo {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TaskMetrics {
     values: [i64; METRICS.len()],
+    /// A bit for each counter that is there and cannot be read.
+    unread: u32,
 }
 
 /// Stands for a counter that the task does not report.
@@ -66,7 +69,7 @@ const ABSENT: i64 = i64::MIN;
 
 impl Default for TaskMetrics {
     fn default() -> Self {
-        Self { values: [ABSENT; METRICS.len()] }
+        Self { values: [ABSENT; METRICS.len()], unread: 0 }
     }
 }
 
@@ -102,8 +105,17 @@ impl TaskMetrics {
         METRICS.into_iter().zip(self.values).filter(|(_, value)| *value != ABSENT)
     }
 
+    /// The counters that are there and cannot be read.
+    pub(super) fn unread(&self) -> impl Iterator<Item = Counter> + '_ {
+        METRICS
+            .into_iter()
+            .enumerate()
+            .filter(|(place, _)| self.unread >> place & 1 == 1)
+            .map(|(_, counter)| counter)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.values.iter().all(|&value| value == ABSENT)
+        self.unread == 0 && self.values.iter().all(|&value| value == ABSENT)
     }
 
     #[inline]
@@ -116,15 +128,43 @@ impl TaskMetrics {
     #[inline]
     fn read(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
         let value = cursor.integer_or_skip()?;
-        self.set(place, value.unwrap_or(ABSENT));
+        self.take(place, value);
         Ok(())
     }
 
     /// As [`TaskMetrics::read`], from nanoseconds to milliseconds.
     fn read_nanos(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
         let nanos = cursor.integer_or_skip()?;
-        self.set(place, nanos.map_or(ABSENT, |nanos| nanos / NANOS));
+        self.take(place, nanos.filter(|nanos| *nanos >= 0).map(|nanos| nanos / NANOS));
         Ok(())
+    }
+
+    /// No counter of a task is negative.
+    #[inline]
+    fn take(&mut self, place: usize, value: Option<i64>) {
+        match value {
+            Some(value) if value >= 0 => self.set(place, value),
+            _ => self.lose(place..place + 1),
+        }
+    }
+
+    fn lose(&mut self, places: Range<usize>) {
+        for place in places {
+            self.set(place, ABSENT);
+            self.unread |= 1 << place;
+        }
+    }
+
+    /// Whether an object with the counters in `places` comes next. Anything else is passed over, and they are lost
+    /// but for `null`, which is how others than Spark write that there are none.
+    fn group(&mut self, cursor: &mut Cursor<'_>, places: Range<usize>) -> Scan<bool> {
+        match cursor.peek() {
+            Some(b'{') => return Ok(true),
+            Some(b'n') => {}
+            _ => self.lose(places),
+        }
+        cursor.skip_value()?;
+        Ok(false)
     }
 }
 
@@ -336,9 +376,11 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
     let mut never_polled = false;
     let mut read = Peaks::default();
     cursor.members(&REFERENCES, |key, cursor| {
-        if let Some(value) = cursor.integer_or_skip()? {
-            never_polled |= key == ExecutorMetric::JvmHeapMemory as usize && value < 0;
-            read.raise_at(key, value);
+        let value = cursor.integer_or_skip()?;
+        never_polled |= key == ExecutorMetric::JvmHeapMemory as usize && value.is_some_and(|value| value < 0);
+        match value.filter(|value| *value <= MOST_OF_A_COUNTER) {
+            Some(value) => read.raise_at(key, value),
+            None => read.lose_at(key),
         }
         Ok(())
     })?;
@@ -371,6 +413,9 @@ fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, sh
     ];
     let metrics = &mut end.metrics;
     let blocks = &mut end.blocks;
+    if !metrics.group(cursor, 0..METRICS.len())? {
+        return Ok(());
+    }
     cursor.members(&KEYS, |key, cursor| match key {
         0 => {
             metrics.read(cursor, 0)?;
@@ -404,6 +449,9 @@ fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, shortcut: bo
         b"\"Local Bytes Read\":",
         b"\"Total Records Read\":",
     ];
+    if !metrics.group(cursor, 9..16)? {
+        return Ok(());
+    }
     cursor.members(&KEYS, |key, cursor| {
         metrics.read(cursor, 9 + key)?;
         if key == 6
@@ -419,6 +467,9 @@ fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, shortcut: bo
 fn shuffle_write(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> {
     const KEYS: [&[u8]; 3] =
         [b"\"Shuffle Bytes Written\":", b"\"Shuffle Write Time\":", b"\"Shuffle Records Written\":"];
+    if !metrics.group(cursor, 16..19)? {
+        return Ok(());
+    }
     cursor.members(&KEYS, |key, cursor| match key {
         1 => metrics.read_nanos(cursor, 17),
         _ => metrics.read(cursor, 16 + key),
@@ -429,6 +480,9 @@ fn shuffle_write(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()>
 fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, first: usize) -> Scan<()> {
     const KEYS: [&[u8]; 4] =
         [b"\"Bytes Read\":", b"\"Records Read\":", b"\"Bytes Written\":", b"\"Records Written\":"];
+    if !metrics.group(cursor, first..first + 2)? {
+        return Ok(());
+    }
     cursor.members(&KEYS, |key, cursor| metrics.read(cursor, first + key % 2))
 }
 

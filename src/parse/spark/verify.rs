@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{Builder, Seen};
 use super::event::InternalMetric;
-use crate::limits;
+use crate::limits::{self, Remainder};
 use crate::model::Status;
 use crate::model::counters::Counter;
 use crate::model::spark::{JobResult, StageStatus};
@@ -48,6 +48,7 @@ pub struct Wholeness {
 
 /// Fills in the gaps, the application's status and whether it is complete.
 pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mut Problems) {
+    limit(builder, problems);
     tasks(builder, problems);
     stages(builder, problems);
     jobs(builder, problems);
@@ -57,7 +58,6 @@ pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mu
     clocks(builder, problems);
     ends_of_tasks(builder, problems);
     rollovers(builder, problems);
-    limit(builder, problems);
     let gaps = &mut builder.spark.gaps;
     gaps.compacted = wholeness.compacted;
     gaps.unread += wholeness.missing_parts;
@@ -66,11 +66,16 @@ pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mu
 }
 
 fn limit(builder: &mut Builder, problems: &mut Problems) {
-    let beyond = builder.seen.beyond_limit;
-    if beyond > 0 {
-        builder.spark.gaps.unread += beyond;
+    if builder.seen.beyond_limit > 0 {
+        builder.limit.get_or_insert("--max-tasks");
         problems.warn(limits::REACHED, None, || too_many(&builder.limits));
     }
+    let stages = || builder.stages.iter();
+    builder.spark.gaps.limit = builder.limit.map(|option| Remainder {
+        option,
+        kept: stages().map(|record| record.group.tasks.len() as u64).sum(),
+        announced: stages().map(|record| record.stage.announced_tasks).sum(),
+    });
 }
 
 fn tasks(builder: &mut Builder, problems: &mut Problems) {
@@ -165,6 +170,46 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
         "events of tasks lack their ids and were passed over",
     );
     gaps.unread += lost + builder.seen.unusable_tasks;
+    gaps.counters += builder.seen.impossible_counters;
+    unread_numbers(builder, problems);
+}
+
+/// What the log calls a counter.
+const fn spark_name(counter: Counter) -> &'static str {
+    match counter {
+        Counter::GcTimeMillis => "JVM GC Time",
+        Counter::CpuMilliseconds => "Executor CPU Time",
+        counter => counter.name(),
+    }
+}
+
+/// Sums over what cannot be read are unknown.
+fn unread_numbers(builder: &mut Builder, problems: &mut Problems) {
+    let Seen { unread_counters, first_unread, .. } = builder.seen;
+    if let Some((counter, task)) = first_unread {
+        problems.warn("unreadable-counter", None, || {
+            let one = format!("{} of task {}", spark_name(counter), task.unwrap_or_default());
+            let what = counted(
+                unread_counters,
+                "counter of a task is no number from 0 on",
+                "counters of tasks are no numbers from 0 on",
+            );
+            let first = if unread_counters > 1 { "the first one is " } else { "" };
+            format!("{what}: {first}{one}; sums over it are unknown")
+        });
+    }
+    let executors = builder.spark.executors.iter().chain([&builder.spark.driver]);
+    let peaks: u64 = executors.map(|executor| executor.peaks.unread() as u64).sum();
+    if peaks > 0 {
+        problems.warn("unreadable-metric", None, || {
+            counted(
+                peaks,
+                "metric of an executor has a value that is no number; its peak is unknown",
+                "metrics of executors have values that are no numbers; their peaks are unknown",
+            )
+        });
+    }
+    builder.spark.gaps.counters += unread_counters + peaks;
 }
 
 /// What the tasks of a stage add up to when its end stands in the log, beside Spark's own sums.
@@ -185,6 +230,8 @@ impl Totals {
     pub(super) fn compare(&self, attempts: &Attempts) -> Sums {
         let mut sums = Sums::Agree;
         for ((_, counter), total) in COUNTERS.iter().zip(self.values) {
+            // That one cannot be read is told elsewhere.
+            let total = total.filter(|_| !attempts.any_unread().has(*counter));
             let Some(total) = total.map(i128::from) else { continue };
             let rows = 0..attempts.len();
             let sum: i128 = rows.filter_map(|row| attempts.counter(row, *counter)).map(i128::from).sum();
@@ -203,7 +250,17 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
     let without_end = builder.stages.iter().filter(|record| !record.completed).count() as u64;
     let without_start = builder.stages.iter().filter(|record| !record.submitted).count() as u64;
     let either = builder.stages.iter().filter(|record| !record.completed || !record.submitted).count() as u64;
-    builder.spark.gaps.stages = either;
+    let impossible = builder.stages.iter().filter(|record| record.impossible_tasks).count() as u64;
+    builder.spark.gaps.stages = either + impossible;
+    if impossible > 0 {
+        problems.warn("impossible-task-count", None, || {
+            counted(
+                impossible,
+                "stage announces a number of tasks that no stage can have; how many it has is unknown",
+                "stages announce numbers of tasks that no stage can have; how many they have is unknown",
+            )
+        });
+    }
     if without_end > 0 {
         problems.warn("stage-ends-missing", None, || {
             counted(without_end, "stage has no end in the log", "stages have no end in the log")
@@ -221,12 +278,22 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
 }
 
 fn jobs(builder: &mut Builder, problems: &mut Problems) {
-    let without_end = builder.jobs.iter().filter(|job| job.result.is_none()).count() as u64;
+    let without_end = builder.jobs.iter().filter(|job| !job.has_end).count() as u64;
+    let without_result = builder.jobs.iter().filter(|job| job.has_end && job.result.is_none()).count() as u64;
     let without_start = builder.seen.job_ends_without_start;
-    builder.spark.gaps.jobs = without_end + without_start;
+    builder.spark.gaps.jobs = without_end + without_start + without_result;
     if without_end > 0 {
         problems.warn("job-ends-missing", None, || {
             counted(without_end, "job has no end in the log", "jobs have no end in the log")
+        });
+    }
+    if without_result > 0 {
+        problems.warn("job-results-unknown", None, || {
+            counted(
+                without_result,
+                "job ended in another way than JobSucceeded and JobFailed, which are all that Spark has; how is unknown",
+                "jobs ended in another way than JobSucceeded and JobFailed, which are all that Spark has; how is unknown",
+            )
         });
     }
     if without_start > 0 {
@@ -365,10 +432,10 @@ fn status(builder: &Builder, wholeness: &Wholeness) -> Status {
         Some(_) => return Status::Failed,
         None => {}
     }
-    let last =
-        builder.jobs.iter().filter(|job| job.result.is_some()).max_by_key(|job| (job.completed_at, job.id));
-    match last.and_then(|job| job.result) {
-        Some(JobResult::Failed) => Status::Failed,
-        Some(JobResult::Succeeded) | None => Status::Succeeded,
+    let ended = builder.jobs.iter().filter(|job| job.has_end);
+    match ended.max_by_key(|job| (job.completed_at, job.id)).map(|job| job.result) {
+        Some(Some(JobResult::Failed)) => Status::Failed,
+        Some(None) => Status::Unknown,
+        Some(Some(JobResult::Succeeded)) | None => Status::Succeeded,
     }
 }

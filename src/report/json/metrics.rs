@@ -25,12 +25,12 @@ pub(super) struct MetricsView {
 #[derive(Serialize)]
 #[allow(clippy::struct_field_names)] // keys name their unit
 pub(super) struct TasksView {
-    total_count: u64,
-    succeeded_count: u64,
-    failed_count: u64,
-    killed_count: u64,
-    attempts_count: u64,
-    speculative_attempts_count: u64,
+    total_count: Option<u64>,
+    succeeded_count: Option<u64>,
+    failed_count: Option<u64>,
+    killed_count: Option<u64>,
+    attempts_count: Option<u64>,
+    speculative_attempts_count: Option<u64>,
 }
 
 pub(super) fn metrics(metrics: &Metrics) -> MetricsView {
@@ -53,14 +53,14 @@ pub(super) fn metrics(metrics: &Metrics) -> MetricsView {
     }
 }
 
-pub(super) fn task_counts(counts: TaskCounts) -> TasksView {
+pub(super) fn task_counts(counts: Option<TaskCounts>) -> TasksView {
     TasksView {
-        total_count: counts.total,
-        succeeded_count: counts.succeeded,
-        failed_count: counts.failed,
-        killed_count: counts.killed,
-        attempts_count: counts.attempts,
-        speculative_attempts_count: counts.speculative_attempts,
+        total_count: counts.map(|counts| counts.total),
+        succeeded_count: counts.map(|counts| counts.succeeded),
+        failed_count: counts.map(|counts| counts.failed),
+        killed_count: counts.map(|counts| counts.killed),
+        attempts_count: counts.map(|counts| counts.attempts),
+        speculative_attempts_count: counts.map(|counts| counts.speculative_attempts),
     }
 }
 

@@ -145,12 +145,12 @@ fn of_attempt<'a>(
         AttemptField::Counter(of) => counter(of).map(count),
         AttemptField::InputBytes => match app.engine {
             Engine::Spark => counter(Counter::InputBytes).map(count),
-            Engine::MapReduce => sum(Counter::INPUT_BYTES.into_iter().filter_map(counter)),
+            Engine::MapReduce => attempts.total(row, &Counter::INPUT_BYTES).map(count),
         },
         AttemptField::ShuffleBytesRead => match app.engine {
             Engine::Spark => {
                 let parts = [Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
-                sum(parts.into_iter().filter_map(counter))
+                attempts.total(row, &parts).map(count)
             }
             Engine::MapReduce => counter(Counter::ReduceShuffleBytes).map(count),
         },
@@ -182,10 +182,6 @@ fn of_attempt<'a>(
 #[allow(clippy::unnecessary_wraps)] // facts are options
 fn word<'a>(variant: &impl std::fmt::Debug) -> Option<Value<'a>> {
     Some(Value::Text(Cow::Owned(snake_case(&format!("{variant:?}")))))
-}
-
-fn sum<'a>(parts: impl Iterator<Item = u64>) -> Option<Value<'a>> {
-    parts.reduce(u64::saturating_add).map(count)
 }
 
 /// Shuffle, sort and reduce function of a reduce, where its moments are in order. Hadoop 1 leaves the end of the sort

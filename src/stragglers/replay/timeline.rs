@@ -212,6 +212,5 @@ fn records(group: &TaskGroup, row: usize) -> Option<f64> {
         TaskKind::Stage(_) => &[Counter::InputRecords, Counter::ShuffleRecordsRead],
         TaskKind::Setup | TaskKind::Cleanup => &[],
     };
-    let told = counters.iter().filter_map(|&counter| group.attempts.count(row, counter));
-    told.reduce(u64::saturating_add).map(|records| records as f64)
+    group.attempts.total(row, counters).map(|records| records as f64)
 }

@@ -46,7 +46,7 @@ fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Judgem
     Judgement {
         severity: stage.severity(limits),
         subject: Subject::Stage(stage.stage.id),
-        tasks: stage.figures.tasks,
+        tasks: stage.figures.scored,
         message: format!("{}: {}", label(stage.stage), parts(stage, limits).join("; ")),
         evidence: evidence(stage),
         advice: advice(facts, stage, limits),

@@ -1,0 +1,102 @@
+//! The job itself: its submission, its masters, its end.
+
+use super::{HistoryBuilder, MADE_UP_UNTIL};
+use crate::model::counters::CounterSet;
+use crate::model::{MasterAttempt, Status};
+use crate::parse::event::{EventFields, EventPayload};
+use crate::parse::problem::Position;
+use crate::parse::reading::set_text;
+use crate::units::Timestamp;
+
+impl HistoryBuilder {
+    pub(super) fn job_id(&mut self, fields: &EventFields<'_>) {
+        if let Some(id) = fields.job_id.as_deref()
+            && self.app.id.is_empty()
+        {
+            id.clone_into(&mut self.app.id);
+        }
+    }
+
+    pub(super) fn master_started(&mut self, fields: &EventFields<'_>) {
+        let moments = self.moments;
+        let node = self.node(fields.host.as_ref());
+        self.app.masters.push(MasterAttempt { started_at: moments.read(fields.start_time), node });
+    }
+
+    pub(super) fn job_submitted(&mut self, at: Position, fields: &EventFields<'_>) {
+        self.seen_submission = true;
+        self.moments.zero_is_one |= fields.submit_time == Some(0);
+        let moments = self.moments;
+        self.job_id(fields);
+        set_text(&mut self.app.name, fields.job_name.as_ref());
+        set_text(&mut self.app.user, fields.user.as_ref());
+        set_text(&mut self.app.queue, fields.queue.as_ref());
+        self.app.submitted_at = moments.read(fields.submit_time).or(self.app.submitted_at);
+        let missing = [
+            ("jobid", fields.job_id.is_none()),
+            ("jobName", fields.job_name.is_none()),
+            ("userName", fields.user.is_none()),
+            ("submitTime", fields.submit_time.is_none()),
+        ];
+        for (field, _) in missing.into_iter().filter(|(_, missing)| *missing) {
+            self.missing_field(at, "the submission of the job", field);
+        }
+    }
+
+    /// The submission is told twice; where the two differ, neither can be trusted.
+    pub(super) fn confirm_submission(&mut self, at: Position, again: Option<Timestamp>) {
+        match (self.app.submitted_at, again) {
+            (Some(first), Some(again)) if first != again => {
+                self.problems.warn("times-disagree", Some(at), || {
+                    "the history tells two times of the job's submission; the first is used".into()
+                });
+            }
+            (None, Some(_)) if !self.seen_submission => self.app.submitted_at = again,
+            _ => {}
+        }
+    }
+
+    /// A history that counts from 0 was made up and ends soon; beside moments of our time 0 is a moment that Hadoop does
+    /// not know.
+    pub(super) fn doubt_a_submission_in_1970(&mut self, fields: &EventFields<'_>) {
+        let ours = fields.launch_time.is_some_and(|launched| launched > MADE_UP_UNTIL.as_millis());
+        if ours && self.app.submitted_at.is_some_and(|submitted| submitted <= MADE_UP_UNTIL) {
+            self.app.submitted_at = None;
+            self.seen_submission = false;
+            self.moments.zero_is_one = false;
+        }
+    }
+
+    pub(super) fn job_inited(&mut self, fields: &EventFields<'_>) {
+        let moments = self.moments;
+        self.job_id(fields);
+        self.doubt_a_submission_in_1970(fields);
+        self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
+        let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
+        self.app.announced.maps = count(fields.total_maps).or(self.app.announced.maps);
+        self.app.announced.reduces = count(fields.total_reduces).or(self.app.announced.reduces);
+        self.app.uberized = fields.uberized.or(self.app.uberized);
+    }
+
+    pub(super) fn job_ended(
+        &mut self,
+        at: Position,
+        status: Status,
+        fields: &EventFields<'_>,
+        payload: &EventPayload,
+    ) {
+        let moments = self.moments;
+        self.job_id(fields);
+        self.seen_end = true;
+        self.app.status = status;
+        self.app.finished_at = moments.read(fields.finish_time).or(self.app.finished_at);
+        if fields.finish_time.is_none() {
+            self.missing_field(at, "the end of the job", "finishTime");
+        }
+        set_text(&mut self.app.diagnostics, fields.error.as_ref());
+        let keep = |set: &CounterSet| (!set.is_empty()).then(|| set.clone());
+        self.app.counters.total = keep(&payload.counters);
+        self.app.counters.map = keep(&payload.map_counters);
+        self.app.counters.reduce = keep(&payload.reduce_counters);
+    }
+}

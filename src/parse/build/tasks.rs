@@ -1,0 +1,258 @@
+//! Tasks and their attempts.
+
+use super::{Clocks, HistoryBuilder, KINDS, TaskRow};
+use crate::limits;
+use crate::model::Symbol;
+use crate::model::table::{MOST_OF_A_COUNTER, Outcome, TimePoint};
+use crate::parse::event::{EventFields, EventPayload};
+use crate::parse::hosts::host_and_rack;
+use crate::parse::ids::{AttemptId, TaskId, job_id_of_task};
+use crate::parse::problem::Position;
+use crate::parse::reading::{MAX_TEXT_LEN, cut, locality, task_kind};
+use crate::parse::{too_many, verify};
+
+impl HistoryBuilder {
+    pub(super) fn task_started(&mut self, at: Position, fields: &EventFields<'_>) {
+        let moments = self.moments;
+        let Some(task) = self.task(at, fields) else { return };
+        let hosts: Vec<Symbol> = fields
+            .split_locations
+            .as_deref()
+            .unwrap_or_default()
+            .split(',')
+            .filter_map(|location| host_and_rack(location).0)
+            .filter_map(|host| self.app.strings.intern(host))
+            .collect();
+        let row = task.row as usize;
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        if group.tasks.start(row).is_none() {
+            group.tasks.set_start(row, moments.read(fields.start_time));
+        }
+        group.tasks.set_split_hosts(row, hosts);
+    }
+
+    pub(super) fn task_finished(&mut self, at: Position, fields: &EventFields<'_>, payload: &EventPayload) {
+        let moments = self.moments;
+        let Some(task) = self.task(at, fields) else { return };
+        let named = fields.successful_attempt_id.as_deref().and_then(AttemptId::parse);
+        let attempt = named.and_then(|id| self.attempt_row(task, id));
+        let row = task.row as usize;
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let finish = moments.read(fields.finish_time);
+        group.tasks.set_outcome(row, Outcome::Succeeded);
+        group.tasks.set_finish(row, finish);
+        let Some(attempt) = attempt.or_else(|| group.tasks.representative(row)) else { return };
+        group.tasks.set_representative(row, Some(attempt));
+        if group.attempts.outcome(attempt) == Outcome::Unfinished {
+            // The attempt's own end is missing; the end of its task tells the same.
+            self.lost_events = true;
+            group.attempts.set_outcome(attempt, Outcome::Succeeded);
+            group.attempts.set_time(attempt, TimePoint::Finish, finish);
+            group.attempts.set_counters(attempt, &payload.counters);
+            self.problems.warn("attempt-end-missing", Some(at), || {
+                "a task succeeded, but its attempt's own end is missing; its phases are unknown".into()
+            });
+            return;
+        }
+        // Before YARN (0.21, 0.22) there was no master, and task trackers kept attempts' times.
+        let clocks = if self.app.masters.is_empty() { Clocks::Trackers } else { self.clocks };
+        verify::reconcile_times(&mut self.problems, at, group, attempt, finish, clocks);
+        verify::reconcile_counters(&mut self.problems, at, group, attempt, &payload.counters);
+    }
+
+    pub(super) fn task_failed(&mut self, at: Position, fields: &EventFields<'_>) {
+        let moments = self.moments;
+        let Some(task) = self.task(at, fields) else { return };
+        let cause = fields.failed_due_to_attempt.as_deref().and_then(AttemptId::parse);
+        let cause = cause.and_then(|id| self.attempt_row(task, id));
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let row = task.row as usize;
+        let killed = fields.status.as_deref() == Some("KILLED");
+        group.tasks.set_outcome(row, if killed { Outcome::Killed } else { Outcome::Failed });
+        group.tasks.set_finish(row, moments.read(fields.finish_time));
+        if cause.is_some() {
+            group.tasks.set_representative(row, cause);
+        }
+    }
+
+    pub(super) fn attempt_started(&mut self, at: Position, fields: &EventFields<'_>) {
+        let moments = self.moments;
+        let Some((task, attempt)) = self.attempt(at, fields) else { return };
+        let (node, rack) = self.place(fields);
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let attempts = &mut group.attempts;
+        attempts.set_time(attempt, TimePoint::Start, moments.read(fields.start_time));
+        if fields.start_time.is_none() {
+            self.lost_events = true;
+            self.missing_field(at, "the start of an attempt", "startTime");
+        }
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let attempts = &mut group.attempts;
+        if node.is_some() {
+            attempts.set_node(attempt, node);
+        }
+        if rack.is_some() {
+            attempts.set_rack(attempt, rack);
+        }
+        attempts.set_locality(attempt, fields.locality.as_deref().and_then(locality));
+        attempts.set_speculative(
+            attempt,
+            match fields.avataar.as_deref() {
+                Some("SPECULATIVE") => Some(true),
+                Some("VIRGIN") => Some(false),
+                _ => None,
+            },
+        );
+    }
+
+    pub(super) fn attempt_ended(
+        &mut self,
+        at: Position,
+        outcome: Outcome,
+        fields: &EventFields<'_>,
+        payload: &EventPayload,
+    ) {
+        let moments = self.moments;
+        let before = self.attempt_count();
+        let Some((task, attempt)) = self.attempt(at, fields) else { return };
+        let never_started = self.attempt_count() > before;
+        let (node, rack) = self.place(fields);
+        let finish = moments.read(fields.finish_time);
+        if fields.finish_time.is_none() {
+            self.lost_events = true;
+            self.missing_field(at, "the end of an attempt", "finishTime");
+        }
+        let text = fields.error.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        let text = text.and_then(|text| self.app.strings.intern(cut(text, MAX_TEXT_LEN)));
+        let Some(group) = self.groups.get_mut(task.group) else { return };
+        let attempts = &mut group.attempts;
+        // A map that succeeded is declared failed or killed later when its output is lost: it ended once.
+        let ended_before = attempts.time(attempt, TimePoint::Finish).is_some();
+        attempts.set_outcome(attempt, outcome);
+        if node.is_some() {
+            attempts.set_node(attempt, node);
+        }
+        if rack.is_some() {
+            attempts.set_rack(attempt, rack);
+        }
+        if let Some(text) = text {
+            attempts.set_diagnostics(attempt, text);
+        }
+        if ended_before {
+            return;
+        }
+        if never_started && outcome == Outcome::Succeeded {
+            self.lost_events = true;
+            self.problems.warn("attempt-start-missing", Some(at), || {
+                "an attempt succeeded, but its start is missing; its run time is unknown".into()
+            });
+        }
+        if payload.counters.iter().any(|(_, value)| value > MOST_OF_A_COUNTER) {
+            self.problems.warn("impossible-counter", Some(at), || {
+                "a counter of an attempt is larger than any can be; it is taken for unknown".into()
+            });
+        }
+        if payload.counters.iter().any(|(_, value)| value < 0) {
+            self.problems.warn("negative-counter", Some(at), || {
+                "a counter of an attempt is negative; it is taken for unknown".into()
+            });
+        }
+        attempts.set_time(attempt, TimePoint::Finish, finish);
+        attempts.set_time(attempt, TimePoint::MapFinish, moments.read(fields.map_finish_time));
+        attempts.set_time(attempt, TimePoint::ShuffleFinish, moments.read(fields.shuffle_finish_time));
+        attempts.set_time(attempt, TimePoint::SortFinish, moments.read(fields.sort_finish_time));
+        attempts.set_counters(attempt, &payload.counters);
+        attempts.set_progress(attempt, &payload.progress);
+        if outcome == Outcome::Succeeded {
+            group.tasks.set_representative(task.row as usize, Some(attempt));
+        }
+    }
+
+    fn attempt_count(&self) -> usize {
+        self.groups.iter().map(|group| group.attempts.len()).sum()
+    }
+
+    /// The row of the event's task, new or known.
+    fn task(&mut self, at: Position, fields: &EventFields<'_>) -> Option<TaskRow> {
+        let id = fields.task_id.as_deref().and_then(TaskId::parse);
+        let Some(id) = id else {
+            self.lost_events = true;
+            let shown = fields.task_id.as_deref().unwrap_or("none").to_owned();
+            self.problems.warn("bad-task-id", Some(at), || {
+                format!(
+                    "an event of a task has no readable task id ({}); it was passed over",
+                    cut(&shown, 80)
+                )
+            });
+            return None;
+        };
+        self.task_row(id, fields)
+    }
+
+    /// The rows of the event's task and attempt, new or known.
+    fn attempt(&mut self, at: Position, fields: &EventFields<'_>) -> Option<(TaskRow, usize)> {
+        let id = fields.attempt_id.as_deref().and_then(AttemptId::parse);
+        let Some(id) = id else {
+            self.lost_events = true;
+            let shown = fields.attempt_id.as_deref().unwrap_or("none").to_owned();
+            self.problems.warn("bad-attempt-id", Some(at), || {
+                format!("an event of an attempt has no readable id ({}); it was passed over", cut(&shown, 80))
+            });
+            return None;
+        };
+        let task = self.task_row(id.task, fields)?;
+        Some((task, self.attempt_row(task, id)?))
+    }
+
+    fn task_row(&mut self, id: TaskId, fields: &EventFields<'_>) -> Option<TaskRow> {
+        if let Some(known) = self.tasks.get(id) {
+            return Some(known);
+        }
+        if self.app.id.is_empty()
+            && let Some(text) = fields.task_id.as_deref().or(fields.attempt_id.as_deref())
+            && let Some(job) = job_id_of_task(text)
+        {
+            self.app.id = job;
+        }
+        let held = self.groups.iter().map(|group| group.tasks.len()).sum();
+        if !self.has_room(held) {
+            return None;
+        }
+        let kind = task_kind(fields.task_type.as_deref(), id);
+        let group = KINDS.iter().position(|&k| k == kind)?;
+        let row = u32::try_from(self.groups.get_mut(group)?.tasks.push(id.number)).ok()?;
+        let task = TaskRow { group, row };
+        self.tasks.insert(id, task);
+        Some(task)
+    }
+
+    fn attempt_row(&mut self, task: TaskRow, id: AttemptId) -> Option<usize> {
+        if let Some(row) = self.attempts.get(id) {
+            return Some(row as usize);
+        }
+        let held = self.attempt_count();
+        if !self.has_room(held) {
+            return None;
+        }
+        let row = self.groups.get_mut(task.group)?.attempts.push(task.row, id.number);
+        self.attempts.insert(id, u32::try_from(row).ok()?);
+        Some(row)
+    }
+
+    /// Whether one more of a kind of which `held` are there may be held; tells where not.
+    fn has_room(&mut self, held: usize) -> bool {
+        let room = self.limits.has_room(held);
+        if !room {
+            self.reach_limit("--max-tasks");
+            self.problems.warn(limits::REACHED, None, || too_many(&self.limits));
+        }
+        room
+    }
+
+    fn place(&mut self, fields: &EventFields<'_>) -> (Option<Symbol>, Option<Symbol>) {
+        let (host, rack) = fields.host.as_deref().map_or((None, None), host_and_rack);
+        let rack = fields.rack.as_deref().map(str::trim).filter(|rack| !rack.is_empty()).or(rack);
+        let node = host.and_then(|host| self.app.strings.intern(host));
+        (node, rack.and_then(|rack| self.app.strings.intern(rack)))
+    }
+}

@@ -1,0 +1,124 @@
+//! What was collected, put in order.
+
+use std::collections::BTreeMap;
+
+use super::{Builder, StageRecord, Storage};
+use crate::model::Application;
+use crate::model::spark::Executor;
+use crate::model::table::TimePoint;
+use crate::parse::spark::numbered::Numbered;
+use crate::parse::spark::{executors, outcomes};
+use crate::units::{Millis, Timestamp};
+
+/// How long after its application a task may end: the driver notes both, but not at once.
+const AFTER_THE_END: Millis = Millis::from_secs(60);
+
+/// A job that needs a stage.
+struct NeedingJob {
+    place: usize,
+    /// The earliest submission of this job and of those with larger ids that need the stage.
+    earliest_from_here: Option<Timestamp>,
+}
+
+impl Builder {
+    /// Puts everything in its order and sums up the executors.
+    pub(in crate::parse::spark) fn assemble(&mut self) {
+        self.attempts = Numbered::default();
+        self.storage = Storage::default();
+        self.stages.sort_by_key(|record| record.stage.id);
+        self.doubt_ends_after_the_last();
+        for record in &mut self.stages {
+            record.task_rows = Numbered::default();
+            outcomes::settle(&mut record.group);
+            record.group.shrink();
+        }
+        executors::sum_up(&self.stages, &mut self.executors, &self.app.strings);
+        let is_driver =
+            |executor: &Executor| matches!(executor.id.as_str(), "driver" | "<driver>" | "localhost");
+        let executors = std::mem::take(&mut self.executors);
+        let (drivers, mut executors): (Vec<_>, Vec<_>) = executors.into_iter().partition(is_driver);
+        // "localhost" is what Spark 1 calls the driver's executor in local mode.
+        self.spark.driver = drivers.into_iter().reduce(executors::merge).unwrap_or_default();
+        for executor in executors.iter_mut().chain([&mut self.spark.driver]) {
+            executors::doubt_sums(&mut executor.totals);
+        }
+        executors.sort_by(|a, b| {
+            Executor::order(&a.id).cmp(&Executor::order(&b.id)).then(a.added_at.cmp(&b.added_at))
+        });
+        self.spark.executors = executors;
+        self.jobs.sort_by_key(|job| job.id);
+        self.find_jobs();
+        self.sql.sort_by_key(|execution| execution.id);
+        self.rdds.sort_by_key(|rdd| rdd.id);
+        self.spark.sql = std::mem::take(&mut self.sql);
+        self.spark.rdds = std::mem::take(&mut self.rdds);
+        self.spark.resource_profiles.sort_by_key(|profile| profile.id);
+        let first_task = |record: &StageRecord| {
+            let attempts = &record.group.attempts;
+            (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()
+        };
+        self.app.launched_at = self.stages.iter().filter_map(first_task).min();
+    }
+
+    /// No task ends after its application: such an end is not known.
+    fn doubt_ends_after_the_last(&mut self) {
+        let Some(end) = self.app.finished_at.map(|end| end + AFTER_THE_END) else { return };
+        if self.spark.log.last_event.is_none_or(|last| last <= end) {
+            return;
+        }
+        for record in &mut self.stages {
+            let attempts = &mut record.group.attempts;
+            for row in 0..attempts.len() {
+                if attempts.time(row, TimePoint::Finish).is_some_and(|finished| finished > end) {
+                    attempts.set_time(row, TimePoint::Finish, None);
+                    self.seen.after_the_end += 1;
+                }
+            }
+        }
+    }
+
+    /// Tells each stage attempt the job that ran it.
+    fn find_jobs(&mut self) {
+        let mut jobs_of_stage: BTreeMap<u32, Vec<NeedingJob>> = BTreeMap::new();
+        for (place, job) in self.jobs.iter().enumerate() {
+            for &stage in &job.stages {
+                let job = NeedingJob { place, earliest_from_here: job.submitted_at };
+                jobs_of_stage.entry(stage).or_default().push(job);
+            }
+        }
+        for jobs in jobs_of_stage.values_mut() {
+            let mut earliest = None;
+            for job in jobs.iter_mut().rev() {
+                earliest = job.earliest_from_here.into_iter().chain(earliest).min();
+                job.earliest_from_here = earliest;
+            }
+        }
+        for record in &mut self.stages {
+            let stage = &mut record.stage;
+            let Some(needed_by) = jobs_of_stage.get(&stage.id.stage) else { continue };
+            // The last job that was there: nothing from it on was submitted earlier than all behind it.
+            let was_there = |job: &NeedingJob| {
+                job.earliest_from_here.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage)
+            };
+            let behind = needed_by.partition_point(was_there);
+            let last = behind.checked_sub(1).and_then(|last| needed_by.get(last));
+            stage.job = last.or(needed_by.first()).map(|job| job.place);
+        }
+    }
+
+    /// The application, its stages and jobs in order.
+    pub(in crate::parse::spark) fn finish(mut self) -> Application {
+        for record in self.stages {
+            let mut stage = record.stage;
+            if !record.group.tasks.is_empty() {
+                stage.group = Some(self.app.groups.len());
+                self.app.groups.push(record.group);
+            }
+            self.spark.stages.push(stage);
+        }
+        self.spark.jobs = self.jobs;
+        self.app.limit = self.spark.gaps.limit;
+        self.app.spark = Some(Box::new(self.spark));
+        self.app
+    }
+}

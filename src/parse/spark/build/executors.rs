@@ -1,0 +1,124 @@
+//! Executors, what they keep in memory, and nodes that were excluded.
+
+use super::{Builder, Symbols, moment};
+use crate::model::Symbol;
+use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
+use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
+use crate::units::Bytes;
+
+impl Builder {
+    pub(super) fn executor_place(&mut self, id: Option<Symbol>) -> Option<usize> {
+        let id = id?;
+        if let Some(&place) = self.executor_places.get(&id) {
+            return Some(place);
+        }
+        let name = self.app.strings.get(id).filter(|name| !name.is_empty())?.to_owned();
+        let place = self.new_place(self.executors.len())?;
+        self.executors.push(Executor { id: name, ..Executor::default() });
+        self.executor_places.insert(id, place);
+        Some(place)
+    }
+
+    pub(super) fn executor(&mut self, id: Option<Symbol>) -> Option<&mut Executor> {
+        let place = self.executor_place(id)?;
+        self.executors.get_mut(place)
+    }
+
+    pub(super) fn executor_added(&mut self, added: &ExecutorAdded, symbols: &Symbols<'_>) {
+        let at = moment(added.at);
+        self.saw(at);
+        let Some(id) = symbols.symbol(added.id) else { return };
+        // Mesos used ids again: this is another life.
+        let gone = self
+            .executor(Some(id))
+            .is_some_and(|executor| executor.removed_at.is_some_and(|gone| at > Some(gone)));
+        if gone {
+            self.executor_places.remove(&id);
+        }
+        let Some(executor) = self.executor(Some(id)) else { return };
+        executor.added_at = at.or(executor.added_at);
+        executor.host = symbols.symbol(added.host).or(executor.host);
+        executor.cores = added.cores.and_then(|cores| u32::try_from(cores).ok()).or(executor.cores);
+        executor.resource_profile =
+            added.resource_profile.and_then(|id| u32::try_from(id).ok()).or(executor.resource_profile);
+    }
+
+    pub(super) fn block_manager_added(&mut self, added: &BlockManagerAdded, symbols: &Symbols<'_>) {
+        let at = moment(added.at);
+        self.saw(at);
+        let size = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes::new);
+        let host = symbols.symbol(added.host);
+        if let Some(executor) = self.executor(symbols.symbol(added.id)) {
+            // Up to Spark 1.2 this is all that tells of an executor's beginning.
+            executor.added_at = executor.added_at.or(at);
+            executor.host = executor.host.or(host);
+            let peak_used = executor.storage.peak_used;
+            executor.storage = StorageMemory {
+                total: size(added.memory),
+                on_heap: size(added.on_heap),
+                off_heap: size(added.off_heap),
+                peak_used,
+            };
+        }
+    }
+
+    /// Notes what a cached block takes now, 0 when it was dropped.
+    pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: i64) {
+        let memory = u64::try_from(memory).unwrap_or_default();
+        let before = self.storage.blocks.insert((executor, block.into()), memory).unwrap_or_default();
+        let used = self.storage.used.entry(executor).or_default();
+        *used = used.saturating_sub(before).saturating_add(memory);
+        let used = Bytes::new(*used);
+        if let Some(executor) = self.executors.get_mut(executor) {
+            executor.storage.peak_used = executor.storage.peak_used.max(Some(used));
+        }
+    }
+
+    pub(super) fn node_excluded(
+        &mut self,
+        host: Option<String>,
+        at: Option<i64>,
+        failures: Option<i64>,
+        lifted: bool,
+    ) {
+        let Some(name) = host else { return };
+        if lifted {
+            for place in self.excluded.remove(name.as_str()).unwrap_or_default() {
+                if let Some(node) = self.spark.excluded_nodes.get_mut(place) {
+                    node.lifted = true;
+                }
+            }
+            return;
+        }
+        let task_failures = failures.and_then(|count| u64::try_from(count).ok());
+        let Some(place) = self.new_place(self.spark.excluded_nodes.len()) else { return };
+        self.excluded.entry(name.as_str().into()).or_default().push(place);
+        self.spark.excluded_nodes.push(Exclusion { name, at: moment(at), task_failures, lifted: false });
+    }
+
+    pub(super) fn rdd(&mut self, id: i64) -> Option<&mut PersistedRdd> {
+        let place = *self.rdd_places.get(&u32::try_from(id).ok()?)?;
+        self.rdds.get_mut(place)
+    }
+
+    pub(super) fn persisted(&mut self, info: RddInfo) {
+        let Some(id) = info.id.and_then(|id| u32::try_from(id).ok()) else { return };
+        let count = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+        let rdd = PersistedRdd {
+            id,
+            name: info.name,
+            partitions: count(info.partitions),
+            cached_partitions: count(info.cached),
+            memory: count(info.memory).map(Bytes::new),
+            disk: count(info.disk).map(Bytes::new),
+            unpersisted: false,
+        };
+        if let Some(known) = self.rdd(i64::from(id)) {
+            *known = PersistedRdd { unpersisted: known.unpersisted, ..rdd };
+        } else {
+            let Some(place) = self.new_place(self.rdds.len()) else { return };
+            self.rdd_places.insert(id, place);
+            self.rdds.push(rdd);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Tasks and their attempts.
+
+use super::{AttemptPlace, Builder, Symbols, moment, stage_attempt};
+use crate::model::spark::StageAttempt;
+use crate::model::table::{EndReason, MOST_OF_A_COUNTER, Outcome, TimePoint};
+use crate::parse::spark::task::{TaskEnd, TaskInfo, TaskStart};
+
+impl Builder {
+    pub(super) fn task_start(&mut self, start: &TaskStart, symbols: &Symbols<'_>) {
+        let place = stage_attempt(start.stage, start.stage_attempt);
+        self.attempt(place, &start.info, symbols);
+        if !self.without_start.is_empty()
+            && let Some(id) = start.info.id.and_then(|id| u64::try_from(id).ok())
+        {
+            self.without_start.remove(&id);
+        }
+    }
+
+    /// The attempt of a task by its id, made where it is new, and whether it was.
+    fn attempt(
+        &mut self,
+        stage: Option<StageAttempt>,
+        info: &TaskInfo,
+        symbols: &Symbols<'_>,
+    ) -> Option<(AttemptPlace, bool)> {
+        let known = info.id.and_then(|id| u64::try_from(id).ok());
+        if let Some(place) = known.and_then(|id| self.attempts.get(id)) {
+            return Some((place, false));
+        }
+        let index = info.index.and_then(|index| u32::try_from(index).ok());
+        let (Some(id), Some(stage), Some(index)) = (known, stage, index) else {
+            self.seen.unusable_tasks += 1;
+            return None;
+        };
+        if !self.limits.has_room(self.attempts_held) {
+            self.seen.beyond_limit += 1;
+            return None;
+        }
+        let stage = self.stage_place(stage)?;
+        let record = self.stages.get_mut(stage)?;
+        let task = record.task_row(index)?;
+        let attempts = &mut record.group.attempts;
+        let number = info.attempt.and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
+        let row = attempts.push(task, number);
+        let host = symbols.symbol(info.host);
+        attempts.set_id(row, Some(id));
+        attempts.set_executor(row, symbols.symbol(info.executor));
+        attempts.set_node(row, host);
+        attempts.set_locality(row, info.locality);
+        attempts.set_speculative(row, info.speculative);
+        let launched = moment(info.launched);
+        attempts.set_time(row, TimePoint::Start, launched);
+        let place = AttemptPlace::new(stage, row)?;
+        self.attempts.insert(id, place);
+        self.attempts_held += 1;
+        if let Some(executor) = self.executor(symbols.symbol(info.executor)) {
+            executor.host = executor.host.or(host);
+        }
+        self.saw(launched);
+        Some((place, true))
+    }
+
+    pub(super) fn task_end(&mut self, end: &TaskEnd, symbols: &Symbols<'_>) {
+        if end.resubmitted {
+            self.seen.resubmitted += 1;
+            return;
+        }
+        let stage = stage_attempt(end.stage, end.stage_attempt);
+        let Some((place, is_new)) = self.attempt(stage, &end.info, symbols) else { return };
+        if is_new {
+            self.without_start.extend(end.info.id.and_then(|id| u64::try_from(id).ok()));
+        }
+        let executor = self.executor_place(symbols.symbol(end.info.executor));
+        let Some(record) = self.stages.get_mut(place.stage()) else { return };
+        let (attempts, row) = (&mut record.group.attempts, place.row as usize);
+        if attempts.outcome(row) != Outcome::Unfinished {
+            self.seen.repeated_ends += 1;
+            return;
+        }
+        let finished = moment(end.info.finished);
+        attempts.set_outcome(row, outcome(end));
+        attempts.set_end_reason(row, end.reason);
+        attempts.set_time(row, TimePoint::Finish, finished);
+        attempts.set_time(row, TimePoint::GettingResult, moment(end.info.getting_result));
+        if let Some(text) = symbols.symbol(end.message) {
+            attempts.set_diagnostics(row, text);
+        }
+        for (counter, value) in end.metrics.iter() {
+            self.seen.impossible_counters += u64::from(value > MOST_OF_A_COUNTER);
+            attempts.set_counter(row, counter, Some(value));
+        }
+        for counter in end.metrics.unread() {
+            attempts.lose_counter(row, counter);
+            self.seen.unread_counters += 1;
+            self.seen.first_unread.get_or_insert((counter, end.info.id));
+        }
+        let started = attempts.time(row, TimePoint::Start);
+        if started.is_some_and(|start| finished.is_some_and(|end| end < start)) {
+            self.seen.backwards += 1;
+        }
+        let is_timeless = started.is_none() || finished.is_none();
+        self.seen.without_time += u64::from(is_timeless && attempts.outcome(row) == Outcome::Succeeded);
+        if let Some(place) = executor {
+            if let Some(executor) = self.executors.get_mut(place) {
+                executor.peaks.raise_all(&end.peaks);
+            }
+            for (block, memory) in &end.blocks {
+                if let Some(block) = symbols.text(Some(*block)) {
+                    self.block_memory(place, block, *memory);
+                }
+            }
+        }
+        self.saw(finished);
+    }
+}
+
+fn outcome(end: &TaskEnd) -> Outcome {
+    match end.reason {
+        Some(EndReason::Success) => Outcome::Succeeded,
+        Some(EndReason::Killed | EndReason::CommitDenied) => Outcome::Killed,
+        Some(_) => Outcome::Failed,
+        None if end.info.killed == Some(true) => Outcome::Killed,
+        None if end.info.failed == Some(true) => Outcome::Failed,
+        None if !end.metrics.is_empty() => Outcome::Succeeded,
+        None => Outcome::Unfinished,
+    }
+}

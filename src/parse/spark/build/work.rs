@@ -1,0 +1,150 @@
+//! Jobs, stages and SQL executions.
+
+use super::{Builder, StageRecord, Symbols, moment, stage_attempt};
+use crate::model::spark::{
+    Job, JobResult, PlanMetric, PlanNode, SqlExecution, Stage, StageAttempt, StageStatus,
+};
+use crate::model::table::{TaskGroup, TaskKind};
+use crate::parse::spark::event::{JobStart, SqlStart, StageInfo};
+use crate::parse::spark::numbered::Numbered;
+use crate::parse::spark::plan::{Metric, Node, Plan};
+use crate::parse::spark::verify::{Sums, Totals};
+
+/// Spark counts the tasks of a stage in 32 bits.
+const MOST_TASKS: i64 = i32::MAX as i64;
+
+impl Builder {
+    pub(super) fn job_start(&mut self, start: JobStart) {
+        let Some(id) = start.id.and_then(|id| u32::try_from(id).ok()) else { return };
+        self.saw(moment(start.at));
+        let Some(job) = self.job(id) else { return };
+        job.submitted_at = moment(start.at);
+        job.stages = start.stages.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
+        job.stages.sort_unstable();
+        job.stages.dedup();
+        job.description = start.description.or(start.last_stage_name);
+        job.sql_execution = start.sql_execution.and_then(|id| u64::try_from(id).ok());
+    }
+
+    pub(super) fn job_end(
+        &mut self,
+        id: Option<i64>,
+        at: Option<i64>,
+        result: Option<JobResult>,
+        failure: Option<String>,
+    ) {
+        let Some(id) = id.and_then(|id| u32::try_from(id).ok()) else { return };
+        self.saw(moment(at));
+        if !self.job_places.contains_key(&id) {
+            self.seen.job_ends_without_start += 1;
+        }
+        let Some(job) = self.job(id) else { return };
+        job.completed_at = moment(at);
+        job.has_end = true;
+        job.result = result;
+        job.failure = failure;
+    }
+
+    fn job(&mut self, id: u32) -> Option<&mut Job> {
+        if let Some(&place) = self.job_places.get(&id) {
+            return self.jobs.get_mut(place);
+        }
+        let place = self.new_place(self.jobs.len())?;
+        self.job_places.insert(id, place);
+        self.jobs.push(Job::new(id));
+        self.jobs.get_mut(place)
+    }
+
+    pub(super) fn stage_place(&mut self, id: StageAttempt) -> Option<usize> {
+        if let Some(&place) = self.stage_places.get(&id) {
+            return Some(place);
+        }
+        let place = self.new_place(self.stages.len())?;
+        self.stage_places.insert(id, place);
+        self.stages.push(StageRecord {
+            task_rows: Numbered::default(),
+            stage: Stage::new(id),
+            group: TaskGroup::new(TaskKind::Stage(id)),
+            sums: Sums::Agree,
+            submitted: false,
+            completed: false,
+            impossible_tasks: false,
+        });
+        Some(place)
+    }
+
+    pub(super) fn stage_info(&mut self, info: StageInfo) -> Option<&mut StageRecord> {
+        let id = stage_attempt(info.id, info.attempt)?;
+        self.saw(moment(info.submitted));
+        for rdd in info.rdds {
+            self.persisted(rdd);
+        }
+        let place = self.stage_place(id)?;
+        let record = self.stages.get_mut(place)?;
+        let stage = &mut record.stage;
+        stage.name = info.name.or(stage.name.take());
+        let announced = info.tasks.filter(|tasks| (0..=MOST_TASKS).contains(tasks));
+        let impossible = info.tasks.is_some() && announced.is_none();
+        stage.announced_tasks = announced.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
+        stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
+        stage.submitted_at = moment(info.submitted).or(stage.submitted_at);
+        stage.resource_profile =
+            info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
+        stage.failure = info.failure.or(stage.failure.take());
+        if info.completed.is_some() {
+            stage.completed_at = moment(info.completed);
+            let known = |(id, value): (i64, i64)| Some((u64::try_from(id).ok()?, value));
+            stage.accumulables = info.accumulables.into_iter().filter_map(known).collect();
+            stage.accumulables.sort_unstable();
+            record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
+        }
+        record.impossible_tasks |= impossible;
+        Some(record)
+    }
+
+    pub(super) fn stage_completed(&mut self, info: StageInfo) {
+        self.saw(moment(info.completed));
+        let Some(record) = self.stage_info(info) else { return };
+        record.completed = true;
+        record.stage.status =
+            if record.stage.failure.is_some() { StageStatus::Failed } else { StageStatus::Complete };
+        // Ends of tasks that lost their race may still come; they are few.
+        record.group.shrink();
+        record.stage.accumulables.shrink_to_fit();
+    }
+
+    pub(super) fn execution(&mut self, id: Option<i64>) -> Option<&mut SqlExecution> {
+        let id = u64::try_from(id?).ok()?;
+        if let Some(&place) = self.sql_places.get(&id) {
+            return self.sql.get_mut(place);
+        }
+        let place = self.new_place(self.sql.len())?;
+        self.sql_places.insert(id, place);
+        self.sql.push(SqlExecution::new(id));
+        self.sql.get_mut(place)
+    }
+
+    pub(super) fn sql_start(&mut self, start: SqlStart, symbols: &Symbols<'_>) {
+        if let Some(execution) = self.execution(start.id) {
+            execution.description = start.description;
+            execution.started_at = moment(start.at);
+            set_plan(execution, &start.plan, symbols);
+        }
+    }
+}
+
+pub(super) fn set_plan(execution: &mut SqlExecution, plan: &Plan, symbols: &Symbols<'_>) {
+    let Some(nameless) = symbols.symbols.iter().flatten().next().copied() else { return };
+    let node =
+        |node: &Node| PlanNode { name: symbols.symbol(node.name).unwrap_or(nameless), parent: node.parent };
+    execution.plan = plan.nodes.iter().map(node).collect();
+    let metric = |metric: &Metric| {
+        Some(PlanMetric {
+            node: metric.node,
+            name: symbols.symbol(Some(metric.name))?,
+            kind: symbols.symbol(Some(metric.kind))?,
+            accumulator: metric.accumulator,
+        })
+    };
+    execution.metrics = plan.metrics.iter().filter_map(metric).collect();
+}

@@ -200,6 +200,7 @@ impl<'a> Cursor<'a> {
 
     /// As [`Cursor::short_integer`], for a caller who looks at what follows: a fraction or an exponent is not refused.
     #[inline(always)]
+    #[allow(clippy::inline_always)] // forty times a line: the call would take a quarter of it
     pub(super) fn digits(&mut self) -> Scan<i64> {
         let Some([b0, b1, b2, b3, b4, b5, b6, b7, tail @ ..]) = self.rest.first_chunk::<16>() else {
             return self.short_integer();

@@ -385,11 +385,11 @@ mod tests {
         group.attempts.set_counter(1, Counter::HdfsBytesRead, Some(0));
         let executions = Executions::of(&group, Basis::Wall);
         assert_eq!(executions.input_unit, Some(InputUnit::Records));
-        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(|task| task.input()).collect();
+        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(Execution::input).collect();
         assert_eq!(inputs, [Some(7), None]);
         group.attempts.set_counter(1, Counter::HdfsBytesRead, Some(9));
         let executions = Executions::of(&group, Basis::Wall);
-        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(|task| task.input()).collect();
+        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(Execution::input).collect();
         assert_eq!((executions.input_unit, inputs), (Some(InputUnit::Bytes), vec![None, Some(9)]));
     }
 }

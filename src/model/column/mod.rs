@@ -193,6 +193,7 @@ impl Column {
     }
 
     /// All rows in order.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
         (0..self.len).map(|row| self.get(row))
     }
@@ -324,7 +325,9 @@ mod tests {
         assert_eq!(widths, [0, 0, 1, 2, 2, 4, 4, 8]);
         let moments = [1_732_147_226_279, 1_732_147_230_150, 1_732_147_100_000];
         let mut column = Column::default();
-        moments.iter().for_each(|&moment| column.push(Some(moment)));
+        for moment in moments {
+            column.push(Some(moment));
+        }
         assert_eq!(width(&column), 4);
     }
 }

@@ -38,6 +38,7 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
+    #[inline]
     fn take(&mut self, expected: &str) -> bool {
         self.rest.strip_prefix(expected).map(|rest| self.rest = rest).is_some()
     }
@@ -49,33 +50,28 @@ impl<'a> Scanner<'a> {
     /// A property behind its opening tag.
     fn property(&mut self) -> Option<(String, Property)> {
         self.blanks();
-        let name = self.element("name")?.trim().to_owned();
+        let name = self.element("<name>", "</name>")?.trim().to_owned();
         self.blanks();
-        let value = self.element("value")?.into_owned();
+        let value = self.element("<value>", "</value>")?.into_owned();
         self.blanks();
         let mut is_final = false;
         if self.rest.starts_with("<final>") {
-            is_final = self.element("final")?.trim() == "true";
+            is_final = self.element("<final>", "</final>")?.trim() == "true";
             self.blanks();
         }
         while self.rest.starts_with("<source>") {
-            self.element("source")?;
+            self.element("<source>", "</source>")?;
             self.blanks();
         }
         // The other parser passes over properties without names.
         (self.take("</property>") && !name.is_empty()).then_some((name, Property { value, is_final }))
     }
 
-    /// The text of an element that comes next.
-    fn element(&mut self, tag: &str) -> Option<Cow<'a, str>> {
-        if !(self.take("<") && self.take(tag)) {
-            return None;
-        }
-        if self.take("/>") {
-            return Some(Cow::Borrowed(""));
-        }
-        if !self.take(">") {
-            return None;
+    /// The text of an element that comes next, by its tags.
+    fn element(&mut self, start: &str, end: &str) -> Option<Cow<'a, str>> {
+        if !self.take(start) {
+            let empty = start.strip_suffix('>')?;
+            return (self.take(empty) && self.take("/>")).then_some(Cow::Borrowed(""));
         }
         let mut text = Cow::Borrowed("");
         loop {
@@ -93,7 +89,7 @@ impl<'a> Scanner<'a> {
                 _ => return None,
             }
         }
-        (self.take("</") && self.take(tag) && self.take(">")).then_some(text)
+        self.take(end).then_some(text)
     }
 
     /// One of the characters that XML writes by name.

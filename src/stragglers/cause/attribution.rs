@@ -208,7 +208,7 @@ impl Context<'_> {
 
     fn input(&self, group: &Group<'_>, place: usize, found: &mut Found) {
         let executions = group.labelled.executions;
-        let input = executions.tasks.get(place).and_then(|task| task.input());
+        let input = executions.tasks.get(place).and_then(Execution::input);
         let ratio = group.comparison.input_ratio(place).filter(|ratio| *ratio >= self.params.input_factor);
         let (Some(input), Some(unit), Some(ratio)) = (input, executions.input_unit, ratio) else { return };
         let rate_ratio = group.comparison.rate_ratio(place);

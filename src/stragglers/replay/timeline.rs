@@ -148,8 +148,7 @@ impl Timeline {
                 continue;
             }
             let execution = by_task.get(&task).copied();
-            let won =
-                execution.filter(|execution| execution.attempt() == row).map(|execution| execution.winner());
+            let won = execution.filter(|execution| execution.attempt() == row).map(Execution::winner);
             let end = since(row, TimePoint::Finish);
             // What ran on after its copy had won is of no interest any more.
             let taken_over = won.and_then(|winner| since(winner, TimePoint::Finish));
@@ -159,7 +158,7 @@ impl Timeline {
                 start_ms,
                 finish_ms,
                 node: group.attempts.node(row).map(crate::model::Symbol::index),
-                input: execution.and_then(|execution| execution.input()).map(|input| input as f64),
+                input: execution.and_then(Execution::input).map(|input| input as f64),
                 records: execution.and_then(|execution| records(group, execution.winner())),
                 curve: ProgressCurve::of_attempt(group, row),
             });

@@ -36,7 +36,7 @@ impl GroundTruth {
     #[must_use]
     pub fn usual(executions: &Executions, rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
         let time =
-            |task: &Execution| (TaskTime { duration: task.duration, input: task.input }, task.certainty);
+            |task: &Execution| (TaskTime { duration: task.duration, input: task.input() }, task.certainty);
         let times: Vec<(TaskTime, Certainty)> = executions.tasks.iter().map(time).collect();
         Self::of_times(&times, rule, others)
     }
@@ -126,7 +126,7 @@ impl GroupEvaluation {
                 id: detections.id,
                 engine: detector.engine(),
                 quality: Quality::default(),
-                detections: executions.tasks.iter().map(|task| of(task.attempt)).collect(),
+                detections: executions.tasks.iter().map(|task| of(task.attempt())).collect(),
                 parameters: detections.parameters,
             }
         });
@@ -165,10 +165,10 @@ pub fn actual(group: &TaskGroup, executions: &Executions) -> Vec<Option<Millis>>
     let by_task = AttemptsByTask::of(group);
     let start = |row: usize| group.attempts.time(row, TimePoint::Start);
     let of_task = |task: &Execution| {
-        let launched = start(task.attempt)?;
-        let rows = by_task.of_task(task.task).iter().copied();
+        let launched = start(task.attempt())?;
+        let rows = by_task.of_task(task.task());
         let copies =
-            rows.filter(|&row| row != task.attempt && group.attempts.is_speculative(row) == Some(true));
+            rows.filter(|&row| row != task.attempt() && group.attempts.is_speculative(row) == Some(true));
         copies.filter_map(|row| Millis::between(launched, start(row)?)).min()
     };
     executions.tasks.iter().map(of_task).collect()
@@ -407,14 +407,7 @@ mod tests {
 
     #[test]
     fn bounds_below_the_limit_are_undetermined() {
-        let task = |duration, certainty| Execution {
-            task: 0,
-            attempt: 0,
-            winner: 0,
-            duration,
-            certainty,
-            input: None,
-        };
+        let task = |duration, certainty| Execution::of_row(0, duration, certainty, None).unwrap();
         let mut executions = Executions::default();
         executions.tasks.extend(std::iter::repeat_n(task(10.0, Certainty::Measured), 5));
         executions.tasks.push(task(11.0, Certainty::AtLeast));

@@ -46,21 +46,60 @@ pub enum Certainty {
     AtLeast,
 }
 
-/// One task as it is judged.
+/// One task as it is judged. Rows take four bytes: a job may have a million tasks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Execution {
-    /// The task's row in the group.
-    pub task: usize,
-    /// The row of the attempt that is judged: the successful one, or the original that a copy overtook.
-    pub attempt: usize,
-    /// The row of the attempt that succeeded.
-    pub winner: usize,
+    task: u32,
+    attempt: u32,
+    winner: u32,
+    /// How sure the duration is.
+    pub certainty: Certainty,
     /// How long the judged attempt took or would have taken, in seconds.
     pub duration: f64,
-    /// How sure that is.
-    pub certainty: Certainty,
+    /// [`NO_INPUT`] where it is not known.
+    input: u64,
+}
+
+/// More than 64 bits of bytes are nobody's input.
+const NO_INPUT: u64 = u64::MAX;
+
+impl Execution {
+    /// The execution of a task whose one attempt has the same row; more rows than 2³² are none.
+    #[must_use]
+    pub fn of_row(row: usize, duration: f64, certainty: Certainty, input: Option<u64>) -> Option<Self> {
+        let row = u32::try_from(row).ok()?;
+        let input = input.unwrap_or(NO_INPUT);
+        Some(Self { task: row, attempt: row, winner: row, certainty, duration, input })
+    }
+
+    /// The same with other rows of attempts: the one that is judged, and the one that succeeded.
+    fn of_attempts(self, attempt: usize, winner: usize) -> Option<Self> {
+        Some(Self { attempt: u32::try_from(attempt).ok()?, winner: u32::try_from(winner).ok()?, ..self })
+    }
+
+    /// The task's row in the group.
+    #[must_use]
+    pub const fn task(&self) -> usize {
+        self.task as usize
+    }
+
+    /// The row of the attempt that is judged: the successful one, or the original that a copy overtook.
+    #[must_use]
+    pub const fn attempt(&self) -> usize {
+        self.attempt as usize
+    }
+
+    /// The row of the attempt that succeeded.
+    #[must_use]
+    pub const fn winner(&self) -> usize {
+        self.winner as usize
+    }
+
     /// The task's input in the unit of the group.
-    pub input: Option<u64>,
+    #[must_use]
+    pub fn input(&self) -> Option<u64> {
+        Some(self.input).filter(|input| *input != NO_INPUT)
+    }
 }
 
 /// All tasks of a group that succeeded, in the order of the tasks.
@@ -93,7 +132,7 @@ impl Executions {
                     Some(original) => (original, would_have_taken(group, original, winner)?),
                     None => (winner, (measured(group, winner, basis)?, Certainty::Measured)),
                 };
-                Some(Execution { task, attempt, winner, duration, certainty, input })
+                Execution::of_row(task, duration, certainty, input)?.of_attempts(attempt, winner)
             });
             skipped_unfinished += u64::from(execution.is_none());
             tasks.extend(execution);
@@ -112,9 +151,9 @@ impl Executions {
 /// The rows of each task's attempts, in the order of their launches.
 #[derive(Debug, Clone, Default)]
 pub struct AttemptsByTask {
-    rows: Vec<usize>,
+    rows: Vec<u32>,
     /// Where the rows of each task start, and where the last end.
-    starts: Vec<usize>,
+    starts: Vec<u32>,
 }
 
 impl AttemptsByTask {
@@ -123,50 +162,57 @@ impl AttemptsByTask {
     pub fn of(group: &TaskGroup) -> Self {
         let attempts = &group.attempts;
         let tasks = group.tasks.len();
-        let of_tasks = || (0..attempts.len()).filter_map(|row| Some((attempts.task(row)?, row)));
-        let mut starts = vec![0; tasks + 1];
+        let of_tasks = || {
+            let rows =
+                (0..attempts.len()).filter_map(|row| Some((attempts.task(row)?, u32::try_from(row).ok()?)));
+            rows.filter(|(task, _)| *task < tasks)
+        };
+        // First each task's number of attempts, then where they start, then where they end, which is where the next start.
+        let mut starts = vec![0u32; tasks + 1];
         for (task, _) in of_tasks() {
-            if let Some(count) = starts.get_mut(task + 1) {
+            if let Some(count) = starts.get_mut(task) {
                 *count += 1;
             }
         }
         let mut sum = 0;
         for start in &mut starts {
-            sum += *start;
-            *start = sum;
+            sum += std::mem::replace(start, sum);
         }
-        let mut rows = vec![0; sum];
-        let mut next = starts.clone();
-        for (task, row) in of_tasks().filter(|(task, _)| *task < tasks) {
-            if let Some(place) = next.get_mut(task) {
-                if let Some(slot) = rows.get_mut(*place) {
+        let mut rows = vec![0; sum as usize];
+        for (task, row) in of_tasks() {
+            if let Some(next) = starts.get_mut(task) {
+                if let Some(slot) = rows.get_mut(*next as usize) {
                     *slot = row;
                 }
-                *place += 1;
+                *next += 1;
             }
+        }
+        starts.rotate_right(1);
+        if let Some(first) = starts.first_mut() {
+            *first = 0;
         }
         for bounds in starts.windows(2) {
             if let &[start, end] = bounds
                 && end - start > 1
-                && let Some(of_task) = rows.get_mut(start..end)
+                && let Some(of_task) = rows.get_mut(start as usize..end as usize)
             {
-                of_task.sort_by_key(|&row| (attempts.time(row, TimePoint::Start), row));
+                of_task.sort_by_key(|&row| (attempts.time(row as usize, TimePoint::Start), row));
             }
         }
         Self { rows, starts }
     }
 
     /// The rows of one task's attempts.
-    #[must_use]
-    pub fn of_task(&self, task: usize) -> &[usize] {
-        match self.starts.get(task..).unwrap_or_default() {
-            &[start, end, ..] => self.rows.get(start..end).unwrap_or_default(),
+    pub fn of_task(&self, task: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+        let rows = match self.starts.get(task..).unwrap_or_default() {
+            &[start, end, ..] => self.rows.get(start as usize..end as usize).unwrap_or_default(),
             _ => &[],
-        }
+        };
+        rows.iter().map(|&row| row as usize)
     }
 
     /// All tasks in their order, each with its attempts.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &[usize])> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, impl Iterator<Item = usize> + Clone + '_)> {
         (0..self.starts.len().saturating_sub(1)).map(|task| (task, self.of_task(task)))
     }
 }
@@ -176,14 +222,14 @@ fn winner(group: &TaskGroup, task: usize) -> Option<usize> {
 }
 
 /// The first attempt that was still running when a copy of it, launched later, won.
-fn overtaken(group: &TaskGroup, rows: &[usize], winner: usize) -> Option<usize> {
+fn overtaken(group: &TaskGroup, mut rows: impl Iterator<Item = usize>, winner: usize) -> Option<usize> {
     let attempts = &group.attempts;
     if attempts.is_speculative(winner) != Some(true) {
         return None;
     }
     let (launched, won) =
         (attempts.time(winner, TimePoint::Start)?, attempts.time(winner, TimePoint::Finish)?);
-    rows.iter().copied().find(|&row| {
+    rows.find(|&row| {
         let was_running = match attempts.outcome(row) {
             // Spark 3 leaves out the end of some that lost.
             Outcome::Unfinished => true,
@@ -296,7 +342,7 @@ mod tests {
     fn judged(rows: Vec<Row>) -> Option<(usize, f64, Certainty)> {
         let executions = Executions::of(&group(&[rows]), Basis::Wall);
         assert_eq!(executions.tasks.len() + usize::try_from(executions.skipped_unfinished).unwrap(), 1);
-        executions.tasks.first().map(|task| (task.attempt, task.duration, task.certainty))
+        executions.tasks.first().map(|task| (task.attempt(), task.duration, task.certainty))
     }
 
     #[test]
@@ -339,11 +385,11 @@ mod tests {
         group.attempts.set_counter(1, Counter::HdfsBytesRead, Some(0));
         let executions = Executions::of(&group, Basis::Wall);
         assert_eq!(executions.input_unit, Some(InputUnit::Records));
-        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(|task| task.input).collect();
+        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(|task| task.input()).collect();
         assert_eq!(inputs, [Some(7), None]);
         group.attempts.set_counter(1, Counter::HdfsBytesRead, Some(9));
         let executions = Executions::of(&group, Basis::Wall);
-        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(|task| task.input).collect();
+        let inputs: Vec<Option<u64>> = executions.tasks.iter().map(|task| task.input()).collect();
         assert_eq!((executions.input_unit, inputs), (Some(InputUnit::Bytes), vec![None, Some(9)]));
     }
 }

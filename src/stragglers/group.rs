@@ -64,7 +64,7 @@ impl<'a> GroupStragglers<'a> {
                 let straggler = self.labels.stragglers.get(place) == Some(&Some(true));
                 (straggler && !self.is_explained(place)) == unexplained
             });
-            tasks.filter_map(|(_, task)| self.group.attempts.time(task.winner, TimePoint::Finish)).max()
+            tasks.filter_map(|(_, task)| self.group.attempts.time(task.winner(), TimePoint::Finish)).max()
         };
         Some((last(false)?, last(true)?)).filter(|(others, stragglers)| others < stragglers)
     }
@@ -72,11 +72,19 @@ impl<'a> GroupStragglers<'a> {
 
 /// How much time spans cover together: what lies in several of them counts once.
 #[must_use]
-pub fn covered(mut spans: Vec<(Timestamp, Timestamp)>) -> Millis {
-    spans.sort_unstable();
+pub fn covered(spans: impl IntoIterator<Item = (Timestamp, Timestamp)>) -> Millis {
+    // Tasks come nearly in the order of their launches, so that few spans are left of many.
+    let mut joined: Vec<(Timestamp, Timestamp)> = Vec::new();
+    for (from, to) in spans {
+        match joined.last_mut() {
+            Some(last) if (last.0..=last.1).contains(&from) => last.1 = last.1.max(to),
+            _ => joined.push((from, to)),
+        }
+    }
+    joined.sort_unstable();
     let mut sum = Millis::ZERO;
     let mut until: Option<Timestamp> = None;
-    for (from, to) in spans {
+    for (from, to) in joined {
         let from = until.map_or(from, |until| until.max(from));
         sum = sum + Millis::between(from, to).unwrap_or_default();
         until = Some(until.map_or(to, |until| until.max(to)));
@@ -90,13 +98,13 @@ fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> 
     }
     let known = executions.tasks.iter().filter(|task| task.certainty != Certainty::AtLeast);
     let told = known.filter_map(|task| {
-        let input = task.input? as f64;
+        let input = task.input()? as f64;
         (input > 0.0).then(|| (task.duration / input, input))
     });
     let (rates, inputs): (Vec<f64>, Vec<f64>) = told.unzip();
     let (Some(rate), Some(input)) = (median(&rates), median(&inputs)) else { return Vec::new() };
     let explained = |(task, label): (&Execution, &Option<bool>)| {
-        let told = task.input.map(|input| input as f64);
+        let told = task.input().map(|input| input as f64);
         let by_input =
             told.is_some_and(|told| told >= factor * input && task.duration / told < factor * rate);
         // A lower bound looks fast for its input.

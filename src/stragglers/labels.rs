@@ -291,14 +291,7 @@ mod tests {
 
     #[test]
     fn lower_bounds_are_stragglers_or_undetermined() {
-        let task = |duration, certainty| Execution {
-            task: 0,
-            attempt: 0,
-            winner: 0,
-            duration,
-            certainty,
-            input: None,
-        };
+        let task = |duration, certainty| Execution::of_row(0, duration, certainty, None).unwrap();
         let (measured, at_least) = (Certainty::Measured, Certainty::AtLeast);
         let executions = Executions {
             tasks: vec![

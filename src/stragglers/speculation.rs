@@ -39,16 +39,16 @@ impl Copies {
         copies
     }
 
-    fn add_race(&mut self, group: &TaskGroup, task: usize, rows: &[usize]) {
+    fn add_race(&mut self, group: &TaskGroup, task: usize, rows: impl Iterator<Item = usize> + Clone) {
         let attempts = &group.attempts;
         let is_copy = |row: usize| attempts.is_speculative(row) == Some(true);
         let Some(winner) = group.tasks.representative(task) else { return };
-        if attempts.outcome(winner) != Outcome::Succeeded || !rows.iter().any(|&row| is_copy(row)) {
+        if attempts.outcome(winner) != Outcome::Succeeded || !rows.clone().any(is_copy) {
             return;
         }
         self.won += u64::from(is_copy(winner));
         let won_at = attempts.time(winner, TimePoint::Finish);
-        for &row in rows.iter().filter(|&&row| row != winner) {
+        for row in rows.filter(|&row| row != winner) {
             let end = attempts.time(row, TimePoint::Finish);
             let lost = match attempts.outcome(row) {
                 Outcome::Failed => false,

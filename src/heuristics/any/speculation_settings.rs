@@ -139,7 +139,7 @@ impl SparkStragglers {
             let timeline = Timeline::of(view.group, &view.executions);
             let places = timeline.places();
             let late = view.unexplained().filter_map(|task| {
-                let attempt = timeline.attempts.get(*places.get(&task.attempt)?)?.clone();
+                let attempt = timeline.attempts.get(*places.get(&task.attempt())?)?.clone();
                 // A copy that starts later than this would have come too late.
                 let latest = Millis::from_f64(1000.0 * (task.duration - limit.reference))?;
                 Some((attempt, latest))
@@ -236,7 +236,7 @@ fn fates_of_stragglers(view: &GroupStragglers<'_>) -> Vec<Fate> {
     let timeline = Timeline::of(view.group, &view.executions);
     let places = timeline.places();
     let all = fates(&timeline, &Mr2::LEGACY, &Options::of_engine(Engine::MapReduce));
-    view.unexplained().filter_map(|task| all.get(*places.get(&task.attempt)?).copied()).collect()
+    view.unexplained().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
 }
 
 /// What held Hadoop's speculator back from most of the stragglers, and what helps.

@@ -64,7 +64,7 @@ impl Caught {
             }
             // A copy takes as long as the others did, so that one which comes later than this is a fake (S0 §6.2).
             let gains = detected.is_some_and(|at| task.duration - at >= limit.reference)
-                || (task.attempt != task.winner && detected.is_some());
+                || (task.attempt() != task.winner() && detected.is_some());
             match (gains, detected) {
                 (true, _) => self.in_time += 1,
                 (false, at) => {

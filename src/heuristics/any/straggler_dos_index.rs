@@ -1,7 +1,8 @@
 //! `straggler-dos-index`: tasks that take far longer for their input than the other tasks of their group (S2 eq 1).
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::causes::{Causes, remedy_for_one};
 use super::{host, rule, subject, task_name};
@@ -107,7 +108,7 @@ impl DosIndex {
     fn worst<'a>(&self, place: usize, view: &'a GroupStragglers<'a>, warm: &FirstEnds) -> Option<Worst<'a>> {
         let tasks = &view.executions.tasks;
         let told: Vec<(f64, Option<f64>)> =
-            tasks.iter().map(|task| (task.duration, task.input.map(|input| input as f64))).collect();
+            tasks.iter().map(|task| (task.duration, task.input().map(|input| input as f64))).collect();
         let indices = dos_index(&told);
         // What much input explains belongs to the rules on skew.
         let places = view.labels.places().filter(|&place| !view.is_explained(place));
@@ -124,8 +125,9 @@ impl DosIndex {
         });
         let late: Vec<(Severity, Millis, Execution, f64)> = late.collect();
         let stragglers = late.iter().filter(|(severity, ..)| *severity > Severity::None).count() as u64;
-        let (severity, lost, task, index) =
-            late.into_iter().max_by_key(|&(severity, lost, task, _)| (severity, lost, Reverse(task.task)))?;
+        let (severity, lost, task, index) = late
+            .into_iter()
+            .max_by_key(|&(severity, lost, task, _)| (severity, lost, Reverse(task.task())))?;
         Some(Worst { place, view, task, index, lost, severity, stragglers })
     }
 
@@ -139,21 +141,21 @@ impl DosIndex {
             (self.dos_index.severity(worst.index), self.dos_index.describe(level)),
             (self.lost_time.severity(worst.lost.as_f64()), self.lost_time.describe(level)),
         ];
-        let node = host(app, group, worst.task.attempt);
+        let node = host(app, group, worst.task.attempt());
         let mut evidence = vec![
             ("tasks_count", Measure::Count(tasks)),
             ("stragglers_count", Measure::Count(worst.stragglers)),
-            ("task_text", Measure::Text(task_name(group, worst.task.task))),
+            ("task_text", Measure::Text(task_name(group, worst.task.task()))),
             ("dos_index_ratio", Measure::Ratio(Some(worst.index))),
             ("task_time_ms", Measure::Time(time)),
             ("lost_time_ms", Measure::Time(worst.lost)),
         ];
         evidence.extend(node.clone().map(|node| ("host_text", Measure::Text(node))));
-        evidence.extend(worst.task.input.map(|input| match view.executions.input_unit {
+        evidence.extend(worst.task.input().map(|input| match view.executions.input_unit {
             Some(InputUnit::Bytes) | None => ("input_bytes", Measure::Size(Bytes::new(input))),
             Some(InputUnit::Records) => ("input_records_count", Measure::Count(input)),
         }));
-        let cause = causes.and_then(|causes| causes.of_task(worst.place, worst.task.task));
+        let cause = causes.and_then(|causes| causes.of_task(worst.place, worst.task.task()));
         let cause = cause.filter(|_| severity > Severity::None);
         evidence.extend(cause.map(|cause| ("cause_text", Measure::Text(in_words(cause)))));
         Judgement {
@@ -162,7 +164,7 @@ impl DosIndex {
             tasks,
             message: format!(
                 "{}{} took {time}, {} times as long for its input as its group and {} more ({})",
-                task_name(group, worst.task.task),
+                task_name(group, worst.task.task()),
                 node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default(),
                 three_digits(worst.index),
                 worst.lost,
@@ -186,13 +188,13 @@ fn in_words(cause: &StragglerCause) -> String {
 }
 
 /// When each executor ended its first task.
-type FirstEnds = BTreeMap<Symbol, Timestamp>;
+type FirstEnds = FxHashMap<Symbol, Timestamp>;
 
 /// Whether the task was launched before its executor had ended any.
 fn is_cold(view: &GroupStragglers<'_>, task: &Execution, warm: &FirstEnds) -> bool {
     let attempts = &view.group.attempts;
-    let warm_from = attempts.executor(task.attempt).and_then(|executor| warm.get(&executor));
-    let launched = attempts.time(task.attempt, TimePoint::Start);
+    let warm_from = attempts.executor(task.attempt()).and_then(|executor| warm.get(&executor));
+    let launched = attempts.time(task.attempt(), TimePoint::Start);
     warm_from.zip(launched).is_some_and(|(&warm, launched)| launched < warm)
 }
 

@@ -53,7 +53,7 @@ impl Check for HeldUp {
         if span == Millis::ZERO {
             return Verdict::NotEvaluated("no attempt tells when it ran".to_owned());
         }
-        let delay = covered(views.iter().filter_map(GroupStragglers::tail).collect());
+        let delay = covered(views.iter().filter_map(GroupStragglers::tail));
         let share = delay.as_f64() / span.as_f64();
         let by_share = params.delay_share.severity(share);
         let by_time = params.delay.severity(delay.as_f64());
@@ -118,7 +118,7 @@ fn time_of_tasks(app: &Application) -> Millis {
         (0..attempts.len())
             .filter_map(|row| attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish)))
     });
-    covered(spans.collect())
+    covered(spans)
 }
 
 fn stragglers_by_mean(views: &[GroupStragglers<'_>], labelling: Labelling) -> u64 {

@@ -1,9 +1,9 @@
 //! What is measured of a stage: run times, data and failures of its tasks.
 
-use crate::model::Application;
 use crate::model::counters::Counter;
 use crate::model::spark::Stage;
 use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
+use crate::model::{Application, Column};
 use crate::stats::median;
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -91,14 +91,24 @@ impl FlowKind {
         }
     }
 
+    /// The counters that make it up.
     const fn counters(self) -> &'static [Counter] {
         match self {
             Self::Spill => &[Counter::MemoryBytesSpilled],
             Self::Input => &[Counter::InputBytes],
+            Self::ShuffleRead => &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead],
             Self::ShuffleWrite => &[Counter::ShuffleBytesWritten],
             Self::Output => &[Counter::OutputBytes],
-            Self::ShuffleRead => &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead],
         }
+    }
+
+    fn columns(self, group: &TaskGroup) -> impl Iterator<Item = &Column> {
+        self.counters().iter().filter_map(|&counter| group.attempts.counter_column(counter))
+    }
+
+    /// Whether no task has any: most stages spill nothing, and read either input or shuffle data.
+    fn is_nothing(self, group: &TaskGroup) -> bool {
+        self.columns(group).all(|column| column.single_value() == Some(0))
     }
 
     fn of(self, group: &TaskGroup, row: usize) -> Option<u64> {
@@ -125,6 +135,10 @@ impl Flow {
 
     fn of(kind: FlowKind, group: &TaskGroup, winners: &[usize], slowest: Option<usize>) -> Option<Self> {
         let total = total(kind, group)?;
+        if kind.is_nothing(group) {
+            let none = Bytes::default();
+            return Some(Self { kind, total, median: none, of_slowest: none, largest: none });
+        }
         let of = |row: &usize| i64::try_from(kind.of(group, *row)?).ok();
         let values: Vec<i64> = winners.iter().filter_map(of).collect();
         let middle = median(&values).and_then(|value| u64::try_from(value).ok());
@@ -140,6 +154,9 @@ impl Flow {
 
 /// What all attempts of a group have of one kind; `None` where that of one cannot be read.
 fn total(kind: FlowKind, group: &TaskGroup) -> Option<Bytes> {
+    if kind.is_nothing(group) && !group.attempts.any_unread().has_any(kind.counters()) {
+        return kind.columns(group).any(|column| !column.is_absent()).then(Bytes::default);
+    }
     group.attempts.sum(kind.counters()).map(Bytes::new)
 }
 

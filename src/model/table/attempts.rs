@@ -361,6 +361,7 @@ impl Attempts {
     }
 
     /// A value that no attempt can have is unknown.
+    #[inline]
     pub(crate) fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
         if value.is_some_and(|value| !(0..=MOST_OF_A_COUNTER).contains(&value)) {
             self.lose_counter(row, counter);

@@ -40,7 +40,7 @@ pub(super) struct Builder {
     pub(super) jobs: Vec<Job>,
     job_places: FxHashMap<u32, usize>,
     pub(super) executors: Vec<Executor>,
-    executor_places: FxHashMap<Box<str>, usize>,
+    executor_places: FxHashMap<Symbol, usize>,
     rdds: Vec<PersistedRdd>,
     rdd_places: FxHashMap<u32, usize>,
     sql: Vec<SqlExecution>,
@@ -312,14 +312,14 @@ impl Builder {
             Event::ExecutorRemoved { id, at, reason } => {
                 let at = moment(at);
                 self.saw(at);
-                if let Some(executor) = self.executor(symbols.text(id)) {
+                if let Some(executor) = self.executor(symbols.symbol(id)) {
                     // Its block manager's removal is told by another clock.
                     executor.removed_at = at.or(executor.removed_at);
                     executor.removed_reason = reason.or(executor.removed_reason.take());
                 }
             }
             Event::ExecutorExcluded { id } => {
-                if let Some(executor) = self.executor(symbols.text(id)) {
+                if let Some(executor) = self.executor(symbols.symbol(id)) {
                     executor.exclusions += 1;
                 }
             }
@@ -329,19 +329,19 @@ impl Builder {
             Event::BlockManagerAdded(added) => self.block_manager_added(&added, symbols),
             Event::BlockManagerRemoved { id, at } => {
                 let at = moment(at);
-                if let Some(executor) = self.executor(symbols.text(id)) {
+                if let Some(executor) = self.executor(symbols.symbol(id)) {
                     executor.removed_at = executor.removed_at.or(at);
                 }
             }
             Event::BlockUpdated { executor, block, memory } => {
                 if let (Some(block), Some(memory)) = (symbols.text(block), memory)
-                    && let Some(place) = self.executor_place(symbols.text(executor))
+                    && let Some(place) = self.executor_place(symbols.symbol(executor))
                 {
                     self.block_memory(place, block, memory);
                 }
             }
             Event::Peaks { executor, peaks } => {
-                if let Some(executor) = self.executor(symbols.text(executor)) {
+                if let Some(executor) = self.executor(symbols.symbol(executor)) {
                     executor.peaks.raise_all(&peaks);
                 }
             }

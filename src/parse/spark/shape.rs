@@ -8,7 +8,7 @@
 use memchr::memchr;
 
 use super::strings::Strings;
-use super::task::{TaskInfo, locality};
+use super::task::{NANOS, TaskInfo, locality};
 use crate::parse::scan::{Cursor, Scan, Unexpected};
 
 /// Tasks of different stages differ in what they report, and so do versions of Spark.
@@ -34,8 +34,14 @@ const AFTER_ACCUMULABLES: &[u8] = b"]},\"Task ";
 /// Where a value of an event belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// An integer.
+    /// An integer of the event or of its task's information.
     Number(u8),
+    /// A counter of the task, by its place.
+    Metric(u8),
+    /// A counter in nanoseconds, by its place.
+    Nanos(u8),
+    /// A peak of the executor, by its place.
+    Peak(u8),
     /// A flag.
     Flag(u8),
     /// A name that repeats.
@@ -58,6 +64,10 @@ pub(super) trait Shaped: Clone + Default + PartialEq {
     fn blank(&self) -> Option<Self>;
     /// Sets an integer.
     fn set_number(&mut self, place: u8, value: i64);
+    /// Sets a counter of the task.
+    fn set_metric(&mut self, place: u8, value: i64);
+    /// Sets a peak of the executor.
+    fn set_peak(&mut self, place: u8, value: i64);
     /// What holds its flags, names and words.
     fn info(&mut self) -> &mut TaskInfo;
 }
@@ -230,7 +240,13 @@ impl<E: Shaped> Shape<E> {
         let mut cursor = Cursor::new(line);
         for step in &self.steps {
             cursor.literal(step.literal.of(&self.line))?;
-            take(step.slot, &mut cursor, strings, event)?;
+            match step.slot {
+                Slot::Metric(_) | Slot::Peak(_) | Slot::Number(_) | Slot::Nanos(_) => {
+                    // What follows is compared with the shape, so that a fraction or an exponent is noticed.
+                    put(step.slot, cursor.digits()?, event);
+                }
+                slot => take(slot, &mut cursor, strings, event)?,
+            }
         }
         if cursor.rest() == self.tail.of(&self.line) { Ok(()) } else { Err(Unexpected) }
     }
@@ -281,11 +297,24 @@ impl<E: Shaped> Shape<E> {
     }
 }
 
-/// Takes a value and puts it where it belongs.
+/// Puts a number where it belongs.
 #[inline]
+fn put<E: Shaped>(slot: Slot, number: i64, event: &mut E) {
+    match slot {
+        Slot::Metric(place) => event.set_metric(place, number),
+        Slot::Peak(place) => event.set_peak(place, number),
+        Slot::Nanos(place) => event.set_metric(place, number / NANOS),
+        Slot::Number(place) => event.set_number(place, number),
+        _ => {}
+    }
+}
+
+/// Takes a value and puts it where it belongs.
 fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, event: &mut E) -> Scan<()> {
     match slot {
-        Slot::Number(place) => event.set_number(place, cursor.short_integer()?),
+        Slot::Metric(_) | Slot::Peak(_) | Slot::Number(_) | Slot::Nanos(_) => {
+            put(slot, cursor.digits()?, event);
+        }
         Slot::Name(place) => {
             cursor.literal(b"\"")?;
             let name = strings.plain(cursor.name_tail()?).ok_or(Unexpected)?;
@@ -304,7 +333,7 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
         }
         Slot::Unwanted => match cursor.literal(b"\"") {
             Ok(()) => drop(cursor.name_tail()?),
-            Err(Unexpected) => drop(cursor.short_integer()?),
+            Err(Unexpected) => drop(cursor.digits()?),
         },
         Slot::Accumulables => {
             let end = end_of_accumulables(cursor.rest()).ok_or(Unexpected)?;
@@ -369,7 +398,12 @@ impl<E: Shaped> Survey<'_, E> {
         let changes = matches!(slot, Slot::Name(_) | Slot::Accumulables);
         let fits = match place.of(self.line).first() {
             Some(b'"') => matches!(slot, Slot::Name(_) | Slot::Word | Slot::Unwanted),
-            Some(b'0'..=b'9') => matches!(slot, Slot::Number(_) | Slot::Unwanted),
+            Some(b'0'..=b'9') => {
+                matches!(
+                    slot,
+                    Slot::Number(_) | Slot::Metric(_) | Slot::Nanos(_) | Slot::Peak(_) | Slot::Unwanted
+                )
+            }
             Some(b't' | b'f') => matches!(slot, Slot::Flag(_)),
             _ => slot == Slot::Accumulables,
         };

@@ -2,7 +2,7 @@
 
 use super::shape::{Shaped, Slot};
 use super::strings::Local;
-use super::task::{NANOS, TaskEnd, TaskInfo, TaskStart};
+use super::task::{TaskEnd, TaskInfo, TaskStart};
 use crate::model::spark::ExecutorMetric;
 use crate::model::table::EndReason;
 
@@ -15,10 +15,6 @@ const ATTEMPT: u8 = 4;
 const LAUNCHED: u8 = 5;
 const GETTING_RESULT: u8 = 6;
 const FINISHED: u8 = 7;
-const FIRST_PEAK: u8 = 32;
-const FIRST_METRIC: u8 = 64;
-/// Metrics in nanoseconds stand here, the others above.
-const FIRST_NANOS: u8 = 128;
 
 /// Flags and names.
 const SPECULATIVE: u8 = 0;
@@ -50,7 +46,7 @@ fn metric_slot(path: &str) -> Slot {
     let place = match path {
         "Executor Deserialize Time" => 0,
         "Executor Run Time" => 1,
-        "Executor CPU Time" => return Slot::Number(FIRST_NANOS + 2),
+        "Executor CPU Time" => return Slot::Nanos(2),
         "Peak Execution Memory" => 3,
         "Result Size" => 4,
         "JVM GC Time" => 5,
@@ -65,7 +61,7 @@ fn metric_slot(path: &str) -> Slot {
         "Shuffle Read Metrics/Local Bytes Read" => 14,
         "Shuffle Read Metrics/Total Records Read" => 15,
         "Shuffle Write Metrics/Shuffle Bytes Written" => 16,
-        "Shuffle Write Metrics/Shuffle Write Time" => return Slot::Number(FIRST_NANOS + 17),
+        "Shuffle Write Metrics/Shuffle Write Time" => return Slot::Nanos(17),
         "Shuffle Write Metrics/Shuffle Records Written" => 18,
         "Input Metrics/Bytes Read" | "Input Metrics/Bytes Written" => 19,
         "Input Metrics/Records Read" | "Input Metrics/Records Written" => 20,
@@ -73,14 +69,12 @@ fn metric_slot(path: &str) -> Slot {
         "Output Metrics/Records Read" | "Output Metrics/Records Written" => 22,
         _ => return Slot::Unwanted,
     };
-    Slot::Number(FIRST_METRIC + place)
+    Slot::Metric(place)
 }
 
 fn peak_slot(key: &str) -> Slot {
     let place = ExecutorMetric::ALL.iter().position(|metric| metric.name() == key);
-    place
-        .and_then(|place| u8::try_from(place).ok())
-        .map_or(Slot::Unwanted, |place| Slot::Number(FIRST_PEAK + place))
+    place.and_then(|place| u8::try_from(place).ok()).map_or(Slot::Unwanted, Slot::Peak)
 }
 
 impl TaskInfo {
@@ -140,6 +134,11 @@ impl Shaped for TaskStart {
         }
     }
 
+    /// A task that starts has counted nothing.
+    fn set_metric(&mut self, _place: u8, _value: i64) {}
+
+    fn set_peak(&mut self, _place: u8, _value: i64) {}
+
     fn info(&mut self) -> &mut TaskInfo {
         &mut self.info
     }
@@ -171,13 +170,20 @@ impl Shaped for TaskEnd {
     #[inline]
     fn set_number(&mut self, place: u8, value: i64) {
         match place {
-            FIRST_NANOS.. => self.metrics.set(usize::from(place - FIRST_NANOS), value / NANOS),
-            FIRST_METRIC.. => self.metrics.set(usize::from(place - FIRST_METRIC), value),
-            FIRST_PEAK.. => self.peaks.set_at(usize::from(place - FIRST_PEAK), value),
             STAGE => self.stage = Some(value),
             STAGE_ATTEMPT => self.stage_attempt = Some(value),
             place => self.info.set_number(place, value),
         }
+    }
+
+    #[inline]
+    fn set_metric(&mut self, place: u8, value: i64) {
+        self.metrics.set(place.into(), value);
+    }
+
+    #[inline]
+    fn set_peak(&mut self, place: u8, value: i64) {
+        self.peaks.set_at(place.into(), value);
     }
 
     fn info(&mut self) -> &mut TaskInfo {

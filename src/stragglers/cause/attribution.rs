@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::components::{Clocks, Component};
 use super::counterfactual::{ComparedTask, ComparedValues, Comparison, ComponentTimes, Scale};
 use super::evidence::{Evidence, Fact, millis};
@@ -82,14 +84,14 @@ struct Context<'a> {
     faults: Faults,
     slow_nodes: BTreeMap<Symbol, SlowNode>,
     last_map: Option<Timestamp>,
-    first_ends: BTreeMap<Symbol, Timestamp>,
+    first_ends: FxHashMap<Symbol, Timestamp>,
 }
 
 fn tasks_by_node(groups: &[LabelledGroup<'_>]) -> BTreeMap<Symbol, NodeTasks> {
     let mut nodes: BTreeMap<Symbol, NodeTasks> = BTreeMap::new();
     for group in groups {
         for (execution, label) in group.executions.tasks.iter().zip(group.stragglers) {
-            if let (Some(node), Some(straggler)) = (group.group.attempts.node(execution.attempt), label) {
+            if let (Some(node), Some(straggler)) = (group.group.attempts.node(execution.attempt()), label) {
                 let node = nodes.entry(node).or_default();
                 node.tasks += 1;
                 node.stragglers += u64::from(*straggler);
@@ -135,31 +137,34 @@ impl Context<'_> {
         let LabelledGroup { group, executions, basis, .. } = labelled;
         let compared = |task: &Execution| ComparedTask {
             duration: task.duration,
-            input: task.input.map(|input| input as f64),
+            input: task.input().map(|input| input as f64),
             comparable: task.certainty != Certainty::AtLeast,
         };
         let tasks = executions.tasks.iter().map(compared).collect();
         let comparison = Comparison::new(tasks, self.params.slow_factor);
         let clocks = Clocks { group, engine: self.app.engine, basis, last_map: self.last_map };
         let column = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
-            executions.tasks.iter().map(|task| Some(value(task.attempt)? * stretch(group, task)?)).collect()
+            let of = |task: &Execution| Some(value(task.attempt())? * stretch(group, task)?);
+            executions.tasks.iter().map(of).collect()
         };
         // What took no straggler any time explains none.
-        let takes_time = |times: &[Option<f64>]| {
-            let of_stragglers = stragglers.iter().filter_map(|&place| times.get(place).copied().flatten());
-            of_stragglers.into_iter().any(|time| time > 0.0)
+        let takes_time = |value: &dyn Fn(usize) -> Option<f64>| {
+            let tasks = stragglers.iter().filter_map(|&place| executions.tasks.get(place));
+            tasks.filter_map(|task| value(task.attempt())).any(|time| time > 0.0)
         };
-        let components = Component::ALL.into_iter().filter_map(|component| {
-            let times = column(&|row| clocks.seconds(component, row));
-            takes_time(&times).then(|| (component, comparison.component(&times)))
-        });
-        let beginning = column(&|row| hints::beginning(group, row));
+        let times = |value: &dyn Fn(usize) -> Option<f64>| {
+            takes_time(value).then(|| comparison.component(&column(value)))
+        };
+        let components = Component::ALL
+            .into_iter()
+            .filter_map(|component| Some((component, times(&|row| clocks.seconds(component, row))?)));
         Group {
             components: components.collect(),
-            cpu: comparison.values(column(&|row| clocks.cpu_seconds(row))),
-            spill: comparison
-                .values(executions.tasks.iter().map(|task| clocks.spill(task.attempt)).collect()),
-            beginning: takes_time(&beginning).then(|| comparison.component(&beginning)),
+            cpu: ComparedValues::of(column(&|row| clocks.cpu_seconds(row))),
+            spill: ComparedValues::of(
+                executions.tasks.iter().map(|task| clocks.spill(task.attempt())).collect(),
+            ),
+            beginning: times(&|row| hints::beginning(group, row)),
             first_tasks: FirstTasks::of(group, executions, &comparison, &self.first_ends),
             local_share: hints::local_share(group, executions),
             attempts: AttemptsByTask::of(group),
@@ -203,7 +208,7 @@ impl Context<'_> {
 
     fn input(&self, group: &Group<'_>, place: usize, found: &mut Found) {
         let executions = group.labelled.executions;
-        let input = executions.tasks.get(place).and_then(|task| task.input);
+        let input = executions.tasks.get(place).and_then(|task| task.input());
         let ratio = group.comparison.input_ratio(place).filter(|ratio| *ratio >= self.params.input_factor);
         let (Some(input), Some(unit), Some(ratio)) = (input, executions.input_unit, ratio) else { return };
         let rate_ratio = group.comparison.rate_ratio(place);
@@ -270,7 +275,7 @@ impl Context<'_> {
     }
 
     fn slow_node(&self, group: &Group<'_>, execution: &Execution, found: &mut Found) {
-        let node = group.labelled.group.attempts.node(execution.attempt);
+        let node = group.labelled.group.attempts.node(execution.attempt());
         let test = node.and_then(|node| Some((self.app.strings.get(node)?, *self.slow_nodes.get(&node)?)));
         if let Some((name, test)) = test {
             let limit = self.params.false_discovery_rate;
@@ -292,7 +297,7 @@ impl Context<'_> {
                 found.add(Cause::Disk, Confidence::Inferred, Fact::Spill { ratio, limit });
             }
         }
-        let failed = group.labelled.group.attempts.count(execution.attempt, Counter::FailedShuffle);
+        let failed = group.labelled.group.attempts.count(execution.attempt(), Counter::FailedShuffle);
         if let Some(count) = failed.filter(|count| *count > 0) {
             found.add(Cause::Network, Confidence::Inferred, Fact::FailedFetches { count });
         }
@@ -335,7 +340,7 @@ impl Context<'_> {
 
     /// What another attempt at the task says, and whether that was slow, too; `None` where it says nothing.
     fn other_attempt(&self, group: &Group<'_>, execution: &Execution) -> Option<(Fact, bool)> {
-        let attempts = group.attempts.of_task(execution.task);
+        let attempts = group.attempts.of_task(execution.task());
         let other = hints::other_attempt(group.labelled.group, execution, attempts)?;
         let limit = group.comparison.slow_from().and_then(millis)?;
         let slow = other.time >= limit;
@@ -350,10 +355,10 @@ impl Context<'_> {
         execution: &Execution,
     ) -> Option<(Symbol, &str, Timestamp, Timestamp)> {
         let attempts = &group.labelled.group.attempts;
-        let node = attempts.node(execution.attempt)?;
-        let start = attempts.time(execution.attempt, TimePoint::Start)?;
-        let finish = attempts.time(execution.attempt, TimePoint::Finish);
-        let finish = finish.or_else(|| attempts.time(execution.winner, TimePoint::Finish))?;
+        let node = attempts.node(execution.attempt())?;
+        let start = attempts.time(execution.attempt(), TimePoint::Start)?;
+        let finish = attempts.time(execution.attempt(), TimePoint::Finish);
+        let finish = finish.or_else(|| attempts.time(execution.winner(), TimePoint::Finish))?;
         Some((node, self.app.strings.get(node)?, start, finish))
     }
 }
@@ -395,7 +400,7 @@ impl Group<'_> {
         let told = |&place: &usize| {
             let without = self.comparison.without(place, self.beginning.as_ref()?)?;
             let explains = without.explains() && without.time > 0.0;
-            let row = self.labelled.executions.tasks.get(place).filter(|_| explains)?.attempt;
+            let row = self.labelled.executions.tasks.get(place).filter(|_| explains)?.attempt();
             Some((place, attempts.node(row)?, attempts.time(row, TimePoint::Start)?))
         };
         places.iter().filter_map(told).collect()
@@ -411,7 +416,7 @@ fn stretch(group: &TaskGroup, task: &Execution) -> Option<f64> {
     if !is_estimated(task) {
         return Some(1.0);
     }
-    let elapsed = group.attempts.run_time(task.attempt)?.as_f64() / 1000.0;
+    let elapsed = group.attempts.run_time(task.attempt())?.as_f64() / 1000.0;
     (elapsed > 0.0).then(|| task.duration / elapsed)
 }
 
@@ -441,8 +446,8 @@ impl Found {
         self.evidence.append(&mut self.hints);
         self.evidence.sort_by_key(|evidence| evidence.cause != primary);
         StragglerCause {
-            task: execution.task,
-            attempt: execution.attempt,
+            task: execution.task(),
+            attempt: execution.attempt(),
             primary,
             confidence: first.map(|(_, confidence)| confidence),
             evidence: self.evidence,

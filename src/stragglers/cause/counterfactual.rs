@@ -7,6 +7,8 @@
 //! Rule as in the analysis of traces by K. Ousterhout et al., "Making Sense of Performance in Data Analytics
 //! Frameworks", NSDI 2015, section 5.
 
+use std::cell::OnceCell;
+
 use crate::stats::descriptive::{median, median_in_place};
 
 /// One task of a group.
@@ -57,24 +59,30 @@ pub struct Comparison {
     median_input: Option<f64>,
 }
 
-/// A value of each task, with the medians that it is compared with. They are found once: a group may have as many
-/// stragglers as tasks.
+/// A value of each task, with the medians that it is compared with. They are found once, since a group may have as many
+/// stragglers as tasks, and when they are asked for: of most groups all stragglers are slow in the same scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedValues {
     values: Vec<Option<f64>>,
     /// In the order of [`Scale`]; `None` where less than half of the tasks have a value.
-    medians: [Option<f64>; 2],
+    medians: [OnceCell<Option<f64>>; 2],
 }
 
 impl ComparedValues {
+    /// A value of each task of a comparison, in its order.
+    #[must_use]
+    pub const fn of(values: Vec<Option<f64>>) -> Self {
+        Self { values, medians: [const { OnceCell::new() }; 2] }
+    }
+
     /// The value of the task in this place.
     #[must_use]
     pub fn value(&self, place: usize) -> Option<f64> {
         self.values.get(place).copied().flatten()
     }
 
-    fn median(&self, scale: Scale) -> Option<f64> {
-        self.medians.get(scale as usize).copied().flatten()
+    fn median(&self, comparison: &Comparison, scale: Scale) -> Option<f64> {
+        *self.medians.get(scale as usize)?.get_or_init(|| comparison.median_of(&self.values, scale))
     }
 }
 
@@ -185,26 +193,19 @@ impl Comparison {
         Some(self.tasks.get(place)?.duration - self.median_time(scale)? * self.unit(place, scale)?)
     }
 
-    /// Prepares a value of each task.
-    #[must_use]
-    pub fn values(&self, values: Vec<Option<f64>>) -> ComparedValues {
-        let medians = [Scale::Duration, Scale::Input].map(|scale| self.median_of(&values, scale));
-        ComparedValues { values, medians }
-    }
-
     /// How many times the median of the group a value is, each divided by the scale's unit; `None` where the median is
     /// zero or less than half of the tasks have a value.
     #[must_use]
     pub fn ratio(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
         let own = values.value(place)? / self.unit(place, scale)?;
-        Some(own / positive(values.median(scale))?)
+        Some(own / positive(values.median(self, scale))?)
     }
 
     /// What of a value is beyond the median of the group, each divided by the scale's unit.
     #[must_use]
     pub fn excess(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
         let own = values.value(place)?;
-        Some(own - values.median(scale)? * self.unit(place, scale)?)
+        Some(own - values.median(self, scale)? * self.unit(place, scale)?)
     }
 
     /// Prepares a component, in seconds; it counts up to the task's duration.
@@ -215,14 +216,15 @@ impl Comparison {
         };
         let times: Vec<Option<f64>> = self.tasks.iter().zip(times).map(within).collect();
         let rest = self.tasks.iter().zip(&times).map(|(task, time)| Some(task.duration - (*time)?)).collect();
-        ComponentTimes { times: self.values(times), rest: self.values(rest) }
+        ComponentTimes { times: ComparedValues::of(times), rest: ComparedValues::of(rest) }
     }
 
     /// The task in this place without a component, in the scale in which it is slow.
     #[must_use]
     pub fn without(&self, place: usize, component: &ComponentTimes) -> Option<Without> {
         let scale = self.scale(place)?;
-        let (component_median, rest_median) = (component.times.median(scale)?, component.rest.median(scale)?);
+        let component_median = component.times.median(self, scale)?;
+        let rest_median = component.rest.median(self, scale)?;
         let unit = self.unit(place, scale)?;
         let duration = self.tasks.get(place)?.duration;
         let time = component.times.value(place)?;

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
+
 use super::counterfactual::{Comparison, Scale};
 use super::evidence::Fact;
 use crate::model::table::{Locality, TaskGroup, TimePoint};
@@ -13,8 +15,8 @@ use crate::units::{Millis, Timestamp};
 
 /// When each executor ended its first task, whatever the group.
 #[must_use]
-pub fn first_ends(app: &Application) -> BTreeMap<Symbol, Timestamp> {
-    let mut first: BTreeMap<Symbol, Timestamp> = BTreeMap::new();
+pub fn first_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
+    let mut first: FxHashMap<Symbol, Timestamp> = FxHashMap::default();
     for group in &app.groups {
         let attempts = &group.attempts;
         for row in 0..attempts.len() {
@@ -45,10 +47,10 @@ impl FirstTasks {
         group: &TaskGroup,
         executions: &Executions,
         comparison: &Comparison,
-        first_ends: &BTreeMap<Symbol, Timestamp>,
+        first_ends: &FxHashMap<Symbol, Timestamp>,
     ) -> Self {
         let attempts = &group.attempts;
-        let mut firsts: BTreeMap<Symbol, (Timestamp, Timestamp)> = BTreeMap::new();
+        let mut firsts: FxHashMap<Symbol, (Timestamp, Timestamp)> = FxHashMap::default();
         for row in 0..attempts.len() {
             let times = attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish));
             if let (Some(executor), Some((start, end))) = (attempts.executor(row), times) {
@@ -57,12 +59,12 @@ impl FirstTasks {
             }
         }
         let is_first = |task: &Execution| {
-            let executor = attempts.executor(task.attempt)?;
+            let executor = attempts.executor(task.attempt())?;
             let (launched, ended) = firsts.get(&executor)?;
             // An executor that has ended a task of another group is warm.
             let is_cold = first_ends.get(&executor).is_none_or(|warm| launched < warm);
             let half = Millis::between(*launched, *ended)?.get() / 2;
-            Some(is_cold && attempts.time(task.attempt, TimePoint::Start)? <= *launched + Millis::new(half))
+            Some(is_cold && attempts.time(task.attempt(), TimePoint::Start)? <= *launched + Millis::new(half))
         };
         let first: Vec<Option<bool>> = executions.tasks.iter().map(is_first).collect();
         let medians = [Scale::Duration, Scale::Input].map(|scale| {
@@ -105,22 +107,22 @@ pub struct OtherAttempt {
 pub fn other_attempt(
     group: &TaskGroup,
     execution: &Execution,
-    attempts_of_task: &[usize],
+    attempts_of_task: impl Iterator<Item = usize>,
 ) -> Option<OtherAttempt> {
     let attempts = &group.attempts;
     let elsewhere = |row: usize| {
         attempts
             .node(row)
-            .filter(|node| attempts.node(execution.attempt).is_some_and(|judged| judged != *node))
+            .filter(|node| attempts.node(execution.attempt()).is_some_and(|judged| judged != *node))
     };
-    if execution.attempt != execution.winner {
-        let node = elsewhere(execution.winner)?;
-        return Some(OtherAttempt { node, time: attempts.run_time(execution.winner)?, succeeded: true });
+    if execution.attempt() != execution.winner() {
+        let node = elsewhere(execution.winner())?;
+        return Some(OtherAttempt { node, time: attempts.run_time(execution.winner())?, succeeded: true });
     }
-    let start = attempts.time(execution.winner, TimePoint::Start)?;
-    let done = attempts.time(execution.winner, TimePoint::Finish)?;
-    let copies = attempts_of_task.iter().filter(|&&row| row != execution.winner);
-    let copies = copies.filter_map(|&row| {
+    let start = attempts.time(execution.winner(), TimePoint::Start)?;
+    let done = attempts.time(execution.winner(), TimePoint::Finish)?;
+    let copies = attempts_of_task.filter(|&row| row != execution.winner());
+    let copies = copies.filter_map(|row| {
         let launched = attempts.time(row, TimePoint::Start).filter(|launched| *launched >= start)?;
         let end = attempts.time(row, TimePoint::Finish).map_or(done, |end| end.min(done));
         Some(OtherAttempt { node: elsewhere(row)?, time: Millis::between(launched, end)?, succeeded: false })
@@ -131,7 +133,7 @@ pub fn other_attempt(
 /// Percent of the group's tasks that read their input from their own node; `None` where none tells.
 #[must_use]
 pub fn local_share(group: &TaskGroup, executions: &Executions) -> Option<f64> {
-    let told = executions.tasks.iter().filter_map(|task| group.attempts.locality(task.attempt));
+    let told = executions.tasks.iter().filter_map(|task| group.attempts.locality(task.attempt()));
     let (local, all) = told.fold((0u64, 0u64), |(local, all), locality| {
         let own = matches!(locality, Locality::NodeLocal | Locality::ProcessLocal);
         (local + u64::from(own), all + 1)
@@ -142,7 +144,7 @@ pub fn local_share(group: &TaskGroup, executions: &Executions) -> Option<f64> {
 /// A task that read from elsewhere while most read from their own node.
 #[must_use]
 pub fn remote_input(group: &TaskGroup, execution: &Execution, local_share: Option<f64>) -> Option<Fact> {
-    let locality = group.attempts.locality(execution.attempt)?;
+    let locality = group.attempts.locality(execution.attempt())?;
     let remote = matches!(locality, Locality::RackLocal | Locality::OffSwitch);
     let local_share = local_share.filter(|share| *share > 50.0 && remote)?;
     Some(Fact::RemoteInput { locality, local_share })

@@ -132,7 +132,7 @@ impl Timeline {
         };
         let since = |row: usize, point| Some(at(row, point)?.saturating_sub(origin));
         let by_task: FxHashMap<usize, &Execution> =
-            executions.tasks.iter().map(|execution| (execution.task, execution)).collect();
+            executions.tasks.iter().map(|execution| (execution.task(), execution)).collect();
 
         let mut first_launch: Vec<Option<i64>> = vec![None; group.tasks.len()];
         let mut attempts = Vec::new();
@@ -149,7 +149,7 @@ impl Timeline {
             }
             let execution = by_task.get(&task).copied();
             let won =
-                execution.filter(|execution| execution.attempt == row).map(|execution| execution.winner);
+                execution.filter(|execution| execution.attempt() == row).map(|execution| execution.winner());
             let end = since(row, TimePoint::Finish);
             // What ran on after its copy had won is of no interest any more.
             let taken_over = won.and_then(|winner| since(winner, TimePoint::Finish));
@@ -159,8 +159,8 @@ impl Timeline {
                 start_ms,
                 finish_ms,
                 node: group.attempts.node(row).map(crate::model::Symbol::index),
-                input: execution.and_then(|execution| execution.input).map(|input| input as f64),
-                records: execution.and_then(|execution| records(group, execution.winner)),
+                input: execution.and_then(|execution| execution.input()).map(|input| input as f64),
+                records: execution.and_then(|execution| records(group, execution.winner())),
                 curve: ProgressCurve::of_attempt(group, row),
             });
         }
@@ -171,15 +171,15 @@ impl Timeline {
         let mut done: Vec<Done> = executions
             .tasks
             .iter()
-            .filter(|execution| group.attempts.outcome(execution.winner) == Outcome::Succeeded)
+            .filter(|execution| group.attempts.outcome(execution.winner()) == Outcome::Succeeded)
             .filter_map(|execution| {
                 let completion = Completion {
-                    at_ms: since(execution.winner, TimePoint::Finish)?,
-                    duration_ms: group.attempts.run_time(execution.winner)?.get(),
-                    input: execution.input.map(|input| input as f64),
-                    records: records(group, execution.winner),
+                    at_ms: since(execution.winner(), TimePoint::Finish)?,
+                    duration_ms: group.attempts.run_time(execution.winner())?.get(),
+                    input: execution.input().map(|input| input as f64),
+                    records: records(group, execution.winner()),
                 };
-                Some(Done { completion, attempt: places.get(&execution.winner).copied() })
+                Some(Done { completion, attempt: places.get(&execution.winner()).copied() })
             })
             .collect();
         done.sort_by_key(|done| done.completion.at_ms);

@@ -155,7 +155,7 @@ impl ApplicationStragglers {
         let by_median: Vec<JudgedGroup> =
             views.iter().map(|view| judged(app, view.group, &view.executions, &view.labels)).collect();
         let copies = app.groups.iter().map(Copies::of).fold(Copies::default(), Copies::and);
-        let tails = views.iter().filter_map(GroupStragglers::tail).collect();
+        let tails = views.iter().filter_map(GroupStragglers::tail);
         let reports: Vec<GroupReport> = views
             .iter()
             .zip(labels)
@@ -216,9 +216,9 @@ impl ApplicationStragglers {
 fn with_metrics(app: &Application, groups: &[LabelledGroup<'_>], metrics: &NodeMetrics) -> u64 {
     let is_told = |group: &LabelledGroup<'_>, task: &Execution| {
         let attempts = &group.group.attempts;
-        let start = attempts.time(task.attempt, TimePoint::Start)?;
-        let finish = attempts.time(task.attempt, TimePoint::Finish)?;
-        let host = attempts.node(task.attempt).and_then(|node| app.strings.get(node))?;
+        let start = attempts.time(task.attempt(), TimePoint::Start)?;
+        let finish = attempts.time(task.attempt(), TimePoint::Finish)?;
+        let host = attempts.node(task.attempt()).and_then(|node| app.strings.get(node))?;
         NodeMetric::ALL.into_iter().find_map(|metric| metrics.mean(host, metric, start, finish))
     };
     let of_group = |group: &LabelledGroup<'_>| {
@@ -246,7 +246,7 @@ fn judged(app: &Application, group: &TaskGroup, executions: &Executions, labels:
     let tasks = executions.tasks.iter().zip(&labels.stragglers).map(|(task, straggler)| JudgedTask {
         duration: task.duration,
         straggler: *straggler,
-        node: host(app, group, task.attempt),
+        node: host(app, group, task.attempt()),
     });
     JudgedGroup { limit: labels.limit, tasks: tasks.collect() }
 }
@@ -272,7 +272,7 @@ fn speculation(views: &[GroupStragglers<'_>], copies: &Copies) -> Speculation {
 
 fn dos_indices(executions: &Executions) -> Vec<Option<f64>> {
     let told: Vec<(f64, Option<f64>)> =
-        executions.tasks.iter().map(|task| (task.duration, task.input.map(|input| input as f64))).collect();
+        executions.tasks.iter().map(|task| (task.duration, task.input().map(|input| input as f64))).collect();
     dos_index(&told)
 }
 
@@ -321,7 +321,7 @@ impl GroupReport {
             .zip(&indices)
             .filter(|((_, label), _)| **label == Some(true))
             .map(|((task, _), index)| {
-                let cause = causes.next_if(|cause| cause.task == task.task);
+                let cause = causes.next_if(|cause| cause.task == task.task());
                 straggler(app, group, task, *index, reference, cause)
             })
             .collect();
@@ -369,7 +369,7 @@ impl GroupReport {
 }
 
 fn time_of(task: &Execution) -> (TaskTime, Certainty) {
-    (TaskTime { duration: task.duration, input: task.input }, task.certainty)
+    (TaskTime { duration: task.duration, input: task.input() }, task.certainty)
 }
 
 fn straggler(
@@ -382,18 +382,18 @@ fn straggler(
 ) -> Straggler {
     let attempts = &group.attempts;
     Straggler {
-        task: group.tasks.number(task.task),
-        attempt: attempts.number(task.attempt),
-        node: host(app, group, task.attempt),
-        started_at: attempts.time(task.attempt, TimePoint::Start),
+        task: group.tasks.number(task.task()),
+        attempt: attempts.number(task.attempt()),
+        node: host(app, group, task.attempt()),
+        started_at: attempts.time(task.attempt(), TimePoint::Start),
         duration: Millis::from_f64(1000.0 * task.duration).unwrap_or_default(),
         certainty: task.certainty,
         times_reference: reference
             .filter(|&reference| reference > 0.0)
             .map(|reference| task.duration / reference),
-        input: task.input,
+        input: task.input(),
         dos_index,
-        overtaken: task.attempt != task.winner,
+        overtaken: task.attempt() != task.winner(),
         cause,
     }
 }

@@ -1,23 +1,25 @@
 //! Executors, what they keep in memory, and nodes that were excluded.
 
 use super::{Builder, Symbols, moment};
+use crate::model::Symbol;
 use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
 use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
 use crate::units::Bytes;
 
 impl Builder {
-    pub(super) fn executor_place(&mut self, id: Option<&str>) -> Option<usize> {
-        let id = id.filter(|id| !id.is_empty())?;
-        if let Some(&place) = self.executor_places.get(id) {
+    pub(super) fn executor_place(&mut self, id: Option<Symbol>) -> Option<usize> {
+        let id = id?;
+        if let Some(&place) = self.executor_places.get(&id) {
             return Some(place);
         }
+        let name = self.app.strings.get(id).filter(|name| !name.is_empty())?.to_owned();
         let place = self.new_place(self.executors.len())?;
-        self.executors.push(Executor { id: id.to_owned(), ..Executor::default() });
-        self.executor_places.insert(id.into(), place);
+        self.executors.push(Executor { id: name, ..Executor::default() });
+        self.executor_places.insert(id, place);
         Some(place)
     }
 
-    pub(super) fn executor(&mut self, id: Option<&str>) -> Option<&mut Executor> {
+    pub(super) fn executor(&mut self, id: Option<Symbol>) -> Option<&mut Executor> {
         let place = self.executor_place(id)?;
         self.executors.get_mut(place)
     }
@@ -25,13 +27,13 @@ impl Builder {
     pub(super) fn executor_added(&mut self, added: &ExecutorAdded, symbols: &Symbols<'_>) {
         let at = moment(added.at);
         self.saw(at);
-        let Some(id) = symbols.text(added.id) else { return };
+        let Some(id) = symbols.symbol(added.id) else { return };
         // Mesos used ids again: this is another life.
         let gone = self
             .executor(Some(id))
             .is_some_and(|executor| executor.removed_at.is_some_and(|gone| at > Some(gone)));
         if gone {
-            self.executor_places.remove(id);
+            self.executor_places.remove(&id);
         }
         let Some(executor) = self.executor(Some(id)) else { return };
         executor.added_at = at.or(executor.added_at);
@@ -46,7 +48,7 @@ impl Builder {
         self.saw(at);
         let size = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes::new);
         let host = symbols.symbol(added.host);
-        if let Some(executor) = self.executor(symbols.text(added.id)) {
+        if let Some(executor) = self.executor(symbols.symbol(added.id)) {
             // Up to Spark 1.2 this is all that tells of an executor's beginning.
             executor.added_at = executor.added_at.or(at);
             executor.host = executor.host.or(host);

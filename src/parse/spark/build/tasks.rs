@@ -53,7 +53,7 @@ impl Builder {
         let place = AttemptPlace::new(stage, row)?;
         self.attempts.insert(id, place);
         self.attempts_held += 1;
-        if let Some(executor) = self.executor(symbols.text(info.executor)) {
+        if let Some(executor) = self.executor(symbols.symbol(info.executor)) {
             executor.host = executor.host.or(host);
         }
         self.saw(launched);
@@ -70,7 +70,7 @@ impl Builder {
         if is_new {
             self.without_start.extend(end.info.id.and_then(|id| u64::try_from(id).ok()));
         }
-        let executor = self.executor_place(symbols.text(end.info.executor));
+        let executor = self.executor_place(symbols.symbol(end.info.executor));
         let Some(record) = self.stages.get_mut(place.stage()) else { return };
         let (attempts, row) = (&mut record.group.attempts, place.row as usize);
         if attempts.outcome(row) != Outcome::Unfinished {

@@ -1,0 +1,58 @@
+//! One bit for each row.
+
+/// Whether each row is in a set; rows beyond those that were ever put in are not.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    /// The rows from `first` up to `end`.
+    pub(super) fn range(first: usize, end: usize) -> Self {
+        let mut bits = Self::default();
+        (first..end).for_each(|row| bits.insert(row));
+        bits
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, row: usize) {
+        let (word, bit) = place(row);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        if let Some(word) = self.words.get_mut(word) {
+            *word |= bit;
+        }
+    }
+
+    pub(super) fn remove(&mut self, row: usize) {
+        let (word, bit) = place(row);
+        if let Some(word) = self.words.get_mut(word) {
+            *word &= !bit;
+        }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, row: usize) -> bool {
+        let (word, bit) = place(row);
+        self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The first row that is in the set.
+    pub(super) fn first(&self) -> Option<usize> {
+        let word = self.words.iter().position(|word| *word != 0)?;
+        Some(64 * word + self.words.get(word)?.trailing_zeros() as usize)
+    }
+
+    pub(super) fn shrink(&mut self) {
+        self.words.shrink_to_fit();
+    }
+}
+
+const fn place(row: usize) -> (usize, u64) {
+    (row / 64, 1 << (row % 64))
+}

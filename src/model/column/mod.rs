@@ -1,0 +1,330 @@
+//! A column of optional integers that takes as few bytes as its values allow.
+//!
+//! A history of 100,000 tasks has some thirty columns, most of them all zero, all absent, or small. A column starts
+//! without storage, keeps a single repeated value as one value, with a bit for each row where some have none (tasks end in
+//! another order than they start), then takes as many bytes for each row as it must.
+
+mod bits;
+mod offsets;
+
+use bits::Bits;
+use offsets::{Offset, Offsets};
+
+/// A growing column of `Option<i64>`.
+#[derive(Debug, Clone, Default)]
+pub struct Column {
+    len: usize,
+    cells: Cells,
+}
+
+/// All but the first two may be shorter than the column: what is behind their end is `None`.
+#[derive(Debug, Clone, Default)]
+enum Cells {
+    /// Every cell is `None`.
+    #[default]
+    Absent,
+    /// Every cell from `first` on holds `value`, the cells before it are `None`.
+    Uniform { first: usize, value: i64 },
+    /// Every cell in `present` holds `value`, the others are `None`.
+    Same { value: i64, present: Bits },
+    /// Values from 0 to 254.
+    Tiny(Offsets<u8>),
+    /// Values from 0 to 65,534.
+    Short(Offsets<u16>),
+    /// Values within 2³² of each other.
+    Narrow(Offsets<u32>),
+    /// Any values; [`ABSENT`] stands for `None`.
+    Wide(Vec<i64>),
+}
+
+/// A counter with this value is beyond what Hadoop can count.
+const ABSENT: i64 = i64::MIN;
+
+impl Column {
+    /// Number of rows.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the column has no rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether no row has a value.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        match &self.cells {
+            Cells::Absent => true,
+            Cells::Uniform { first, .. } => *first >= self.len,
+            _ => self.iter().all(|cell| cell.is_none()),
+        }
+    }
+
+    /// The only value that rows can have, if any has one; `None` where they may differ.
+    #[must_use]
+    pub const fn single_value(&self) -> Option<i64> {
+        match self.cells {
+            Cells::Uniform { value, .. } | Cells::Same { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Adds rows without values until there are `len`.
+    pub fn grow(&mut self, len: usize) {
+        if let Cells::Uniform { first, value } = self.cells
+            && len > self.len
+            && first < self.len
+        {
+            self.cells = Cells::Same { value, present: Bits::range(first, self.len) };
+        }
+        self.len = self.len.max(len);
+    }
+
+    /// Adds one row.
+    pub fn push(&mut self, value: Option<i64>) {
+        match value.filter(|&value| value != ABSENT) {
+            Some(value) => self.put(self.len, Some(value)),
+            None => self.grow(self.len + 1),
+        }
+    }
+
+    /// Sets the value of `row`; rows beyond the end are ignored.
+    pub fn set(&mut self, row: usize, value: Option<i64>) {
+        if row < self.len {
+            self.put(row, value);
+        }
+    }
+
+    /// Sets the value of `row`, growing the column only when there is something to write.
+    #[inline]
+    pub(super) fn put(&mut self, row: usize, value: Option<i64>) {
+        let Some(value) = value.filter(|&value| value != ABSENT) else { return self.clear(row) };
+        loop {
+            let is_there = match &mut self.cells {
+                Cells::Tiny(offsets) => offsets.put(row, value),
+                Cells::Short(offsets) => offsets.put(row, value),
+                Cells::Narrow(offsets) => offsets.put(row, value),
+                Cells::Same { value: known, present } if *known == value => {
+                    present.insert(row);
+                    true
+                }
+                Cells::Uniform { first, value: known } => *known == value && *first <= row && row <= self.len,
+                Cells::Wide(values) => {
+                    if values.len() <= row {
+                        values.resize(row + 1, ABSENT);
+                    }
+                    values.get_mut(row).is_some_and(|cell| {
+                        *cell = value;
+                        true
+                    })
+                }
+                Cells::Absent | Cells::Same { .. } => false,
+            };
+            if is_there {
+                self.len = self.len.max(row + 1);
+                return;
+            }
+            self.make_room(row, value);
+        }
+    }
+
+    /// Takes the next form that can hold a value that this one cannot.
+    #[cold]
+    fn make_room(&mut self, row: usize, value: i64) {
+        self.cells = match &self.cells {
+            Cells::Absent => Cells::Uniform { first: row.max(self.len), value },
+            Cells::Uniform { first, value: known } if *known == value => {
+                Cells::Same { value, present: Bits::range(*first, self.len) }
+            }
+            Cells::Uniform { .. } | Cells::Same { .. } => self.with_offsets::<u8>(value, Cells::Tiny),
+            Cells::Tiny(_) => self.with_offsets::<u16>(value, Cells::Short),
+            Cells::Short(_) => self.with_offsets::<u32>(value, Cells::Narrow),
+            Cells::Narrow(_) | Cells::Wide(_) => {
+                Cells::Wide(self.iter().map(|cell| cell.unwrap_or(ABSENT)).collect())
+            }
+        };
+    }
+
+    /// The cells with room for one more value in offsets of this width, or wider ones where one does not fit.
+    fn with_offsets<T: Offset>(&self, value: i64, form: fn(Offsets<T>) -> Cells) -> Cells {
+        Offsets::of(self.iter(), value).map_or_else(
+            || match T::WIDTH {
+                1 => self.with_offsets::<u16>(value, Cells::Short),
+                2 => self.with_offsets::<u32>(value, Cells::Narrow),
+                _ => Cells::Wide(self.iter().map(|cell| cell.unwrap_or(ABSENT)).collect()),
+            },
+            form,
+        )
+    }
+
+    fn clear(&mut self, row: usize) {
+        if row >= self.len || self.get(row).is_none() {
+            return;
+        }
+        if let Cells::Uniform { first, value } = self.cells {
+            self.cells = Cells::Same { value, present: Bits::range(first, self.len) };
+        }
+        match &mut self.cells {
+            Cells::Absent | Cells::Uniform { .. } => {}
+            Cells::Same { present, .. } => present.remove(row),
+            Cells::Tiny(offsets) => offsets.clear(row),
+            Cells::Short(offsets) => offsets.clear(row),
+            Cells::Narrow(offsets) => offsets.clear(row),
+            Cells::Wide(values) => values.get_mut(row).into_iter().for_each(|cell| *cell = ABSENT),
+        }
+    }
+
+    /// The value of `row`; `None` for absent values and for rows beyond the end.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<i64> {
+        match &self.cells {
+            Cells::Absent => None,
+            Cells::Uniform { first, value } => (*first..self.len).contains(&row).then_some(*value),
+            Cells::Same { value, present } => present.contains(row).then_some(*value),
+            Cells::Tiny(offsets) => offsets.get(row),
+            Cells::Short(offsets) => offsets.get(row),
+            Cells::Narrow(offsets) => offsets.get(row),
+            Cells::Wide(values) => values.get(row).copied().filter(|&value| value != ABSENT),
+        }
+    }
+
+    /// All rows in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
+        (0..self.len).map(|row| self.get(row))
+    }
+
+    /// Gives back memory that growth has reserved.
+    pub fn shrink(&mut self) {
+        match &mut self.cells {
+            Cells::Absent | Cells::Uniform { .. } => {}
+            Cells::Same { value, present } => {
+                let first = present.first().unwrap_or(self.len);
+                if present.count() == self.len - first {
+                    self.cells = Cells::Uniform { first, value: *value };
+                } else {
+                    present.shrink();
+                }
+            }
+            Cells::Tiny(offsets) => offsets.shrink(),
+            Cells::Short(offsets) => offsets.shrink(),
+            Cells::Narrow(offsets) => offsets.shrink(),
+            Cells::Wide(values) => values.shrink_to_fit(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn interesting() -> impl Strategy<Value = Option<i64>> {
+        prop_oneof![
+            Just(None),
+            Just(Some(0)),
+            Just(Some(7)),
+            (0..300i64).prop_map(Some),
+            (0..70_000i64).prop_map(Some),
+            (-3..3i64).prop_map(Some),
+            (1_526_555_000_000..1_526_999_000_000i64).prop_map(Some),
+            any::<i64>().prop_filter("the absent mark", |&v| v != ABSENT).prop_map(Some),
+        ]
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Push(Option<i64>),
+        Grow(usize),
+        Set(usize, Option<i64>),
+        Put(usize, Option<i64>),
+        Shrink,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            4 => interesting().prop_map(Step::Push),
+            1 => (0..4usize).prop_map(Step::Grow),
+            2 => (0..40usize, interesting()).prop_map(|(row, value)| Step::Set(row, value)),
+            2 => (0..90usize, interesting()).prop_map(|(row, value)| Step::Put(row, value)),
+            1 => Just(Step::Shrink),
+        ];
+        prop::collection::vec(step, 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_vector_of_options(steps in steps()) {
+            let mut column = Column::default();
+            let mut plain: Vec<Option<i64>> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Push(value) => { column.push(value); plain.push(value); }
+                    Step::Grow(more) => {
+                        column.grow(plain.len() + more);
+                        plain.resize(plain.len() + more, None);
+                    }
+                    Step::Set(row, value) => {
+                        column.set(row, value);
+                        if let Some(cell) = plain.get_mut(row) { *cell = value; }
+                    }
+                    Step::Put(row, value) => {
+                        column.put(row, value);
+                        if value.is_some() && plain.len() <= row { plain.resize(row + 1, None); }
+                        if let Some(cell) = plain.get_mut(row) { *cell = value; }
+                    }
+                    Step::Shrink => column.shrink(),
+                }
+                prop_assert_eq!(column.iter().collect::<Vec<_>>(), plain.clone());
+                prop_assert_eq!(column.is_absent(), plain.iter().all(Option::is_none));
+            }
+        }
+    }
+
+    #[test]
+    fn a_repeated_value_takes_no_space_per_row() {
+        let mut column = Column::default();
+        column.grow(10);
+        for _ in 0..100_000 {
+            column.push(Some(0));
+        }
+        assert!(matches!(column.cells, Cells::Uniform { first: 10, value: 0 }));
+    }
+
+    #[test]
+    fn rows_that_come_in_any_order_take_a_bit_for_a_repeated_value() {
+        let mut column = Column::default();
+        for row in (0..1000).rev() {
+            column.put(row, Some(0));
+        }
+        assert!(matches!(column.cells, Cells::Same { value: 0, .. }));
+        assert_eq!(column.single_value(), Some(0));
+        column.shrink();
+        assert!(matches!(column.cells, Cells::Uniform { first: 0, value: 0 }));
+    }
+
+    #[test]
+    fn cells_grow_with_their_values() {
+        let mut column = Column::default();
+        let width = |column: &Column| match column.cells {
+            Cells::Tiny(_) => 1,
+            Cells::Short(_) => 2,
+            Cells::Narrow(_) => 4,
+            Cells::Wide(_) => 8,
+            _ => 0,
+        };
+        let mut widths = Vec::new();
+        for value in [7, 7, 254, 255, 65_534, 65_535, i64::from(u32::MAX) - 1, i64::from(u32::MAX)] {
+            column.push(Some(value));
+            widths.push(width(&column));
+        }
+        assert_eq!(widths, [0, 0, 1, 2, 2, 4, 4, 8]);
+        let moments = [1_732_147_226_279, 1_732_147_230_150, 1_732_147_100_000];
+        let mut column = Column::default();
+        moments.iter().for_each(|&moment| column.push(Some(moment)));
+        assert_eq!(width(&column), 4);
+    }
+}

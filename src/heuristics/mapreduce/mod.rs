@@ -18,7 +18,6 @@ use super::wording::{Condition, change, grouped, limit};
 use crate::finding::{Subject, Verdict};
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
-use crate::model::spark::Facet;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
 use crate::rules::params::{Positive, choice};
@@ -131,14 +130,14 @@ fn tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -> Option
     app.group(kind).filter(|group| !group.tasks.is_empty())
 }
 
-/// What is to say where [`tasks`] are none: nothing, unless they may be in what is missing of the history.
+/// What is to say where [`tasks`] are none: nothing, unless they may be behind a limit.
 fn without_tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -> Verdict {
     if app.engine != Engine::MapReduce || (only_succeeded_jobs && app.status != Status::Succeeded) {
         return Verdict::NotApplicable;
     }
     let announced = if kind == TaskKind::Reduce { app.announced.reduces } else { app.announced.maps };
-    match app.partial(&[Facet::Tasks]) {
-        Some(reason) if announced != Some(0) => Verdict::NotEvaluated(reason),
+    match app.limit {
+        Some(limit) if announced != Some(0) => Verdict::NotEvaluated(limit.to_string()),
         _ => Verdict::NotApplicable,
     }
 }

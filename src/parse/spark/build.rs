@@ -11,6 +11,7 @@ use super::event::{
 };
 use super::numbered::Numbered;
 use super::plan::Plan;
+use super::storage::Storage;
 use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo, TaskStart};
 use super::verify::{Sums, Totals};
@@ -48,6 +49,7 @@ pub(super) struct Builder {
     rdd_places: FxHashMap<u32, usize>,
     sql: Vec<SqlExecution>,
     sql_places: FxHashMap<u64, usize>,
+    driver_updates_held: usize,
     profile_places: FxHashMap<u32, usize>,
     /// Exclusions of each node that were not lifted yet.
     excluded: FxHashMap<Box<str>, Vec<usize>>,
@@ -110,13 +112,6 @@ pub(super) struct Seen {
     pub(super) impossible_counters: u64,
     /// Things that were passed over because there were as many of their kind as the limits allow.
     pub(super) beyond_limit: u64,
-}
-
-/// Memory that cached blocks take, by executor and block.
-#[derive(Default)]
-struct Storage {
-    blocks: FxHashMap<(usize, Box<str>), u64>,
-    used: FxHashMap<usize, u64>,
 }
 
 /// A job that needs a stage.
@@ -183,6 +178,7 @@ impl Builder {
             rdd_places: FxHashMap::default(),
             sql: Vec::new(),
             sql_places: FxHashMap::default(),
+            driver_updates_held: 0,
             profile_places: FxHashMap::default(),
             excluded: FxHashMap::default(),
             storage: Storage::default(),
@@ -363,13 +359,7 @@ impl Builder {
                     set_plan(execution, &plan, symbols);
                 }
             }
-            Event::DriverAccumulators { id, updates } => {
-                if let Some(execution) = self.execution(id) {
-                    let updates =
-                        updates.into_iter().filter_map(|(id, value)| Some((u64::try_from(id).ok()?, value)));
-                    execution.driver_updates.extend(updates);
-                }
-            }
+            Event::DriverAccumulators { id, updates } => self.driver_updates(id, updates),
         }
     }
 
@@ -659,15 +649,11 @@ impl Builder {
         }
     }
 
-    /// Notes what a cached block takes now, 0 when it was dropped.
     fn block_memory(&mut self, executor: usize, block: &str, memory: i64) {
-        let memory = u64::try_from(memory).unwrap_or_default();
-        let before = self.storage.blocks.insert((executor, block.into()), memory).unwrap_or_default();
-        let used = self.storage.used.entry(executor).or_default();
-        *used = used.saturating_sub(before).saturating_add(memory);
-        let used = Bytes::new(*used);
+        let used = self.storage.note(executor, block, memory, &self.limits);
+        self.seen.beyond_limit += u64::from(used.is_none());
         if let Some(executor) = self.executors.get_mut(executor) {
-            executor.storage.peak_used = executor.storage.peak_used.max(Some(used));
+            executor.storage.peak_used = executor.storage.peak_used.max(used);
         }
     }
 
@@ -724,6 +710,24 @@ impl Builder {
         self.sql.get_mut(place)
     }
 
+    fn driver_updates(&mut self, id: Option<i64>, updates: Vec<(i64, i64)>) {
+        let mut held = self.driver_updates_held;
+        let limits = self.limits;
+        let Some(execution) = self.execution(id) else { return };
+        let mut beyond = 0;
+        for (accumulator, value) in updates {
+            let Ok(accumulator) = u64::try_from(accumulator) else { continue };
+            if limits.has_room(held) {
+                execution.driver_updates.push((accumulator, value));
+                held += 1;
+            } else {
+                beyond += 1;
+            }
+        }
+        self.driver_updates_held = held;
+        self.seen.beyond_limit += beyond;
+    }
+
     fn sql_start(&mut self, start: SqlStart, symbols: &Symbols<'_>) {
         if let Some(execution) = self.execution(start.id) {
             execution.description = start.description;
@@ -740,7 +744,11 @@ impl Builder {
     /// Puts everything in its order and sums up the executors.
     pub(super) fn assemble(&mut self) {
         self.attempts = Numbered::default();
-        self.storage = Storage::default();
+        for place in std::mem::take(&mut self.storage).unknown() {
+            if let Some(executor) = self.executors.get_mut(place) {
+                executor.storage.peak_used = None;
+            }
+        }
         self.stages.sort_by_key(|record| record.stage.id);
         self.doubt_ends_after_the_last();
         for record in &mut self.stages {

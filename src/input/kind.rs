@@ -187,8 +187,9 @@ fn after_prolog(head: &[u8]) -> Option<&[u8]> {
             b"-->"
         } else if rest.starts_with(b"<?") {
             b"?>"
-        } else if rest.starts_with(b"<!DOCTYPE") {
-            b">"
+        } else if let Some(declaration) = rest.strip_prefix(b"<!DOCTYPE") {
+            rest = jobconf::behind_doctype(declaration)?;
+            continue;
         } else {
             return Some(rest);
         };
@@ -267,6 +268,10 @@ mod tests {
         assert_eq!(kind_of("<conf>"), SourceKind::JobConf);
         assert_eq!(kind_of("\u{feff}Avro-Json\n"), SourceKind::Unrelated(Reason::Utf16));
         assert_eq!(kind_of("\u{feff}<html>"), SourceKind::Unrelated(Reason::Binary));
+        let declared = "<!DOCTYPE conf [<!ENTITY a \"1\">]>";
+        assert_eq!(kind_of(&format!("\u{feff}{declared}<conf>")), SourceKind::JobConf);
+        assert_eq!(identify(format!("{declared}<conf>").as_bytes(), true), Some(SourceKind::JobConf));
+        assert_eq!(identify(&declared.as_bytes()[..30], false), None);
         let comment: Vec<u8> = "\u{feff}<!-- ".encode_utf16().flat_map(u16::to_be_bytes).collect();
         assert_eq!(identify(&comment, false), None);
     }

@@ -79,7 +79,7 @@ pub fn looks_like_conf(head: &[u8]) -> bool {
         } else if let Some(instruction) = rest.strip_prefix(b"<?") {
             behind(instruction, b"?>")
         } else if let Some(declaration) = rest.strip_prefix(b"<!DOCTYPE") {
-            behind(declaration, b">")
+            behind_doctype(declaration)
         } else {
             return starts_with_root(rest);
         };
@@ -91,11 +91,34 @@ pub fn looks_like_conf(head: &[u8]) -> bool {
 /// The text of a file that starts with `head`, if it is in UTF-16.
 #[must_use]
 pub(crate) fn utf16_text(head: &[u8]) -> Option<String> {
-    encoding::is_utf16(head).then(|| encoding::decode(head).characters.into_owned())
+    let text = encoding::is_utf16(head).then(|| encoding::decode(head).characters.into_owned())?;
+    // Text that would be UTF-16 again is nobody's, and could be so over and over.
+    (!encoding::is_utf16(text.as_bytes())).then_some(text)
 }
 
 fn behind<'a>(text: &'a [u8], end: &[u8]) -> Option<&'a [u8]> {
     text.get(memmem::find(text, end)? + end.len()..)
+}
+
+/// What follows a document type, which may declare entities in brackets.
+#[must_use]
+pub(crate) fn behind_doctype(declaration: &[u8]) -> Option<&[u8]> {
+    let (mut rest, mut brackets) = (declaration, 0usize);
+    loop {
+        let at = rest.iter().position(|byte| matches!(byte, b'[' | b']' | b'>' | b'"' | b'\'' | b'<'))?;
+        let (mark, next) = rest.get(at..)?.split_first()?;
+        rest = match (mark, next.strip_prefix(b"!--")) {
+            (b'<', Some(comment)) => behind(comment, b"-->")?,
+            (b'"' | b'\'', _) => behind(next, std::slice::from_ref(mark))?,
+            (b'>', _) if brackets == 0 => return Some(next),
+            _ => next,
+        };
+        match mark {
+            b'[' => brackets += 1,
+            b']' => brackets = brackets.saturating_sub(1),
+            _ => {}
+        }
+    }
 }
 
 fn starts_with_root(text: &[u8]) -> bool {

@@ -42,6 +42,8 @@ fn what_comes_before_the_root_does_not_matter() {
         "\n  <?xml version=\"1.0\"?>\n",
         "<!-- licence <conf> --><?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>",
         "<?xml-stylesheet href=\"x\"?><!DOCTYPE configuration SYSTEM \"x\">",
+        "<!DOCTYPE configuration [<!ENTITY a \"]>\"><!-- don't ]> --><!ENTITY b '&a;'>] >\n",
+        "<!DOCTYPE configuration SYSTEM 'a>b' []>",
     ] {
         let xml = format!(
             "{prefix}<configuration><property><name>a</name><value>1</value></property></configuration>"

@@ -23,8 +23,9 @@ pub struct Limits {
     pub ratio: Option<u64>,
     /// Bytes of a line, or of an event where events are no lines; longer ones are passed over.
     pub line: Option<Bytes>,
-    /// Tasks, and as many attempts; what is beyond is passed over. Of stages, jobs, executors, queries and their like,
-    /// which take more memory, a tenth of it, but at least 10,000.
+    /// Tasks, and as many attempts, blocks in the memory of executors, and values of the driver's metrics; what is beyond
+    /// is passed over. Of stages, jobs, executors, queries and their like, which take more memory, a tenth of it, but at
+    /// least 10,000.
     pub tasks: Option<u64>,
     /// Time on the clock from the opening of the history; reading stops there. The only limit by which two runs over
     /// the same input can differ.
@@ -46,7 +47,7 @@ impl Limits {
         self.line.map_or(most, |line| usize::try_from(line.get()).unwrap_or(most).min(most))
     }
 
-    /// Whether one more task or attempt than `held` may be held.
+    /// Whether one more task, attempt, cached block or value of the driver's metrics than `held` may be held.
     #[must_use]
     pub fn has_room(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < most)

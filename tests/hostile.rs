@@ -16,6 +16,8 @@ mod common;
 mod avro;
 #[path = "hostile/bombs.rs"]
 mod bombs;
+#[path = "hostile/edges.rs"]
+mod edges;
 #[cfg(unix)]
 #[path = "hostile/files.rs"]
 mod files;

@@ -100,16 +100,17 @@ fn what_follows_the_last_member_costs_nothing() {
     for tail in [&b"\0"[..], &[0; 5000], b"garbage"] {
         for packed in [gzip(b"data"), zstd(b"data")] {
             let mut stream = decode([&packed, tail].concat());
-            assert!(!stream.ignored_tail());
+            assert!(!stream.tail().is_there());
             let mut all = Vec::new();
             stream.read_to_end(&mut all).unwrap();
             assert_eq!(all, b"data");
-            assert!(stream.ignored_tail());
+            assert!(stream.tail().is_there());
+            assert_eq!(stream.tail().is_foreign(), tail == b"garbage");
         }
     }
     let mut whole = decode(gzip(b"data"));
     io::copy(&mut whole, &mut io::sink()).unwrap();
-    assert!(!whole.ignored_tail());
+    assert!(!whole.tail().is_there());
 }
 
 #[test]

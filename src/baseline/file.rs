@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::input::whole;
 use crate::severity::Severity;
+use crate::units::Bytes;
 
 /// The version of the file's layout.
 const VERSION: u32 = 1;
@@ -137,6 +139,9 @@ pub enum BaselineError {
     },
 }
 
+/// Larger files are no baselines: a job with its findings takes some kilobytes.
+const MAX_LEN: Bytes = Bytes::from_mib(64);
+
 impl Default for Baseline {
     fn default() -> Self {
         Self { version: VERSION, keep_runs: KEEP_RUNS, jobs: Vec::new() }
@@ -146,7 +151,7 @@ impl Default for Baseline {
 impl Baseline {
     /// The baseline in this file, or `None` where there is no file.
     pub fn load(path: &Path) -> Result<Option<Self>, BaselineError> {
-        match std::fs::read_to_string(path) {
+        match whole::read_text(path, MAX_LEN) {
             Ok(text) => Self::parse(path, &text).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(BaselineError::Unreadable { path: path.to_owned(), source }),

@@ -54,12 +54,12 @@ pub(super) struct Check {
     #[arg(long, requires = "update")]
     prune: bool,
     /// With --update: keep the last N runs of each job [default: what the baseline says, 10 for a new one]
-    #[arg(long, value_name = "N", requires = "update")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "update")]
     keep_runs: Option<NonZeroUsize>,
     /// How many percent more than accepted is no change [default: 20]; METRIC=PERCENT for one of
     /// `runtime_ms`, `resource_used_gb_hours`, `resource_wasted_gb_hours`, `task_time_ms`, `failed_attempts_count`;
     /// repeatable
-    #[arg(long, value_name = "[METRIC=]PERCENT", value_parser = parse_tolerance)]
+    #[arg(long, value_name = "[METRIC=]PERCENT", allow_negative_numbers = true, value_parser = parse_tolerance)]
     tolerance: Vec<(Option<Metric>, f64)>,
     /// Compare findings only, not what runs cost
     #[arg(long)]

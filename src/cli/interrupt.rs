@@ -1,7 +1,8 @@
 //! What is left behind when a run is interrupted: nothing.
 //!
-//! Ctrl-C, SIGTERM and SIGHUP end the process as they would without this, but temporary files and the progress bar go
-//! first. A signal that was ignored when the run began, as `nohup` has it, stays ignored.
+//! Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU end the process as they would without this, but temporary files and the
+//! progress bar go first. A signal that was ignored when the run began, as `nohup` has it, stays ignored. Against SIGKILL
+//! nothing helps.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,19 @@ impl Temporary {
     }
 }
 
+/// Lets a write beyond the largest file that is allowed fail, where it would end the process.
+#[cfg(unix)]
+pub(super) fn outlive_large_files() {
+    let noted = std::sync::Arc::default();
+    if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noted) {
+        log::debug!("a file that becomes too large would end the run: {error}");
+    }
+}
+
+/// There is no such end here.
+#[cfg(not(unix))]
+pub(super) fn outlive_large_files() {}
+
 /// Lets an interruption clear the line of this bar, the only one.
 pub(super) fn clear_on_interrupt(bar: &ProgressBar) {
     let mut left = left();
@@ -108,7 +122,7 @@ fn spawn_watch() -> io::Result<()> {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
     use signal_hook::iterator::Signals;
 
     let ignored = ignored_signals();
@@ -117,7 +131,8 @@ fn spawn_watch() -> io::Result<()> {
         // Where nobody tells, a hang-up stays what it was, for the sake of `nohup`.
         None => signal == SIGHUP,
     };
-    let watched = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
+    let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU];
+    let watched = ending.into_iter().filter(|signal| !is_ignored(*signal));
     // A second one ends the process at once: a dead file system or terminal could hold up what the first one does.
     let again = Arc::new(AtomicBool::new(false));
     for signal in watched.clone() {

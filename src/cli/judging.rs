@@ -69,10 +69,10 @@ pub(super) struct Judging {
     #[arg(long, value_enum, value_name = "LEVEL")]
     fail_on: Option<Level>,
     /// Show only the N worst applications
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     top: Option<NonZeroUsize>,
     /// Draw charts for the N worst applications; only HTML has charts
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 100)]
     charts: usize,
     /// Also write phases and configuration (json, ndjson); passwords in it are left out
     #[arg(long)]

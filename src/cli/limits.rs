@@ -11,19 +11,19 @@ const HEADING: &str = "Limits on each history (none lifts one)";
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct LimitArgs {
     /// Stop reading a history after so many bytes, counted after decompression
-    #[arg(id = "max-decoded", long, value_name = "SIZE", value_parser = size, default_value = "64GiB", help_heading = HEADING)]
+    #[arg(id = "max-decoded", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "64GiB", help_heading = HEADING)]
     decoded: Limit<Bytes>,
     /// Stop reading where a compressed history of more than 1 GiB becomes so many times as large as stored
-    #[arg(id = "max-ratio", long, value_name = "N", value_parser = number, default_value = "1000", help_heading = HEADING)]
+    #[arg(id = "max-ratio", long, allow_hyphen_values = true, value_name = "N", value_parser = number, default_value = "1000", help_heading = HEADING)]
     ratio: Limit<u64>,
     /// Pass over longer lines
-    #[arg(id = "max-line", long, value_name = "SIZE", value_parser = size, default_value = "64MiB", help_heading = HEADING)]
+    #[arg(id = "max-line", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "64MiB", help_heading = HEADING)]
     line: Limit<Bytes>,
-    /// Pass over further tasks and attempts; of stages, jobs, executors and queries a tenth as many are kept
-    #[arg(id = "max-tasks", long, value_name = "N", value_parser = number, default_value = "20000000", help_heading = HEADING)]
+    /// Pass over further tasks and attempts, and cached blocks of Spark; of stages, jobs, executors and queries a tenth as many are kept
+    #[arg(id = "max-tasks", long, allow_hyphen_values = true, value_name = "N", value_parser = number, default_value = "20000000", help_heading = HEADING)]
     tasks: Limit<u64>,
     /// Stop reading a history after so long; what is read then differs from run to run
-    #[arg(id = "max-time", long, value_name = "TIME", value_parser = time, default_value = "none", help_heading = HEADING)]
+    #[arg(id = "max-time", long, allow_hyphen_values = true, value_name = "TIME", value_parser = time, default_value = "none", help_heading = HEADING)]
     time: Limit<Millis>,
 }
 
@@ -52,9 +52,13 @@ fn limit<T: Default + PartialEq>(
     if text == "none" {
         return Ok(Limit(None));
     }
+    let not_above_0 = || "it has to be above 0; \"none\" lifts the limit".to_owned();
+    if text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit())) {
+        return Err(not_above_0());
+    }
     let value = read(text)?;
     if value == T::default() {
-        return Err("it has to be above 0; \"none\" lifts the limit".to_owned());
+        return Err(not_above_0());
     }
     Ok(Limit(Some(value)))
 }
@@ -104,6 +108,13 @@ mod tests {
         );
         for wrong in ["0", "-1", "5", "5 apples", "", "NaN", "1e400GiB"] {
             assert!(size(wrong).is_err() && time(wrong).is_err(), "{wrong}");
+        }
+        for negative in ["-1", "-5MiB", "-1.5h"] {
+            let told = [size(negative).map(drop), time(negative).map(drop), number(negative).map(drop)];
+            assert!(
+                told.iter().all(|told| told.as_ref().is_err_and(|why| why.contains("above 0"))),
+                "{told:?}"
+            );
         }
         assert!(number("0").is_err() && number("1.5").is_err() && number("99999999999999999999").is_err());
     }

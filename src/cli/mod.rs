@@ -142,7 +142,8 @@ pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            return match error.print() {
+            let printed = if error.use_stderr() { Ok(()) } else { output::try_standard_output() };
+            return match printed.and_then(|()| error.print()) {
                 _ if error.use_stderr() => Exit::Failure.into(),
                 Err(failed) if !output::is_closed_pipe(&failed) => {
                     output::complain("error", &format!("cannot write the help: {failed}"));
@@ -153,6 +154,7 @@ pub fn run() -> ExitCode {
         }
     };
     logging::start();
+    interrupt::outlive_large_files();
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
         Command::Check(command) => command.run(),

@@ -42,7 +42,7 @@ pub(super) struct Nodes {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Show only the first N nodes
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     top: Option<NonZeroUsize>,
     /// What to order the nodes by, the worst first
     #[arg(long, value_enum, value_name = "INDICATOR", default_value_t = Order::Level)]
@@ -51,13 +51,13 @@ pub(super) struct Nodes {
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::CiMean)]
     interval: Kind,
     /// Rank only nodes with at least N tasks
-    #[arg(long, value_name = "N", default_value_t = Settings::default().min_node_tasks)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = Settings::default().min_node_tasks)]
     min_node_tasks: u64,
     /// Use only groups of at least N successful tasks: z-scores in a group of n tasks reach at most (n - 1) / √n
-    #[arg(long, value_name = "N", default_value_t = Settings::default().min_group)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = Settings::default().min_group)]
     min_group: usize,
     /// Which quantile of the tasks' z-scores to report
-    #[arg(long, value_name = "Q", value_parser = share, default_value_t = Settings::default().quantile)]
+    #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = share, default_value_t = Settings::default().quantile)]
     quantile: f64,
     /// Only tasks that started at this time or later (2026-11-20 or 2026-11-20T12:00:00Z; days begin in UTC)
     #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -108,6 +108,7 @@ impl Nodes {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let output = self.reading.open_output(None)?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
+        exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
         let settings = self.settings();
         let limits = self.reading.limits.limits();
         let report = self

@@ -1,6 +1,7 @@
 //! Where reports go: standard output, or a file that appears whole or not at all.
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -35,6 +36,9 @@ pub(super) enum OutputError {
         path = path.display()
     )]
     IsHistory { path: PathBuf },
+    /// Two things would go to one place.
+    #[error("{path} would be written twice; choose another --output", path = path.display())]
+    Twice { path: PathBuf },
     /// Standard output or the file broke while it was written.
     #[error("cannot write the report: {0}")]
     Write(#[from] io::Error),
@@ -64,15 +68,20 @@ pub(super) enum Output {
 
 impl Output {
     pub(super) fn open(path: Option<&Path>) -> Result<Self, OutputError> {
-        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::Stdout) };
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+            try_standard_output()?;
+            return Ok(Self::Stdout);
+        };
         let failed = |source| OutputError::Create { path: path.to_owned(), source };
+        // A pipe behind /dev/stdout has no path of its own.
+        if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+            return Ok(Self::Direct(File::options().write(true).open(path).map_err(failed)?));
+        }
         let place = behind_links(path).map_err(failed)?;
+        let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         match fs::metadata(&place) {
             Ok(meta) if meta.is_dir() => Err(failed(io::Error::from(ErrorKind::IsADirectory))),
-            Ok(meta) if !meta.is_file() => {
-                let file = File::options().write(true).open(&place).map_err(failed)?;
-                Ok(Self::Direct(file))
-            }
+            Err(_) if is_folder => Err(failed(io::Error::from(ErrorKind::IsADirectory))),
             Ok(_) if is_history(&place) => Err(OutputError::IsHistory { path: path.to_owned() }),
             meta => {
                 let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -84,13 +93,28 @@ impl Output {
                     // Renaming would overwrite what may not be written.
                     File::options().write(true).open(&place).map_err(failed)?;
                 }
-                let make = || builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+                let folder = folder.unwrap_or(Path::new("."));
+                // Or else the error would name the temporary file.
+                fs::metadata(folder).map_err(failed)?;
+                let make = || builder.tempfile_in(folder);
                 let temporary = Temporary::make(make).map_err(failed)?;
                 if let Ok(meta) = meta {
                     keep_mode(temporary.file(), &meta);
                 }
                 Ok(Self::Beside { temporary, place })
             }
+        }
+    }
+
+    /// Fails where both would be one file.
+    pub(super) fn differs_from(&self, other: &Self) -> Result<(), OutputError> {
+        match (self, other) {
+            (Self::Beside { place: one, .. }, Self::Beside { place: other, .. })
+                if spot(one) == spot(other) =>
+            {
+                Err(OutputError::Twice { path: one.clone() })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -119,6 +143,20 @@ impl Output {
     }
 }
 
+/// Fails where standard output cannot be written: the standard library lets everything vanish there. What was closed when
+/// the process began it has opened again by now, to nowhere, and nobody can tell.
+#[cfg(unix)]
+pub(super) fn try_standard_output() -> io::Result<()> {
+    use std::os::fd::AsFd;
+    File::from(io::stdout().as_fd().try_clone_to_owned()?).write(&[]).map(drop)
+}
+
+/// Nothing is known to vanish here.
+#[cfg(not(unix))]
+pub(super) fn try_standard_output() -> io::Result<()> {
+    Ok(())
+}
+
 /// Whether a file is an input of this command or of the next one, whatever folder or link leads to it.
 fn is_history(place: &Path) -> bool {
     let found = discover(&[place.to_owned()]);
@@ -140,6 +178,12 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many links lead to each other"))
+}
+
+/// The folder and the name of a file that need not be there.
+fn spot(place: &Path) -> (Option<PathBuf>, Option<&OsStr>) {
+    let folder = place.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
+    (folder.and_then(|folder| fs::canonicalize(folder).ok()), place.file_name())
 }
 
 /// Gives the new file the permissions of the one that it replaces; that it cannot have them is no reason to fail.

@@ -1,10 +1,9 @@
 //! What all commands that read histories have in common.
 
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, value_parser};
 use rayon::{ThreadPool, ThreadPoolBuildError};
 
 use super::limits::LimitArgs;
@@ -22,9 +21,9 @@ pub(super) struct Reading {
     /// Write the report to a file, which appears whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Work on N threads, whatever there is to read; by default one for each processor
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    /// Work on N threads (1 to 1024), whatever there is to read; by default one for each processor
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
     /// Exit with status 2 when any input could not be read to its end
     #[arg(long)]
     strict: bool,
@@ -56,7 +55,7 @@ impl Reading {
 
     /// The threads to work with.
     fn threads(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
-        rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, NonZeroUsize::get)).build()
+        rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, usize::from)).build()
     }
 
     /// Where the report goes. It may not take the place of what is read: the paths, or `also`.

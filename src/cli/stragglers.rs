@@ -46,10 +46,10 @@ pub(super) struct Stragglers {
     #[arg(long, value_enum, default_value_t = CsvTable::Stragglers)]
     table: CsvTable,
     /// Show only the N applications that waited longest
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     top: Option<NonZeroUsize>,
     /// Show only the N longest stragglers of a group (text)
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "10")]
     tasks: NonZeroUsize,
     /// What makes a task a straggler
     #[arg(long, value_enum, default_value_t = Label::Median)]
@@ -59,7 +59,7 @@ pub(super) struct Stragglers {
     #[arg(long, value_name = "FACTOR", value_parser = positive)]
     factor: Option<f64>,
     /// Leave out groups with fewer tasks
-    #[arg(long, value_name = "N", default_value_t = Settings::default().min_tasks)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = Settings::default().min_tasks)]
     min_tasks: usize,
     /// Which clock to read
     #[arg(long, value_enum, default_value_t = Clock::Wall)]

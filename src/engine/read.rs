@@ -1,7 +1,9 @@
 //! Opens a source and gives it to the parser of its format.
 
+use std::sync::OnceLock;
+
 use crate::input::budget::{Budget, Metered};
-use crate::input::codec::Codec;
+use crate::input::codec::{Codec, Tail};
 use crate::input::error::InputError;
 use crate::input::inventory::Source;
 use crate::input::kind::SourceKind;
@@ -26,26 +28,34 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Parsed, InputErro
     }
     let expected = source.parts.first().and_then(Part::plain_len);
     let (stream, kind) = source.open()?;
+    let tail = stream.tail();
     let window = ByteWindow::new(Metered::new(stream, budget, expected));
-    Ok(match kind {
+    let mut parsed = match kind {
         SourceKind::JhistJson => jhist::json::parse_within(window, limits),
         SourceKind::JhistBinary => jhist::avro::parse_within(window, limits),
         SourceKind::Hadoop1History => hadoop1::parse_within(window, limits),
         SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Unrelated(_) => Parsed::default(),
-    })
+    };
+    tail_tells(&tail, &mut parsed.problems);
+    Ok(parsed)
+}
+
+/// What is left out may be another history whose compression is damaged.
+fn tail_tells(tail: &Tail, problems: &mut Problems) {
+    if tail.is_foreign() {
+        problems.warn("trailing-bytes", None, || {
+            "bytes that are not compressed follow the compressed ones and were left out; if they were a history, what it \
+             tells is missing"
+                .to_owned()
+        });
+    }
 }
 
 fn read_event_log(source: &Source, stored: Option<Bytes>, limits: &Limits, budget: &Budget) -> Parsed {
     let Source { parts, log, .. } = source;
-    let part = |part: &'_ Part| spark::Part {
-        name: part.name(),
-        open: {
-            let part = part.clone();
-            Box::new(move || feed(&part, budget).map_err(|error| error.to_string()))
-        },
-    };
+    let tails: Vec<OnceLock<Tail>> = parts.iter().map(|_| OnceLock::new()).collect();
     let log = Log {
-        parts: parts.iter().map(part).collect(),
+        parts: parts.iter().zip(&tails).map(|(part, tail)| spark_part(part, tail, budget)).collect(),
         names: Names {
             application_id: log.application_id.clone(),
             attempt: log.attempt.clone(),
@@ -60,6 +70,11 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, limits: &Limits, budge
         },
     };
     let mut parsed = spark::parse_within(&log, limits, budget);
+    for ((_, problems), tail) in parsed.part_problems.iter_mut().zip(&tails) {
+        if let Some(tail) = tail.get() {
+            tail_tells(tail, problems);
+        }
+    }
     names_tell(source, &mut parsed.problems);
     parsed
 }
@@ -69,7 +84,13 @@ fn names_tell(source: &Source, problems: &mut Problems) {
     let log = &source.log;
     if let (Some(first), count) = (log.missing_parts.first(), log.missing_parts.len()) {
         problems.warn("parts-missing", None, || {
-            format!("{count} parts of the log are missing, by their numbers, the first is {first}; what they tell is missing")
+            let parts = match count {
+                1 => format!("part {first} of the log is missing by the numbers of the others"),
+                _ => format!(
+                    "{count} parts of the log are missing by the numbers of the others, the first is {first}"
+                ),
+            };
+            format!("{parts}; what is told there is unknown")
         });
     }
     for name in &log.doubled_parts {
@@ -88,11 +109,18 @@ fn names_tell(source: &Source, problems: &mut Problems) {
     }
 }
 
-fn feed(part: &Part, budget: &Budget) -> Result<Feed, InputError> {
-    match part.plain_file() {
-        Some(file) => file
-            .map(|(file, len)| Feed::File(file, len))
-            .map_err(|error| InputError::from_io(part.file(), error)),
-        None => Ok(Feed::Stream(Box::new(Metered::new(part.open()?, budget.clone(), None)))),
+fn spark_part<'a>(part: &'a Part, tail: &'a OnceLock<Tail>, budget: &'a Budget) -> spark::Part<'a> {
+    let open = move || feed(part, budget, tail).map_err(|error| error.to_string());
+    spark::Part { name: part.name(), open: Box::new(open) }
+}
+
+/// The bytes of a part; `tail` is what follows its compressed ones.
+fn feed(part: &Part, budget: &Budget, tail: &OnceLock<Tail>) -> Result<Feed, InputError> {
+    if let Some(file) = part.plain_file() {
+        let (file, len) = file.map_err(|error| InputError::from_io(part.file(), error))?;
+        return Ok(Feed::File(file, len));
     }
+    let stream = part.open()?;
+    tail.get_or_init(|| stream.tail());
+    Ok(Feed::Stream(Box::new(Metered::new(stream, budget.clone(), None))))
 }

@@ -103,7 +103,7 @@ impl Walk {
 
     fn stream(&mut self, path: SourcePath) {
         self.sorter.inventory.found += 1;
-        self.sorter.inventory.histories.push(Source::stream(path));
+        self.sorter.inventory.histories.push(Source::stream(path, self.limits.time));
     }
 
     fn folder(&mut self, root: &Path) {

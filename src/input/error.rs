@@ -55,6 +55,22 @@ pub enum InputError {
         /// The limit.
         reached: LimitReached,
     },
+    /// An archive of which only the first members are read.
+    #[error("{path} is read in part: it has more than {most} members, and those behind them were not looked at; unpack it and name the folder", path = .path.display())]
+    TooManyMembers {
+        /// The archive.
+        path: PathBuf,
+        /// How many members were looked at.
+        most: usize,
+    },
+    /// A stream of which too little came within its time.
+    #[error("cannot read {path}: {reached}", path = .path.display())]
+    TooSlow {
+        /// The pipe or terminal.
+        path: PathBuf,
+        /// The limit.
+        reached: LimitReached,
+    },
     /// The members of an archive cannot be found.
     #[error("cannot read the archive {path}: {reason}; fetch it again, or unpack it and name the folder", path = .path.display())]
     BrokenArchive {
@@ -69,7 +85,11 @@ impl InputError {
     /// The error for an I/O error while a path was opened or read.
     #[must_use]
     pub fn from_io(path: &Path, source: io::Error) -> Self {
-        Self::Unreadable { path: path.to_path_buf(), source }
+        let path = path.to_path_buf();
+        match limits::behind(&source) {
+            Some(reached) => Self::TooSlow { path, reached },
+            None => Self::Unreadable { path, source },
+        }
     }
 
     /// A stable name for the kind of trouble.
@@ -77,7 +97,9 @@ impl InputError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not-found",
-            Self::ArchiveTooLarge { .. } => limits::REACHED,
+            Self::ArchiveTooLarge { .. } | Self::TooManyMembers { .. } | Self::TooSlow { .. } => {
+                limits::REACHED
+            }
             _ => "unreadable",
         }
     }
@@ -92,6 +114,8 @@ impl InputError {
             | Self::Undecodable { path, .. }
             | Self::ForeignMember { path }
             | Self::ArchiveTooLarge { path, .. }
+            | Self::TooManyMembers { path, .. }
+            | Self::TooSlow { path, .. }
             | Self::BrokenArchive { path, .. } => path,
         }
     }

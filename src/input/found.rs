@@ -70,15 +70,16 @@ fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
 
 /// What is in an archive.
 pub(super) fn inventory_of(contents: Members, named_by_user: bool) -> Inventory {
-    let Members { members, trouble } = contents;
+    let Members { list, trouble, cut } = contents;
     let mut sorter = Sorter::default();
-    for member in members.into_iter().filter(|member| !log_name::is_litter(member.name())) {
+    for member in list.into_iter().filter(|member| !log_name::is_litter(member.name())) {
         sorter.sort_in(Found::member(member, named_by_user));
     }
     let mut inventory = sorter.finish(&[]);
     let failure = |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user };
+    let is_useful = !inventory.histories.is_empty() || !inventory.confs.is_empty();
     // In front of its members' own: the first stands for all.
-    inventory.failures.splice(0..0, trouble.map(failure));
+    inventory.failures.splice(0..0, trouble.or(cut.filter(|_| !is_useful)).map(failure));
     inventory
 }
 

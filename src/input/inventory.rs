@@ -8,6 +8,7 @@ use super::codec::{Codec, Decoded};
 use super::error::InputError;
 use super::kind::{self, Reason, SourceKind};
 use super::part::Part;
+use crate::limits;
 
 pub use super::source::{LogFolder, Source, SourcePath};
 
@@ -69,10 +70,11 @@ pub(super) fn identify(decoded: &mut Decoded, path: &Path) -> Result<SourceKind,
     if let SourceKind::Unrelated(_) = kind
         && let Some(source) = decoded.take_error()
     {
-        let path = path.to_path_buf();
         return Err(match decoded.codec() {
-            Codec::Plain => InputError::Unreadable { path, source },
-            codec => InputError::Undecodable { path, codec, source },
+            codec if codec != Codec::Plain && limits::behind(&source).is_none() => {
+                InputError::Undecodable { path: path.to_path_buf(), codec, source }
+            }
+            _ => InputError::from_io(path, source),
         });
     }
     Ok(kind)

@@ -70,6 +70,7 @@ pub enum Reason {
     Archive,
     ForeignCompression,
     SpecialFile,
+    Utf16,
     Text,
     Binary,
 }
@@ -91,6 +92,7 @@ impl Reason {
             Self::Archive => "archive within an archive, unpack it first",
             Self::ForeignCompression => "compressed by bzip2 or xz, decompress it first",
             Self::SpecialFile => "pipe, socket or device",
+            Self::Utf16 => "a history in UTF-16, convert it to UTF-8 first",
             Self::Text => "text of another kind",
             Self::Binary => "binary data of another kind",
         }
@@ -120,6 +122,13 @@ pub fn of(stream: &mut Decoded) -> SourceKind {
 pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
     if let Some(reason) = by_magic(head) {
         return Some(SourceKind::Unrelated(reason));
+    }
+    if let Some(text) = jobconf::utf16_text(head) {
+        return Some(match identify(text.as_bytes(), complete)? {
+            SourceKind::JobConf => SourceKind::JobConf,
+            kind if kind.is_history() => SourceKind::Unrelated(Reason::Utf16),
+            _ => SourceKind::Unrelated(text_or_binary(head)),
+        });
     }
     let Some(body) = after_prolog(head) else {
         return complete.then(|| SourceKind::Unrelated(text_or_binary(head)));
@@ -178,8 +187,9 @@ fn after_prolog(head: &[u8]) -> Option<&[u8]> {
             b"-->"
         } else if rest.starts_with(b"<?") {
             b"?>"
-        } else if rest.starts_with(b"<!DOCTYPE") {
-            b">"
+        } else if let Some(declaration) = rest.strip_prefix(b"<!DOCTYPE") {
+            rest = jobconf::behind_doctype(declaration)?;
+            continue;
         } else {
             return Some(rest);
         };
@@ -246,6 +256,24 @@ mod tests {
 
     fn kind_of(text: impl AsRef<[u8]>) -> SourceKind {
         identify(text.as_ref(), true).unwrap()
+    }
+
+    #[test]
+    fn utf16_hides_no_configuration_and_is_named_as_what_hides_a_history() {
+        let kind_of = |text: &str| {
+            let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            identify(&bytes, true).unwrap()
+        };
+        assert_eq!(kind_of("\u{feff}<?xml version=\"1.0\"?><configuration>"), SourceKind::JobConf);
+        assert_eq!(kind_of("<conf>"), SourceKind::JobConf);
+        assert_eq!(kind_of("\u{feff}Avro-Json\n"), SourceKind::Unrelated(Reason::Utf16));
+        assert_eq!(kind_of("\u{feff}<html>"), SourceKind::Unrelated(Reason::Binary));
+        let declared = "<!DOCTYPE conf [<!ENTITY a \"1\">]>";
+        assert_eq!(kind_of(&format!("\u{feff}{declared}<conf>")), SourceKind::JobConf);
+        assert_eq!(identify(format!("{declared}<conf>").as_bytes(), true), Some(SourceKind::JobConf));
+        assert_eq!(identify(&declared.as_bytes()[..30], false), None);
+        let comment: Vec<u8> = "\u{feff}<!-- ".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(identify(&comment, false), None);
     }
 
     #[test]

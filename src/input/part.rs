@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::archive::Member;
 use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
+use super::patience::{Awaited, Patience};
 use super::source::SourcePath;
+use crate::units::Millis;
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -28,6 +30,8 @@ enum Place {
 struct Stream {
     path: SourcePath,
     opened: Arc<Mutex<Option<Decoded>>>,
+    /// How long to wait for it, where there is a limit; counted anew when it is looked at and when it is read.
+    patience: Option<Patience>,
 }
 
 impl Part {
@@ -35,8 +39,10 @@ impl Part {
         Self { place: Place::File(path) }
     }
 
-    pub(super) fn stream(path: SourcePath) -> Self {
-        Self { place: Place::Stream(Stream { path, opened: Arc::default() }) }
+    /// A stream that is waited for as long as `time`.
+    pub(super) fn stream(path: SourcePath, time: Option<Millis>) -> Self {
+        let patience = time.map(Patience::new);
+        Self { place: Place::Stream(Stream { path, opened: Arc::default(), patience }) }
     }
 
     pub(super) fn member(member: Member) -> Self {
@@ -117,14 +123,31 @@ impl Part {
 
 impl Stream {
     fn open(&self) -> Result<Decoded, InputError> {
+        if let Some(patience) = &self.patience {
+            patience.begin();
+        }
         if let Some(decoded) = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Ok(decoded);
         }
-        match &self.path {
-            SourcePath::Stdin => Ok(codec::decode(Box::new(io::stdin()))),
-            SourcePath::File(path) | SourcePath::Member(path) => codec::open(path),
-        }
+        let path = self.path.as_path();
+        let stream: io::Result<Box<dyn Read + Send>> = match (&self.path, &self.patience) {
+            (SourcePath::Stdin, None) => Ok(Box::new(io::stdin())),
+            (SourcePath::Stdin, Some(patience)) => awaited(|| Ok(io::stdin()), patience),
+            (SourcePath::File(_) | SourcePath::Member(_), None) => return codec::open(path),
+            (SourcePath::File(file) | SourcePath::Member(file), Some(patience)) => {
+                let file = file.clone();
+                awaited(move || File::open(file), patience)
+            }
+        };
+        stream.map(codec::decode).map_err(|error| InputError::from_io(path, error))
     }
+}
+
+fn awaited<R: Read>(
+    open: impl FnOnce() -> io::Result<R> + Send + 'static,
+    patience: &Patience,
+) -> io::Result<Box<dyn Read + Send>> {
+    Ok(Box::new(Awaited::new(open, patience.clone())?))
 }
 
 fn plain_file(path: &Path) -> io::Result<Option<(File, u64)>> {

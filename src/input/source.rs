@@ -9,6 +9,7 @@ use super::inventory::identify;
 use super::kind::SourceKind;
 use super::log_name;
 use super::part::Part;
+use crate::units::Millis;
 
 /// One history to read: a file, a stream, or several files that make up one log.
 #[derive(Debug, Clone)]
@@ -64,9 +65,9 @@ impl LogFolder {
 }
 
 impl Source {
-    /// A stream, which is looked at when it is read.
-    pub(super) fn stream(path: SourcePath) -> Self {
-        let parts = vec![Part::stream(path.clone())];
+    /// A stream, which is looked at when it is read, and waited for as long as `time`.
+    pub(super) fn stream(path: SourcePath, time: Option<Millis>) -> Self {
+        let parts = vec![Part::stream(path.clone(), time)];
         Self { path, kind: None, codec: None, named_by_user: true, parts, log: LogFolder::default() }
     }
 

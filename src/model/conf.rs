@@ -59,6 +59,13 @@ impl Conf {
         }
     }
 
+    /// Takes a property out whose later value cannot be told, unless it is final.
+    pub fn forget(&mut self, name: &str) {
+        if self.properties.get(name).is_some_and(|property| !property.is_final) {
+            self.properties.remove(name);
+        }
+    }
+
     /// Whether there are no properties.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -32,8 +32,9 @@ mod tsar;
 
 use std::path::{Path, PathBuf};
 
+use crate::input::whole;
 use crate::parse::{Problem, Problems};
-use crate::units::Timestamp;
+use crate::units::{Bytes, Timestamp};
 
 pub use clock::{InvalidOffset, UtcOffset};
 pub use error::NodeMetricsError;
@@ -125,6 +126,9 @@ pub enum HostMatch {
     Unknown,
 }
 
+/// Larger files are not read: a day of a thousand nodes has some hundred megabytes.
+const MAX_LEN: Bytes = Bytes::from_mib(1 << 10);
+
 /// The least share of a window that samples must cover.
 pub const MIN_COVERAGE: f64 = 0.5;
 
@@ -136,7 +140,7 @@ pub fn read(paths: &[PathBuf], options: Options) -> Result<Loaded, NodeMetricsEr
     let mut recorder = Recorder::default();
     let mut problems = Vec::new();
     for path in paths {
-        let bytes = std::fs::read(path)
+        let bytes = whole::read(path, MAX_LEN)
             .map_err(|source| NodeMetricsError::Unreadable { path: path.clone(), source })?;
         let found = read_bytes(path, &bytes, options, &mut recorder)?;
         problems.extend(found.into_vec().into_iter().map(|problem| (path.clone(), problem)));

@@ -3,15 +3,20 @@
 //! Source: `org.apache.hadoop.conf.Configuration.loadResource` for what Hadoop reads, `writeXml` for what it
 //! writes. The job history server's REST interface uses the root `<conf>` instead of `<configuration>`.
 
+mod encoding;
+mod left_out;
+#[cfg(test)]
+mod tests;
 mod written;
-
-use std::borrow::Cow;
 
 use memchr::memmem;
 use quick_xml::Reader;
+use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_xml_entity;
-use quick_xml::events::{BytesRef, Event};
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use rustc_hash::FxHashSet;
 
+use self::left_out::LeftOut;
 use super::problem::{Level, Position, Problems};
 use crate::model::conf::{Conf, Property};
 
@@ -19,24 +24,24 @@ use crate::model::conf::{Conf, Property};
 const ROOTS: [&str; 2] = ["configuration", "conf"];
 /// A file that could not be read to its end, or is not a configuration.
 const DAMAGED: &str = "conf-damaged";
+/// A file that means more than was read of it.
+const INCOMPLETE: &str = "conf-incomplete";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads a configuration. Damage keeps what was read before it and costs one `conf-damaged` warning.
+/// Reads a configuration in UTF-8 or UTF-16. Damage keeps what was read before it and costs one `conf-damaged` warning;
+/// what cannot be read as it is meant is left out, with a `conf-incomplete` warning.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> (Conf, Problems) {
     let mut problems = Problems::default();
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(error) => {
-            let position = Some(Position::Byte(error.valid_up_to() as u64));
-            problems.add(Level::Info, "invalid-utf8", position, || {
-                "Bytes that are not UTF-8 were replaced; values that hold them are not as written".to_owned()
-            });
-            String::from_utf8_lossy(bytes)
-        }
-    };
-    if let Some(properties) = written::properties(&text) {
+    let encoding::Text { characters: text, encoding, replaced_at } = encoding::decode(bytes);
+    if replaced_at.is_some() {
+        problems.add(Level::Info, "invalid-utf8", replaced_at.map(Position::Byte), || {
+            format!("Bytes that are not {encoding} were replaced; values that hold them are not as written")
+        });
+    }
+    if let Some(properties) = written::properties(&text)
+        && !properties.is_empty()
+    {
         return (properties.into_iter().collect(), problems);
     }
     let mut properties = Any::default();
@@ -49,6 +54,14 @@ pub fn parse(bytes: &[u8]) -> (Conf, Problems) {
             )
         });
     }
+    if let Some(left_out) = properties.left_out.text() {
+        problems.warn(INCOMPLETE, None, || left_out);
+    }
+    if properties.conf.is_empty() && !problems.any_at_least(Level::Warning) {
+        problems.warn(INCOMPLETE, None, || {
+            "The job configuration has no property with a name, so that all settings are unknown".to_owned()
+        });
+    }
     (properties.conf, problems)
 }
 
@@ -56,6 +69,9 @@ pub fn parse(bytes: &[u8]) -> (Conf, Problems) {
 /// `<configuration>` or `<conf>`, behind any declarations and comments.
 #[must_use]
 pub fn looks_like_conf(head: &[u8]) -> bool {
+    if let Some(text) = utf16_text(head) {
+        return looks_like_conf(text.as_bytes());
+    }
     let mut rest = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
     loop {
         let behind = if let Some(comment) = rest.strip_prefix(b"<!--") {
@@ -63,7 +79,7 @@ pub fn looks_like_conf(head: &[u8]) -> bool {
         } else if let Some(instruction) = rest.strip_prefix(b"<?") {
             behind(instruction, b"?>")
         } else if let Some(declaration) = rest.strip_prefix(b"<!DOCTYPE") {
-            behind(declaration, b">")
+            behind_doctype(declaration)
         } else {
             return starts_with_root(rest);
         };
@@ -72,8 +88,37 @@ pub fn looks_like_conf(head: &[u8]) -> bool {
     }
 }
 
+/// The text of a file that starts with `head`, if it is in UTF-16.
+#[must_use]
+pub(crate) fn utf16_text(head: &[u8]) -> Option<String> {
+    let text = encoding::is_utf16(head).then(|| encoding::decode(head).characters.into_owned())?;
+    // Text that would be UTF-16 again is nobody's, and could be so over and over.
+    (!encoding::is_utf16(text.as_bytes())).then_some(text)
+}
+
 fn behind<'a>(text: &'a [u8], end: &[u8]) -> Option<&'a [u8]> {
     text.get(memmem::find(text, end)? + end.len()..)
+}
+
+/// What follows a document type, which may declare entities in brackets.
+#[must_use]
+pub(crate) fn behind_doctype(declaration: &[u8]) -> Option<&[u8]> {
+    let (mut rest, mut brackets) = (declaration, 0usize);
+    loop {
+        let at = rest.iter().position(|byte| matches!(byte, b'[' | b']' | b'>' | b'"' | b'\'' | b'<'))?;
+        let (mark, next) = rest.get(at..)?.split_first()?;
+        rest = match (mark, next.strip_prefix(b"!--")) {
+            (b'<', Some(comment)) => behind(comment, b"-->")?,
+            (b'"' | b'\'', _) => behind(next, std::slice::from_ref(mark))?,
+            (b'>', _) if brackets == 0 => return Some(next),
+            _ => next,
+        };
+        match mark {
+            b'[' => brackets += 1,
+            b']' => brackets = brackets.saturating_sub(1),
+            _ => {}
+        }
+    }
 }
 
 fn starts_with_root(text: &[u8]) -> bool {
@@ -98,6 +143,18 @@ enum Part {
     Final,
 }
 
+impl Part {
+    /// The part that an element or an attribute of this name is.
+    fn called(name: &str) -> Option<Self> {
+        Some(match name {
+            "name" => Self::Name,
+            "value" => Self::Value,
+            "final" => Self::Final,
+            _ => return None,
+        })
+    }
+}
+
 /// A property whose end was not seen yet.
 struct Draft {
     /// How many elements are open, the property's own included.
@@ -106,16 +163,35 @@ struct Draft {
     name: String,
     value: String,
     is_final: String,
+    /// Whether one of them refers to an entity that is not one of XML's own.
+    has_entity: bool,
 }
 
 impl Draft {
-    fn open(&mut self, element: &str) {
-        self.part = match element {
-            "name" => Some(Part::Name),
-            "value" => Some(Part::Value),
-            "final" => Some(Part::Final),
-            _ => None,
+    /// A property with its attributes, which Hadoop reads since 3.0 as it does elements; elements win.
+    fn of(tag: &BytesStart<'_>, depth: usize) -> Self {
+        let mut draft = Self {
+            depth,
+            part: None,
+            name: String::new(),
+            value: String::new(),
+            is_final: String::new(),
+            has_entity: false,
         };
+        for attribute in tag.attributes().with_checks(false).flatten() {
+            draft.part = Part::called(attribute.key.as_ref());
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+            draft.has_entity |= draft.part.is_some() && value.is_err();
+            if let Some(text) = draft.text() {
+                *text = value.unwrap_or(attribute.value).into_owned();
+            }
+        }
+        draft.part = None;
+        draft
+    }
+
+    fn open(&mut self, element: &str) {
+        self.part = Part::called(element);
         if let Some(text) = self.text() {
             text.clear();
         }
@@ -136,6 +212,9 @@ struct Any {
     conf: Conf,
     depth: usize,
     draft: Option<Draft>,
+    left_out: LeftOut,
+    /// Final properties that were left out: no later value is theirs.
+    unknown: FxHashSet<String>,
 }
 
 impl Any {
@@ -157,7 +236,7 @@ impl Any {
                     if self.depth == 0 && !ROOTS.contains(&name) {
                         return Err(Damage { at, why: format!("its root element is <{name}>") });
                     }
-                    self.open(name);
+                    self.open(name, &tag);
                 }
                 Event::End(_) => {
                     self.close();
@@ -176,19 +255,12 @@ impl Any {
         }
     }
 
-    fn open(&mut self, element: &str) {
+    fn open(&mut self, element: &str, tag: &BytesStart<'_>) {
         self.depth += 1;
         match &mut self.draft {
             Some(draft) if self.depth == draft.depth + 1 => draft.open(element),
-            None if element == "property" => {
-                self.draft = Some(Draft {
-                    depth: self.depth,
-                    part: None,
-                    name: String::new(),
-                    value: String::new(),
-                    is_final: String::new(),
-                });
-            }
+            None if element == "property" => self.draft = Some(Draft::of(tag, self.depth)),
+            None if element == "include" => self.left_out.include(),
             _ => {}
         }
     }
@@ -208,8 +280,17 @@ impl Any {
 
     fn keep(&mut self, draft: Draft) {
         let name = draft.name.trim();
-        if !name.is_empty() {
-            let is_final = draft.is_final.trim() == "true";
+        let is_final = draft.is_final.trim() == "true";
+        if name.is_empty() {
+            return;
+        }
+        if draft.has_entity {
+            self.left_out.property(name);
+            self.conf.forget(name);
+            if is_final {
+                self.unknown.insert(name.to_owned());
+            }
+        } else if !self.unknown.contains(name) {
             self.conf.insert(name.to_owned(), Property { value: draft.value, is_final });
         }
     }
@@ -225,142 +306,22 @@ impl Any {
         }
     }
 
-    /// Entities that a document type might declare are not expanded but kept as they are written.
+    /// Entities that a document type declares are not expanded: a few of them can stand for gigabytes.
     fn append_reference(&mut self, reference: &BytesRef<'_>) {
         if let Ok(Some(character)) = reference.resolve_char_ref() {
             self.append(character.encode_utf8(&mut [0; 4]));
         } else if let Some(text) = resolve_xml_entity(reference) {
             self.append(text);
         } else {
+            let is_numbered = reference.starts_with('#');
+            if let Some(draft) = &mut self.draft
+                && draft.part.is_some()
+            {
+                draft.has_entity |= !is_numbered;
+            }
             self.append("&");
             self.append(reference);
             self.append(";");
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn clean(xml: &str) -> Conf {
-        let (conf, problems) = parse(xml.as_bytes());
-        assert!(problems.is_empty(), "{xml}: {problems:?}");
-        conf
-    }
-
-    fn value(conf: &Conf, name: &str) -> Option<String> {
-        conf.iter().find(|(n, _)| *n == name).map(|(_, property)| property.value.clone())
-    }
-
-    #[test]
-    fn properties_with_entities_cdata_and_sources() {
-        let conf = clean(
-            "<?xml version=\"1.0\"?><configuration>\n<property><name> a </name><value>x &lt; y &amp;&#65;&#x42;\
-             <![CDATA[<&>]]></value><final>true</final><source>job.xml</source></property>\
-             <property><name>empty</name><value/></property><property><name>none</name></property>\
-             <property><value>nameless</value></property></configuration>",
-        );
-        assert_eq!(value(&conf, "a").as_deref(), Some("x < y &AB<&>"));
-        assert!(conf.iter().any(|(name, property)| name == "a" && property.is_final));
-        assert_eq!(value(&conf, "empty").as_deref(), Some(""));
-        assert_eq!(value(&conf, "none").as_deref(), Some(""));
-        assert_eq!(conf.len(), 3);
-    }
-
-    #[test]
-    fn a_final_property_keeps_its_value() {
-        let conf = clean(
-            "<conf><property><name>a</name><value>1</value><final>true</final></property>\
-             <property><name>a</name><value>2</value></property></conf>",
-        );
-        assert_eq!(value(&conf, "a").as_deref(), Some("1"));
-    }
-
-    #[test]
-    fn what_comes_before_the_root_does_not_matter() {
-        for prefix in [
-            "\u{feff}",
-            "\n  <?xml version=\"1.0\"?>\n",
-            "<!-- licence <conf> --><?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>",
-            "<?xml-stylesheet href=\"x\"?><!DOCTYPE configuration SYSTEM \"x\">",
-        ] {
-            let xml = format!(
-                "{prefix}<configuration><property><name>a</name><value>1</value></property></configuration>"
-            );
-            assert!(looks_like_conf(xml.as_bytes()), "{xml}");
-            assert_eq!(clean(&xml).len(), 1, "{xml}");
-        }
-        assert!(looks_like_conf(b"<conf\n>"));
-    }
-
-    #[test]
-    fn other_text_is_no_configuration() {
-        for head in [
-            "",
-            "<",
-            "<configurations>",
-            "<confidential/>",
-            "<project><configuration/>",
-            "<!-- <conf>",
-            "<?xml",
-            "{\"conf\":1}",
-            "configuration",
-            "<conf",
-        ] {
-            assert!(!looks_like_conf(head.as_bytes()), "{head}");
-        }
-        let (conf, problems) = parse(b"<html><property><name>a</name></property></html>");
-        assert!(conf.is_empty());
-        assert_eq!(problems.into_vec()[0].code, DAMAGED);
-    }
-
-    #[test]
-    fn declared_entities_are_not_expanded() {
-        let conf = clean(
-            "<!DOCTYPE conf [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;\">]><conf><property><name>x</name>\
-             <value>&b; &#0; a & b &unknown;</value></property></conf>",
-        );
-        assert_eq!(value(&conf, "x").as_deref(), Some("&b; &#0; a & b &unknown;"));
-    }
-
-    #[test]
-    fn damage_keeps_the_properties_before_it() {
-        let first = "<conf><property><name>a</name><value>1</value></property>";
-        let second = "<property><name>b</name><value>2</val";
-        for tail in [second, "<property><name>b</value></property></conf>", "<", ""] {
-            let (conf, problems) = parse(format!("{first}{tail}").as_bytes());
-            assert_eq!(conf.len(), 1, "{tail}");
-            let problems = problems.into_vec();
-            assert_eq!((problems.len(), problems[0].code, problems[0].count), (1, DAMAGED, 1), "{tail}");
-            assert!(matches!(problems[0].position, Some(Position::Byte(at)) if at >= first.len() as u64));
-        }
-    }
-
-    #[test]
-    fn nested_elements_are_not_part_of_a_value() {
-        let conf = clean(
-            "<configuration><configuration><property><name>a</name><value>1<b>2</b>3</value>\
-             <x><name>n</name></x></property></configuration></configuration>",
-        );
-        assert_eq!(value(&conf, "a").as_deref(), Some("13"));
-    }
-
-    proptest! {
-        #[test]
-        fn no_input_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = (parse(&bytes), looks_like_conf(&bytes));
-        }
-
-        #[test]
-        fn no_markup_panics(pieces in prop::collection::vec(prop::sample::select(vec![
-            "<conf>", "<property>", "<name>", "</name>", "<value>", "</value>", "</property>", "</conf>", "<value/>",
-            "&", "&amp;", "&#", "&#x110000;", ";", "<![CDATA[", "]]>", "<!--", "-->", "<?xml", "?>", "<!DOCTYPE", "é",
-            "a", " ", "<", ">", "/>", "\"", "'", "[", "]",
-        ]), 0..40)) {
-            let text = pieces.concat();
-            let _ = (parse(text.as_bytes()), looks_like_conf(text.as_bytes()));
         }
     }
 }

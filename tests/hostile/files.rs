@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use elephant_rs::input::discover::discover;
 use elephant_rs::parse::Parsed;
@@ -68,6 +68,64 @@ fn pipes_and_devices_that_are_named_are_streams() {
     assert_ne!(ran.code, Some(0), "{}", ran.stdout);
     assert!(ran.peak_mib < 100, "{} MiB", ran.peak_mib);
     assert_eq!(run(elephant().args(["analyze", "/dev/null"])).code, Some(2));
+}
+
+/// What is told of a run that must not wait for ever.
+fn within_a_moment(command: &mut Command) -> crate::run::Ran {
+    run(command.args(["--format=json", "--max-time=1500ms"]))
+}
+
+#[test]
+fn waiting_for_a_writer_ends_with_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (unopened, silent, half) =
+        (folder.path().join("unopened"), folder.path().join("silent"), folder.path().join("half"));
+    for pipe in [&unopened, &silent, &half] {
+        mkfifo(pipe);
+    }
+    // Both ends are there, so that neither opening waits.
+    let open = |path: &Path| File::options().read(true).write(true).open(path).unwrap();
+    let (_silent, mut writer) = (open(&silent), open(&half));
+    writer.write_all((spark_start() + &stage(0, 0)).as_bytes()).unwrap();
+    for pipe in [&unopened, &silent] {
+        // What else is named is read.
+        let ran = within_a_moment(elephant().arg("analyze").arg(pipe).arg("testdata/hadoop1"));
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("longer than 1.5 s") && ran.stderr.contains("--max-time"),
+            "{}",
+            ran.stderr
+        );
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(codes(&report), ["limit-reached"]);
+        assert_eq!(report["applications"].as_array().unwrap().len(), 1);
+    }
+    // What came is used.
+    let ran = within_a_moment(elephant().arg("analyze").arg(&half));
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(codes(&report).iter().filter(|code| **code == "limit-reached").count(), 1, "{}", ran.stderr);
+    assert_eq!(report["applications"][0]["id"], "app-1");
+    assert_eq!(report["applications"][0]["complete"], false);
+}
+
+#[test]
+fn standard_input_that_never_ends_ends_with_the_time() {
+    for sent in [String::new(), spark_start() + &stage(0, 0)] {
+        let mut command = elephant();
+        command.args(["analyze", "-", "--format=json", "--max-time=1500ms"]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Waiting for the child would close it.
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(sent.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        let told = String::from_utf8(output.stderr).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(codes(&report).iter().filter(|code| **code == "limit-reached").count(), 1, "{told}");
+        assert_eq!(output.status.code(), Some(if sent.is_empty() { 2 } else { 0 }), "{told}");
+        assert_eq!(report["applications"].as_array().unwrap().len(), usize::from(!sent.is_empty()));
+    }
 }
 
 fn parse(file: File, len: u64) -> Parsed {

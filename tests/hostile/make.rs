@@ -121,6 +121,24 @@ impl Zip {
         self.entry(name, at, bytes, unpacked)
     }
 
+    /// Adds a member that is compressed, with what it unpacks to.
+    pub fn deflated(mut self, name: &str, packed: &[u8], unpacked: &[u8]) -> Self {
+        let at = u32::try_from(self.bytes.len()).unwrap().to_le_bytes();
+        let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
+        let mut crc = flate2::Crc::new();
+        crc.update(unpacked);
+        let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap().to_le_bytes();
+        let numbers = [crc.sum().to_le_bytes(), len(packed), len(unpacked)].concat();
+        let head = &b"\x14\0\0\0\x08\0\0\0\0\0"[..];
+        self.bytes
+            .extend([b"PK\x03\x04", head, &numbers, &name_len, &[0, 0], name.as_bytes(), packed].concat());
+        self.directory.extend(
+            [b"PK\x01\x02\x14\0", head, &numbers, &name_len, &[0; 12], &at, name.as_bytes()].concat(),
+        );
+        self.count += 1;
+        self
+    }
+
     /// Adds an entry alone, about bytes whose header is at `at`; it says that they unpack to `unpacked`.
     pub fn entry(mut self, name: &str, at: usize, bytes: &[u8], unpacked: usize) -> Self {
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();

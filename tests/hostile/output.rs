@@ -41,7 +41,7 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
-    let cases = [("INT", 2), ("TERM", 15), ("HUP", 1)];
+    let cases = [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3), ("XCPU", 24)];
     for (name, number) in cases.into_iter().filter(|(_, number)| !is_ignored(*number)) {
         for arguments in
             [&["analyze", "-o"][..], &["check", "--update", "--baseline"], &["nodes", "--exclude-list"]]
@@ -110,6 +110,64 @@ fn a_full_disk_is_an_error_that_leaves_nothing() {
     let ran = run(elephant().args(["analyze", "-o", "/dev/full", "testdata/hadoop1"]));
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(fs::metadata("/dev/full").unwrap().permissions().mode() & 0o777 > 0);
+}
+
+#[test]
+fn an_output_that_takes_nothing_is_an_error() {
+    for arguments in
+        [&["analyze", "testdata/hadoop1"][..], &["--help"], &["--version"], &["rules", "list"], &["man"]]
+    {
+        // Open for reading only.
+        let output = elephant().args(arguments).stdout(File::open("/dev/null").unwrap()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.to_lowercase().contains("bad file descriptor"), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn a_report_that_may_not_become_so_large_is_an_error_that_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut shell = Command::new("sh");
+    // Blocks of 512 bytes, or of 1024.
+    let script = "ulimit -f 1; exec \"$0\" \"$@\"";
+    shell.current_dir(env!("CARGO_MANIFEST_DIR"));
+    shell.args([
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_elephant-rs"),
+        "analyze",
+        "testdata/hadoop1",
+        "--format=json",
+        "-o",
+    ]);
+    // The test's own files may become as large as ever.
+    let output = shell.arg(folder.path().join("report")).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.to_lowercase().contains("file too large"), "{told}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_no_place_for_a_report_is_told_before_anything_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).into_os_string().into_string().unwrap();
+    for (place, words) in [
+        (place("new/"), "is a directory"),
+        (place("no/such/place"), "no such file"),
+        (place(""), "is a directory"),
+    ] {
+        let ran = run(elephant().args(["analyze", "no-such-history", "-o", &place]));
+        assert_eq!(ran.code, Some(2));
+        let told = ran.stderr.to_lowercase();
+        assert!(told.contains(words) && !told.contains("no-such-history"), "{place}: {told}");
+        assert!(!told.contains(".elephant-rs-"), "{told}");
+    }
+    // What a shell passes for the pipe behind it.
+    let output = elephant().args(["analyze", "testdata/hadoop1", "-o", "/dev/stdout"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("mapper-memory"));
 }
 
 #[test]

@@ -14,12 +14,14 @@ pub(super) struct Inflate {
     sum: Crc,
     expected: Option<u32>,
     ended: bool,
+    /// Why no more compressed bytes come, while the decoder still holds unpacked ones.
+    broken: Option<io::Error>,
 }
 
 impl Inflate {
     pub(super) fn new(region: Region, expected: Option<u32>) -> Self {
         let input = Lookahead::new(Box::new(region));
-        Self { input, state: Decompress::new(false), sum: Crc::new(), expected, ended: false }
+        Self { input, state: Decompress::new(false), sum: Crc::new(), expected, ended: false, broken: None }
     }
 
     /// Compressed bytes used so far.
@@ -33,10 +35,11 @@ impl Inflate {
     }
 
     fn step(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let packed = self.input.fill_buf()?;
-        if packed.is_empty() {
-            return Err(io::Error::new(ErrorKind::UnexpectedEof, "the archive is cut in this member"));
-        }
+        let (packed, broken): (&[u8], _) = match self.input.fill_buf() {
+            Ok([]) => (&[], Some(self.broken.take().unwrap_or_else(cut))),
+            Ok(packed) => (packed, None),
+            Err(error) => (&[], Some(error)),
+        };
         let (used, made) = (self.state.total_in(), self.state.total_out());
         let status = self
             .state
@@ -45,7 +48,13 @@ impl Inflate {
         self.ended = status == Status::StreamEnd;
         let used = usize::try_from(self.state.total_in() - used).unwrap_or_default();
         self.input.consume(used);
-        Ok(usize::try_from(self.state.total_out() - made).unwrap_or_default())
+        let made = usize::try_from(self.state.total_out() - made).unwrap_or_default();
+        // All of the input can be in the decoder before all that it unpacks to had room.
+        match broken {
+            Some(error) if made == 0 && !self.ended => return Err(error),
+            broken => self.broken = broken,
+        }
+        Ok(made)
     }
 
     fn verify(&mut self) -> io::Result<usize> {
@@ -56,6 +65,10 @@ impl Inflate {
             _ => Ok(0),
         }
     }
+}
+
+fn cut() -> io::Error {
+    io::Error::new(ErrorKind::UnexpectedEof, "the archive is cut in this member")
 }
 
 impl Read for Inflate {
@@ -71,5 +84,57 @@ impl Read for Inflate {
             }
         }
         self.verify()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use flate2::Compression;
+    use flate2::write::DeflateEncoder;
+
+    use super::*;
+
+    /// Reads `packed` by `portion` bytes at a time.
+    fn unpack(packed: &[u8], sum: u32, portion: usize) -> (Vec<u8>, Option<io::Error>) {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(packed).unwrap();
+        let region = Region::new(&Arc::new(file), 0, Some(packed.len() as u64));
+        let mut member = Inflate::new(region, Some(sum));
+        let (mut all, mut out) = (Vec::new(), vec![0; portion]);
+        loop {
+            match member.read(&mut out) {
+                Ok(0) => return (all, None),
+                Ok(count) => all.extend(&out[..count]),
+                Err(error) => return (all, Some(error)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_member_ends_where_it_ends_whatever_there_is_room_for() {
+        for len in [0usize, 1, 999, 32 << 10, (32 << 10) + 1, 100_000, 300_000] {
+            let text: Vec<u8> = (0..=u8::MAX).cycle().flat_map(|byte| [byte; 700]).take(len).collect();
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&text).unwrap();
+            let packed = encoder.finish().unwrap();
+            let mut crc = Crc::new();
+            crc.update(&text);
+            for portion in [7, 1000, 4096, 32 << 10, 200_000] {
+                let (all, error) = unpack(&packed, crc.sum(), portion);
+                assert!(error.is_none() && all == text, "{len} by {portion}: {error:?}, {}", all.len());
+                // A member that lacks its end is cut, and what is there comes out in front of that.
+                let (all, error) = unpack(&packed[..packed.len() - 1], crc.sum(), portion);
+                assert_eq!(error.unwrap().kind(), ErrorKind::UnexpectedEof, "{len} by {portion}");
+                assert!(
+                    text.starts_with(&all) && len - all.len() < 1000,
+                    "{len} by {portion}: {}",
+                    all.len()
+                );
+            }
+            assert_eq!(unpack(&packed, !crc.sum(), 1000).1.unwrap().kind(), ErrorKind::InvalidData);
+        }
     }
 }

@@ -75,12 +75,16 @@ struct Listing {
     cut: bool,
     /// Whether members were left out because they lie in others: a few bytes would count a thousand times.
     overlap: bool,
+    /// Whether there are more than [`MAX_MEMBERS`].
+    more: bool,
 }
 
 /// What an archive holds, and what is wrong with it nevertheless.
 pub(super) struct Members {
-    pub(super) members: Vec<Member>,
+    pub(super) list: Vec<Member>,
     pub(super) trouble: Option<InputError>,
+    /// The error for an archive that is cut, if nothing that is there can be used.
+    pub(super) cut: Option<InputError>,
 }
 
 /// The files in an archive whose first bytes are in `head`.
@@ -113,13 +117,19 @@ pub(super) fn members(
     });
     let trouble = match reached {
         Some(reached) => Some(InputError::ArchiveTooLarge { path: shown.to_path_buf(), reached }),
+        None if listing.more => {
+            Some(InputError::TooManyMembers { path: shown.to_path_buf(), most: MAX_MEMBERS })
+        }
         None if listing.overlap => {
             Some(broken(shown, "members that lie in each other were left out".to_owned()))
         }
         None => None,
     };
-    let members = listing.entries.into_iter().map(|entry| Member::new(&archive, entry)).collect();
-    Ok(Members { members, trouble })
+    let list = listing.entries.into_iter().map(|entry| Member::new(&archive, entry)).collect();
+    let cut = archive
+        .cut
+        .then(|| broken(shown, "it is cut or damaged, and no history is in front of that".to_owned()));
+    Ok(Members { list, trouble, cut })
 }
 
 fn open(path: &Path) -> Result<Arc<File>, InputError> {

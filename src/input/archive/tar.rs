@@ -32,16 +32,20 @@ pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
     let mut listing = Listing::default();
     let mut note = Note::default();
     let mut at = 0u64;
-    while listing.entries.len() < MAX_MEMBERS && at < len {
+    while at < len {
         let header = match header(bytes, at) {
             Ok(Some(header)) => header,
             Ok(None) => return Ok(listing),
             Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) => break,
             Err(error) => return Err(error),
         };
+        // Where a size cannot be read nobody knows what follows.
+        let Some(mut size) = size(&header) else { break };
         let data = at + BLOCK;
-        let mut size = number(&header, SIZE).unwrap_or(0);
         match header.get(KIND) {
+            Some(b'0' | 0 | b'7') if listing.entries.len() == MAX_MEMBERS => {
+                return Ok(Listing { more: true, ..listing });
+            }
             Some(b'0' | 0 | b'7') => {
                 size = note.size.unwrap_or(size);
                 let name = note.name.take().unwrap_or_else(|| name_in(&header));
@@ -90,6 +94,12 @@ fn number(header: &[u8], field: Range<usize>) -> Option<u64> {
     }
     let text = until_nul(field);
     u64::from_str_radix(text.trim(), 8).ok()
+}
+
+/// How many bytes follow; what has none may leave the field blank.
+fn size(header: &[u8]) -> Option<u64> {
+    let is_blank = header.get(SIZE)?.iter().all(|byte| matches!(byte, b' ' | 0));
+    if is_blank { Some(0) } else { number(header, SIZE) }
 }
 
 fn name_in(header: &[u8]) -> String {
@@ -144,6 +154,23 @@ mod tests {
         assert_eq!(number(b"\x80\0\0\0\0\0\x01\0", 0..8), Some(256));
         assert_eq!(number(b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 0..12), None);
         assert_eq!(number(b"\0\0\0\0", 0..4), None);
+    }
+
+    #[test]
+    fn as_many_members_as_there_may_be_are_all_and_one_more_is_told() {
+        use std::io::Write;
+        let mut header = [0; 512];
+        header[0] = b'x';
+        header[KIND] = b'0';
+        header[CHECKSUM].fill(b' ');
+        let sum: u64 = header.iter().map(|byte| u64::from(*byte)).sum();
+        header[CHECKSUM].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        for (members, more) in [(MAX_MEMBERS, false), (MAX_MEMBERS + 1, true)] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&header.repeat(members)).unwrap();
+            let listing = list(&Arc::new(file)).unwrap();
+            assert_eq!((listing.entries.len(), listing.more, listing.cut), (MAX_MEMBERS, more, false));
+        }
     }
 
     #[test]

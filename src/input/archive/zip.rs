@@ -24,7 +24,7 @@ pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
         }
     }
     let overlap = leave_out_overlaps(&mut entries);
-    Ok(Listing { entries, cut: false, overlap })
+    Ok(Listing { entries, cut: false, overlap, more: archive.len() > MAX_MEMBERS })
 }
 
 /// Leaves out members whose bytes belong to another; `true` if there are any.

@@ -28,11 +28,14 @@ pub(super) fn list(bytes: &Arc<File>, budget: &Budget) -> io::Result<Listing> {
     let len = bytes.metadata()?.len();
     let mut listing = Listing { cut: true, ..Listing::default() };
     let mut at = 0;
-    while listing.entries.len() < MAX_MEMBERS {
+    loop {
         let Ok(Some((entry, flags))) = header(bytes, at) else {
             listing.cut = !starts_with(bytes, at, DIRECTORY);
             return Ok(listing);
         };
+        if listing.entries.len() == MAX_MEMBERS {
+            return Ok(Listing { cut: false, more: true, ..listing });
+        }
         let end = end_of(bytes, &entry, budget)?;
         let is_whole = end.is_some_and(|end| end <= len);
         let stored_len =
@@ -46,7 +49,6 @@ pub(super) fn list(bytes: &Arc<File>, budget: &Budget) -> io::Result<Listing> {
             _ => return Ok(listing),
         }
     }
-    Ok(listing)
 }
 
 /// The member whose header is at `at`, and its flags; `None` if there is no header.

@@ -4,9 +4,8 @@
 //! and none may be longer than the longest that the writers make.
 
 use std::io::{self, ErrorKind, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::Tail;
 use crate::input::lookahead::Lookahead;
 
 /// The longest decoded block that a writer makes: Java's LZ4 stream takes up to 32 MiB, the others less.
@@ -82,18 +81,18 @@ pub(super) struct Blocks<F> {
     block: Vec<u8>,
     start: usize,
     ended: bool,
-    ignored_tail: Arc<AtomicBool>,
+    tail: Tail,
 }
 
 impl<F: BlockFormat> Blocks<F> {
-    pub(super) fn new(stream: Lookahead, ignored_tail: &Arc<AtomicBool>) -> Self {
+    pub(super) fn new(stream: Lookahead, tail: &Tail) -> Self {
         Self {
             input: Packed { stream, offset: 0 },
             format: F::default(),
             block: Vec::new(),
             start: 0,
             ended: false,
-            ignored_tail: Arc::clone(ignored_tail),
+            tail: tail.clone(),
         }
     }
 
@@ -106,7 +105,7 @@ impl<F: BlockFormat> Blocks<F> {
         self.ended = true;
         self.block.clear();
         if matches!(step?, Step::Tail) {
-            self.ignored_tail.store(true, Ordering::Relaxed);
+            self.tail.found(self.input.show(super::LONG_MAGIC_LEN));
         }
         Ok(())
     }

@@ -1,10 +1,8 @@
 //! Streams that are chains of members or frames, each decoded by a library.
 
 use std::io::{self, ErrorKind, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Codec, MAGIC_LEN};
+use super::{Codec, MAGIC_LEN, Tail};
 use crate::input::lookahead::Lookahead;
 
 pub(super) type Gzip = flate2::bufread::GzDecoder<Lookahead>;
@@ -59,12 +57,12 @@ impl Member for Lz4Frame {
 pub(super) struct Members<M> {
     next: Option<Lookahead>,
     current: Option<M>,
-    ignored_tail: Arc<AtomicBool>,
+    tail: Tail,
 }
 
 impl<M: Member> Members<M> {
-    pub(super) fn new(input: Lookahead, ignored_tail: &Arc<AtomicBool>) -> Self {
-        Self { next: Some(input), current: None, ignored_tail: Arc::clone(ignored_tail) }
+    pub(super) fn new(input: Lookahead, tail: &Tail) -> Self {
+        Self { next: Some(input), current: None, tail: tail.clone() }
     }
 
     /// Starts the next member; `false` if there is none.
@@ -76,7 +74,7 @@ impl<M: Member> Members<M> {
             return Ok(true);
         }
         if !magic.is_empty() {
-            self.ignored_tail.store(true, Ordering::Relaxed);
+            self.tail.found(magic);
         }
         input.take_error().map_or(Ok(false), Err)
     }

@@ -8,18 +8,19 @@ mod lz4;
 mod lzf;
 mod members;
 mod snappy;
+mod tail;
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::InputError;
 use super::lookahead::Lookahead;
 use blocks::Blocks;
 use members::Members;
+
+pub use tail::Tail;
 
 /// Bytes that tell most codecs, and the beginning of every longer magic number.
 const MAGIC_LEN: usize = 4;
@@ -81,7 +82,7 @@ impl fmt::Display for Codec {
 pub struct Decoded {
     stream: Lookahead,
     codec: Codec,
-    ignored_tail: Arc<AtomicBool>,
+    tail: Tail,
 }
 
 /// What [`Decoded::peek`] shows.
@@ -105,26 +106,26 @@ pub fn open(path: &Path) -> Result<Decoded, InputError> {
 /// Decodes a stream. It is read at once as far as its first bytes.
 #[must_use]
 pub fn decode(reader: Box<dyn Read + Send>) -> Decoded {
-    let ignored_tail = Arc::new(AtomicBool::new(false));
+    let tail = Tail::default();
     let mut stream = Lookahead::new(reader);
     let mut outermost = Codec::Plain;
     for _ in 0..MAX_LAYERS {
         let codec = codec_of(&mut stream);
         let layer: Box<dyn Read + Send> = match codec {
             Codec::Plain => break,
-            Codec::Gzip => Box::new(Members::<members::Gzip>::new(stream, &ignored_tail)),
-            Codec::Zstd => Box::new(Members::<members::Zstd>::new(stream, &ignored_tail)),
-            Codec::Lz4Frame => Box::new(Members::<members::Lz4Frame>::new(stream, &ignored_tail)),
-            Codec::Lz4 => Box::new(Blocks::<lz4::Framing>::new(stream, &ignored_tail)),
-            Codec::Snappy => Box::new(Blocks::<snappy::Framing>::new(stream, &ignored_tail)),
-            Codec::Lzf => Box::new(Blocks::<lzf::Framing>::new(stream, &ignored_tail)),
+            Codec::Gzip => Box::new(Members::<members::Gzip>::new(stream, &tail)),
+            Codec::Zstd => Box::new(Members::<members::Zstd>::new(stream, &tail)),
+            Codec::Lz4Frame => Box::new(Members::<members::Lz4Frame>::new(stream, &tail)),
+            Codec::Lz4 => Box::new(Blocks::<lz4::Framing>::new(stream, &tail)),
+            Codec::Snappy => Box::new(Blocks::<snappy::Framing>::new(stream, &tail)),
+            Codec::Lzf => Box::new(Blocks::<lzf::Framing>::new(stream, &tail)),
         };
         stream = Lookahead::new(layer);
         if outermost == Codec::Plain {
             outermost = codec;
         }
     }
-    Decoded { stream, codec: outermost, ignored_tail }
+    Decoded { stream, codec: outermost, tail }
 }
 
 /// Looks no further than it must: the layer below may have an end to tell of.
@@ -156,11 +157,10 @@ impl Decoded {
         self.stream.take_error()
     }
 
-    /// Whether bytes that are not compressed data, mostly padding, followed the last member and were left
-    /// out. Known once the stream was read to its end.
+    /// What follows the last member, to be asked once the stream was read to its end.
     #[must_use]
-    pub fn ignored_tail(&self) -> bool {
-        self.ignored_tail.load(Ordering::Relaxed)
+    pub fn tail(&self) -> Tail {
+        self.tail.clone()
     }
 }
 

@@ -57,18 +57,18 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
         };
         let at = Position::Line(line.number);
         let bytes = line.bytes.trim_ascii();
-        if !in_events && !starts_like_an_event(bytes) {
+        // In front of the header there may be comments, and events stand there where it is lost.
+        let is_header = bytes == b"Avro-Json";
+        in_events |= is_header || bytes.starts_with(b"{");
+        if !in_events || is_header || bytes.is_empty() || bytes.starts_with(b"{\"type\":\"record\"") {
             continue;
         }
-        if bytes.is_empty() || bytes.starts_with(b"{\"type\":\"record\"") {
-            continue;
-        }
-        in_events = true;
         if reader.line(bytes, at).is_err() {
             if line.terminated {
                 reader.builder.lose_event();
                 reader.builder.problems().warn("broken-line", Some(at), || {
-                    "a line is not a whole event; it was passed over, what rests on it is unknown".into()
+                    "a line is not a whole event, as each has to be; it was passed over, what rests on it is unknown"
+                        .into()
                 });
             } else {
                 damaged = true;
@@ -80,13 +80,6 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     }
     let (application, problems) = reader.builder.finish(damaged);
     Parsed { applications: vec![application], problems, ..Parsed::default() }
-}
-
-fn starts_like_an_event(line: &[u8]) -> bool {
-    let mut cursor = Cursor::new(line);
-    cursor.expect(b'{').is_ok()
-        && cursor.key().is_ok_and(|key| matches!(key.bytes, b"type" | b"event"))
-        && !line.starts_with(b"{\"type\":\"record\"")
 }
 
 /// Reads events and hands them on.

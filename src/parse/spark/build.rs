@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::block::{Block, What};
 use super::event::{ApplicationStart, Event};
 use super::numbered::Numbered;
+use super::storage::Storage;
 use super::strings::{Local, Strings};
 use super::verify::Sums;
 use crate::limits::Limits;
@@ -45,6 +46,7 @@ pub(super) struct Builder {
     rdd_places: FxHashMap<u32, usize>,
     sql: Vec<SqlExecution>,
     sql_places: FxHashMap<u64, usize>,
+    driver_updates_held: usize,
     profile_places: FxHashMap<u32, usize>,
     /// Exclusions of each node that were not lifted yet.
     excluded: FxHashMap<Box<str>, Vec<usize>>,
@@ -117,13 +119,6 @@ pub(super) struct Seen {
     pub(super) beyond_limit: u64,
 }
 
-/// Memory that cached blocks take, by executor and block.
-#[derive(Default)]
-struct Storage {
-    blocks: FxHashMap<(usize, Box<str>), u64>,
-    used: FxHashMap<usize, u64>,
-}
-
 /// Where in the log an event stands.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
@@ -181,6 +176,7 @@ impl Builder {
             rdd_places: FxHashMap::default(),
             sql: Vec::new(),
             sql_places: FxHashMap::default(),
+            driver_updates_held: 0,
             profile_places: FxHashMap::default(),
             excluded: FxHashMap::default(),
             storage: Storage::default(),
@@ -362,13 +358,7 @@ impl Builder {
                     work::set_plan(execution, &plan, symbols);
                 }
             }
-            Event::DriverAccumulators { id, updates } => {
-                if let Some(execution) = self.execution(id) {
-                    let updates =
-                        updates.into_iter().filter_map(|(id, value)| Some((u64::try_from(id).ok()?, value)));
-                    execution.driver_updates.extend(updates);
-                }
-            }
+            Event::DriverAccumulators { id, updates } => self.driver_updates(id, updates),
         }
     }
 

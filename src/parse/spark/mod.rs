@@ -12,6 +12,7 @@ mod numbered;
 mod outcomes;
 mod plan;
 mod shape;
+mod storage;
 mod strings;
 mod task;
 mod task_shape;

@@ -10,7 +10,6 @@ use crate::model::counters::Counter;
 use crate::model::spark::{JobResult, StageStatus};
 use crate::model::table::{Attempts, Outcome};
 use crate::parse::problem::{Level, Problems};
-use crate::parse::too_many;
 
 /// Spark's own sums over the tasks of a stage, as its end tells them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,7 +67,13 @@ pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mu
 fn limit(builder: &mut Builder, problems: &mut Problems) {
     if builder.seen.beyond_limit > 0 {
         builder.limit.get_or_insert("--max-tasks");
-        problems.warn(limits::REACHED, None, || too_many(&builder.limits));
+        let most = builder.limits.tasks.unwrap_or_default();
+        problems.warn(limits::REACHED, None, || {
+            format!(
+                "it has more than {most} tasks, attempts, cached blocks or values of the driver's metrics, or too many \
+                 stages, jobs, executors or queries; what is beyond was passed over (--max-tasks allows more)"
+            )
+        });
     }
     let stages = || builder.stages.iter();
     builder.spark.gaps.limit = builder.limit.map(|option| Remainder {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Builder, StageRecord, Storage};
+use super::{Builder, StageRecord};
 use crate::model::Application;
 use crate::model::spark::Executor;
 use crate::model::table::TimePoint;
@@ -24,7 +24,11 @@ impl Builder {
     /// Puts everything in its order and sums up the executors.
     pub(in crate::parse::spark) fn assemble(&mut self) {
         self.attempts = Numbered::default();
-        self.storage = Storage::default();
+        for place in std::mem::take(&mut self.storage).unknown() {
+            if let Some(executor) = self.executors.get_mut(place) {
+                executor.storage.peak_used = None;
+            }
+        }
         self.stages.sort_by_key(|record| record.stage.id);
         self.doubt_ends_after_the_last();
         for record in &mut self.stages {

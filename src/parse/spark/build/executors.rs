@@ -62,15 +62,11 @@ impl Builder {
         }
     }
 
-    /// Notes what a cached block takes now, 0 when it was dropped.
     pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: i64) {
-        let memory = u64::try_from(memory).unwrap_or_default();
-        let before = self.storage.blocks.insert((executor, block.into()), memory).unwrap_or_default();
-        let used = self.storage.used.entry(executor).or_default();
-        *used = used.saturating_sub(before).saturating_add(memory);
-        let used = Bytes::new(*used);
+        let used = self.storage.note(executor, block, memory, &self.limits);
+        self.seen.beyond_limit += u64::from(used.is_none());
         if let Some(executor) = self.executors.get_mut(executor) {
-            executor.storage.peak_used = executor.storage.peak_used.max(Some(used));
+            executor.storage.peak_used = executor.storage.peak_used.max(used);
         }
     }
 

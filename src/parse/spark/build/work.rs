@@ -124,6 +124,24 @@ impl Builder {
         self.sql.get_mut(place)
     }
 
+    pub(super) fn driver_updates(&mut self, id: Option<i64>, updates: Vec<(i64, i64)>) {
+        let mut held = self.driver_updates_held;
+        let limits = self.limits;
+        let Some(execution) = self.execution(id) else { return };
+        let mut beyond = 0;
+        for (accumulator, value) in updates {
+            let Ok(accumulator) = u64::try_from(accumulator) else { continue };
+            if limits.has_room(held) {
+                execution.driver_updates.push((accumulator, value));
+                held += 1;
+            } else {
+                beyond += 1;
+            }
+        }
+        self.driver_updates_held = held;
+        self.seen.beyond_limit += beyond;
+    }
+
     pub(super) fn sql_start(&mut self, start: SqlStart, symbols: &Symbols<'_>) {
         if let Some(execution) = self.execution(start.id) {
             execution.description = start.description;

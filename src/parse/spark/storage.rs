@@ -1,0 +1,83 @@
+//! What the blocks that executors have cached take of their memory, while the log is read.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::limits::Limits;
+use crate::units::Bytes;
+
+/// See the module. Executors go by their place.
+#[derive(Default)]
+pub(super) struct Storage {
+    blocks: FxHashMap<(usize, Box<str>), u64>,
+    used: FxHashMap<usize, u64>,
+    /// Executors with blocks beyond the limit.
+    unknown: FxHashSet<usize>,
+}
+
+impl Storage {
+    /// Notes what a block takes now, 0 when it was dropped, and tells what all of them take; `None` where there is no room
+    /// for one more.
+    pub(super) fn note(
+        &mut self,
+        executor: usize,
+        block: &str,
+        memory: i64,
+        limits: &Limits,
+    ) -> Option<Bytes> {
+        let memory = u64::try_from(memory).unwrap_or_default();
+        let key = (executor, block.into());
+        let before = if memory == 0 {
+            self.blocks.remove(&key)
+        } else if let Some(known) = self.blocks.get_mut(&key) {
+            Some(std::mem::replace(known, memory))
+        } else if limits.has_room(self.blocks.len()) {
+            self.blocks.insert(key, memory)
+        } else {
+            self.unknown.insert(executor);
+            return None;
+        };
+        let used = self.used.entry(executor).or_default();
+        *used = used.saturating_sub(before.unwrap_or_default()).saturating_add(memory);
+        Some(Bytes::new(*used))
+    }
+
+    /// The executors whose blocks take more than what was told.
+    pub(super) fn unknown(&self) -> impl Iterator<Item = usize> {
+        self.unknown.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_come_change_and_go() {
+        let mut storage = Storage::default();
+        let mut note = |executor, block, memory| storage.note(executor, block, memory, &Limits::NONE);
+        assert_eq!(note(0, "rdd_1_1", 10), Some(Bytes::new(10)));
+        assert_eq!(note(0, "rdd_1_2", 5), Some(Bytes::new(15)));
+        assert_eq!(note(1, "rdd_1_1", 7), Some(Bytes::new(7)));
+        assert_eq!(note(0, "rdd_1_1", 4), Some(Bytes::new(9)));
+        assert_eq!(note(0, "rdd_1_2", 0), Some(Bytes::new(4)));
+        assert_eq!(note(0, "rdd_1_2", -3), Some(Bytes::new(4)));
+        assert_eq!(note(0, "rdd_1_3", i64::MAX), Some(Bytes::new(4 + i64::MAX as u64)));
+    }
+
+    #[test]
+    fn what_was_dropped_takes_no_room_and_what_has_none_makes_its_executor_unknown() {
+        let limits = Limits { tasks: Some(2), ..Limits::NONE };
+        let mut storage = Storage::default();
+        for round in 0..100 {
+            let block = format!("rdd_1_{round}");
+            assert_eq!(storage.note(0, &block, 10, &limits), Some(Bytes::new(10)));
+            assert_eq!(storage.note(0, &block, 0, &limits), Some(Bytes::new(0)));
+        }
+        storage.note(0, "rdd_1_1", 10, &limits);
+        storage.note(1, "rdd_1_1", 10, &limits);
+        assert_eq!(storage.unknown().count(), 0);
+        assert_eq!(storage.note(1, "rdd_1_2", 10, &limits), None);
+        assert_eq!(storage.note(1, "rdd_1_1", 30, &limits), Some(Bytes::new(30)));
+        assert_eq!(storage.unknown().collect::<Vec<_>>(), [1]);
+    }
+}

@@ -15,6 +15,7 @@ mod shape;
 mod storage;
 mod strings;
 mod task;
+mod task_metrics;
 mod task_shape;
 mod twice_told;
 mod verify;

@@ -1,0 +1,200 @@
+//! Integers, eight digits at a time.
+
+use super::{Cursor, Scan, Unexpected};
+
+impl Cursor<'_> {
+    /// Takes an integer; fractions and exponents are refused.
+    #[inline]
+    pub(in crate::parse) fn integer(&mut self) -> Scan<i64> {
+        self.short_integer().or_else(|Unexpected| self.any_integer())
+    }
+
+    /// Takes an integer of fewer than sixteen digits that has no sign; leaves the cursor where it was at anything else,
+    /// and within the last eight bytes.
+    #[inline]
+    pub(in crate::parse) fn short_integer(&mut self) -> Scan<i64> {
+        // Half of all counters are a single digit, mostly 0.
+        if let [digit @ b'0'..=b'9', b',' | b'}', ..] = self.rest {
+            let value = i64::from(digit - b'0');
+            self.advance();
+            return Ok(value);
+        }
+        if let Some(head) = self.rest.first_chunk::<8>() {
+            let (count, number) = leading_digits(u64::from_le_bytes(*head));
+            let rest = self.rest.get(count..).unwrap_or_default();
+            if count < 8 {
+                if count > 0 && !matches!(rest, [b'.' | b'e' | b'E', ..]) {
+                    self.rest = rest;
+                    return Ok(number.cast_signed());
+                }
+            } else if let Some(head) = rest.first_chunk::<8>() {
+                let (count, low) = leading_digits(u64::from_le_bytes(*head));
+                let rest = rest.get(count..).unwrap_or_default();
+                if count < 8 && !matches!(rest, [b'.' | b'e' | b'E', ..]) {
+                    self.rest = rest;
+                    let scale = POWERS_OF_TEN.get(count).copied().unwrap_or(1);
+                    return Ok((number * scale + low).cast_signed());
+                }
+            }
+        }
+        Err(Unexpected)
+    }
+
+    /// As [`Cursor::short_integer`], for a caller who looks at what follows: a fraction or an exponent is not refused.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // forty times a line: the call would take a quarter of it
+    pub(in crate::parse) fn digits(&mut self) -> Scan<i64> {
+        let Some([b0, b1, b2, b3, b4, b5, b6, b7, tail @ ..]) = self.rest.first_chunk::<16>() else {
+            return self.short_integer();
+        };
+        let (count, number) = leading_digits(u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]));
+        if count < 8 {
+            if count == 0 {
+                return Err(Unexpected);
+            }
+            self.rest = self.rest.get(count..).unwrap_or_default();
+            return Ok(number.cast_signed());
+        }
+        let (count, low) = leading_digits(u64::from_le_bytes(*tail));
+        if count == 8 {
+            return Err(Unexpected);
+        }
+        self.rest = self.rest.get(8 + count..).unwrap_or_default();
+        let scale = POWERS_OF_TEN.get(count).copied().unwrap_or(1);
+        Ok((number * scale + low).cast_signed())
+    }
+
+    fn any_integer(&mut self) -> Scan<i64> {
+        let unsigned = self.rest.strip_prefix(b"-");
+        let mut text = unsigned.unwrap_or(self.rest);
+        let before = text.len();
+        let mut magnitude: u64 = 0;
+        while let Some(head) = text.first_chunk::<8>() {
+            let (count, number) = leading_digits(u64::from_le_bytes(*head));
+            // Wraps only beyond nineteen digits, which are refused below.
+            magnitude =
+                magnitude.wrapping_mul(POWERS_OF_TEN.get(count).copied().unwrap_or(1)).wrapping_add(number);
+            text = text.get(count..).unwrap_or_default();
+            if count < 8 {
+                break;
+            }
+        }
+        // Only within the last eight bytes of a line.
+        while let [digit @ b'0'..=b'9', tail @ ..] = text {
+            magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            text = tail;
+        }
+        let digits = before - text.len();
+        self.rest = text;
+        if digits == 0 || digits > 19 || matches!(text, [b'.' | b'e' | b'E', ..]) {
+            return Err(Unexpected);
+        }
+        let value = if unsigned.is_some() {
+            0i64.checked_sub_unsigned(magnitude)
+        } else {
+            i64::try_from(magnitude).ok()
+        };
+        value.ok_or(Unexpected)
+    }
+
+    /// Takes a number; `None` for one that is no integer or takes more than 64 bits.
+    pub(in crate::parse) fn integer_in_range(&mut self) -> Scan<Option<i64>> {
+        let start = *self;
+        if let Ok(value) = self.integer() {
+            return Ok(Some(value));
+        }
+        *self = start;
+        self.skip_scalar().map(|()| None)
+    }
+
+    /// Takes an integer; anything else is passed over and `None`.
+    #[inline]
+    pub(in crate::parse) fn integer_or_skip(&mut self) -> Scan<Option<i64>> {
+        // Spark writes no blanks.
+        let start = *self;
+        if let Ok(value) = self.integer() {
+            return Ok(Some(value));
+        }
+        *self = start;
+        match self.peek().ok_or(Unexpected)? {
+            b'-' | b'0'..=b'9' => self.integer_in_range(),
+            _ => self.skip_value().map(|()| None),
+        }
+    }
+}
+
+const POWERS_OF_TEN: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// How many of eight bytes, the first in the lowest, are digits before the first that is none, and the number that
+/// they spell.
+///
+/// Pairs, then fours, then all eight are put together at once (Johnny Lee's and Wojciech Muła's way).
+#[inline]
+const fn leading_digits(bytes: u64) -> (usize, u64) {
+    // What is left of a digit is up to nine; adding to anything else sets the highest bit, or it is set already. A carry
+    // can only come out of a byte that is no digit, and spoils only those behind it.
+    let values = bytes ^ 0x3030_3030_3030_3030;
+    let no_digit = (values | values.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080;
+    let bits = no_digit.trailing_zeros() & !7;
+    if bits == 0 {
+        return (0, 0);
+    }
+    // Zeros come in front of what is shorter.
+    let ones = values << (64 - bits);
+    let pairs = ones.wrapping_mul(10).wrapping_add(ones >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
+    ((bits / 8) as usize, fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn integers_have_limits() {
+        let read = |text: &str| Cursor::new(text.as_bytes()).integer().ok();
+        assert_eq!(read("0,"), Some(0));
+        assert_eq!(read("-12}"), Some(-12));
+        assert_eq!(read("9223372036854775807"), Some(i64::MAX));
+        assert_eq!(read("-9223372036854775808"), Some(i64::MIN));
+        for bad in
+            ["9223372036854775808", "-9223372036854775809", "99999999999999999999999", "-", "x", "1.5", "1e3"]
+        {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn integers_read_as_they_are_written(value in any::<i64>(), shift in 0..64u32) {
+            let value = value >> shift;
+            let text = format!("{value},");
+            prop_assert_eq!(Cursor::new(text.as_bytes()).integer(), Ok(value));
+        }
+
+        #[test]
+        fn digits_are_told_from_other_bytes(bytes in prop::collection::vec(prop_oneof![b'0'..=b'9', any::<u8>()], 8)) {
+            let digits: Vec<u8> = bytes.iter().copied().take_while(u8::is_ascii_digit).collect();
+            let number = std::str::from_utf8(&digits).unwrap().parse::<u64>().unwrap_or_default();
+            let found = leading_digits(u64::from_le_bytes(bytes.try_into().unwrap()));
+            prop_assert_eq!(found, (digits.len(), number));
+        }
+
+        #[test]
+        fn short_integers_read_as_they_are_written(value in 0..1_000_000_000_000_000i64, shift in 0..50u32, behind in 0..20usize) {
+            let value = value >> shift;
+            let text = format!("{value},{}", "x".repeat(behind));
+            let mut cursor = Cursor::new(text.as_bytes());
+            match cursor.digits() {
+                Ok(read) => {
+                    prop_assert_eq!(read, value);
+                    prop_assert_eq!(cursor.rest().len(), behind + 1);
+                }
+                Err(Unexpected) => prop_assert!(text.len() < 16),
+            }
+            let text = format!("{}{}", i64::MAX, "x".repeat(behind));
+            prop_assert_eq!(Cursor::new(text.as_bytes()).digits(), Err(Unexpected));
+        }
+    }
+}

@@ -368,14 +368,18 @@ impl Attempts {
     /// A value that no attempt can have is unknown.
     #[inline]
     pub(crate) fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
-        if value.is_some_and(|value| !(0..=MOST_OF_A_COUNTER).contains(&value)) {
-            self.lose_counter(row, counter);
-        }
-        let value = value.filter(|value| *value <= MOST_OF_A_COUNTER);
-        self.counters.set(counter.index(), row, value);
+        let known = match value {
+            Some(value) if !(0..=MOST_OF_A_COUNTER).contains(&value) => {
+                self.lose_counter(row, counter);
+                Some(value).filter(|value| *value < 0)
+            }
+            known => known,
+        };
+        self.counters.set(counter.index(), row, known);
     }
 
     /// Notes that the history has a counter that cannot be read.
+    #[cold]
     pub(crate) fn lose_counter(&mut self, row: usize, counter: Counter) {
         if let Ok(row) = u32::try_from(row) {
             self.unread.entry(row).or_default().insert(counter);

@@ -23,7 +23,7 @@ enum Cells {
     /// Every cell is `None`.
     #[default]
     Absent,
-    /// Every cell from `first` on holds `value`, the cells before it are `None`.
+    /// Every cell from `first` on holds `value`, the cells before it are `None`. There is at least one.
     Uniform { first: usize, value: i64 },
     /// Every cell in `present` holds `value`, the others are `None`.
     Same { value: i64, present: Bits },
@@ -203,11 +203,12 @@ impl Column {
         match &mut self.cells {
             Cells::Absent | Cells::Uniform { .. } => {}
             Cells::Same { value, present } => {
-                let first = present.first().unwrap_or(self.len);
-                if present.count() == self.len - first {
-                    self.cells = Cells::Uniform { first, value: *value };
-                } else {
-                    present.shrink();
+                match present.first() {
+                    None => self.cells = Cells::Absent,
+                    Some(first) if present.count() == self.len - first => {
+                        self.cells = Cells::Uniform { first, value: *value };
+                    }
+                    Some(_) => present.shrink(),
                 }
             }
             Cells::Tiny(offsets) => offsets.shrink(),
@@ -305,6 +306,17 @@ mod tests {
         assert_eq!(column.single_value(), Some(0));
         column.shrink();
         assert!(matches!(column.cells, Cells::Uniform { first: 0, value: 0 }));
+    }
+
+    #[test]
+    fn a_column_whose_values_are_gone_has_none() {
+        let mut column = Column::default();
+        column.push(Some(0));
+        column.set(0, None);
+        column.shrink();
+        column.push(None);
+        assert_eq!(column.iter().collect::<Vec<_>>(), [None, None]);
+        assert!(column.is_absent());
     }
 
     #[test]

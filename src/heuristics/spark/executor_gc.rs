@@ -1,11 +1,13 @@
 //! `spark-executor-gc`: executors spend their tasks' time collecting garbage (Dr. Elephant `ExecutorGcHeuristic`).
 
+use super::memory::UNREADABLE;
 use super::sizing::more_heap_lines;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
+use crate::model::counters::Counter;
 use crate::model::spark::{Executor, Facet};
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::rule_params;
@@ -34,6 +36,9 @@ impl Check for Collection {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        if spark.any_unread(&[Counter::GcTimeMillis]) {
+            return Verdict::NotEvaluated(UNREADABLE.to_owned());
+        }
         let workers: Vec<&Executor> = spark.workers().collect();
         let sum =
             |of: fn(&Executor) -> Option<Millis>| workers.iter().filter_map(|w| of(w)).reduce(|a, b| a + b);

@@ -1,12 +1,14 @@
 //! `spark-executor-load-balance`: some executors work while others wait (Dr. Elephant v2.0.9
 //! `ExecutorLoadHeuristic`).
 
+use super::memory::UNREADABLE;
 use super::{conf_line, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{choice, rule_params};
@@ -61,6 +63,9 @@ impl Check for Unbalanced {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.executors.is_empty() {
             return Verdict::NotApplicable;
+        }
+        if spark.any_unread(&[Counter::InputBytes, Counter::OutputBytes]) {
+            return Verdict::NotEvaluated(UNREADABLE.to_owned());
         }
         let loads: Vec<Load> =
             spark.executors.iter().filter_map(|e| Load::of(app, spark, e, params)).collect();

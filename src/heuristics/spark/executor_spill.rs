@@ -1,5 +1,6 @@
 //! `spark-executor-spill`: tasks need more memory than they have (Dr. Elephant `ExecutorStorageSpillHeuristic`).
 
+use super::memory::UNREADABLE;
 use super::sizing::{MEMORY_FRACTION, Setting, Shape};
 use super::spill_sizing::AgainstSpill;
 use super::{conf_line, memory, percent, rule, spark};
@@ -57,6 +58,9 @@ impl Check for Spilling {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        if spark.any_unread(&MOVED) {
+            return Verdict::NotEvaluated(UNREADABLE.to_owned());
+        }
         let Some(facts) = Facts::of(app, spark, params.mean_over) else {
             return Verdict::NotEvaluated("no task reports Memory Bytes Spilled".to_owned());
         };
@@ -123,6 +127,17 @@ struct Facts {
     /// What was read or written: the largest of input, output, and shuffle read and written.
     data: Bytes,
 }
+
+/// The counters that facts are made of.
+const MOVED: [Counter; 7] = [
+    Counter::MemoryBytesSpilled,
+    Counter::DiskBytesSpilled,
+    Counter::InputBytes,
+    Counter::OutputBytes,
+    Counter::ShuffleRemoteBytesRead,
+    Counter::ShuffleLocalBytesRead,
+    Counter::ShuffleBytesWritten,
+];
 
 impl Facts {
     fn of(app: &Application, spark: &Spark, mean_over: MeanOver) -> Option<Self> {

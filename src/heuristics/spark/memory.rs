@@ -11,6 +11,8 @@ pub(super) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Why rules on memory cannot be evaluated.
 pub(super) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
      spark.eventLog.logStageExecutorMetrics=true";
+/// Why rules on counters cannot be evaluated.
+pub(super) const UNREADABLE: &str = "a counter that it adds up cannot be read of some task";
 /// The heap of an executor or driver for which none is set.
 const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 

@@ -67,7 +67,8 @@ pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) 
     });
     let ran: Vec<(&Stage, Figures)> = ran.collect();
     let most = ran.iter().filter_map(|(_, figures)| figures.largest_flow()).max().unwrap_or_default();
-    let whole = Whole { time: app_time, most_data: most };
+    let known = ran.iter().all(|(_, figures)| !figures.hides_its_largest_flow());
+    let whole = Whole { time: app_time, most_data: known.then_some(most) };
     ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, whole, limits)).collect()
 }
 
@@ -76,8 +77,8 @@ pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) 
 struct Whole {
     /// The application's run time.
     time: Option<Millis>,
-    /// The most that any stage reads or writes.
-    most_data: Bytes,
+    /// The most that any stage reads or writes; `None` where what a stage did cannot be read.
+    most_data: Option<Bytes>,
 }
 
 fn analyse_stage<'a>(stage: &'a Stage, figures: Figures, whole: Whole, limits: &Limits) -> Analysis<'a> {
@@ -113,10 +114,11 @@ fn data_skew(figures: &Figures, whole: Whole, limits: &Limits) -> (Severity, Opt
     if !limits.judge_data_skew {
         return (Severity::None, None);
     }
+    let Some(most_data) = whole.most_data else { return (Severity::None, None) };
     let reads = [FlowKind::Input, FlowKind::ShuffleRead].into_iter().filter_map(|kind| figures.flow(kind));
     let judged = reads.filter(|flow| flow.median > Bytes::default() && flow.largest >= LITTLE).map(|flow| {
         let ratio = flow.largest.as_f64() / flow.median.as_f64();
-        let share = flow.largest.as_f64() / whole.most_data.as_f64();
+        let share = flow.largest.as_f64() / most_data.as_f64();
         let severity = limits.data_skew_ratio.severity(ratio).min(limits.data_skew_share.severity(share));
         (severity, Some(flow))
     });
@@ -135,6 +137,9 @@ fn spill_ratio(figures: &Figures, limits: &Limits) -> Severity {
 
 /// How bad spill can be: a little of it is harmless, and very large data must spill.
 fn spill_matters(figures: &Figures, limits: &Limits) -> Severity {
+    if figures.hides_its_largest_flow() {
+        return Severity::None;
+    }
     let large = figures.largest_flow().is_some_and(|data| data.as_f64() >= limits.spill_max_data.get());
     if large {
         return Severity::None;

@@ -30,6 +30,8 @@ pub(super) struct Figures {
     pub(super) slowest: Slowest,
     /// Spill, input, shuffle read, shuffle write, output; those that tasks report.
     pub(super) flows: Vec<Flow>,
+    /// Whether what some task read or wrote, spill apart, cannot be read.
+    flow_unread: bool,
     /// Attempts that failed.
     pub(super) failed: u64,
     /// Those of them whose JVM ran out of memory.
@@ -105,6 +107,11 @@ impl FlowKind {
     fn of(self, group: &TaskGroup, row: usize) -> Option<u64> {
         group.attempts.total(row, self.counters())
     }
+
+    /// Whether that of some task cannot be read.
+    fn is_unread(self, group: &TaskGroup) -> bool {
+        group.attempts.any_unread().has_any(self.counters())
+    }
 }
 
 /// Bytes of one kind.
@@ -171,6 +178,9 @@ impl Figures {
             run_time: run_times(&times),
             slowest: slowest.map(|(_, row)| Slowest::of(app, group, row)).unwrap_or_default(),
             flows: FlowKind::ALL.into_iter().filter_map(flow).collect(),
+            flow_unread: FlowKind::ALL
+                .into_iter()
+                .any(|kind| kind != FlowKind::Spill && kind.is_unread(group)),
             failed: count(|_| true),
             out_of_memory: count(|reason| reason == Some(EndReason::OutOfMemory)),
             over_memory: count(|reason| reason == Some(EndReason::ContainerOverMemory)),
@@ -186,8 +196,16 @@ impl Figures {
         self.flow(FlowKind::Spill).map(|flow| flow.total)
     }
 
-    /// The largest of what all tasks read and wrote, spill apart.
+    /// Whether the largest flow is not known.
+    pub(super) const fn hides_its_largest_flow(&self) -> bool {
+        self.flow_unread
+    }
+
+    /// The largest of what all tasks read and wrote, spill apart; `None` where one of them cannot be read.
     pub(super) fn largest_flow(&self) -> Option<Bytes> {
+        if self.flow_unread {
+            return None;
+        }
         self.flows.iter().filter(|flow| flow.kind != FlowKind::Spill).map(|flow| flow.total).max()
     }
 

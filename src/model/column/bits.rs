@@ -9,9 +9,16 @@ pub(super) struct Bits {
 impl Bits {
     /// The rows from `first` up to `end`.
     pub(super) fn range(first: usize, end: usize) -> Self {
-        let mut bits = Self::default();
-        (first..end).for_each(|row| bits.insert(row));
-        bits
+        let mut words = vec![u64::MAX; end.div_ceil(64)];
+        let (whole, partial) = (first / 64, first % 64);
+        words.iter_mut().take(whole).for_each(|word| *word = 0);
+        if let Some(word) = words.get_mut(whole) {
+            *word &= u64::MAX << partial;
+        }
+        if let Some(last) = words.last_mut().filter(|_| !end.is_multiple_of(64)) {
+            *last &= (1 << (end % 64)) - 1;
+        }
+        Self { words }
     }
 
     #[inline]
@@ -55,4 +62,21 @@ impl Bits {
 
 const fn place(row: usize) -> (usize, u64) {
     (row / 64, 1 << (row % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_range_holds_its_rows(first in 0..300usize, len in 0..300usize) {
+            let bits = Bits::range(first, first + len);
+            for row in 0..700 {
+                prop_assert_eq!(bits.contains(row), (first..first + len).contains(&row));
+            }
+            prop_assert_eq!((bits.count(), bits.first()), (len, (len > 0).then_some(first)));
+        }
+    }
 }

@@ -202,15 +202,13 @@ impl Column {
     pub fn shrink(&mut self) {
         match &mut self.cells {
             Cells::Absent | Cells::Uniform { .. } => {}
-            Cells::Same { value, present } => {
-                match present.first() {
-                    None => self.cells = Cells::Absent,
-                    Some(first) if present.count() == self.len - first => {
-                        self.cells = Cells::Uniform { first, value: *value };
-                    }
-                    Some(_) => present.shrink(),
+            Cells::Same { value, present } => match present.first() {
+                None => self.cells = Cells::Absent,
+                Some(first) if present.count() == self.len - first => {
+                    self.cells = Cells::Uniform { first, value: *value };
                 }
-            }
+                Some(_) => present.shrink(),
+            },
             Cells::Tiny(offsets) => offsets.shrink(),
             Cells::Short(offsets) => offsets.shrink(),
             Cells::Narrow(offsets) => offsets.shrink(),

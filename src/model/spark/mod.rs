@@ -18,6 +18,7 @@ pub use job::{Job, JobResult};
 pub use sql::{PlanMetric, PlanNode, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus};
 
+use crate::model::counters::Counter;
 use crate::units::{Bytes, Timestamp};
 
 /// What only Spark applications have.
@@ -86,6 +87,12 @@ impl Spark {
     pub fn resource_profile(&self, id: u32) -> Option<&ResourceProfile> {
         let place = self.resource_profiles.binary_search_by_key(&id, |profile| profile.id).ok()?;
         self.resource_profiles.get(place)
+    }
+
+    /// Whether one of these counters cannot be read of a task, so that its sum over executors is not known.
+    #[must_use]
+    pub fn any_unread(&self, counters: &[Counter]) -> bool {
+        self.workers().any(|worker| worker.totals.unread.has_any(counters))
     }
 
     /// The processes that ran tasks: the executors, or the driver where it ran them itself (local mode).

@@ -117,6 +117,8 @@ pub(super) struct Seen {
     pub(super) first_unread: Option<(Counter, Option<i64>)>,
     /// Things that were passed over because there were as many of their kind as the limits allow.
     pub(super) beyond_limit: u64,
+    /// Sizes of cached blocks that cannot be read.
+    pub(super) unreadable_blocks: u64,
 }
 
 /// Where in the log an event stands.

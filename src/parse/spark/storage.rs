@@ -10,7 +10,7 @@ use crate::units::Bytes;
 pub(super) struct Storage {
     blocks: FxHashMap<(usize, Box<str>), u64>,
     used: FxHashMap<usize, u64>,
-    /// Executors with blocks beyond the limit.
+    /// Executors with blocks beyond the limit, or whose memory cannot be read.
     unknown: FxHashSet<usize>,
 }
 
@@ -21,10 +21,9 @@ impl Storage {
         &mut self,
         executor: usize,
         block: &str,
-        memory: i64,
+        memory: u64,
         limits: &Limits,
     ) -> Option<Bytes> {
-        let memory = u64::try_from(memory).unwrap_or_default();
         let key = (executor, block.into());
         let before = if memory == 0 {
             self.blocks.remove(&key)
@@ -41,7 +40,12 @@ impl Storage {
         Some(Bytes::new(*used))
     }
 
-    /// The executors whose blocks take more than what was told.
+    /// Notes that what a block takes cannot be read.
+    pub(super) fn lose(&mut self, executor: usize) {
+        self.unknown.insert(executor);
+    }
+
+    /// The executors of which it is not known what their blocks take.
     pub(super) fn unknown(&self) -> impl Iterator<Item = usize> {
         self.unknown.iter().copied()
     }
@@ -60,8 +64,7 @@ mod tests {
         assert_eq!(note(1, "rdd_1_1", 7), Some(Bytes::new(7)));
         assert_eq!(note(0, "rdd_1_1", 4), Some(Bytes::new(9)));
         assert_eq!(note(0, "rdd_1_2", 0), Some(Bytes::new(4)));
-        assert_eq!(note(0, "rdd_1_2", -3), Some(Bytes::new(4)));
-        assert_eq!(note(0, "rdd_1_3", i64::MAX), Some(Bytes::new(4 + i64::MAX as u64)));
+        assert_eq!(note(0, "rdd_1_3", u64::MAX), Some(Bytes::new(u64::MAX)));
     }
 
     #[test]

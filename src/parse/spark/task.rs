@@ -387,7 +387,8 @@ fn updated_blocks(
             match key {
                 0 => block = strings.read(cursor)?,
                 _ => cursor.members(&[b"\"Memory Size\":"], |_, cursor| {
-                    memory = cursor.integer_or_skip()?;
+                    // What cannot be read is passed on as what cannot be.
+                    memory = Some(cursor.integer_or_skip()?.unwrap_or(-1));
                     Ok(())
                 })?,
             }

@@ -57,11 +57,28 @@ pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mu
     clocks(builder, problems);
     ends_of_tasks(builder, problems);
     rollovers(builder, problems);
+    moments_of_application(builder, problems);
     let gaps = &mut builder.spark.gaps;
     gaps.compacted = wholeness.compacted;
     gaps.unread += wholeness.missing_parts;
     builder.app.status = status(builder, wholeness);
     builder.app.complete = builder.spark.gaps.none();
+}
+
+/// A beginning or an end whose time cannot be read is there and tells nothing.
+fn moments_of_application(builder: &mut Builder, problems: &mut Problems) {
+    let begins = builder.seen.application_start && builder.app.submitted_at.is_none();
+    let ends = builder.seen.application_end && builder.app.finished_at.is_none();
+    if begins || ends {
+        builder.spark.gaps.beginning |= begins;
+        builder.spark.gaps.end |= ends;
+        let which = if begins { "began" } else { "ended" };
+        problems.warn("application-time-unknown", None, || {
+            format!(
+                "the log tells no time at which the application {which} that can be; its run time is unknown"
+            )
+        });
+    }
 }
 
 fn limit(builder: &mut Builder, problems: &mut Problems) {
@@ -214,7 +231,17 @@ fn unread_numbers(builder: &mut Builder, problems: &mut Problems) {
             )
         });
     }
-    builder.spark.gaps.counters += unread_counters + peaks;
+    let blocks = builder.seen.unreadable_blocks;
+    if blocks > 0 {
+        problems.warn("unreadable-block", None, || {
+            counted(
+                blocks,
+                "size of a cached block is no number from 0 on; the storage memory of its executor is unknown",
+                "sizes of cached blocks are no numbers from 0 on; the storage memory of their executors is unknown",
+            )
+        });
+    }
+    builder.spark.gaps.counters += unread_counters + peaks + blocks;
 }
 
 /// What the tasks of a stage add up to when its end stands in the log, beside Spark's own sums.

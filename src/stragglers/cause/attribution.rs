@@ -150,7 +150,9 @@ impl Context<'_> {
         // What took no straggler any time explains none.
         let takes_time = |value: &dyn Fn(usize) -> Option<f64>| {
             let tasks = stragglers.iter().filter_map(|&place| executions.tasks.get(place));
-            tasks.filter_map(|task| value(task.attempt())).any(|time| time > 0.0)
+            tasks
+                .filter_map(|task| Some(value(task.attempt())? * stretch(group, task)?))
+                .any(|time| time > 0.0)
         };
         let times = |value: &dyn Fn(usize) -> Option<f64>| {
             takes_time(value).then(|| comparison.component(&column(value)))

@@ -11,6 +11,7 @@ use crate::heuristics::spark::sizing::{
 use crate::heuristics::spark::stage_analysis::{Analysis, analyse};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
 use crate::model::spark::{Executor, Spark};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis};
@@ -159,6 +160,9 @@ fn heap_severity(heap: Bytes, peak: Option<Bytes>, limits: &Limits) -> Severity 
 
 /// GC time over task time, and how bad that is.
 fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
+    if spark.any_unread(&[Counter::GcTimeMillis]) {
+        return (None, Severity::None);
+    }
     let sum = |of: fn(&Executor) -> Option<Millis>| workers(spark).filter_map(of).reduce(|a, b| a + b);
     let (Some(gc), Some(time)) = (sum(|w| w.totals.gc_time), sum(|w| w.totals.task_time)) else {
         return (None, Severity::None);

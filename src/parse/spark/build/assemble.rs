@@ -24,11 +24,6 @@ impl Builder {
     /// Puts everything in its order and sums up the executors.
     pub(in crate::parse::spark) fn assemble(&mut self) {
         self.attempts = Numbered::default();
-        for place in std::mem::take(&mut self.storage).unknown() {
-            if let Some(executor) = self.executors.get_mut(place) {
-                executor.storage.peak_used = None;
-            }
-        }
         self.stages.sort_by_key(|record| record.stage.id);
         self.doubt_ends_after_the_last();
         for record in &mut self.stages {
@@ -37,6 +32,11 @@ impl Builder {
             record.group.shrink();
         }
         executors::sum_up(&self.stages, &mut self.executors, &self.app.strings);
+        for place in std::mem::take(&mut self.storage).unknown() {
+            if let Some(executor) = self.executors.get_mut(place) {
+                executor.storage.peak_used = None;
+            }
+        }
         let is_driver =
             |executor: &Executor| matches!(executor.id.as_str(), "driver" | "<driver>" | "localhost");
         let executors = std::mem::take(&mut self.executors);

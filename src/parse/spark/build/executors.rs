@@ -3,6 +3,7 @@
 use super::{Builder, Symbols, moment};
 use crate::model::Symbol;
 use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
+use crate::model::table::MOST_OF_A_COUNTER;
 use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
 use crate::units::Bytes;
 
@@ -63,6 +64,12 @@ impl Builder {
     }
 
     pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: i64) {
+        let memory = u64::try_from(memory).ok().filter(|_| memory <= MOST_OF_A_COUNTER);
+        let Some(memory) = memory else {
+            self.storage.lose(executor);
+            self.seen.unreadable_blocks += 1;
+            return;
+        };
         let used = self.storage.note(executor, block, memory, &self.limits);
         self.seen.beyond_limit += u64::from(used.is_none());
         if let Some(executor) = self.executors.get_mut(executor) {

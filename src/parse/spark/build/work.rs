@@ -96,7 +96,10 @@ impl Builder {
             let known = |(id, value): (i64, i64)| Some((u64::try_from(id).ok()?, value));
             stage.accumulables = info.accumulables.into_iter().filter_map(known).collect();
             stage.accumulables.sort_unstable();
-            record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
+            // As often as a stage can end: comparing takes as long as the stage has tasks.
+            if !record.completed {
+                record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
+            }
         }
         record.impossible_tasks |= impossible;
         Some(record)
@@ -105,12 +108,15 @@ impl Builder {
     pub(super) fn stage_completed(&mut self, info: StageInfo) {
         self.saw(moment(info.completed));
         let Some(record) = self.stage_info(info) else { return };
-        record.completed = true;
+        let is_first = !std::mem::replace(&mut record.completed, true);
         record.stage.status =
             if record.stage.failure.is_some() { StageStatus::Failed } else { StageStatus::Complete };
-        // Ends of tasks that lost their race may still come; they are few.
-        record.group.shrink();
-        record.stage.accumulables.shrink_to_fit();
+        // Ends of tasks that lost their race may still come; they are few. A log that ends a stage with each of its tasks
+        // was made up, and shrinking takes as long as the stage has tasks.
+        if is_first {
+            record.group.shrink();
+            record.stage.accumulables.shrink_to_fit();
+        }
     }
 
     pub(super) fn execution(&mut self, id: Option<i64>) -> Option<&mut SqlExecution> {

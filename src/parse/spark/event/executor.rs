@@ -119,7 +119,8 @@ pub(super) fn block_updated(cursor: &mut Cursor<'_>, strings: &mut Strings) -> S
             match key {
                 0 => executor = block_manager_id(cursor, strings)?.0,
                 1 => block = strings.read(cursor)?,
-                _ => memory = cursor.integer_or_skip()?,
+                // What cannot be read is passed on as what cannot be.
+                _ => memory = Some(cursor.integer_or_skip()?.unwrap_or(-1)),
             }
             Ok(())
         })

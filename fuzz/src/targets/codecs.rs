@@ -7,19 +7,23 @@ use elephant_rs::input::codec::{self, Codec};
 use super::mend;
 use super::same::{Drained, Drip, drain};
 
+const GZIP: &[u8] = b"\x1f\x8b\x08";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+const LZ4_FRAME: &[u8] = b"\x04\x22\x4d\x18";
+
 /// Streams shorter than this may be the beginning of a compressed one, which shows once there is more.
 const LONGEST_MAGIC: usize = 8;
 
 pub fn gzip(bytes: &[u8]) {
-    codec(b"\x1f\x8b\x08", Codec::Gzip, bytes);
+    codec(GZIP, Codec::Gzip, bytes);
 }
 
 pub fn zstd(bytes: &[u8]) {
-    codec(b"\x28\xb5\x2f\xfd", Codec::Zstd, bytes);
+    codec(ZSTD, Codec::Zstd, bytes);
 }
 
 pub fn lz4_frame(bytes: &[u8]) {
-    codec(b"\x04\x22\x4d\x18", Codec::Lz4Frame, bytes);
+    codec(LZ4_FRAME, Codec::Lz4Frame, bytes);
 }
 
 pub fn lz4(bytes: &[u8]) {
@@ -51,13 +55,13 @@ fn codec(magic: &[u8], codec: Codec, bytes: &[u8]) {
     assert_eq!(decoded.codec(), codec);
     let whole = drain(decoded, 1 << 16);
     let dripped = drain(codec::decode(Box::new(Drip::new(&packed))), 7);
-    assert_agree("read in other portions", codec, &whole, &dripped);
+    assert_agree("read in other portions", &packed, &whole, &dripped);
 
     let mut peeked = codec::decode(Box::new(Cursor::new(packed.clone())));
     let head = peeked.peek(100).bytes.to_vec();
     assert!(whole.bytes.starts_with(&head), "looking ahead shows other bytes");
     let rest = drain(peeked, 1 << 10);
-    assert_agree("looked at first", codec, &whole, &rest);
+    assert_agree("looked at first", &packed, &whole, &rest);
 
     let sum =
         bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
@@ -71,8 +75,8 @@ fn codec(magic: &[u8], codec: Codec, bytes: &[u8]) {
 }
 
 /// Two ways to read the same. What a library has decoded when it meets damage depends on the portions that it was asked for,
-/// so bytes in front of an error may differ in number there.
-fn assert_agree(what: &str, codec: Codec, a: &Drained, b: &Drained) {
+/// so bytes in front of an error may differ in number there, also where its stream lies within blocks.
+fn assert_agree(what: &str, packed: &[u8], a: &Drained, b: &Drained) {
     assert!(is_start(&a.bytes, &b.bytes) || is_start(&b.bytes, &a.bytes), "{what}: other bytes");
     if a.stopped || b.stopped {
         return;
@@ -80,7 +84,8 @@ fn assert_agree(what: &str, codec: Codec, a: &Drained, b: &Drained) {
     let (a_ends, b_ends) =
         (a.error.as_ref().map(ToString::to_string), b.error.as_ref().map(ToString::to_string));
     assert_eq!(a_ends.is_some(), b_ends.is_some(), "{what}: {a_ends:?}, {b_ends:?}");
-    let by_library = matches!(codec, Codec::Gzip | Codec::Zstd | Codec::Lz4Frame);
+    let by_library =
+        [GZIP, ZSTD, LZ4_FRAME].iter().any(|magic| packed.windows(magic.len()).any(|bytes| bytes == *magic));
     if !(by_library && a_ends.is_some()) {
         assert_eq!(a.bytes.len(), b.bytes.len(), "{what}: more bytes, {a_ends:?}");
     }

@@ -1,6 +1,6 @@
 //! `spark-executor-gc`: executors spend their tasks' time collecting garbage (Dr. Elephant `ExecutorGcHeuristic`).
 
-use super::memory::UNREADABLE;
+use super::memory::unreadable;
 use super::sizing::more_heap_lines;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
@@ -37,7 +37,7 @@ impl Check for Collection {
         let Self(params) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.any_unread(&[Counter::GcTimeMillis]) {
-            return Verdict::NotEvaluated(UNREADABLE.to_owned());
+            return Verdict::NotEvaluated(unreadable(spark));
         }
         let workers: Vec<&Executor> = spark.workers().collect();
         let sum =

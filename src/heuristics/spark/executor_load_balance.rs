@@ -1,7 +1,7 @@
 //! `spark-executor-load-balance`: some executors work while others wait (Dr. Elephant v2.0.9
 //! `ExecutorLoadHeuristic`).
 
-use super::memory::UNREADABLE;
+use super::memory::unreadable;
 use super::{conf_line, memory, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, limit};
@@ -65,7 +65,7 @@ impl Check for Unbalanced {
             return Verdict::NotApplicable;
         }
         if spark.any_unread(&[Counter::InputBytes, Counter::OutputBytes]) {
-            return Verdict::NotEvaluated(UNREADABLE.to_owned());
+            return Verdict::NotEvaluated(unreadable(spark));
         }
         let loads: Vec<Load> =
             spark.executors.iter().filter_map(|e| Load::of(app, spark, e, params)).collect();

@@ -1,6 +1,6 @@
 //! `spark-executor-spill`: tasks need more memory than they have (Dr. Elephant `ExecutorStorageSpillHeuristic`).
 
-use super::memory::UNREADABLE;
+use super::memory::unreadable;
 use super::sizing::{MEMORY_FRACTION, Setting, Shape};
 use super::spill_sizing::AgainstSpill;
 use super::{conf_line, memory, percent, rule, spark};
@@ -59,7 +59,7 @@ impl Check for Spilling {
         let Self(params) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.any_unread(&MOVED) {
-            return Verdict::NotEvaluated(UNREADABLE.to_owned());
+            return Verdict::NotEvaluated(unreadable(spark));
         }
         let Some(facts) = Facts::of(app, spark, params.mean_over) else {
             return Verdict::NotEvaluated("no task reports Memory Bytes Spilled".to_owned());

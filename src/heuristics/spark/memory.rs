@@ -3,7 +3,7 @@
 use super::containers;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::{ClusterManager, Executor, Spark};
+use crate::model::spark::{ClusterManager, Executor, Facet, Spark};
 use crate::units::{Bytes, Millis};
 
 /// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
@@ -11,10 +11,14 @@ pub(super) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Why rules on memory cannot be evaluated.
 pub(super) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
      spark.eventLog.logStageExecutorMetrics=true";
-/// Why rules on counters cannot be evaluated.
-pub(super) const UNREADABLE: &str = "a counter that it adds up cannot be read of some task";
 /// The heap of an executor or driver for which none is set.
 const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
+
+/// Why a rule cannot be evaluated that adds up a counter which cannot be read of some task.
+pub(super) fn unreadable(spark: &Spark) -> String {
+    let reason = spark.gaps.reason(&[Facet::Tasks]);
+    reason.unwrap_or_else(|| "a counter that it adds up cannot be read of some task".to_owned())
+}
 
 /// Whether the driver runs the tasks itself.
 pub(super) fn is_local(app: &Application, spark: &Spark) -> bool {

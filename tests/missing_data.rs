@@ -178,6 +178,71 @@ fn rules_do_not_judge_by_the_counters_that_are_left() {
 }
 
 #[test]
+fn what_executors_add_up_is_not_judged_by_the_executors_that_are_left() {
+    let task = |number: u64| {
+        Task::new(if number.is_multiple_of(2) { "1" } else { "2" }, 10_000)
+            .metric("Memory Bytes Spilled", 900 * MIB)
+            .metric("Input Metrics.Bytes Read", 20 * MIB + number % 2)
+    };
+    let text = App::with(&[], 2, 10).stage((0..20).map(task).collect()).text();
+    let whole = spark(&text);
+    let rules = ["spark-executor-spill", "spark-executor-load-balance"];
+    assert!(rules.iter().all(|rule| found(app(&whole), rule).is_some()), "{whole:#}");
+    let input = format!("\"Bytes Read\":{}", 20 * MIB + 1);
+    let report = spark(&replaced(&text, &input, "\"Bytes Read\":\"x\""));
+    for rule in rules {
+        assert_eq!(found(app(&report), rule), None);
+        assert!(not_evaluated(app(&report), rule).unwrap().contains("1 number of a task cannot be read"));
+    }
+    // Nothing is compared with the largest of the flows that are left.
+    let settings = "spark-configuration-parameters";
+    let score = |report: &Value| found(app(report), settings).map_or(0, |(_, score)| score);
+    assert!(score(&report) <= score(&whole), "{report:#}");
+}
+
+#[test]
+fn a_beginning_or_an_end_without_a_time_that_can_be_is_told() {
+    let text = twenty_tasks().text();
+    for event in ["SparkListenerApplicationStart", "SparkListenerApplicationEnd"] {
+        let line = text.lines().find(|line| line.contains(event)).unwrap();
+        let from = line.find("\"Timestamp\":").unwrap() + "\"Timestamp\":".len();
+        let digits = line[from..].bytes().take_while(u8::is_ascii_digit).count();
+        for time in ["\"x\"", "-5", "1700000000000000000"] {
+            let damaged = [&line[..from], time, &line[from + digits..]].concat();
+            let report = spark(&replaced(&text, line, &damaged));
+            assert!(
+                problems(&report).iter().any(|told| told.starts_with("application-time-unknown")),
+                "{time}"
+            );
+            assert_eq!(app(&report)["complete"], false, "{event} {time}");
+        }
+    }
+}
+
+#[test]
+fn cached_blocks_whose_size_cannot_be_are_told() {
+    let mut log = twenty_tasks();
+    log.executors[0].cached = 5 * MIB;
+    let text = log.text();
+    assert_eq!(app(&spark(&text))["complete"], true);
+    let size = format!("\"Memory Size\":{}", 5 * MIB);
+    for damaged in ["\"x\"", "-5", "9223372036854775807", "1e30", "null"] {
+        let report = spark(&replaced(&text, &size, &format!("\"Memory Size\":{damaged}")));
+        assert!(problems(&report)[0].starts_with("unreadable-block: 1 size"), "{:?}", problems(&report));
+        assert_eq!(app(&report)["complete"], false);
+    }
+}
+
+#[test]
+fn a_stage_may_end_with_each_of_its_tasks() {
+    let text = twenty_tasks().text();
+    let end = text.lines().find(|line| line.contains("SparkListenerStageCompleted")).unwrap();
+    let often = replaced(&text, end, &[end; 50].join("\n"));
+    let (once, often) = (spark(&text), spark(&often));
+    assert_eq!(app(&once)["phases"], app(&often)["phases"]);
+}
+
+#[test]
 fn a_peak_of_which_a_value_cannot_be_read_is_unknown() {
     let mut log = twenty_tasks();
     for executor in &mut log.executors {

@@ -71,7 +71,12 @@ fn codec(magic: &[u8], codec: Codec, bytes: &[u8]) {
     }
     let cut = drain(codec::decode(Box::new(Cursor::new(packed).take(cut as u64))), 1 << 16);
     let is_settled = cut.bytes.len() >= LONGEST_MAGIC;
-    assert!(!is_settled || is_start(&cut.bytes, &whole.bytes), "a cut stream gives other bytes");
+    let damage_hides_more =
+        whole.error.is_some() && is_by_library(&packed) && is_start(&whole.bytes, &cut.bytes);
+    assert!(
+        !is_settled || is_start(&cut.bytes, &whole.bytes) || damage_hides_more,
+        "a cut stream gives other bytes"
+    );
 }
 
 /// Two ways to read the same. What a library has decoded when it meets damage depends on the portions that it was asked for,
@@ -84,11 +89,14 @@ fn assert_agree(what: &str, packed: &[u8], a: &Drained, b: &Drained) {
     let (a_ends, b_ends) =
         (a.error.as_ref().map(ToString::to_string), b.error.as_ref().map(ToString::to_string));
     assert_eq!(a_ends.is_some(), b_ends.is_some(), "{what}: {a_ends:?}, {b_ends:?}");
-    let by_library =
-        [GZIP, ZSTD, LZ4_FRAME].iter().any(|magic| packed.windows(magic.len()).any(|bytes| bytes == *magic));
-    if !(by_library && a_ends.is_some()) {
+    if !(is_by_library(packed) && a_ends.is_some()) {
         assert_eq!(a.bytes.len(), b.bytes.len(), "{what}: more bytes, {a_ends:?}");
     }
+}
+
+/// Whether a stream that a library decodes lies somewhere within.
+fn is_by_library(packed: &[u8]) -> bool {
+    [GZIP, ZSTD, LZ4_FRAME].iter().any(|magic| packed.windows(magic.len()).any(|bytes| bytes == *magic))
 }
 
 fn is_start(start: &[u8], whole: &[u8]) -> bool {

@@ -134,6 +134,10 @@ proptest! {
             if family == Family::Loglogistic {
                 continue;
             }
+            // A likelihood without a bound has no highest place: where the search stops depends on the unit.
+            if [fit.status, other.status].contains(&Status::Degenerate) {
+                continue;
+            }
             let expected = fit.log_likelihood - n as f64 * factor.ln();
             prop_assert!((other.log_likelihood - expected).abs() < 1e-5, "{:?} {:?}", fit, other);
             if let (Some(a), Some(b)) = (fit.goodness.anderson_darling, other.goodness.anderson_darling) {

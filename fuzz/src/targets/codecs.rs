@@ -69,7 +69,7 @@ fn codec(magic: &[u8], codec: Codec, bytes: &[u8]) {
     if cut < magic.len() {
         return;
     }
-    let cut = drain(codec::decode(Box::new(Cursor::new(packed).take(cut as u64))), 1 << 16);
+    let cut = drain(codec::decode(Box::new(Cursor::new(packed.clone()).take(cut as u64))), 1 << 16);
     let is_settled = cut.bytes.len() >= LONGEST_MAGIC;
     let damage_hides_more =
         whole.error.is_some() && is_by_library(&packed) && is_start(&whole.bytes, &cut.bytes);

@@ -108,6 +108,11 @@ impl LimitReached {
     }
 }
 
+/// The option that sets [`Limits::tasks`].
+pub(crate) const TASKS: &str = "--max-tasks";
+/// The option that sets [`Limits::line`].
+pub(crate) const LINE: &str = "--max-line";
+
 /// What a limit has left of an application, in words to follow "because".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remainder {
@@ -117,6 +122,14 @@ pub struct Remainder {
     pub kept: u64,
     /// Tasks that the history had announced up to there, where it tells.
     pub announced: Option<u64>,
+}
+
+impl Remainder {
+    /// Whether it kept out all that follows, not single lines.
+    #[must_use]
+    pub(crate) fn cuts_off(&self) -> bool {
+        self.option != LINE
+    }
 }
 
 impl fmt::Display for Remainder {

@@ -289,12 +289,16 @@ fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     let stream = part.open().map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     // What comes before a read error is parsed; the parser says that the end is missing.
-    if let Err(error) = stream.take(MAX_CONF_LEN).read_to_end(&mut bytes)
-        && bytes.is_empty()
-    {
+    let failure = stream.take(MAX_CONF_LEN).read_to_end(&mut bytes).err();
+    if let Some(error) = failure.as_ref().filter(|_| bytes.is_empty()) {
         return Err(error.to_string());
     }
-    let (conf, problems) = jobconf::parse(&bytes);
+    let (conf, mut problems) = jobconf::parse(&bytes);
+    if let Some(error) = failure.filter(|_| !problems.any_at_least(Level::Warning)) {
+        problems.warn("truncated", None, || {
+            format!("the configuration is there to its last property, its file breaks off behind it: {error}")
+        });
+    }
     Ok((conf, problems.into_vec()))
 }
 

@@ -14,7 +14,9 @@ pub(crate) mod wording;
 
 use crate::finding::Verdict;
 use crate::model::Application;
+use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
+use crate::model::table::TaskKind;
 use crate::rules::layers::{Layers, Parameter};
 use crate::rules::params::{Key, Params};
 
@@ -34,6 +36,11 @@ pub trait Check: Send + Sync {
     /// so, and that nothing was found counts as not evaluated.
     fn rests_on(&self) -> &'static [Facet] {
         &[]
+    }
+
+    /// The counters of tasks of this kind that the verdict rests on, with the same meaning.
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::NONE
     }
 }
 

@@ -82,8 +82,8 @@ impl Metrics {
     }
 }
 
-/// By kind, in the order of kinds. Of maps and reduces that were announced nothing is known where a limit came before
-/// the first one.
+/// By kind, in the order of kinds. Behind a limit, and of maps and reduces that a history with gaps does not show, nothing
+/// is known.
 fn task_counts(app: &Application) -> Vec<(&'static str, Option<TaskCounts>)> {
     let announced = |kind| match kind {
         TaskKind::Map => app.announced.maps,
@@ -91,9 +91,12 @@ fn task_counts(app: &Application) -> Vec<(&'static str, Option<TaskCounts>)> {
         _ => Some(0),
     };
     let kinds = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
-    let counts = kinds.into_iter().filter_map(|kind| match app.group(kind) {
-        Some(group) => Some((kind.name(), Some(TaskCounts::of(group)))),
-        None => (app.limit.is_some() && announced(kind) != Some(0)).then_some((kind.name(), None)),
+    let is_cut = app.limit.is_some_and(|limit| limit.cuts_off());
+    let may_lack_a_kind = |kind| app.events_missing && announced(kind) != Some(0);
+    let counts = kinds.into_iter().filter_map(|kind| {
+        let group = app.group(kind);
+        let counts = group.filter(|_| !is_cut).map(TaskCounts::of);
+        (group.is_some() || may_lack_a_kind(kind)).then_some((kind.name(), counts))
     });
     counts.collect()
 }
@@ -174,10 +177,10 @@ impl Usage {
             return Self::default();
         };
         // In a history with gaps an attempt without end may have ended at any time.
-        let job_end = app.finished_at.filter(|_| app.complete);
+        let job_end = app.finished_at.filter(|_| !app.events_missing);
         let ends: Vec<Timestamp> =
             app.masters.iter().filter_map(|master| master.started_at).chain(job_end).collect();
-        Self::in_containers(group, container, if app.complete { &ends } else { &[] }, params)
+        Self::in_containers(group, container, if app.events_missing { &[] } else { &ends }, params)
     }
 
     /// What the attempts of `group` cost in containers of one size. An attempt without an end of its own ran
@@ -256,6 +259,18 @@ fn charged_time(group: &TaskGroup, row: usize, ends: &[Timestamp], params: &Metr
 /// The most memory that any charged attempt needed: physical, or virtual over the cluster's ratio.
 fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
     let attempts = &group.attempts;
+    let read = [
+        (Counter::PhysicalMemoryBytes, true),
+        (Counter::VirtualMemoryBytes, params.virtual_memory_ratio.get() > 0.0),
+        (Counter::PeakPhysicalMemoryBytes, params.use_recorded_peaks),
+        (
+            Counter::PeakVirtualMemoryBytes,
+            params.use_recorded_peaks && params.virtual_memory_ratio.get() > 0.0,
+        ),
+    ];
+    if read.into_iter().any(|(counter, is_read)| is_read && attempts.any_unread().has(counter)) {
+        return None;
+    }
     let charged = |row: &usize| is_charged(attempts.outcome(*row), params);
     let largest =
         |counter| (0..attempts.len()).filter(charged).filter_map(|row| attempts.bytes(row, counter)).max();
@@ -278,7 +293,7 @@ fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams
 }
 
 fn wait_time(app: &Application, params: &MetricParams) -> Option<Millis> {
-    if !app.complete && params.attempts_without_data == WithoutData::Unknown {
+    if app.events_missing && params.attempts_without_data == WithoutData::Unknown {
         return None;
     }
     let maps = app.group(TaskKind::Map);

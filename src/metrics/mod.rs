@@ -37,9 +37,9 @@ pub struct Metrics {
     pub cores_used: Option<CoreMillis>,
     /// Cores × time in which executors held a core and no task ran on it.
     pub cores_idle: Option<CoreMillis>,
-    /// Counts of tasks and attempts by kind; `None` where a limit came before the first one.
+    /// Counts of tasks and attempts by kind; `None` behind a limit, and where the history may end before the first one.
     pub tasks: Vec<(&'static str, Option<TaskCounts>)>,
-    /// Counts that only Spark applications have; `None` also where a limit came before the first of what they count.
+    /// Counts that only Spark applications have; `None` also where the log ends before the first of what they count.
     pub spark: Option<SparkCounts>,
 }
 

@@ -8,7 +8,13 @@
 //! Spark's task metrics (`TaskMetrics`) are counters of the same table; GC and CPU time are the same
 //! counters for both engines.
 
-use super::interner::Symbol;
+mod mask;
+mod set;
+
+pub use mask::CounterMask;
+pub use set::{CounterSet, OtherCounter};
+
+use super::Engine;
 
 /// What a counter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,6 +188,16 @@ impl Counter {
         Self::OtherFsBytesRead,
     ];
 
+    /// The name that histories of this engine write: the two engines share some counters.
+    #[must_use]
+    pub const fn name_in(self, engine: Engine) -> &'static str {
+        match (self, engine) {
+            (Self::GcTimeMillis, Engine::Spark) => "JVM GC Time",
+            (Self::CpuMilliseconds, Engine::Spark) => "Executor CPU Time",
+            (counter, _) => counter.name(),
+        }
+    }
+
     /// The counter's place in [`Counter::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {
@@ -236,142 +252,6 @@ pub fn is_framework_group(group: &str) -> bool {
         || group == "Map-Reduce Framework"
 }
 
-/// Some of the typed counters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CounterMask(u64);
-
-impl CounterMask {
-    /// Whether it holds none.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Whether it holds this one.
-    #[must_use]
-    pub fn has(self, counter: Counter) -> bool {
-        self.0 & bit(counter) != 0
-    }
-
-    /// Whether it holds one of these.
-    #[must_use]
-    pub fn has_any(self, counters: &[Counter]) -> bool {
-        self.0 != 0 && counters.iter().any(|&counter| self.has(counter))
-    }
-
-    pub(crate) fn insert(&mut self, counter: Counter) {
-        self.0 |= bit(counter);
-    }
-
-    pub(crate) fn insert_all(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-}
-
-/// A counter that has no type of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OtherCounter {
-    /// The group's name.
-    pub group: Symbol,
-    /// The counter's name.
-    pub name: Symbol,
-    /// Its value.
-    pub value: i64,
-}
-
-/// The counters of one job, task or attempt.
-///
-/// What is absent is told by bits: a set is emptied and filled for each event of a history.
-#[derive(Debug, Clone)]
-pub struct CounterSet {
-    values: [i64; Counter::COUNT],
-    /// A bit for each counter that has a value.
-    present: u64,
-    /// A bit for each counter whose value is from a group of Hadoop's own.
-    from_framework: u64,
-    /// Counters without a type, in the order of the history.
-    pub others: Vec<OtherCounter>,
-    /// Whether a counter was there whose value is no integer of 64 bits.
-    pub has_unreadable: bool,
-}
-
-const _: () = assert!(Counter::COUNT <= u64::BITS as usize, "a counter has no bit");
-
-impl Default for CounterSet {
-    fn default() -> Self {
-        Self {
-            values: [0; Counter::COUNT],
-            present: 0,
-            from_framework: 0,
-            others: Vec::new(),
-            has_unreadable: false,
-        }
-    }
-}
-
-impl CounterSet {
-    /// The value of `counter`, or `None` where the history has none.
-    #[must_use]
-    pub fn get(&self, counter: Counter) -> Option<i64> {
-        if self.present & bit(counter) == 0 { None } else { self.values.get(counter.index()).copied() }
-    }
-
-    /// Records a value; `framework` says whether the group is Hadoop's own.
-    ///
-    /// Counters that stand for several file systems add up; for all others a framework group replaces
-    /// what a user's group of the same counter name said, never the other way round.
-    #[inline]
-    pub fn record(&mut self, counter: Counter, value: i64, framework: bool) {
-        let bit = bit(counter);
-        let adds_up = matches!(counter, Counter::OtherFsBytesRead | Counter::RemoteBytesWritten);
-        let Some(slot) = self.values.get_mut(counter.index()) else { return };
-        if self.present & bit == 0 {
-            *slot = value;
-        } else if adds_up {
-            *slot = slot.saturating_add(value);
-        } else if self.from_framework & bit == 0 {
-            *slot = value;
-        }
-        self.present |= bit;
-        if framework {
-            self.from_framework |= bit;
-        }
-    }
-
-    /// Forgets all values and keeps the memory.
-    #[inline]
-    pub fn clear(&mut self) {
-        self.present = 0;
-        self.from_framework = 0;
-        self.others.clear();
-        self.has_unreadable = false;
-    }
-
-    /// Becomes the same as `other` and keeps the memory.
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.values = other.values;
-        self.present = other.present;
-        self.from_framework = other.from_framework;
-        self.has_unreadable = other.has_unreadable;
-        self.others.clone_from(&other.others);
-    }
-
-    /// Whether nothing was recorded.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.present == 0 && self.others.is_empty()
-    }
-
-    /// The typed counters that have a value.
-    pub fn iter(&self) -> impl Iterator<Item = (Counter, i64)> + '_ {
-        Counter::ALL.into_iter().filter_map(|counter| Some((counter, self.get(counter)?)))
-    }
-}
-
-const fn bit(counter: Counter) -> u64 {
-    1 << counter.index()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -387,23 +267,6 @@ mod tests {
         assert_eq!(of("FILE_BYTES_READ"), Some(Counter::FileBytesRead));
         assert_eq!(of("GS_READ_OPS"), None);
         assert_eq!(Counter::from_name("my.Job$Counters", "ROWS_BYTES_READ"), None);
-    }
-
-    #[test]
-    fn several_file_systems_add_up() {
-        let mut set = CounterSet::default();
-        set.record(Counter::OtherFsBytesRead, 5, true);
-        set.record(Counter::OtherFsBytesRead, 7, true);
-        assert_eq!(set.get(Counter::OtherFsBytesRead), Some(12));
-    }
-
-    #[test]
-    fn a_users_counter_of_the_same_name_never_replaces_hadoops() {
-        let mut set = CounterSet::default();
-        set.record(Counter::SpilledRecords, 1, false);
-        set.record(Counter::SpilledRecords, 2, true);
-        set.record(Counter::SpilledRecords, 3, false);
-        assert_eq!(set.get(Counter::SpilledRecords), Some(2));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub use progress::{ProgressLog, ProgressSplits};
 use crate::limits::Remainder;
 use crate::units::Timestamp;
 use conf::Conf;
-use counters::CounterSet;
+use counters::{CounterMask, CounterSet};
 use spark::{Facet, Spark};
 use table::{TaskGroup, TaskKind};
 
@@ -119,6 +119,8 @@ pub struct Application {
     pub status: Status,
     /// Whether the history tells the application from its beginning to its end without gaps.
     pub complete: bool,
+    /// Whether events of a MapReduce history are missing or cannot be read, not only counters in them.
+    pub events_missing: bool,
     /// What a limit has left of it, where one was reached.
     pub limit: Option<Remainder>,
     /// When it was submitted.
@@ -160,6 +162,7 @@ impl Application {
             queue: None,
             status: Status::Unknown,
             complete: false,
+            events_missing: false,
             limit: None,
             submitted_at: None,
             launched_at: None,
@@ -176,14 +179,24 @@ impl Application {
         }
     }
 
-    /// Why what rests on `facets` is partial, in words to follow "because"; `None` where nothing of it is missing. A
-    /// history of MapReduce tells all of a job or counts as partial as a whole.
+    /// Why what rests on `facets` and reads these counters of each kind of tasks is partial, in words to follow
+    /// "because"; `None` where nothing of it is missing.
     #[must_use]
-    pub fn partial(&self, facets: &[Facet]) -> Option<String> {
+    pub fn partial(&self, facets: &[Facet], reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
+        let missing = self.missing(facets);
+        if self.limit.is_some() && missing.is_some() {
+            return missing;
+        }
+        let reasons: Vec<String> = missing.into_iter().chain(self.unread_counters(reads)).collect();
+        (!reasons.is_empty()).then(|| reasons.join(", "))
+    }
+
+    /// What is missing of `facets`. A history of MapReduce has all events of a job or counts as partial as a whole.
+    fn missing(&self, facets: &[Facet]) -> Option<String> {
         if let Some(spark) = &self.spark {
             return spark.gaps.reason(facets);
         }
-        if self.complete || facets.is_empty() {
+        if !self.events_missing || facets.is_empty() {
             return None;
         }
         Some(match (self.limit, self.status) {
@@ -191,6 +204,27 @@ impl Application {
             (None, Status::Running) => "the history ends before the job does".to_owned(),
             (None, _) => "a part of the history is missing or cannot be read".to_owned(),
         })
+    }
+
+    /// Which of the counters that `reads` names for each kind of tasks cannot be read of some attempt, in words to follow
+    /// "because".
+    #[must_use]
+    pub fn unread_counters(&self, reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
+        // A log may have a million stages.
+        if self.spark.as_ref().is_some_and(|spark| spark.gaps.counters == 0) {
+            return None;
+        }
+        let (mut unread, mut attempts) = (CounterMask::NONE, 0);
+        for group in &self.groups {
+            let of_group = group.attempts.any_unread().and(reads(group.kind));
+            if !of_group.is_empty() {
+                attempts += group.attempts.count_unread(of_group);
+                unread.insert_all(of_group);
+            }
+        }
+        let names: Vec<&str> = unread.iter().map(|counter| counter.name_in(self.engine)).collect();
+        let of = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
+        (!names.is_empty()).then(|| format!("{} of {of} cannot be read", names.join(" and ")))
     }
 
     /// The tasks of one kind, if the history shows any.

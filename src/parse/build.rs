@@ -1,6 +1,7 @@
 //! Events in, [`Application`] out: the one place that knows what a MapReduce history means.
 
 mod job;
+mod numbers;
 mod tasks;
 
 use std::borrow::Cow;
@@ -44,10 +45,21 @@ pub struct HistoryBuilder {
     attempts: ByAttempt<u32>,
     seen_submission: bool,
     seen_end: bool,
-    lost_events: bool,
+    lost: Lost,
     limits: Limits,
     /// The option of a limit that was reached.
     limit: Option<&'static str>,
+}
+
+/// What the history has and cannot be used.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lost {
+    /// Events, or what makes one of use.
+    events: bool,
+    /// Whole events, of which one may have been the job's end.
+    passed_over: bool,
+    /// Numbers within events.
+    numbers: bool,
 }
 
 /// Where a task is stored: an index into the groups and a row of its tasks.
@@ -70,7 +82,7 @@ impl Default for HistoryBuilder {
             attempts: ByAttempt::default(),
             seen_submission: false,
             seen_end: false,
-            lost_events: false,
+            lost: Lost::default(),
             limits: Limits::default(),
             limit: None,
         }
@@ -107,7 +119,8 @@ impl HistoryBuilder {
 
     /// Notes that an event could not be decoded, so that the history has a gap.
     pub fn lose_event(&mut self) {
-        self.lost_events = true;
+        self.lost.events = true;
+        self.lost.passed_over = true;
     }
 
     /// Notes that reading stopped because of `error`, which may be a limit.
@@ -120,22 +133,17 @@ impl HistoryBuilder {
     /// Notes that the limit behind this option keeps events out of the history.
     pub fn reach_limit(&mut self, option: &'static str) {
         self.limit.get_or_insert(option);
-        self.lost_events = true;
+        self.lost.events = true;
     }
 
     /// Takes one event.
     pub fn event(&mut self, at: Position, kind: EventKind, fields: &EventFields<'_>, payload: &EventPayload) {
         let moments = self.moments;
-        if payload.unreadable_number || payload.counters.has_unreadable {
-            self.lost_events = true;
-            self.problems.warn("bad-number", Some(at), || {
-                "a number of an event is no integer of 64 bits; it is unknown".into()
-            });
-        }
+        self.note_unread(at, fields, payload);
         match kind {
             EventKind::MasterStarted => self.master_started(fields),
             EventKind::JobSubmitted => self.job_submitted(at, fields),
-            EventKind::JobInited => self.job_inited(fields),
+            EventKind::JobInited => self.job_inited(at, fields),
             EventKind::JobInfoChanged => {
                 self.doubt_a_submission_in_1970(fields);
                 self.confirm_submission(at, moments.read(fields.submit_time));
@@ -167,13 +175,16 @@ impl HistoryBuilder {
     #[must_use]
     pub fn finish(mut self, damaged: bool) -> (Application, Problems) {
         if !self.seen_end {
-            self.app.status = if damaged { Status::Unknown } else { Status::Running };
+            // What was passed over may have been the end.
+            let may_have_ended = damaged || self.lost.passed_over;
+            self.app.status = if may_have_ended { Status::Unknown } else { Status::Running };
         }
         for group in &mut self.groups {
             verify::choose_representatives(group);
             verify::mark_speculation(group);
             group.shrink();
         }
+        self.lost.numbers |= self.groups.iter().any(|group| !group.attempts.any_unread().is_empty());
         self.note_missing_ends(damaged);
         self.app.groups = self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect();
         self.app.limit = self.limit.map(|option| {
@@ -185,7 +196,8 @@ impl HistoryBuilder {
                 announced: maps.zip(reduces).map(|(maps, reduces)| maps.saturating_add(reduces)),
             }
         });
-        self.app.complete = self.seen_submission && self.seen_end && !self.lost_events && !damaged;
+        self.app.events_missing = !self.seen_submission || !self.seen_end || self.lost.events || damaged;
+        self.app.complete = !self.app.events_missing && !self.lost.numbers;
         verify::check(&mut self.app, &mut self.problems);
         (self.app, self.problems)
     }
@@ -199,10 +211,13 @@ impl HistoryBuilder {
             });
         }
         if !self.seen_end && !empty && !damaged {
+            let passed_over = self.lost.passed_over;
             self.problems.warn("no-job-end", None, || {
-                "the history does not tell the end of its job: it still runs, or its master died; its costs are \
-                 unknown"
-                    .into()
+                let why =
+                    if passed_over { "it was passed over" } else { "it still runs" };
+                format!(
+                    "the history does not tell the end of its job: {why}, or its master died; its costs are unknown"
+                )
             });
         }
     }

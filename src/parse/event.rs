@@ -142,8 +142,17 @@ pub struct EventPayload {
     pub reduce_counters: CounterSet,
     /// `clockSplits`, `cpuUsages`, `vMemKbytes`, `physMemKbytes`
     pub progress: ProgressSplits,
-    /// Whether a number was there that is no integer of 64 bits.
-    pub unreadable_number: bool,
+    /// Fields that are there and cannot be read.
+    pub unread: Unread,
+}
+
+/// Numbers of an event that are there and cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unread {
+    /// A time.
+    pub time: bool,
+    /// How many tasks a job announces.
+    pub task_count: bool,
 }
 
 impl EventPayload {
@@ -153,7 +162,7 @@ impl EventPayload {
         self.map_counters.clear();
         self.reduce_counters.clear();
         self.progress.clear();
-        self.unreadable_number = false;
+        self.unread = Unread::default();
     }
 }
 
@@ -171,6 +180,14 @@ impl CounterSlot {
         match self {
             Self::Typed { counter, framework } => set.record(counter, value, framework),
             Self::Other { group, name } => set.others.push(OtherCounter { group, name, value }),
+        }
+    }
+
+    /// Notes that the value of this counter cannot be read.
+    fn lose(self, set: &mut CounterSet) {
+        match self {
+            Self::Typed { counter, framework } => set.lose(counter, framework),
+            Self::Other { .. } => set.lose_other(),
         }
     }
 }
@@ -229,6 +246,14 @@ impl CounterNames {
     ) {
         if let Some(slot) = self.slot(group, name, strings) {
             slot.record(value, set);
+        }
+    }
+
+    /// Notes in `set` that the value of counter `name` of a group cannot be read.
+    pub fn lose(&mut self, group: GroupIndex, name: &str, set: &mut CounterSet, strings: &mut Interner) {
+        match self.slot(group, name, strings) {
+            Some(slot) => slot.lose(set),
+            None => set.lose_other(),
         }
     }
 

@@ -41,6 +41,11 @@ pub(super) struct Moments {
     pub(super) zero_is_one: bool,
 }
 
+/// Whether a time may stand in a history: a moment, or what Hadoop writes for none.
+pub(super) fn is_moment(ms: i64) -> bool {
+    (-1..=LAST_MOMENT).contains(&ms)
+}
+
 impl Moments {
     pub(super) fn read(self, ms: Option<i64>) -> Option<Timestamp> {
         let first = i64::from(!self.zero_is_one);

@@ -45,7 +45,9 @@ pub(super) fn reconcile_counters(
     attempt: usize,
     counters: &CounterSet,
 ) {
-    for (counter, value) in counters.iter() {
+    let unread = group.attempts.unread(attempt);
+    // Of a counter that only one of the two tells in a way that can be read, the attempt's own word counts.
+    for (counter, value) in counters.iter().filter(|&(counter, _)| !unread.has(counter)) {
         match group.attempts.counter(attempt, counter) {
             None => group.attempts.set_counter(attempt, counter, Some(value)),
             Some(own) if own == value => {}
@@ -178,37 +180,40 @@ fn check_announced(app: &mut Application, problems: &mut Problems) {
     }
     let shown = |kind| app.group(kind).map_or(0, |group| group.tasks.len() as u64);
     let expected = [(TaskKind::Map, app.announced.maps), (TaskKind::Reduce, app.announced.reduces)];
-    let mut complete = app.complete;
+    let mut missing = false;
     for (kind, announced) in expected {
         let Some(announced) = announced else { continue };
         let shown = shown(kind);
         let open = app.group(kind).map_or(0, |group| group.count_tasks(Outcome::Unfinished));
         if open > 0 {
-            complete = false;
+            missing = true;
             problems.warn("tasks-unfinished", None, || {
                 format!("the job succeeded, but {open} of its {} tasks have no end", kind.name())
             });
         }
         if shown < announced {
-            complete = false;
+            missing = true;
             problems.warn("tasks-missing", None, || {
                 let kind = kind.name();
                 format!("the job announced {announced} {kind} tasks, its history shows {shown}")
             });
         }
     }
-    app.complete = complete;
+    app.events_missing |= missing;
+    app.complete &= !missing;
 }
 
 /// The job's counters are the sums over its succeeded tasks.
 fn check_totals(app: &Application, problems: &mut Problems) {
-    if app.status != Status::Succeeded || !app.complete {
+    if app.status != Status::Succeeded || app.events_missing {
         return;
     }
     let sets = [(TaskKind::Map, &app.counters.map), (TaskKind::Reduce, &app.counters.reduce)];
     for (kind, totals) in sets {
         let (Some(group), Some(totals)) = (app.group(kind), totals) else { continue };
-        for (counter, total) in totals.iter().filter(|(counter, _)| !GAUGES.contains(counter)) {
+        let unread = group.attempts.any_unread();
+        let summed = |counter: &Counter| !GAUGES.contains(counter) && !unread.has(*counter);
+        for (counter, total) in totals.iter().filter(|(counter, _)| summed(counter)) {
             let sum: i128 =
                 group.winners().filter_map(|row| group.attempts.counter(row, counter)).map(i128::from).sum();
             if sum != i128::from(total) {
@@ -221,7 +226,7 @@ fn check_totals(app: &Application, problems: &mut Problems) {
 /// The job counts the milliseconds of its attempts (`MILLIS_MAPS`, `MILLIS_REDUCES`). Versions differ in
 /// whether attempts that were killed after another one won are in it, so it lies between two sums.
 fn check_run_times(app: &Application, problems: &mut Problems) {
-    if app.status != Status::Succeeded || !app.complete {
+    if app.status != Status::Succeeded || app.events_missing {
         return;
     }
     let Some(totals) = &app.counters.total else { return };

@@ -17,7 +17,9 @@ use super::{METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEF
 use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
 use crate::heuristics::{self, Check, Loaded, Shared};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
+use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
+use crate::model::table::TaskKind;
 use crate::model::{Application, Engine};
 use crate::severity::Severity;
 
@@ -414,6 +416,14 @@ impl ActiveRule {
         }
     }
 
+    fn reads(&self, kind: TaskKind) -> CounterMask {
+        match &self.check {
+            RuleCheck::BuiltIn(check) => check.reads(kind),
+            RuleCheck::Defined(rule) => rule.reads(kind),
+            RuleCheck::Contradicted(_) => CounterMask::NONE,
+        }
+    }
+
     fn evaluate<'m>(
         &self,
         (app, shared): (&Application, &Shared<'_>),
@@ -425,12 +435,13 @@ impl ActiveRule {
             Verdict::Judged(judged) => vec![judged],
             Verdict::Several(judged) => judged,
             Verdict::NotEvaluated(reason) => {
+                let reason = self.behind_limit(app, reason);
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
                 return evaluation;
             }
             Verdict::NotApplicable => return evaluation,
         };
-        match app.partial(self.rests_on()) {
+        match app.partial(self.rests_on(), |kind| self.reads(kind)) {
             // What was found stays found; that nothing was found proves nothing where data is missing.
             Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
@@ -441,6 +452,15 @@ impl ActiveRule {
             }
         }
         evaluation
+    }
+
+    /// What a rule lacks may lie behind a limit, so the limit is told first.
+    fn behind_limit(&self, app: &Application, reason: String) -> String {
+        let limit = app.limit.filter(|_| !self.rests_on().is_empty()).map(|limit| limit.to_string());
+        match limit {
+            Some(limit) if !reason.starts_with(&limit) => format!("{limit}; {reason}"),
+            _ => reason,
+        }
     }
 
     fn finding(&self, judged: Judgement<Name>, partial: Option<&str>) -> Finding {

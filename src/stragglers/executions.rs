@@ -1,6 +1,6 @@
 //! The execution by which a task is judged: which attempt, and how long it took or would have taken.
 
-use crate::model::counters::Counter;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::stragglers::progress::ProgressCurve;
 use crate::units::{Millis, Timestamp};
@@ -277,6 +277,32 @@ fn input_unit(group: &TaskGroup) -> Option<InputUnit> {
     [InputUnit::Bytes, InputUnit::Records]
         .into_iter()
         .find(|&unit| group.winners().any(|row| input(group, row, unit).is_some_and(|input| input > 0)))
+}
+
+/// The counters that tell how much a task had to do.
+pub(crate) const fn input_counters(kind: TaskKind) -> CounterMask {
+    use Counter as C;
+    match kind {
+        TaskKind::Map => CounterMask::of(&[
+            C::InputFormatBytesRead,
+            C::HdfsBytesRead,
+            C::S3BytesRead,
+            C::S3aBytesRead,
+            C::S3nBytesRead,
+            C::OtherFsBytesRead,
+            C::MapInputBytes,
+            C::MapInputRecords,
+        ]),
+        TaskKind::Reduce => CounterMask::of(&[C::ReduceShuffleBytes, C::ReduceInputRecords]),
+        TaskKind::Stage(_) => CounterMask::of(&[
+            C::InputBytes,
+            C::ShuffleRemoteBytesRead,
+            C::ShuffleLocalBytesRead,
+            C::InputRecords,
+            C::ShuffleRecordsRead,
+        ]),
+        TaskKind::Setup | TaskKind::Cleanup => CounterMask::NONE,
+    }
 }
 
 fn input(group: &TaskGroup, row: usize, unit: InputUnit) -> Option<u64> {

@@ -6,12 +6,15 @@ use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
+use crate::model::counters::CounterMask;
 use crate::model::spark::{ClusterManager, Facet};
+use crate::model::table::TaskKind;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
 use crate::stragglers::evaluation::actual;
+use crate::stragglers::executions::input_counters;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 use crate::units::Millis;
@@ -152,5 +155,9 @@ impl Check for OwnSpeculation {
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
+    }
+
+    fn reads(&self, kind: TaskKind) -> CounterMask {
+        input_counters(kind)
     }
 }

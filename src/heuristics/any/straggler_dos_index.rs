@@ -9,8 +9,9 @@ use super::{host, rule, subject, task_name};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
+use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
-use crate::model::table::TimePoint;
+use crate::model::table::{TaskKind, TimePoint};
 use crate::model::{Application, Symbol};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
@@ -18,7 +19,7 @@ use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::cause::hints::first_ends;
-use crate::stragglers::executions::{Execution, InputUnit};
+use crate::stragglers::executions::{Execution, InputUnit, input_counters};
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::{Labelling, dos_index, is_dos_straggler};
 use crate::units::{Bytes, Millis, Timestamp, three_digits};
@@ -100,6 +101,10 @@ impl Check for SlowForTheirInput {
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
+    }
+
+    fn reads(&self, kind: TaskKind) -> CounterMask {
+        input_counters(kind)
     }
 }
 

@@ -7,12 +7,14 @@ use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
+use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
-use crate::model::table::TimePoint;
+use crate::model::table::{TaskKind, TimePoint};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio};
 use crate::severity::Severity;
+use crate::stragglers::executions::input_counters;
 use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
 use crate::units::Millis;
@@ -108,6 +110,10 @@ impl Check for HeldUp {
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
+    }
+
+    fn reads(&self, kind: TaskKind) -> CounterMask {
+        input_counters(kind)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::heap::Heap;
 use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
-use super::{tasks, to_millis, without_tasks};
+use super::{tasks, to_millis, unread, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -45,6 +45,9 @@ impl Check for Collection {
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
+        if let Some(reason) = unread(app, role.kind(), &[Counter::GcTimeMillis, Counter::CpuMilliseconds]) {
+            return Verdict::NotEvaluated(reason);
+        }
         let means = match params.means(*role, group) {
             Ok(Some(means)) => means,
             Ok(None) => return Verdict::NotApplicable,

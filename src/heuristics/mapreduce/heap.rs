@@ -1,6 +1,6 @@
 //! What the heap and the container of a role should be: one answer for every rule that gives advice on them.
 
-use super::{Role, container_for, own_java_opts, run_time};
+use super::{Role, container_for, is_unread, own_java_opts, run_time};
 use crate::model::Application;
 use crate::model::counters::Counter;
 use crate::model::table::TaskGroup;
@@ -27,7 +27,10 @@ pub(super) struct Heap {
 
 impl Heap {
     pub(super) fn of(app: &Application, role: Role, group: &TaskGroup) -> Self {
-        let largest = |counter| group.winners().filter_map(|row| group.attempts.bytes(row, counter)).max();
+        let largest = |counter| {
+            let rows = group.winners().filter(|_| !is_unread(group, &[counter]));
+            rows.filter_map(|row| group.attempts.bytes(row, counter)).max()
+        };
         let known = |bytes: &Bytes| bytes.get() > 0;
         let limit = app.conf.heap_limit(role.java_opts()).or_else(|| largest(Counter::CommittedHeapBytes));
         let limit = limit.filter(known);
@@ -51,6 +54,9 @@ impl Heap {
 
 /// Whether the tasks together spent a noticeable share of their run time collecting garbage.
 fn collects_much(group: &TaskGroup) -> bool {
+    if is_unread(group, &[Counter::GcTimeMillis]) {
+        return false;
+    }
     let sums = group.winners().filter_map(|row| {
         let gc = group.attempts.counter(row, Counter::GcTimeMillis)?;
         Some((gc as f64, run_time(group, row)? as f64))

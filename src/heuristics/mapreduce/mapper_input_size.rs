@@ -3,12 +3,14 @@
 //! Dr. Elephant replaced it by the run times of `mapper-time`; it is off unless a rule file switches it on.
 
 use super::{
-    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, without_tasks,
+    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unread,
+    without_tasks,
 };
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::rule_params;
@@ -46,6 +48,9 @@ impl Check for Splits {
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
+        if let Some(reason) = unread(app, Role::Map.kind(), &Counter::INPUT_BYTES) {
+            return Verdict::NotEvaluated(reason);
+        }
         let inputs = group.winners().filter_map(|row| input_bytes(group, row, params.missing_counters));
         let Some(mean) = truncated_mean(&inputs.collect::<Vec<_>>()) else {
             return Verdict::NotEvaluated(no_task_reports(Role::Map, group, "its input"));

@@ -1,10 +1,10 @@
 //! `mapper-speed`: maps read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
 use super::{
-    MissingCounters, Role, change_towards, counter, input_bytes, limit, no_task_reports, rule, run_time,
-    split_for,
+    MissingCounters, Role, change_towards, counter, input_bytes, is_unread, limit, no_task_reports, rule,
+    run_time, split_for,
 };
-use super::{tasks, to_bytes, to_millis, without_tasks};
+use super::{tasks, to_bytes, to_millis, unread, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -54,6 +54,16 @@ pub(super) const RULE: Rule =
 
 struct Reading(MapperSpeed);
 
+/// What a map reads, and how much of it is the description of its split.
+const READ: [Counter; 6] = [
+    Counter::HdfsBytesRead,
+    Counter::S3BytesRead,
+    Counter::S3aBytesRead,
+    Counter::S3nBytesRead,
+    Counter::OtherFsBytesRead,
+    Counter::SplitRawBytes,
+];
+
 /// Input, run time and speed of one map.
 struct Sample {
     /// Whether it read more than the description of its split, which every map fetches.
@@ -69,6 +79,9 @@ impl Check for Reading {
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
+        if let Some(reason) = unread(app, Role::Map.kind(), &READ) {
+            return Verdict::NotEvaluated(reason);
+        }
         let samples: Vec<Sample> = group.winners().filter_map(|row| params.sample(group, row)).collect();
         let nothing_read = !samples.iter().any(|sample| sample.reads_files);
         if params.missing_counters == MissingCounters::Unknown && nothing_read {
@@ -141,7 +154,9 @@ impl MapperSpeed {
 
 fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Duration>) -> Vec<String> {
     let known = |c| {
-        let values = group.winners().filter_map(|row| counter(group, row, c, MissingCounters::Unknown));
+        let known = !is_unread(group, &[c]);
+        let rows = group.winners().filter(|_| known);
+        let values = rows.filter_map(|row| counter(group, row, c, MissingCounters::Unknown));
         truncated_mean(&values.collect::<Vec<_>>())
     };
     let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();

@@ -1,8 +1,8 @@
 //! `mapper-spill`: map output goes to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
 use super::{
-    MissingCounters, Role, change, counter, grouped, limit, no_task_reports, own_java_opts, rule, tasks,
-    without_tasks,
+    MissingCounters, Role, change, counter, grouped, is_unread, limit, no_task_reports, own_java_opts, rule,
+    tasks, unread, without_tasks,
 };
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -47,6 +47,11 @@ impl Check for Spilling {
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
+        if let Some(reason) =
+            unread(app, Role::Map.kind(), &[Counter::SpilledRecords, Counter::MapOutputRecords])
+        {
+            return Verdict::NotEvaluated(reason);
+        }
         let missing = params.missing_counters;
         let sums = group.winners().filter_map(|row| {
             let spilled = counter(group, row, Counter::SpilledRecords, missing)?;
@@ -116,7 +121,8 @@ fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
 
 /// A sort buffer that holds the largest map's output in one go.
 fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
-    let needed = group.winners().filter_map(|row| {
+    let is_known = !is_unread(group, &[Counter::MapOutputBytes, Counter::MapOutputRecords]);
+    let needed = group.winners().filter(|_| is_known).filter_map(|row| {
         let bytes = group.attempts.count(row, Counter::MapOutputBytes)?;
         let records = group.attempts.count(row, Counter::MapOutputRecords)?;
         Some(bytes.saturating_add(records.saturating_mul(RECORD_OVERHEAD)))

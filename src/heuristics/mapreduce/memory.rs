@@ -3,7 +3,7 @@
 
 use super::heap::{HEAP_SHARE, Heap};
 use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule};
-use super::{tasks, to_bytes, without_tasks};
+use super::{tasks, to_bytes, unread, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::metrics::requested_container;
@@ -49,6 +49,9 @@ impl Check for Usage {
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
+        if let Some(reason) = unread(app, role.kind(), &[Counter::PhysicalMemoryBytes]) {
+            return Verdict::NotEvaluated(reason);
+        }
         let missing = params.missing_counters;
         let used: Vec<i64> = group
             .winners()

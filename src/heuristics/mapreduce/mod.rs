@@ -17,7 +17,7 @@ use super::Rule;
 use super::wording::{Condition, change, grouped, limit};
 use crate::finding::{Subject, Verdict};
 use crate::model::conf::ConfKey;
-use crate::model::counters::Counter;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
 use crate::rules::params::{Positive, choice};
@@ -142,6 +142,17 @@ fn without_tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -
     }
 }
 
+/// Why a rule cannot be evaluated that adds up these counters of tasks: one of them cannot be read of some task.
+fn unread(app: &Application, kind: TaskKind, counters: &[Counter]) -> Option<String> {
+    let wanted = CounterMask::of(counters);
+    app.unread_counters(|of| if of == kind { wanted } else { CounterMask::NONE })
+}
+
+/// Whether one of these counters cannot be read of some task.
+fn is_unread(group: &TaskGroup, counters: &[Counter]) -> bool {
+    group.attempts.any_unread().has_any(counters)
+}
+
 /// A counter of one attempt, with the rule's reading of missing ones.
 fn counter(group: &TaskGroup, row: usize, counter: Counter, missing: MissingCounters) -> Option<i64> {
     match missing {
@@ -216,6 +227,9 @@ fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Opti
 /// two rules ask for different sizes. `None` where maps' times or inputs are unknown.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn split_for(group: &TaskGroup, target: Positive<Duration>) -> Option<Bytes> {
+    if is_unread(group, &Counter::INPUT_BYTES) {
+        return None;
+    }
     let input = |row| input_bytes(group, row, MissingCounters::Unknown);
     let inputs: Vec<i64> = group.winners().filter_map(input).collect();
     let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();

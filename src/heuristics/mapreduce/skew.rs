@@ -3,15 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Condition, MissingCounters, Role, change, counter, input_bytes, limit, no_task_reports, rule};
+use super::{Condition, MissingCounters, Role, change, counter, input_bytes, is_unread, limit};
 use super::{change_towards, run_time, split_for, tasks, to_bytes, to_millis, whole_mib, without_tasks};
+use super::{no_task_reports, rule};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
-use crate::model::counters::Counter;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Facet;
-use crate::model::table::TaskGroup;
+use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Symbol};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{Positive, choice, rule_params};
@@ -81,7 +82,8 @@ impl Check for Skewness {
             Role::Map => input_bytes(group, row, params.missing_counters),
             Role::Reduce => counter(group, row, Counter::ReduceShuffleBytes, params.missing_counters),
         };
-        let bytes: Vec<i64> = group.winners().filter_map(bytes_of).collect();
+        let is_known = !is_unread(group, role.input());
+        let bytes: Vec<i64> = group.winners().filter(|_| is_known).filter_map(bytes_of).collect();
         let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
         if bytes.is_empty() && times.is_empty() {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its input or its run time"));
@@ -111,6 +113,21 @@ impl Check for Skewness {
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
+    }
+
+    fn reads(&self, kind: TaskKind) -> CounterMask {
+        let Self(role, _) = self;
+        if kind == role.kind() { CounterMask::of(role.input()) } else { CounterMask::NONE }
+    }
+}
+
+impl Role {
+    /// The counters that a task's input adds up from.
+    const fn input(self) -> &'static [Counter] {
+        match self {
+            Self::Map => &Counter::INPUT_BYTES,
+            Self::Reduce => &[Counter::ReduceShuffleBytes],
+        }
     }
 }
 

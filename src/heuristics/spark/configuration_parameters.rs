@@ -5,11 +5,13 @@ mod facts;
 mod recommend;
 mod stages;
 
-use super::{percent, rule, spark};
+use super::{percent, rule, spark, stage_figures};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
+use crate::model::counters::CounterMask;
 use crate::model::spark::{Facet, Spark};
+use crate::model::table::TaskKind;
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{Positive, choice, rule_params};
 use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size};
@@ -114,7 +116,11 @@ impl Check for Settings {
     }
 
     fn rests_on(&self) -> &'static [Facet] {
-        &[Facet::Tasks, Facet::Stages]
+        &[Facet::Tasks, Facet::Stages, Facet::ExecutorMetrics]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        stage_figures::READ
     }
 }
 

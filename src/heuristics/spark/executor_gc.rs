@@ -7,8 +7,9 @@ use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::counters::Counter;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet};
+use crate::model::table::TaskKind;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Ratio};
@@ -37,7 +38,7 @@ impl Check for Collection {
         let Self(params) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.any_unread(&[Counter::GcTimeMillis]) {
-            return Verdict::NotEvaluated(unreadable(spark));
+            return Verdict::NotEvaluated(unreadable(app, &[Counter::GcTimeMillis]));
         }
         let workers: Vec<&Executor> = spark.workers().collect();
         let sum =
@@ -79,6 +80,10 @@ impl Check for Collection {
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&[Counter::GcTimeMillis])
     }
 }
 

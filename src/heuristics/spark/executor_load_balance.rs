@@ -8,8 +8,9 @@ use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::counters::Counter;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
+use crate::model::table::TaskKind;
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
@@ -65,7 +66,7 @@ impl Check for Unbalanced {
             return Verdict::NotApplicable;
         }
         if spark.any_unread(&[Counter::InputBytes, Counter::OutputBytes]) {
-            return Verdict::NotEvaluated(unreadable(spark));
+            return Verdict::NotEvaluated(unreadable(app, &[Counter::InputBytes, Counter::OutputBytes]));
         }
         let loads: Vec<Load> =
             spark.executors.iter().filter_map(|e| Load::of(app, spark, e, params)).collect();
@@ -140,7 +141,11 @@ impl Check for Unbalanced {
     }
 
     fn rests_on(&self) -> &'static [Facet] {
-        &[Facet::Tasks, Facet::Executors]
+        &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&[Counter::InputBytes, Counter::OutputBytes])
     }
 }
 

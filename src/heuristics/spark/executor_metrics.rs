@@ -5,7 +5,9 @@ use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
+use crate::model::table::TaskKind;
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
 use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
@@ -122,7 +124,16 @@ impl Check for Comparison {
     }
 
     fn rests_on(&self) -> &'static [Facet] {
-        &[Facet::Tasks, Facet::Executors]
+        &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&[
+            Counter::InputBytes,
+            Counter::ShuffleRemoteBytesRead,
+            Counter::ShuffleLocalBytesRead,
+            Counter::ShuffleBytesWritten,
+        ])
     }
 }
 

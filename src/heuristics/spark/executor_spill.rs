@@ -9,8 +9,9 @@ use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::counters::Counter;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
+use crate::model::table::TaskKind;
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Quantity, Ratio};
@@ -59,7 +60,7 @@ impl Check for Spilling {
         let Self(params) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.any_unread(&MOVED) {
-            return Verdict::NotEvaluated(unreadable(spark));
+            return Verdict::NotEvaluated(unreadable(app, &MOVED));
         }
         let Some(facts) = Facts::of(app, spark, params.mean_over) else {
             return Verdict::NotEvaluated("no task reports Memory Bytes Spilled".to_owned());
@@ -96,6 +97,10 @@ impl Check for Spilling {
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&MOVED)
     }
 }
 

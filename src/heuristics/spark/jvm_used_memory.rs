@@ -80,7 +80,7 @@ impl Check for TooLarge {
     }
 
     fn rests_on(&self) -> &'static [Facet] {
-        &[Facet::Tasks]
+        &[Facet::Tasks, Facet::ExecutorMetrics]
     }
 }
 

@@ -3,7 +3,8 @@
 use super::containers;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::{ClusterManager, Executor, Facet, Spark};
+use crate::model::counters::{Counter, CounterMask};
+use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::{Bytes, Millis};
 
 /// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
@@ -15,9 +16,9 @@ pub(super) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.
 const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 
 /// Why a rule cannot be evaluated that adds up a counter which cannot be read of some task.
-pub(super) fn unreadable(spark: &Spark) -> String {
-    let reason = spark.gaps.reason(&[Facet::Tasks]);
-    reason.unwrap_or_else(|| "a counter that it adds up cannot be read of some task".to_owned())
+pub(super) fn unreadable(app: &Application, counters: &[Counter]) -> String {
+    let wanted = CounterMask::of(counters);
+    app.unread_counters(|_| wanted).unwrap_or_default()
 }
 
 /// Whether the driver runs the tasks itself.

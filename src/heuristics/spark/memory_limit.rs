@@ -93,7 +93,7 @@ impl Check for Memory {
     }
 
     fn rests_on(&self) -> &'static [Facet] {
-        &[Facet::Executors]
+        &[Facet::Executors, Facet::ExecutorMetrics]
     }
 }
 

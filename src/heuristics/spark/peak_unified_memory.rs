@@ -8,8 +8,9 @@ use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::counters::Counter;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
+use crate::model::table::TaskKind;
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
@@ -108,7 +109,11 @@ impl Check for Unused {
     }
 
     fn rests_on(&self) -> &'static [Facet] {
-        &[Facet::Tasks]
+        &[Facet::Tasks, Facet::ExecutorMetrics]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&[Counter::PeakExecutionMemory])
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is measured of a stage: run times, data and failures of its tasks.
 
 use crate::model::Application;
-use crate::model::counters::Counter;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Stage;
 use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
 use crate::stats::median;
@@ -18,6 +18,18 @@ pub(super) fn scored_tasks(stage: &Stage, group: &TaskGroup) -> u64 {
     let shown = group.tasks.len() as u64;
     stage.announced_tasks.unwrap_or_default().clamp(shown, shown.saturating_mul(BELIEVED))
 }
+
+/// All counters that figures are made of.
+pub(super) const READ: CounterMask = CounterMask::of(&[
+    Counter::ExecutorRunTime,
+    Counter::GcTimeMillis,
+    Counter::MemoryBytesSpilled,
+    Counter::InputBytes,
+    Counter::ShuffleRemoteBytesRead,
+    Counter::ShuffleLocalBytesRead,
+    Counter::ShuffleBytesWritten,
+    Counter::OutputBytes,
+]);
 
 /// What is measured of a stage attempt. Medians and longest are of the attempts that succeeded, sums of all.
 pub(super) struct Figures {

@@ -12,7 +12,9 @@ use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Facet, Spark, StageStatus};
+use crate::model::table::TaskKind;
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Count, Duration, Ratio};
@@ -84,6 +86,10 @@ impl Check for StageTroubles {
 
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Stages, Facet::Tasks]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&[Counter::ExecutorRunTime])
     }
 }
 

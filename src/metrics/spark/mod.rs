@@ -88,8 +88,8 @@ impl Metrics {
             losing_attempts: tasks.losing,
             cores_used: tasks.cores,
             cores_idle: held.zip(tasks.cores).map(|(held, used)| held - used),
-            tasks: vec![("task", task_counts(app))],
-            spark: counts(app, spark),
+            tasks: vec![("task", task_counts(app, spark))],
+            spark: counts(spark),
         }
     }
 }
@@ -106,19 +106,23 @@ pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> 
     Some((one, alike.filter_map(|executor| lives::needed(&executor.peaks, params)).collect()))
 }
 
-/// Over all stages: reports have one entry for all tasks of an application. Nothing is known where a limit came before
-/// the first task.
-fn task_counts(app: &Application) -> Option<TaskCounts> {
-    if app.limit.is_some() && app.groups.is_empty() {
+/// Over all stages: reports have one entry for all tasks of an application. Nothing is known behind a limit, and where the
+/// log ends before the first task.
+fn task_counts(app: &Application, spark: &Spark) -> Option<TaskCounts> {
+    if app.limit.is_some_and(|limit| limit.cuts_off()) || (app.groups.is_empty() && ends_early(spark)) {
         return None;
     }
     Some(app.groups.iter().map(TaskCounts::of).fold(TaskCounts::default(), TaskCounts::plus))
 }
 
-fn counts(app: &Application, spark: &Spark) -> Option<SparkCounts> {
+fn counts(spark: &Spark) -> Option<SparkCounts> {
     let shows_nothing = spark.jobs.is_empty() && spark.stages.is_empty() && spark.executors.is_empty();
-    let is_cut = app.limit.is_some() && shows_nothing;
-    (!is_cut).then(|| SparkCounts::of(spark))
+    (!(shows_nothing && ends_early(spark))).then(|| SparkCounts::of(spark))
+}
+
+/// Whether anything may follow behind what the log shows.
+fn ends_early(spark: &Spark) -> bool {
+    spark.gaps.end || spark.gaps.unread > 0 || spark.gaps.limit.is_some()
 }
 
 /// Whether the log shows every executor from its beginning to its end.

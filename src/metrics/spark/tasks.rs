@@ -4,7 +4,7 @@ use super::lives::{Life, Lives};
 use crate::metrics::other_attempt_won;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::{Facet, Gaps, Spark};
+use crate::model::spark::{Facet, Spark};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::units::{CoreMillis, MbMillis, Millis};
 
@@ -20,8 +20,7 @@ pub(super) struct TaskCosts {
 impl TaskCosts {
     /// `None` where the log lacks tasks or their ends.
     pub(super) fn of(app: &Application, spark: &Spark, lives: &Lives<'_>) -> Option<Self> {
-        // Counters are of no use here.
-        if (Gaps { counters: 0, ..spark.gaps }).reason(&[Facet::Tasks]).is_some() {
+        if spark.gaps.reason(&[Facet::Tasks]).is_some() {
             return None;
         }
         let nothing = Some(MbMillis::ZERO);

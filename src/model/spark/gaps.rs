@@ -1,6 +1,6 @@
 //! What a log announces and does not deliver. Verdicts that rest on it say so.
 
-use crate::limits::Remainder;
+use crate::limits::{self, Remainder};
 
 /// A part of the model that verdicts rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +15,8 @@ pub enum Facet {
     Executors,
     /// The end of the application.
     End,
+    /// What executors report of their memory and collections: peaks and cached blocks.
+    ExecutorMetrics,
 }
 
 /// How much is missing, by what it is.
@@ -25,8 +27,14 @@ pub struct Gaps {
     pub tasks: u64,
     /// Attempts without an end whose task was done by another attempt.
     pub attempts: u64,
-    /// Numbers that tasks and executors report and that cannot be read.
+    /// Counters of tasks that cannot be read: the task tables say which.
     pub counters: u64,
+    /// Peaks of executors and sizes of cached blocks that cannot be read.
+    pub executor_metrics: u64,
+    /// Whether a limit has left out cached blocks.
+    pub blocks_beyond_limit: bool,
+    /// Whether the log breaks off behind the application's end, where nothing is that verdicts rest on.
+    pub cut_behind_the_end: bool,
     /// Ends of tasks whose start is missing.
     pub starts: u64,
     /// Stage attempts without an end, or without a beginning.
@@ -71,7 +79,9 @@ impl Gaps {
         };
         let unread =
             plural(self.unread, "line or part of the log was lost", "lines or parts of the log were lost");
-        for facet in [Facet::Tasks, Facet::Stages, Facet::Jobs, Facet::Executors, Facet::End] {
+        let all =
+            [Facet::Tasks, Facet::Stages, Facet::Jobs, Facet::Executors, Facet::End, Facet::ExecutorMetrics];
+        for facet in all {
             say(facet, self.unread > 0, unread.clone());
         }
         let compacted = "compaction dropped the tasks of finished jobs".to_owned();
@@ -84,10 +94,16 @@ impl Gaps {
             plural(self.tasks, "task has no known end", "tasks have no known end"),
         );
         say(
-            Facet::Tasks,
-            self.counters > 0,
-            plural(self.counters, "number of a task cannot be read", "numbers of tasks cannot be read"),
+            Facet::ExecutorMetrics,
+            self.executor_metrics > 0,
+            plural(
+                self.executor_metrics,
+                "number of an executor cannot be read",
+                "numbers of executors cannot be read",
+            ),
         );
+        let blocks = format!("{} left a part of the cached blocks", limits::TASKS);
+        say(Facet::ExecutorMetrics, self.blocks_beyond_limit, blocks);
         say(
             Facet::Stages,
             self.stages > 0,

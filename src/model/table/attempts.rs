@@ -263,6 +263,12 @@ impl Attempts {
         self.any_unread
     }
 
+    /// How many attempts have one of these counters and it cannot be read.
+    #[must_use]
+    pub fn count_unread(&self, counters: CounterMask) -> u64 {
+        self.unread.values().filter(|unread| !unread.and(counters).is_empty()).count() as u64
+    }
+
     /// What these counters of an attempt add up to; `None` where it has none of them, or one cannot be read.
     #[must_use]
     pub fn total(&self, row: usize, counters: &[Counter]) -> Option<u64> {
@@ -359,6 +365,9 @@ impl Attempts {
     pub(crate) fn set_counters(&mut self, row: usize, counters: &CounterSet) {
         for (counter, value) in counters.iter() {
             self.set_counter(row, counter, Some(value));
+        }
+        if counters.is_damaged() {
+            counters.unread().iter().for_each(|counter| self.lose_counter(row, counter));
         }
         if let Ok(row) = u32::try_from(row) {
             self.other_counters.extend(counters.others.iter().map(|&other| (row, other)));

@@ -1,5 +1,6 @@
 //! The job itself: its submission, its masters, its end.
 
+use super::numbers::impossible_task_count;
 use super::{HistoryBuilder, MADE_UP_UNTIL};
 use crate::model::counters::CounterSet;
 use crate::model::{MasterAttempt, Status};
@@ -67,12 +68,17 @@ impl HistoryBuilder {
         }
     }
 
-    pub(super) fn job_inited(&mut self, fields: &EventFields<'_>) {
+    pub(super) fn job_inited(&mut self, at: Position, fields: &EventFields<'_>) {
         let moments = self.moments;
         self.job_id(fields);
         self.doubt_a_submission_in_1970(fields);
         self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
-        let count = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
+        let possible = |tasks: i64| i32::try_from(tasks).ok().and_then(|tasks| u64::try_from(tasks).ok());
+        if [fields.total_maps, fields.total_reduces].into_iter().flatten().any(|n| possible(n).is_none()) {
+            self.lost.numbers = true;
+            self.problems.warn("impossible-task-count", Some(at), impossible_task_count);
+        }
+        let count = |n: Option<i64>| n.and_then(possible);
         self.app.announced.maps = count(fields.total_maps).or(self.app.announced.maps);
         self.app.announced.reduces = count(fields.total_reduces).or(self.app.announced.reduces);
         self.app.uberized = fields.uberized.or(self.app.uberized);
@@ -90,7 +96,8 @@ impl HistoryBuilder {
         self.seen_end = true;
         self.app.status = status;
         self.app.finished_at = moments.read(fields.finish_time).or(self.app.finished_at);
-        if fields.finish_time.is_none() {
+        if moments.read(fields.finish_time).is_none() {
+            self.lost.numbers = true;
             self.missing_field(at, "the end of the job", "finishTime");
         }
         set_text(&mut self.app.diagnostics, fields.error.as_ref());

@@ -1,9 +1,10 @@
 //! Tasks and their attempts.
 
+use super::numbers::note_impossible;
 use super::{Clocks, HistoryBuilder, KINDS, TaskRow};
 use crate::limits;
 use crate::model::Symbol;
-use crate::model::table::{MOST_OF_A_COUNTER, Outcome, TimePoint};
+use crate::model::table::{Outcome, TimePoint};
 use crate::parse::event::{EventFields, EventPayload};
 use crate::parse::hosts::host_and_rack;
 use crate::parse::ids::{AttemptId, TaskId, job_id_of_task};
@@ -45,10 +46,11 @@ impl HistoryBuilder {
         group.tasks.set_representative(row, Some(attempt));
         if group.attempts.outcome(attempt) == Outcome::Unfinished {
             // The attempt's own end is missing; the end of its task tells the same.
-            self.lost_events = true;
+            self.lost.events = true;
             group.attempts.set_outcome(attempt, Outcome::Succeeded);
             group.attempts.set_time(attempt, TimePoint::Finish, finish);
             group.attempts.set_counters(attempt, &payload.counters);
+            note_impossible(&mut self.problems, at, &group.attempts, attempt, &payload.counters);
             self.problems.warn("attempt-end-missing", Some(at), || {
                 "a task succeeded, but its attempt's own end is missing; its phases are unknown".into()
             });
@@ -83,7 +85,7 @@ impl HistoryBuilder {
         let attempts = &mut group.attempts;
         attempts.set_time(attempt, TimePoint::Start, moments.read(fields.start_time));
         if fields.start_time.is_none() {
-            self.lost_events = true;
+            self.lost.events = true;
             self.missing_field(at, "the start of an attempt", "startTime");
         }
         let Some(group) = self.groups.get_mut(task.group) else { return };
@@ -118,8 +120,9 @@ impl HistoryBuilder {
         let never_started = self.attempt_count() > before;
         let (node, rack) = self.place(fields);
         let finish = moments.read(fields.finish_time);
-        if fields.finish_time.is_none() {
-            self.lost_events = true;
+        // Hadoop knows no end of some attempts that were killed.
+        if fields.finish_time.is_none() || (finish.is_none() && outcome == Outcome::Succeeded) {
+            self.lost.events = true;
             self.missing_field(at, "the end of an attempt", "finishTime");
         }
         let text = fields.error.as_deref().map(str::trim).filter(|text| !text.is_empty());
@@ -141,20 +144,11 @@ impl HistoryBuilder {
         if ended_before {
             return;
         }
-        if never_started && outcome == Outcome::Succeeded {
-            self.lost_events = true;
+        let without_start = never_started || attempts.time(attempt, TimePoint::Start).is_none();
+        if without_start && outcome == Outcome::Succeeded {
+            self.lost.events = true;
             self.problems.warn("attempt-start-missing", Some(at), || {
                 "an attempt succeeded, but its start is missing; its run time is unknown".into()
-            });
-        }
-        if payload.counters.iter().any(|(_, value)| value > MOST_OF_A_COUNTER) {
-            self.problems.warn("impossible-counter", Some(at), || {
-                "a counter of an attempt is larger than any can be; it is taken for unknown".into()
-            });
-        }
-        if payload.counters.iter().any(|(_, value)| value < 0) {
-            self.problems.warn("negative-counter", Some(at), || {
-                "a counter of an attempt is negative; it is taken for unknown".into()
             });
         }
         attempts.set_time(attempt, TimePoint::Finish, finish);
@@ -162,6 +156,7 @@ impl HistoryBuilder {
         attempts.set_time(attempt, TimePoint::ShuffleFinish, moments.read(fields.shuffle_finish_time));
         attempts.set_time(attempt, TimePoint::SortFinish, moments.read(fields.sort_finish_time));
         attempts.set_counters(attempt, &payload.counters);
+        note_impossible(&mut self.problems, at, attempts, attempt, &payload.counters);
         attempts.set_progress(attempt, &payload.progress);
         if outcome == Outcome::Succeeded {
             group.tasks.set_representative(task.row as usize, Some(attempt));
@@ -176,7 +171,7 @@ impl HistoryBuilder {
     fn task(&mut self, at: Position, fields: &EventFields<'_>) -> Option<TaskRow> {
         let id = fields.task_id.as_deref().and_then(TaskId::parse);
         let Some(id) = id else {
-            self.lost_events = true;
+            self.lost.events = true;
             let shown = fields.task_id.as_deref().unwrap_or("none").to_owned();
             self.problems.warn("bad-task-id", Some(at), || {
                 format!(
@@ -193,7 +188,7 @@ impl HistoryBuilder {
     fn attempt(&mut self, at: Position, fields: &EventFields<'_>) -> Option<(TaskRow, usize)> {
         let id = fields.attempt_id.as_deref().and_then(AttemptId::parse);
         let Some(id) = id else {
-            self.lost_events = true;
+            self.lost.events = true;
             let shown = fields.attempt_id.as_deref().unwrap_or("none").to_owned();
             self.problems.warn("bad-attempt-id", Some(at), || {
                 format!("an event of an attempt has no readable id ({}); it was passed over", cut(&shown, 80))
@@ -243,7 +238,7 @@ impl HistoryBuilder {
     fn has_room(&mut self, held: usize) -> bool {
         let room = self.limits.has_room(held);
         if !room {
-            self.reach_limit("--max-tasks");
+            self.reach_limit(limits::TASKS);
             self.problems.warn(limits::REACHED, None, || too_many(&self.limits));
         }
         room

@@ -24,6 +24,10 @@ pub(super) trait CounterSink {
     fn group(&mut self, name: &str);
     /// A counter of the group.
     fn counter(&mut self, name: &str, value: i64);
+    /// A counter of the group whose value cannot be read.
+    fn lost(&mut self, name: &str);
+    /// What follows cannot be read; any counter may be in it.
+    fn lost_rest(&mut self);
 }
 
 /// Records counters into a [`CounterSet`].
@@ -54,33 +58,44 @@ impl CounterSink for Recorder<'_> {
             self.names.record(group, name, value, self.set, self.strings);
         }
     }
+
+    fn lost(&mut self, name: &str) {
+        if let Some(group) = self.group {
+            self.names.lose(group, name, self.set, self.strings);
+        }
+    }
+
+    fn lost_rest(&mut self) {
+        self.set.lose_nameless();
+    }
 }
 
-/// Reads the value of a record's `COUNTERS`; `false` when a part of it could not be read.
-pub(super) fn read(text: &str, sink: &mut impl CounterSink) -> bool {
+/// Reads the value of a record's `COUNTERS`.
+pub(super) fn read(text: &str, sink: &mut impl CounterSink) {
     let text = text.trim_start();
-    if text.starts_with('{') { read_escaped(text, sink) } else { read_flat(text, sink) }
+    let whole = if text.starts_with('{') { read_escaped(text, sink) } else { read_flat(text, sink) };
+    if whole.is_none() {
+        sink.lost_rest();
+    }
 }
 
-/// `{(group)(display name)[(name)(display name)(value)]…}…`
-fn read_escaped(text: &str, sink: &mut impl CounterSink) -> bool {
+/// `{(group)(display name)[(name)(display name)(value)]…}…`; `None` where it cannot be read to its end.
+fn read_escaped(text: &str, sink: &mut impl CounterSink) -> Option<()> {
     let mut rest = text;
-    let mut all_read = true;
     while !rest.trim_start().is_empty() {
-        let Ok((behind, name)) = group_head(rest.trim_start()) else { return false };
+        let (behind, name) = group_head(rest.trim_start()).ok()?;
         sink.group(&name);
         rest = behind;
         while let Ok((behind, (name, value))) = counter(rest) {
             match value.trim().parse() {
                 Ok(value) => sink.counter(&name, value),
-                Err(_) => all_read = false,
+                Err(_) => sink.lost(&name),
             }
             rest = behind;
         }
-        let Some(behind) = rest.strip_prefix('}') else { return false };
-        rest = behind;
+        rest = rest.strip_prefix('}')?;
     }
-    all_read
+    Some(())
 }
 
 fn group_head(input: &str) -> IResult<&str, Cow<'_, str>> {
@@ -98,13 +113,21 @@ fn parenthesised(input: &str) -> IResult<&str, Cow<'_, str>> {
     delimited(char('('), |rest| unescape_until(rest, b')'), char(')')).parse(input)
 }
 
-/// `group.name:value,group.name:value`, display names only.
-fn read_flat(text: &str, sink: &mut impl CounterSink) -> bool {
+/// `group.name:value,group.name:value`, display names only; `None` where it cannot be read to its end.
+fn read_flat(text: &str, sink: &mut impl CounterSink) -> Option<()> {
     let mut rest = text;
     let mut last_group = None;
     while !rest.trim().is_empty() {
-        let Some((name, value, behind)) = flat_entry(rest) else { return false };
-        let (group, name) = split_flat_name(name);
+        let (mut entry, value, behind) = flat_entry(rest)?;
+        // An entry whose value is no number seems to be the start of the next one's name.
+        while let Some((broken, next)) = broken_entry(entry) {
+            let (group, name) = split_flat_name(broken);
+            sink.group(group);
+            last_group = Some(group);
+            sink.lost(name.split_once(':').map_or(name, |(name, _)| name));
+            entry = next;
+        }
+        let (group, name) = split_flat_name(entry);
         if last_group != Some(group) {
             sink.group(group);
             last_group = Some(group);
@@ -112,7 +135,17 @@ fn read_flat(text: &str, sink: &mut impl CounterSink) -> bool {
         sink.counter(name, value);
         rest = behind;
     }
-    true
+    Some(())
+}
+
+/// What stands in front of another counter of Hadoop's own within what seems to be one name.
+fn broken_entry(entry: &str) -> Option<(&str, &str)> {
+    let mut commas = entry.match_indices(',').map(|(at, _)| at);
+    let starts = |text: &str| {
+        FLAT_GROUPS.iter().any(|group| text.strip_prefix(group).is_some_and(|rest| rest.starts_with('.')))
+    };
+    let at = commas.find(|at| entry.get(at + 1..).is_some_and(starts))?;
+    entry.get(..at).zip(entry.get(at + 1..))
 }
 
 /// Name and value of the first entry, and what is behind it. An entry ends with the first `:number` before
@@ -144,8 +177,9 @@ mod tests {
     use crate::model::counters::Counter;
     use proptest::prelude::*;
 
+    /// The group, the counters, and the names of those that were lost.
     #[derive(Default)]
-    struct List(String, Vec<(String, String, i64)>);
+    struct List(String, Vec<(String, String, i64)>, Vec<String>);
 
     impl CounterSink for List {
         fn group(&mut self, name: &str) {
@@ -154,11 +188,18 @@ mod tests {
         fn counter(&mut self, name: &str, value: i64) {
             self.1.push((self.0.clone(), name.to_owned(), value));
         }
+        fn lost(&mut self, name: &str) {
+            self.2.push(name.to_owned());
+        }
+        fn lost_rest(&mut self) {
+            self.2.push("*".to_owned());
+        }
     }
 
-    fn all(text: &str) -> (bool, Vec<(String, String, i64)>) {
+    fn all(text: &str) -> (Vec<String>, Vec<(String, String, i64)>) {
         let mut list = List::default();
-        (read(text, &mut list), list.1)
+        read(text, &mut list);
+        (list.2, list.1)
     }
 
     fn entry(group: &str, name: &str, value: i64) -> (String, String, i64) {
@@ -170,8 +211,8 @@ mod tests {
         let text =
             r"{(g\(1\))(G)[(A\[id\]:x)(a)(10)][(B\\\{\})(Physical memory \(bytes\) snapshot)(-1)]}{(h)(h)}";
         let expected = vec![entry("g(1)", "A[id]:x", 10), entry("g(1)", r"B\{}", -1)];
-        assert_eq!(all(text), (true, expected));
-        assert_eq!(all(""), (true, vec![]));
+        assert_eq!(all(text), (vec![], expected));
+        assert_eq!(all(""), (vec![], vec![]));
     }
 
     #[test]
@@ -185,21 +226,23 @@ mod tests {
             entry("org.x.Y$Z", "a, b:c", 7),
             entry("", "nogroup", 1),
         ];
-        assert_eq!(all(text), (true, expected));
+        assert_eq!(all(text), (vec![], expected));
     }
 
     #[test]
     fn damaged_counters_keep_what_was_read() {
-        for (text, count) in [
-            ("{(g)(g)[(a)(a)(1)][(b)(b)(x)][(c)(c)(3)]}", 2),
-            ("{(g)(g)[(a)(a)(1)][(b)(b)", 1),
-            ("{(g)(g)[(a)(a)(1)]", 1),
-            ("{(g)", 0),
-            ("g.a:1,g.b:", 1),
-            ("garbage", 0),
+        for (text, count, lost) in [
+            ("{(g)(g)[(a)(a)(1)][(b)(b)(x)][(c)(c)(3)]}", 2, "b"),
+            ("{(g)(g)[(a)(a)(1)][(b)(b)(99999999999999999999)]}", 1, "b"),
+            ("{(g)(g)[(a)(a)(1)][(b)(b)", 1, "*"),
+            ("{(g)(g)[(a)(a)(1)]", 1, "*"),
+            ("{(g)", 0, "*"),
+            ("g.a:1,g.b:", 1, "*"),
+            ("garbage", 0, "*"),
+            ("File Systems.a:1,File Systems.b:x,File Systems.c:,File Systems.d:2", 2, "b c"),
         ] {
-            let (all_read, list) = all(text);
-            assert_eq!((all_read, list.len()), (false, count), "{text}");
+            let (all_lost, list) = all(text);
+            assert_eq!((all_lost.join(" "), list.len()), (lost.to_owned(), count), "{text}");
         }
     }
 
@@ -212,7 +255,8 @@ mod tests {
         for text in texts {
             let (mut names, mut strings) = (CounterNames::default(), Interner::default());
             let mut set = CounterSet::default();
-            assert!(read(text, &mut Recorder::new(&mut names, &mut strings, &mut set)));
+            read(text, &mut Recorder::new(&mut names, &mut strings, &mut set));
+            assert!(!set.is_damaged());
             assert_eq!(set.get(Counter::SpilledRecords), Some(7), "{text}");
             assert!(set.others.is_empty());
         }
@@ -246,7 +290,7 @@ mod tests {
                 }
                 text += "}";
             }
-            prop_assert_eq!(all(&text), (true, expected));
+            prop_assert_eq!(all(&text), (vec![], expected));
         }
 
         #[test]

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::lexer::Record;
-use crate::parse::event::{EventFields, EventKind};
+use crate::parse::event::{EventFields, EventKind, Unread};
 use crate::parse::hosts::host_and_rack;
 use crate::parse::problem::{Position, Problems};
 
@@ -23,6 +23,8 @@ pub struct Event<'r> {
     pub map_counters: Option<&'r str>,
     /// The text of `REDUCE_COUNTERS`.
     pub reduce_counters: Option<&'r str>,
+    /// Numbers that are none.
+    pub unread: Unread,
 }
 
 /// The event behind a record; `None` for records that tell nothing about a job or its tasks.
@@ -36,11 +38,12 @@ pub fn to_event<'r>(record: &'r Record<'_>, at: Position, problems: &mut Problem
         counters: None,
         map_counters: None,
         reduce_counters: None,
+        unread: Unread::default(),
     };
     for (key, value) in &record.fields {
         if !value.trim().is_empty() {
             set_text(&mut event, key, value);
-            set_number(&mut event.fields, key, value, at, problems);
+            set_number(&mut event, key, value, at, problems);
         }
     }
     event.kind = match record.kind {
@@ -119,7 +122,8 @@ fn set_host<'r>(fields: &mut EventFields<'r>, text: &'r str) {
     fields.rack = rack.map(Cow::Borrowed);
 }
 
-fn set_number(fields: &mut EventFields<'_>, key: &str, value: &str, at: Position, problems: &mut Problems) {
+fn set_number(event: &mut Event<'_>, key: &str, value: &str, at: Position, problems: &mut Problems) {
+    let fields = &mut event.fields;
     let slot = match key {
         "SUBMIT_TIME" => &mut fields.submit_time,
         "LAUNCH_TIME" => &mut fields.launch_time,
@@ -133,6 +137,11 @@ fn set_number(fields: &mut EventFields<'_>, key: &str, value: &str, at: Position
     };
     *slot = value.trim().parse().ok();
     if slot.is_none() {
+        if key.starts_with("TOTAL_") {
+            event.unread.task_count = true;
+        } else {
+            event.unread.time = true;
+        }
         problems.warn("bad-number", Some(at), || {
             let shown: String = value.chars().take(40).collect();
             format!("{key} should be a whole number and is \"{shown}\"; it counts as unknown")

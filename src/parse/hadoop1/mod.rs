@@ -21,7 +21,7 @@ use super::build::{Clocks, HistoryBuilder};
 use super::event::{EventKind, EventPayload};
 use super::problem::{Level, Position, Problems};
 use crate::input::window::ByteWindow;
-use crate::limits::Limits;
+use crate::limits::{self, Limits};
 use crate::model::conf::Conf;
 use crate::model::counters::CounterSet;
 
@@ -89,17 +89,23 @@ impl Visitor for Jobs {
             });
             return;
         }
-        let Some(mut event) = to_event(record, at, &mut self.problems) else { return };
+        let mut problems = Problems::default();
+        let Some(mut event) = to_event(record, at, &mut problems) else {
+            self.problems.merge(problems);
+            return;
+        };
         let Some(index) = self.job(at, events::job_key(&event.fields)) else { return };
         let Some(job) = self.list.get_mut(index) else { return };
+        job.builder.problems().merge(problems);
         self.payload.clear();
+        self.payload.unread = event.unread;
         let texts = [
             (event.counters, &mut self.payload.counters),
             (event.map_counters, &mut self.payload.map_counters),
             (event.reduce_counters, &mut self.payload.reduce_counters),
         ];
         for (text, set) in texts {
-            read_counters(text, &mut job.builder, set, at, &mut self.problems);
+            read_counters(text, &mut job.builder, set);
         }
         // A history that lost its start has no record of type `Job` in front of its tasks.
         event.fields.job_id.get_or_insert(Cow::Borrowed(&job.id));
@@ -158,6 +164,9 @@ impl Jobs {
             if let Some(option) = ending.limit.filter(|_| !job.ended) {
                 job.builder.reach_limit(option);
             }
+            if ending.too_long {
+                job.builder.reach_limit(limits::LINE);
+            }
             let (application, found) = job.builder.finish(ending.cut && !job.ended);
             applications.push(application);
             problems.merge(found);
@@ -166,19 +175,10 @@ impl Jobs {
     }
 }
 
-fn read_counters(
-    text: Option<&str>,
-    builder: &mut HistoryBuilder,
-    set: &mut CounterSet,
-    at: Position,
-    problems: &mut Problems,
-) {
-    let Some(text) = text else { return };
-    let (names, strings) = builder.counter_names();
-    if !counters::read(text, &mut counters::Recorder::new(names, strings, set)) {
-        problems.warn("bad-counters", Some(at), || {
-            "counters could not be read to their end; the ones before the damage are used".to_owned()
-        });
+fn read_counters(text: Option<&str>, builder: &mut HistoryBuilder, set: &mut CounterSet) {
+    if let Some(text) = text {
+        let (names, strings) = builder.counter_names();
+        counters::read(text, &mut counters::Recorder::new(names, strings, set));
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Ending {
     pub cut: bool,
     /// The option of the limit that ended the reading.
     pub limit: Option<&'static str>,
+    /// Whether a line, or the lines of a record, were passed over for their length.
+    pub too_long: bool,
 }
 
 /// Reads a source to its end.
@@ -179,6 +181,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
 
     fn continue_record(&mut self, bytes: &[u8], terminated: bool) {
         if self.pending.len() + bytes.len() >= self.max_len {
+            self.ending.too_long = true;
             self.break_off();
             self.skipping = true;
             return;
@@ -220,6 +223,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
             self.break_off();
         }
         self.skipping = true;
+        self.ending.too_long = true;
         self.ending
             .problems
             .warn("line-too-long", Some(Position::Line(number)), || too_long("a line", &self.limits));

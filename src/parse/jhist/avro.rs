@@ -141,7 +141,7 @@ impl History<'_> {
 
     fn too_large(&mut self, offset: u64) -> bool {
         let (events, most) = (self.events, Bytes::new(self.max_event_len as u64));
-        self.builder.reach_limit("--max-line");
+        self.builder.reach_limit(limits::LINE);
         self.builder.problems().warn(limits::REACHED, Some(Position::Byte(offset)), || {
             format!(
                 "an event is larger than {most}; binary histories have no marks to go on from, so only the {events} \

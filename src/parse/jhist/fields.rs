@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::model::counters::CounterSet;
-use crate::parse::event::{EventFields, EventPayload};
+use crate::parse::event::{EventFields, EventPayload, Unread};
 
 /// A place for a field's value in [`EventFields`] or [`EventPayload`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -91,15 +91,15 @@ pub fn slot(field: &str) -> Option<Slot> {
     })
 }
 
-/// Stores a text. Slots for integers and flags take it where it spells one; others ignore it.
-pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>) {
+/// Stores a text. Slots for integers and flags take it where it spells one; others ignore it. Whether it was of use.
+pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>) -> bool {
     let place = match slot {
         Slot::JobId => &mut fields.job_id,
         Slot::TaskId => &mut fields.task_id,
         Slot::AttemptId => &mut fields.attempt_id,
         Slot::TaskType => &mut fields.task_type,
         Slot::Status => &mut fields.status,
-        Slot::Tracker if fields.host.is_some() => return,
+        Slot::Tracker if fields.host.is_some() => return true,
         Slot::Host | Slot::Tracker => &mut fields.host,
         Slot::Rack => &mut fields.rack,
         Slot::Error => &mut fields.error,
@@ -112,19 +112,19 @@ pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>
         Slot::User => &mut fields.user,
         Slot::Queue => &mut fields.queue,
         _ => {
-            match (text.parse::<i64>(), text.parse::<bool>()) {
+            return match (text.parse::<i64>(), text.parse::<bool>()) {
                 (Ok(value), _) => set_integer(fields, slot, value),
                 (_, Ok(value)) => set_flag(fields, slot, value),
-                _ => {}
-            }
-            return;
+                _ => false,
+            };
         }
     };
     *place = Some(text);
+    true
 }
 
-/// Stores an integer (times in milliseconds since 1970); slots for anything else ignore it.
-pub fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) {
+/// Stores an integer (times in milliseconds since 1970); slots for anything else ignore it. Whether it was of use.
+pub fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) -> bool {
     let place = match slot {
         Slot::SubmitTime => &mut fields.submit_time,
         Slot::LaunchTime => &mut fields.launch_time,
@@ -135,15 +135,33 @@ pub fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) {
         Slot::SortFinishTime => &mut fields.sort_finish_time,
         Slot::TotalMaps => &mut fields.total_maps,
         Slot::TotalReduces => &mut fields.total_reduces,
-        _ => return,
+        _ => return false,
     };
     *place = Some(value);
+    true
 }
 
-/// Stores a flag; slots for anything else ignore it.
-pub fn set_flag(fields: &mut EventFields<'_>, slot: Slot, value: bool) {
-    if slot == Slot::Uberized {
+/// Stores a flag; slots for anything else ignore it. Whether it was of use.
+pub fn set_flag(fields: &mut EventFields<'_>, slot: Slot, value: bool) -> bool {
+    let taken = slot == Slot::Uberized;
+    if taken {
         fields.uberized = Some(value);
+    }
+    taken
+}
+
+/// Notes a value that its slot could not take, where the slot is one for numbers.
+pub fn lose(unread: &mut Unread, slot: Slot) {
+    match slot {
+        Slot::SubmitTime
+        | Slot::LaunchTime
+        | Slot::StartTime
+        | Slot::FinishTime
+        | Slot::MapFinishTime
+        | Slot::ShuffleFinishTime
+        | Slot::SortFinishTime => unread.time = true,
+        Slot::TotalMaps | Slot::TotalReduces => unread.task_count = true,
+        _ => {}
     }
 }
 
@@ -210,6 +228,22 @@ mod tests {
         set_flag(&mut fields, Slot::TotalMaps, true);
         assert_eq!((fields.finish_time, fields.uberized), (Some(1300), Some(true)));
         assert_eq!((fields.start_time, fields.job_name, fields.total_maps), (None, None, None));
+    }
+
+    #[test]
+    fn what_a_slot_cannot_take_is_lost_where_it_is_a_number() {
+        let (mut fields, mut unread) = (EventFields::default(), Unread::default());
+        assert!(!set_text(&mut fields, Slot::StartTime, "noon".into()));
+        assert!(!set_flag(&mut fields, Slot::TotalMaps, true) && !set_integer(&mut fields, Slot::JobName, 7));
+        assert!(
+            set_text(&mut fields, Slot::TotalMaps, "7".into()) && set_flag(&mut fields, Slot::Uberized, true)
+        );
+        lose(&mut unread, Slot::JobName);
+        assert_eq!(unread, Unread::default());
+        lose(&mut unread, Slot::SortFinishTime);
+        assert_eq!(unread, Unread { time: true, task_count: false });
+        lose(&mut unread, Slot::TotalReduces);
+        assert!(unread.task_count);
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
             Ok(NextLine::Line(line)) => line,
             Ok(NextLine::TooLong { number }) => {
                 reader.builder.lose_event();
+                reader.builder.reach_limit(limits::LINE);
                 let at = Some(Position::Line(number));
                 reader.builder.problems().warn("line-too-long", at, || too_long("a line", limits));
                 continue;
@@ -207,42 +208,44 @@ impl<'a> Decoder<'a, '_> {
 
     /// The value of a known field without a union branch around it, unless it is counters.
     fn leaf(&mut self, cursor: &mut Cursor<'a>, slot: Slot, wrappers: usize) -> Scan<()> {
-        match cursor.peek().ok_or(Unexpected)? {
-            b'"' => {
-                let text = cursor.string()?.text();
-                fields::set_text(&mut self.fields, slot, text);
-                Ok(())
-            }
-            b'-' | b'0'..=b'9' => {
-                match cursor.integer_in_range()? {
-                    Some(value) => fields::set_integer(&mut self.fields, slot, value),
-                    None => self.payload.unreadable_number = true,
-                }
-                Ok(())
-            }
+        let taken = match cursor.peek().ok_or(Unexpected)? {
+            b'"' => fields::set_text(&mut self.fields, slot, cursor.string()?.text()),
+            b'-' | b'0'..=b'9' => cursor
+                .integer_in_range()?
+                .is_some_and(|value| fields::set_integer(&mut self.fields, slot, value)),
             b't' => {
-                fields::set_flag(&mut self.fields, slot, true);
-                cursor.literal(b"true")
+                cursor.literal(b"true")?;
+                fields::set_flag(&mut self.fields, slot, true)
             }
             b'f' => {
-                fields::set_flag(&mut self.fields, slot, false);
-                cursor.literal(b"false")
+                cursor.literal(b"false")?;
+                fields::set_flag(&mut self.fields, slot, false)
             }
-            b'n' => cursor.literal(b"null"),
-            b'[' => match fields::splits(self.payload, slot) {
-                Some(array) => integers(cursor, array),
-                None => cursor.skip_value(),
-            },
+            b'n' => {
+                cursor.literal(b"null")?;
+                false
+            }
+            b'[' => {
+                if let Some(array) = fields::splits(self.payload, slot) {
+                    return integers(cursor, array);
+                }
+                cursor.skip_value()?;
+                false
+            }
             b'{' => match fields::counters(self.payload, slot) {
                 Some(set) => {
                     let mut reader =
                         CounterReader { names: self.names, strings: self.strings, set, whole: 0 };
-                    reader.read(cursor, wrappers)
+                    return reader.read(cursor, wrappers);
                 }
-                None => Err(Unexpected),
+                None => return Err(Unexpected),
             },
-            _ => Err(Unexpected),
+            _ => return Err(Unexpected),
+        };
+        if !taken {
+            fields::lose(&mut self.payload.unread, slot);
         }
+        Ok(())
     }
 }
 
@@ -260,7 +263,7 @@ impl CounterReader<'_> {
     fn read(&mut self, cursor: &mut Cursor<'_>, wrappers: usize) -> Scan<()> {
         let bytes = cursor.rest();
         // An event that has its counters twice is none of Hadoop's.
-        let alone = self.set.is_empty() && !self.set.has_unreadable;
+        let alone = self.set.is_empty();
         if alone && let Some(len) = self.names.known().read::<Integer>(0, bytes, self.set) {
             cursor.skip(len);
             return Ok(());
@@ -308,7 +311,7 @@ impl CounterReader<'_> {
         }
         self.names.known().trace().irregular();
         let Some(group) = group else {
-            self.set.has_unreadable = true;
+            self.set.lose_nameless();
             return Ok(());
         };
         let mut counts = without_name.into_iter();
@@ -334,7 +337,7 @@ impl CounterReader<'_> {
                 b"value" => {
                     value = match cursor.peek() {
                         Some(b'"') => cursor.string()?.text().parse().ok(),
-                        _ => cursor.integer_in_range()?,
+                        _ => cursor.integer_or_skip()?,
                     };
                 }
                 _ => cursor.skip_value()?,
@@ -345,7 +348,8 @@ impl CounterReader<'_> {
             (Some(name), Some(value)) => {
                 self.names.record(group, &name.text(), value, self.set, self.strings);
             }
-            _ => self.set.has_unreadable = true,
+            (Some(name), None) => self.names.lose(group, &name.text(), self.set, self.strings),
+            (None, _) => self.set.lose_nameless(),
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::numbered::Numbered;
 use super::storage::Storage;
 use super::strings::{Local, Strings};
 use super::verify::Sums;
-use crate::limits::Limits;
+use crate::limits::{self, Limits};
 use crate::model::conf::Property;
 use crate::model::counters::Counter;
 use crate::model::spark::{
@@ -90,7 +90,7 @@ pub(super) struct StageRecord {
     pub(super) sums: Sums,
     pub(super) submitted: bool,
     pub(super) completed: bool,
-    /// Whether it announced more tasks than a stage can have, or fewer than none.
+    /// Whether it announced a number of tasks that is none, or that no stage can have.
     pub(super) impossible_tasks: bool,
 }
 
@@ -116,9 +116,28 @@ pub(super) struct Seen {
     /// The first of them, and the id of its task.
     pub(super) first_unread: Option<(Counter, Option<i64>)>,
     /// Things that were passed over because there were as many of their kind as the limits allow.
-    pub(super) beyond_limit: u64,
+    pub(super) beyond_limit: BeyondLimit,
     /// Sizes of cached blocks that cannot be read.
     pub(super) unreadable_blocks: u64,
+    /// Block managers whose memory cannot be read.
+    pub(super) unreadable_managers: u64,
+    /// Ends of tasks for reasons that are not Spark's.
+    pub(super) unknown_reasons: u64,
+    /// Those of them that nothing else in the event decides.
+    pub(super) undecided_ends: u64,
+}
+
+/// How much of each kind was passed over because of a limit.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct BeyondLimit {
+    /// Attempts of tasks.
+    pub(super) attempts: u64,
+    /// Blocks that executors cache.
+    pub(super) blocks: u64,
+    /// Values of the driver's metrics.
+    pub(super) driver_values: u64,
+    /// Stages, jobs, executors, queries and the like.
+    pub(super) others: u64,
 }
 
 /// Where in the log an event stands.
@@ -235,6 +254,7 @@ impl Builder {
                 }
                 What::TooLong => {
                     self.spark.gaps.unread += 1;
+                    self.limit.get_or_insert(limits::LINE);
                     let at = Some(Position::Line(place.line));
                     problems.warn("line-too-long", at, || too_long("a line", &self.limits));
                     continue;
@@ -268,7 +288,8 @@ impl Builder {
             problems.warn("malformed-event", position, || {
                 "the line is no event of Spark and was passed over; what it tells is missing".to_owned()
             });
-        } else if !self.seen.application_end {
+        } else {
+            self.spark.gaps.cut_behind_the_end |= self.seen.application_end;
             problems.warn("truncated", position, || {
                 "the log ends in the middle of an event; what comes before was used".to_owned()
             });
@@ -397,7 +418,7 @@ impl Builder {
     /// The place of one more thing of a kind; `None` where the limit is reached, which is noted.
     fn new_place(&mut self, held: usize) -> Option<usize> {
         let room = self.limits.has_room_beside_tasks(held);
-        self.seen.beyond_limit += u64::from(!room);
+        self.seen.beyond_limit.others += u64::from(!room);
         room.then_some(held)
     }
 

@@ -118,6 +118,7 @@ pub(super) struct StageInfo {
     pub(super) id: Option<i64>,
     pub(super) attempt: Option<i64>,
     pub(super) name: Option<String>,
+    /// Negative where it cannot be read.
     pub(super) tasks: Option<i64>,
     pub(super) rdds: Vec<RddInfo>,
     pub(super) parents: Vec<i64>,

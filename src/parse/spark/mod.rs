@@ -18,6 +18,7 @@ mod task;
 mod task_metrics;
 mod task_shape;
 mod twice_told;
+mod unread;
 mod verify;
 
 pub use feed::Feed;
@@ -171,15 +172,14 @@ fn read_part(
         let position = Some(Position::Line(lines + 1));
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
         let code = if cut { "truncated" } else { limits::code_of(&error, "damaged") };
-        if !(cut && builder.seen.application_end) {
-            match limits::behind(&error) {
-                Some(reached) => builder.limit = Some(reached.option()),
-                None => builder.spark.gaps.unread += u64::from(!cut),
-            }
-            problems.warn(code, position, || {
-                format!("the log cannot be read to its end: {error}; what comes before was used")
-            });
+        builder.spark.gaps.cut_behind_the_end |= cut && builder.seen.application_end;
+        match limits::behind(&error) {
+            Some(reached) => builder.limit = Some(reached.option()),
+            None => builder.spark.gaps.unread += u64::from(!cut),
         }
+        problems.warn(code, position, || {
+            format!("the log cannot be read to its end: {error}; what comes before was used")
+        });
     }
 }
 

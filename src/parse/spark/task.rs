@@ -29,6 +29,8 @@ pub(super) struct TaskEnd {
     pub(super) stage_attempt: Option<i64>,
     pub(super) info: TaskInfo,
     pub(super) reason: Option<EndReason>,
+    /// Whether there is a reason, and it is none of Spark's.
+    pub(super) unknown_reason: bool,
     /// The task had succeeded; what it wrote was lost, so its work is done again.
     pub(super) resubmitted: bool,
     pub(super) message: Option<Local>,
@@ -183,6 +185,19 @@ pub(super) fn locality(text: &[u8]) -> Option<Locality> {
     }
 }
 
+/// The words of Spark (`JsonProtocol.taskEndReasonFromJson`).
+const REASONS: [(&str, EndReason); 9] = [
+    ("Success", EndReason::Success),
+    ("Resubmitted", EndReason::Other),
+    ("FetchFailed", EndReason::FetchFailed),
+    ("ExceptionFailure", EndReason::Exception),
+    ("TaskResultLost", EndReason::ResultLost),
+    ("TaskKilled", EndReason::Killed),
+    ("TaskCommitDenied", EndReason::CommitDenied),
+    ("ExecutorLostFailure", EndReason::ExecutorLost),
+    ("UnknownReason", EndReason::Other),
+];
+
 /// "Task End Reason": its kind, and for a failure the first line of what it says.
 fn reason(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> Scan<()> {
     if cursor.literal(b"{\"Reason\":\"Success\"}").is_ok() {
@@ -216,18 +231,15 @@ fn reason(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> 
     let described = [class.as_deref(), description.as_deref()];
     let says = |what: &str| described.into_iter().flatten().any(|text| text.contains(what));
     end.resubmitted = kind.as_deref() == Some("Resubmitted");
-    end.reason = kind.as_deref().map(|kind| match kind {
-        "Success" => EndReason::Success,
-        "FetchFailed" => EndReason::FetchFailed,
+    let known = REASONS.iter().find(|(word, _)| kind.as_deref() == Some(word)).map(|&(_, reason)| reason);
+    end.reason = known.map(|reason| match reason {
+        EndReason::Success | EndReason::FetchFailed => reason,
         _ if says("memory limits") || says("exceeding physical memory") => EndReason::ContainerOverMemory,
-        "ExecutorLostFailure" => EndReason::ExecutorLost,
+        EndReason::ExecutorLost => reason,
         _ if says("OutOfMemoryError") || says("SparkOutOfMemoryError") => EndReason::OutOfMemory,
-        "ExceptionFailure" => EndReason::Exception,
-        "TaskKilled" => EndReason::Killed,
-        "TaskCommitDenied" => EndReason::CommitDenied,
-        "TaskResultLost" => EndReason::ResultLost,
-        _ => EndReason::Other,
+        _ => reason,
     });
+    end.unknown_reason = known.is_none();
     if end.reason != Some(EndReason::Success) {
         let text = message(class.as_deref(), description.as_deref());
         end.message = text.or(kind).and_then(|text| strings.intern(&text));
@@ -260,19 +272,23 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
     });
     static REFERENCES: LazyLock<Vec<&'static [u8]>> =
         LazyLock::new(|| KEYS.iter().map(Vec::as_slice).collect());
-    let mut never_polled = false;
     let mut read = Peaks::default();
+    if !matches!(cursor.peek(), Some(b'{' | b'n')) {
+        (0..ExecutorMetric::COUNT).for_each(|place| read.lose_at(place));
+    }
+    let (mut never_polled, mut any_polled) = (false, false);
     cursor.members(&REFERENCES, |key, cursor| {
         let value = cursor.integer_or_skip()?;
-        never_polled |= key == ExecutorMetric::JvmHeapMemory as usize && value.is_some_and(|value| value < 0);
-        match value.filter(|value| *value <= MOST_OF_A_COUNTER) {
+        never_polled |= key == ExecutorMetric::JvmHeapMemory as usize && value == Some(-1);
+        any_polled |= value.is_some_and(|value| value > 0);
+        match value.filter(|value| (0..=MOST_OF_A_COUNTER).contains(value)) {
             Some(value) => read.raise_at(key, value),
             None => read.lose_at(key),
         }
         Ok(())
     })?;
     // Spark marks metrics that were never polled by a heap of −1; the zeros beside it mean nothing.
-    if !never_polled {
+    if !never_polled || any_polled {
         peaks.raise_all(&read);
     }
     Ok(())

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::{Builder, Seen};
+use super::build::{BeyondLimit, Builder, Seen};
 use super::event::InternalMetric;
 use crate::limits::{self, Remainder};
 use crate::model::Status;
 use crate::model::counters::Counter;
 use crate::model::spark::{JobResult, StageStatus};
-use crate::model::table::{Attempts, Outcome};
+use crate::model::table::{Attempts, Outcome, TaskGroup, TimePoint};
 use crate::parse::problem::{Level, Problems};
 
 /// Spark's own sums over the tasks of a stage, as its end tells them.
@@ -82,13 +82,26 @@ fn moments_of_application(builder: &mut Builder, problems: &mut Problems) {
 }
 
 fn limit(builder: &mut Builder, problems: &mut Problems) {
-    if builder.seen.beyond_limit > 0 {
-        builder.limit.get_or_insert("--max-tasks");
+    let BeyondLimit { attempts, blocks, driver_values, others } = builder.seen.beyond_limit;
+    if attempts + driver_values + others > 0 {
+        builder.limit.get_or_insert(limits::TASKS);
+    }
+    // Without some of the blocks only the memory that executors store in is unknown.
+    builder.spark.gaps.blocks_beyond_limit = blocks > 0;
+    if attempts + driver_values + others + blocks > 0 {
         let most = builder.limits.tasks.unwrap_or_default();
+        let kinds = [
+            (attempts, format!("more than {most} tasks or attempts")),
+            (blocks, format!("more than {most} cached blocks")),
+            (driver_values, format!("more than {most} values of the driver's metrics")),
+            (others, "too many stages, jobs, executors or queries".to_owned()),
+        ];
+        let kinds: Vec<String> =
+            kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
         problems.warn(limits::REACHED, None, || {
             format!(
-                "it has more than {most} tasks, attempts, cached blocks or values of the driver's metrics, or too many \
-                 stages, jobs, executors or queries; what is beyond was passed over (--max-tasks allows more)"
+                "it has {}; what is beyond was passed over (--max-tasks allows more)",
+                kinds.join(" and ")
             )
         });
     }
@@ -106,16 +119,24 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
         *attempts_of_stage.entry(record.stage.id.stage).or_default() += 1;
     }
     let (mut unfinished, mut superfluous, mut never_shown, mut disagree, mut lost) = (0, 0, 0, 0, 0);
+    // Tasks and attempts that ended, nobody knows how.
+    let (mut undecided, mut undecided_copies) = (0, 0);
     for record in &builder.stages {
         let group = &record.group;
         unfinished += group.count_tasks(Outcome::Unfinished);
-        superfluous += (0..group.attempts.len())
-            .filter(|&row| group.attempts.outcome(row) == Outcome::Unfinished)
-            .filter(|&row| {
-                let task = group.attempts.task(row);
-                task.is_some_and(|task| group.tasks.outcome(task) == Outcome::Succeeded)
-            })
-            .count() as u64;
+        let open =
+            (0..group.attempts.len()).filter(|&row| group.attempts.outcome(row) == Outcome::Unfinished);
+        let copies = open.filter(|&row| {
+            let task = group.attempts.task(row);
+            task.is_some_and(|task| group.tasks.outcome(task) == Outcome::Succeeded)
+        });
+        for row in copies {
+            superfluous += 1;
+            undecided_copies += u64::from(group.attempts.time(row, TimePoint::Finish).is_some());
+        }
+        if builder.seen.undecided_ends > 0 {
+            undecided += tasks_with_unknown_ends(group);
+        }
         let is_only_attempt = attempts_of_stage.get(&record.stage.id.stage) == Some(&1);
         if record.stage.status == StageStatus::Complete && is_only_attempt {
             // A later attempt of a stage may leave tasks to an earlier one.
@@ -138,14 +159,14 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
     say(
         warning,
         "task-ends-missing",
-        unfinished,
+        unfinished - undecided,
         "task was started and has no end in the log",
         "tasks were started and have no end in the log",
     );
     say(
         warning,
         "attempt-ends-missing",
-        superfluous,
+        superfluous - undecided_copies,
         "attempt has no end in the log, though its task was done by another one",
         "attempts have no end in the log, though their tasks were done by others",
     );
@@ -193,55 +214,26 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
     );
     gaps.unread += lost + builder.seen.unusable_tasks;
     gaps.counters += builder.seen.impossible_counters;
-    unread_numbers(builder, problems);
+    super::unread::verify(builder, problems);
 }
 
-/// What the log calls a counter.
-const fn spark_name(counter: Counter) -> &'static str {
-    match counter {
-        Counter::GcTimeMillis => "JVM GC Time",
-        Counter::CpuMilliseconds => "Executor CPU Time",
-        counter => counter.name(),
+/// Tasks of which all attempts that are open have ended, nobody knows how.
+fn tasks_with_unknown_ends(group: &TaskGroup) -> u64 {
+    let mut running = vec![false; group.tasks.len()];
+    let mut ended = running.clone();
+    for row in 0..group.attempts.len() {
+        let is_open = group.attempts.outcome(row) == Outcome::Unfinished;
+        let has_end = group.attempts.time(row, TimePoint::Finish).is_some();
+        let list = if has_end { &mut ended } else { &mut running };
+        if let Some(slot) = group.attempts.task(row).and_then(|task| list.get_mut(task)) {
+            *slot |= is_open;
+        }
     }
-}
-
-/// Sums over what cannot be read are unknown.
-fn unread_numbers(builder: &mut Builder, problems: &mut Problems) {
-    let Seen { unread_counters, first_unread, .. } = builder.seen;
-    if let Some((counter, task)) = first_unread {
-        problems.warn("unreadable-counter", None, || {
-            let one = format!("{} of task {}", spark_name(counter), task.unwrap_or_default());
-            let what = counted(
-                unread_counters,
-                "counter of a task is no number from 0 on",
-                "counters of tasks are no numbers from 0 on",
-            );
-            let first = if unread_counters > 1 { "the first one is " } else { "" };
-            format!("{what}: {first}{one}; sums over it are unknown")
-        });
-    }
-    let executors = builder.spark.executors.iter().chain([&builder.spark.driver]);
-    let peaks: u64 = executors.map(|executor| executor.peaks.unread() as u64).sum();
-    if peaks > 0 {
-        problems.warn("unreadable-metric", None, || {
-            counted(
-                peaks,
-                "metric of an executor has a value that is no number; its peak is unknown",
-                "metrics of executors have values that are no numbers; their peaks are unknown",
-            )
-        });
-    }
-    let blocks = builder.seen.unreadable_blocks;
-    if blocks > 0 {
-        problems.warn("unreadable-block", None, || {
-            counted(
-                blocks,
-                "size of a cached block is no number from 0 on; the storage memory of its executor is unknown",
-                "sizes of cached blocks are no numbers from 0 on; the storage memory of their executors is unknown",
-            )
-        });
-    }
-    builder.spark.gaps.counters += unread_counters + peaks + blocks;
+    let tasks = ended.into_iter().zip(running).enumerate();
+    let unknown = tasks.filter(|&(task, (ended, running))| {
+        ended && !running && group.tasks.outcome(task) == Outcome::Unfinished
+    });
+    unknown.count() as u64
 }
 
 /// What the tasks of a stage add up to when its end stands in the log, beside Spark's own sums.
@@ -288,8 +280,9 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("impossible-task-count", None, || {
             counted(
                 impossible,
-                "stage announces a number of tasks that no stage can have; how many it has is unknown",
-                "stages announce numbers of tasks that no stage can have; how many they have is unknown",
+                "stage announces a number of tasks that is none, or that no stage can have; how many it has is unknown",
+                "stages announce numbers of tasks that are none, or that no stage can have; how many they have is \
+                 unknown",
             )
         });
     }

@@ -61,6 +61,10 @@ impl DefinedRule {
 
     fn judge<'w>(&'w self, mut scope: Scope<'_, 'w>) -> Said {
         let outside = Inner::default();
+        if !scope.judged.any_unread(scope.app).and(self.reads).is_empty() {
+            let why = scope.app.unread_counters(|kind| self.reads(kind));
+            return Said::NotEvaluated(why.unwrap_or_default());
+        }
         match self.when.as_ref().map(|when| when.flag(&scope, outside)) {
             None | Some(Ok(true)) => {}
             Some(Ok(false)) => return Said::NotMeant,

@@ -8,6 +8,7 @@ use super::node::Node;
 use super::template::Template;
 use super::unit::Type;
 use crate::model::Engine;
+use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
 use crate::rules::Scope;
 use crate::rules::yaml::Span;
@@ -35,6 +36,7 @@ pub struct DefinedRule {
     /// The applications that it is for, by the scope of the document that defines it.
     pub(crate) only_for: Scope,
     pub(super) rests_on: Vec<Facet>,
+    pub(super) reads: CounterMask,
 }
 
 /// A value by its name.

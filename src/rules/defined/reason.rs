@@ -11,7 +11,9 @@ use super::names::{
 };
 use super::node::Node;
 use super::scope::{Judged, Scope};
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Facet;
+use crate::model::table::TaskKind;
 
 /// Why `what` is unknown.
 #[must_use]
@@ -91,6 +93,23 @@ impl DefinedRule {
         &self.rests_on
     }
 
+    /// The counters of tasks of this kind that the expressions read.
+    #[must_use]
+    pub fn reads(&self, kind: TaskKind) -> CounterMask {
+        let judges = match self.over {
+            Over::Map => kind == TaskKind::Map,
+            Over::Reduce => kind == TaskKind::Reduce,
+            Over::Application | Over::Stage | Over::Executor => true,
+        };
+        if judges { self.reads } else { CounterMask::NONE }
+    }
+
+    pub(super) fn find_counters(&self) -> CounterMask {
+        let mut counters = CounterMask::NONE;
+        self.nodes().for_each(|node| read(node, &mut counters));
+        counters
+    }
+
     pub(super) fn find_facets(&self) -> Vec<Facet> {
         let mut facets = Vec::new();
         match self.over {
@@ -126,7 +145,7 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
             | AppField::IdleRatio => facets.extend([Facet::Tasks, Facet::Executors, Facet::End]),
             _ => {}
         },
-        Node::Row(field) | Node::Subject(field) => facets.push(facet(*field)),
+        Node::Row(field) | Node::Subject(field) => facets.extend(behind(*field)),
         Node::Aggregate(of) => facets.push(match of.rows {
             // What is told of executors are sums over tasks, unless a fact says otherwise.
             Rows::Tasks | Rows::Attempts | Rows::Executors => Facet::Tasks,
@@ -138,15 +157,68 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
     node.parts(&mut |part| used(part, facets));
 }
 
-const fn facet(field: RowField) -> Facet {
+fn read(node: &Node, counters: &mut CounterMask) {
+    if let Node::Row(field) | Node::Subject(field) = node {
+        counters.insert_all(CounterMask::of(counters_behind(*field)));
+    }
+    node.parts(&mut |part| read(part, counters));
+}
+
+/// The counters that a fact is made of.
+fn counters_behind(field: RowField) -> &'static [Counter] {
+    match field {
+        RowField::Attempt(AttemptField::Counter(counter)) => {
+            Counter::ALL.get(counter.index()..=counter.index()).unwrap_or_default()
+        }
+        RowField::Attempt(AttemptField::InputBytes) => {
+            const READ: [Counter; 6] = [
+                Counter::HdfsBytesRead,
+                Counter::S3BytesRead,
+                Counter::S3aBytesRead,
+                Counter::S3nBytesRead,
+                Counter::OtherFsBytesRead,
+                Counter::InputBytes,
+            ];
+            &READ
+        }
+        RowField::Attempt(AttemptField::ShuffleBytesRead) => {
+            &[Counter::ReduceShuffleBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]
+        }
+        RowField::Executor(field) => match field {
+            ExecutorField::RunTime => &[Counter::ExecutorRunTime],
+            ExecutorField::CpuTime => &[Counter::CpuMilliseconds],
+            ExecutorField::GcTime => &[Counter::GcTimeMillis],
+            ExecutorField::InputBytes => &[Counter::InputBytes],
+            ExecutorField::OutputBytes => &[Counter::OutputBytes],
+            ExecutorField::ShuffleBytesRead => {
+                &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]
+            }
+            ExecutorField::ShuffleBytesWritten => &[Counter::ShuffleBytesWritten],
+            ExecutorField::MemoryBytesSpilled => &[Counter::MemoryBytesSpilled],
+            ExecutorField::DiskBytesSpilled => &[Counter::DiskBytesSpilled],
+            _ => &[],
+        },
+        _ => &[],
+    }
+}
+
+fn behind(field: RowField) -> &'static [Facet] {
     match field {
         RowField::Attempt(AttemptField::Executor)
-        | RowField::Executor(
-            ExecutorField::Cores | ExecutorField::Host | ExecutorField::Lost | ExecutorField::StorageMemory,
-        ) => Facet::Executors,
-        RowField::Attempt(_) | RowField::Executor(_) => Facet::Tasks,
-        RowField::Stage(_) => Facet::Stages,
-        RowField::Job(_) => Facet::Jobs,
+        | RowField::Executor(ExecutorField::Cores | ExecutorField::Host | ExecutorField::Lost) => {
+            &[Facet::Executors]
+        }
+        RowField::Executor(ExecutorField::StorageMemory) => &[Facet::Executors, Facet::ExecutorMetrics],
+        RowField::Executor(
+            ExecutorField::PeakStorage
+            | ExecutorField::PeakHeap
+            | ExecutorField::PeakUnified
+            | ExecutorField::PeakResident
+            | ExecutorField::Peak(_),
+        ) => &[Facet::Tasks, Facet::ExecutorMetrics],
+        RowField::Attempt(_) | RowField::Executor(_) => &[Facet::Tasks],
+        RowField::Stage(_) => &[Facet::Stages],
+        RowField::Job(_) => &[Facet::Jobs],
     }
 }
 

@@ -8,6 +8,7 @@ use super::names::Rows;
 use crate::finding::Subject;
 use crate::metrics::Metrics;
 use crate::model::Application;
+use crate::model::counters::CounterMask;
 use crate::model::spark::{Executor, Job, Spark, Stage};
 use crate::model::table::{TaskGroup, TaskKind};
 
@@ -69,6 +70,17 @@ impl<'a> Judged<'a> {
             Self::Tasks(group) | Self::Stage(_, group) => std::slice::from_ref(group),
             Self::Executor(_) => &[],
         }
+    }
+
+    /// The counters of its tasks that cannot be read.
+    #[must_use]
+    pub(super) fn any_unread(self, app: &Application) -> CounterMask {
+        let mut unread = CounterMask::NONE;
+        match self {
+            Self::Executor(executor) => unread.insert_all(executor.totals.unread),
+            _ => self.groups(app).iter().for_each(|group| unread.insert_all(group.attempts.any_unread())),
+        }
+        unread
     }
 
     /// How many tasks it has, for the score.

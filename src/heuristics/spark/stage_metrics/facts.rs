@@ -18,7 +18,7 @@ pub(super) struct Facts<'a> {
     stage: &'a Stage,
     pub(super) tasks: u64,
     pub(super) ends: Ends,
-    /// Run time of all attempts; `None` where no attempt tells it.
+    /// Run time of all attempts; `None` where no attempt tells it, or that of one cannot be read.
     pub(super) run_time: Option<Millis>,
     /// The same, divided.
     pub(super) time_each: Option<Millis>,
@@ -28,10 +28,7 @@ impl<'a> Facts<'a> {
     /// `None` for a stage of which the log shows no task.
     pub(super) fn of(app: &'a Application, spark: &'a Spark, stage: &'a Stage, per: Share) -> Option<Self> {
         let group = app.groups.get(stage.group?)?;
-        let attempts = 0..group.attempts.len();
-        let run_time = attempts
-            .filter_map(|row| group.attempts.millis(row, Counter::ExecutorRunTime))
-            .reduce(|sum, time| sum + time);
+        let run_time = group.attempts.sum(&[Counter::ExecutorRunTime]).map(Millis::new);
         let parts = match per {
             Share::Core => cores(app, spark, group),
             Share::Executor => executors(app, spark),

@@ -7,7 +7,7 @@ use super::plan::{MAX_DEPTH, Plan, Step};
 use crate::model::Interner;
 use crate::parse::MAX_EVENT_LEN;
 use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
-use crate::parse::jhist::fields::{Slot, counters, set_flag, set_integer, set_text, splits};
+use crate::parse::jhist::fields::{Slot, counters, lose, set_flag, set_integer, set_text, splits};
 use crate::parse::known::Number;
 
 /// An event's type and size; its values are in the fields and the payload given to [`decode_event`].
@@ -127,23 +127,27 @@ impl Decoder<'_, '_> {
     }
 
     fn keep(&mut self, step: Step) -> Result<()> {
-        match step {
-            Step::Text(slot) => set_text(self.fields, slot, text(self.cursor.prefixed()?)),
-            Step::Integer(slot) => set_integer(self.fields, slot, self.cursor.long()?),
-            Step::Flag(slot) => set_flag(self.fields, slot, self.cursor.take(1)? == [1]),
+        let (slot, taken) = match step {
+            Step::Text(slot) => (slot, set_text(self.fields, slot, text(self.cursor.prefixed()?))),
+            Step::Integer(slot) => (slot, set_integer(self.fields, slot, self.cursor.long()?)),
+            Step::Flag(slot) => (slot, set_flag(self.fields, slot, self.cursor.take(1)? == [1])),
             Step::Symbol(slot, id) => {
                 let symbols = self.plan.symbols(id);
                 let index = self.cursor.choice(symbols.len(), BAD_SYMBOL)?;
                 let symbol = symbols.get(index).map(String::as_str).unwrap_or_default();
-                set_text(self.fields, slot, Cow::Borrowed(symbol));
+                (slot, set_text(self.fields, slot, Cow::Borrowed(symbol)))
             }
             Step::Split(slot) => {
                 let value = self.cursor.int()?;
                 if let Some(array) = splits(self.payload, slot) {
                     array.push(value);
                 }
+                return Ok(());
             }
-            _ => {}
+            _ => return Ok(()),
+        };
+        if !taken {
+            lose(&mut self.payload.unread, slot);
         }
         Ok(())
     }
@@ -275,10 +279,13 @@ impl Decoder<'_, '_> {
         self.value = None;
         self.names.known().trace().irregular();
         self.record(list, depth)?;
-        if let (Some(group), Some(name), Some(value)) = (self.group, self.counter, self.value)
-            && let Some(set) = counters(self.payload, self.set)
-        {
-            self.names.record(group, &text(name), value, set, self.strings);
+        let Some(set) = counters(self.payload, self.set) else { return Ok(()) };
+        match (self.group, self.counter, self.value) {
+            (Some(group), Some(name), Some(value)) => {
+                self.names.record(group, &text(name), value, set, self.strings);
+            }
+            (Some(group), Some(name), None) => self.names.lose(group, &text(name), set, self.strings),
+            _ => set.lose_nameless(),
         }
         Ok(())
     }

@@ -47,7 +47,11 @@ impl Builder {
     pub(super) fn block_manager_added(&mut self, added: &BlockManagerAdded, symbols: &Symbols<'_>) {
         let at = moment(added.at);
         self.saw(at);
-        let size = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes::new);
+        let size = |bytes: Option<i64>| {
+            let bytes = bytes.filter(|&bytes| bytes <= MOST_OF_A_COUNTER)?;
+            u64::try_from(bytes).ok().map(Bytes::new)
+        };
+        self.seen.unreadable_managers += u64::from(added.memory.is_some() && size(added.memory).is_none());
         let host = symbols.symbol(added.host);
         if let Some(executor) = self.executor(symbols.symbol(added.id)) {
             // Up to Spark 1.2 this is all that tells of an executor's beginning.
@@ -71,7 +75,7 @@ impl Builder {
             return;
         };
         let used = self.storage.note(executor, block, memory, &self.limits);
-        self.seen.beyond_limit += u64::from(used.is_none());
+        self.seen.beyond_limit.blocks += u64::from(used.is_none());
         if let Some(executor) = self.executors.get_mut(executor) {
             executor.storage.peak_used = executor.storage.peak_used.max(used);
         }

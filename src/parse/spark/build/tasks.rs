@@ -33,7 +33,7 @@ impl Builder {
             return None;
         };
         if !self.limits.has_room(self.attempts_held) {
-            self.seen.beyond_limit += 1;
+            self.seen.beyond_limit.attempts += 1;
             return None;
         }
         let stage = self.stage_place(stage)?;
@@ -78,7 +78,12 @@ impl Builder {
             return;
         }
         let finished = moment(end.info.finished);
-        attempts.set_outcome(row, outcome(end));
+        let outcome = outcome(end);
+        self.seen.unknown_reasons += u64::from(end.unknown_reason);
+        if end.unknown_reason && outcome == Outcome::Unfinished {
+            self.seen.undecided_ends += 1;
+        }
+        attempts.set_outcome(row, outcome);
         attempts.set_end_reason(row, end.reason);
         attempts.set_time(row, TimePoint::Finish, finished);
         attempts.set_time(row, TimePoint::GettingResult, moment(end.info.getting_result));
@@ -121,6 +126,7 @@ fn outcome(end: &TaskEnd) -> Outcome {
         Some(_) => Outcome::Failed,
         None if end.info.killed == Some(true) => Outcome::Killed,
         None if end.info.failed == Some(true) => Outcome::Failed,
+        None if end.unknown_reason => Outcome::Unfinished,
         None if !end.metrics.is_empty() => Outcome::Succeeded,
         None => Outcome::Unfinished,
     }

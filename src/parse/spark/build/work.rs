@@ -145,7 +145,7 @@ impl Builder {
             }
         }
         self.driver_updates_held = held;
-        self.seen.beyond_limit += beyond;
+        self.seen.beyond_limit.driver_values += beyond;
     }
 
     pub(super) fn sql_start(&mut self, start: SqlStart, symbols: &Symbols<'_>) {

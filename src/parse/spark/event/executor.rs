@@ -89,7 +89,8 @@ pub(super) fn block_manager_added(cursor: &mut Cursor<'_>, strings: &mut Strings
     cursor.members_after_first(&keys, |key, cursor| {
         match key {
             0 => (added.id, added.host) = block_manager_id(cursor, strings)?,
-            1 => added.memory = cursor.integer_or_skip()?,
+            // What cannot be read is passed on as what cannot be.
+            1 => added.memory = Some(cursor.integer_or_skip()?.unwrap_or(-1)),
             2 => added.at = cursor.integer_or_skip()?,
             3 => added.on_heap = cursor.integer_or_skip()?,
             _ => added.off_heap = cursor.integer_or_skip()?,

@@ -17,6 +17,7 @@ use super::node::Node;
 use super::parse::Mistake;
 use super::unit::Type;
 use crate::model::Engine;
+use crate::model::counters::CounterMask;
 use crate::rules::Scope;
 use crate::rules::words::nearest;
 use crate::rules::yaml::{self, Span, Spanned};
@@ -118,8 +119,10 @@ impl<'d> Reader<'d, '_> {
             examples,
             only_for: Scope::default(),
             rests_on: Vec::new(),
+            reads: CounterMask::NONE,
         };
         rule.rests_on = rule.find_facets();
+        rule.reads = rule.find_counters();
         Some(rule)
     }
 

@@ -1,0 +1,83 @@
+//! Sets of typed counters.
+
+use super::Counter;
+
+const _: () = assert!(Counter::COUNT <= u64::BITS as usize, "a counter has no bit");
+
+/// Some of the typed counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CounterMask(pub(super) u64);
+
+impl CounterMask {
+    /// The counters of Hadoop.
+    pub(super) const HADOOP: Self = Self(bit(Counter::ExecutorRunTime) - 1);
+
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// These counters.
+    #[must_use]
+    pub const fn of(counters: &[Counter]) -> Self {
+        let (mut mask, mut rest) = (0, counters);
+        while let [counter, tail @ ..] = rest {
+            mask |= bit(*counter);
+            rest = tail;
+        }
+        Self(mask)
+    }
+
+    /// The counters in both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Its counters in the order of their declaration.
+    pub fn iter(self) -> impl Iterator<Item = Counter> {
+        Counter::ALL.into_iter().filter(move |&counter| self.has(counter))
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether it holds this one.
+    #[must_use]
+    pub fn has(self, counter: Counter) -> bool {
+        self.0 & bit(counter) != 0
+    }
+
+    /// Whether it holds one of these.
+    #[must_use]
+    pub fn has_any(self, counters: &[Counter]) -> bool {
+        self.0 != 0 && counters.iter().any(|&counter| self.has(counter))
+    }
+
+    pub(crate) fn insert(&mut self, counter: Counter) {
+        self.0 |= bit(counter);
+    }
+
+    pub(crate) fn insert_all(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+pub(super) const fn bit(counter: Counter) -> u64 {
+    1 << counter.index()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_sets() {
+        let mask = CounterMask::of(&[Counter::GcTimeMillis, Counter::InputBytes]);
+        let all: Vec<Counter> = mask.iter().collect();
+        assert_eq!(all, [Counter::GcTimeMillis, Counter::InputBytes]);
+        assert_eq!(mask.and(CounterMask::of(&[Counter::InputBytes])).iter().count(), 1);
+        assert_eq!(CounterMask::of(&[]), CounterMask::NONE);
+    }
+}

@@ -18,6 +18,7 @@ pub mod pages;
 pub mod spark_count;
 pub mod spark_log;
 pub mod spark_report;
+pub mod told;
 
 use std::path::{Path, PathBuf};
 

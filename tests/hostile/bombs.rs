@@ -65,7 +65,7 @@ fn bombs_cost_their_limit_and_keep_their_beginning() {
         assert_eq!(warned, expected, "{name}: {report:#}");
         for app in apps {
             assert_eq!(app["id"], "app-1", "{name}");
-            assert_eq!(app["metrics"]["tasks"]["task"]["total_count"], 1, "{name}");
+            assert_eq!(app["phases"][0]["tasks"]["total_count"], 1, "{name}");
         }
         assert!(ran.peak_mib < 200, "{name}: {} MiB", ran.peak_mib);
     }

@@ -10,6 +10,7 @@ mod sql;
 mod stage;
 
 use super::plan::Plan;
+use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
 use crate::model::spark::{JobResult, Peaks, ResourceProfile};
 use crate::parse::reading::cut;
@@ -69,7 +70,7 @@ pub(super) enum Event {
     BlockUpdated {
         executor: Option<Local>,
         block: Option<Local>,
-        memory: Option<i64>,
+        memory: Option<BlockMemory>,
     },
     Peaks {
         executor: Option<Local>,
@@ -118,8 +119,9 @@ pub(super) struct StageInfo {
     pub(super) id: Option<i64>,
     pub(super) attempt: Option<i64>,
     pub(super) name: Option<String>,
-    /// Negative where it cannot be read.
     pub(super) tasks: Option<i64>,
+    /// Whether the number of tasks is there and is none.
+    pub(super) unread_tasks: bool,
     pub(super) rdds: Vec<RddInfo>,
     pub(super) parents: Vec<i64>,
     pub(super) submitted: Option<i64>,
@@ -167,7 +169,7 @@ pub(super) struct BlockManagerAdded {
     pub(super) id: Option<Local>,
     pub(super) host: Option<Local>,
     pub(super) at: Option<i64>,
-    pub(super) memory: Option<i64>,
+    pub(super) memory: Option<BlockMemory>,
     pub(super) on_heap: Option<i64>,
     pub(super) off_heap: Option<i64>,
 }

@@ -3,8 +3,8 @@
 use super::{Builder, Symbols, moment};
 use crate::model::Symbol;
 use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
-use crate::model::table::MOST_OF_A_COUNTER;
 use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
+use crate::parse::spark::storage::BlockMemory;
 use crate::units::Bytes;
 
 impl Builder {
@@ -47,11 +47,15 @@ impl Builder {
     pub(super) fn block_manager_added(&mut self, added: &BlockManagerAdded, symbols: &Symbols<'_>) {
         let at = moment(added.at);
         self.saw(at);
-        let size = |bytes: Option<i64>| {
-            let bytes = bytes.filter(|&bytes| bytes <= MOST_OF_A_COUNTER)?;
-            u64::try_from(bytes).ok().map(Bytes::new)
+        let size = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes::new);
+        let total = match added.memory {
+            Some(BlockMemory::Known(total)) => Some(total),
+            Some(BlockMemory::Unreadable) => {
+                self.seen.unreadable_managers += 1;
+                None
+            }
+            None => None,
         };
-        self.seen.unreadable_managers += u64::from(added.memory.is_some() && size(added.memory).is_none());
         let host = symbols.symbol(added.host);
         if let Some(executor) = self.executor(symbols.symbol(added.id)) {
             // Up to Spark 1.2 this is all that tells of an executor's beginning.
@@ -59,7 +63,7 @@ impl Builder {
             executor.host = executor.host.or(host);
             let peak_used = executor.storage.peak_used;
             executor.storage = StorageMemory {
-                total: size(added.memory),
+                total,
                 on_heap: size(added.on_heap),
                 off_heap: size(added.off_heap),
                 peak_used,
@@ -67,9 +71,8 @@ impl Builder {
         }
     }
 
-    pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: i64) {
-        let memory = u64::try_from(memory).ok().filter(|_| memory <= MOST_OF_A_COUNTER);
-        let Some(memory) = memory else {
+    pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: BlockMemory) {
+        let BlockMemory::Known(memory) = memory else {
             self.storage.lose(executor);
             self.seen.unreadable_blocks += 1;
             return;

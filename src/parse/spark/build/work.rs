@@ -84,7 +84,7 @@ impl Builder {
         let stage = &mut record.stage;
         stage.name = info.name.or(stage.name.take());
         let announced = info.tasks.filter(|tasks| (0..=MOST_TASKS).contains(tasks));
-        let impossible = info.tasks.is_some() && announced.is_none();
+        let impossible = info.unread_tasks || (info.tasks.is_some() && announced.is_none());
         stage.announced_tasks = announced.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
         stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
         stage.submitted_at = moment(info.submitted).or(stage.submitted_at);

@@ -3,6 +3,7 @@
 use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, field};
 use crate::model::spark::Peaks;
 use crate::parse::scan::{Cursor, Scan};
+use crate::parse::spark::storage::BlockMemory;
 use crate::parse::spark::strings::{Local, Strings};
 use crate::parse::spark::task::peaks;
 
@@ -89,8 +90,7 @@ pub(super) fn block_manager_added(cursor: &mut Cursor<'_>, strings: &mut Strings
     cursor.members_after_first(&keys, |key, cursor| {
         match key {
             0 => (added.id, added.host) = block_manager_id(cursor, strings)?,
-            // What cannot be read is passed on as what cannot be.
-            1 => added.memory = Some(cursor.integer_or_skip()?.unwrap_or(-1)),
+            1 => added.memory = Some(BlockMemory::read(cursor)?),
             2 => added.at = cursor.integer_or_skip()?,
             3 => added.on_heap = cursor.integer_or_skip()?,
             _ => added.off_heap = cursor.integer_or_skip()?,
@@ -120,8 +120,7 @@ pub(super) fn block_updated(cursor: &mut Cursor<'_>, strings: &mut Strings) -> S
             match key {
                 0 => executor = block_manager_id(cursor, strings)?.0,
                 1 => block = strings.read(cursor)?,
-                // What cannot be read is passed on as what cannot be.
-                _ => memory = Some(cursor.integer_or_skip()?.unwrap_or(-1)),
+                _ => memory = Some(BlockMemory::read(cursor)?),
             }
             Ok(())
         })

@@ -28,8 +28,10 @@ fn stage_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo) -> Scan<()> {
             0 => stage.id = cursor.integer_or_skip()?,
             1 => stage.attempt = cursor.integer_or_skip()?,
             2 => stage.name = field(cursor, MAX_NAME_LEN)?,
-            // What cannot be read is passed on as what cannot be.
-            3 => stage.tasks = Some(cursor.integer_or_skip()?.unwrap_or(-1)),
+            3 => {
+                stage.tasks = cursor.integer_or_skip()?;
+                stage.unread_tasks = stage.tasks.is_none();
+            }
             4 => cursor.elements(|cursor| rdd_info(cursor, &mut stage.rdds))?,
             5 => integers(cursor, &mut stage.parents)?,
             6 => stage.submitted = cursor.integer_or_skip()?,

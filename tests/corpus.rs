@@ -19,11 +19,11 @@ fn report(path: &Path) -> Report {
 }
 
 fn attempts(app: &ApplicationReport) -> u64 {
-    app.metrics.tasks.iter().map(|(_, counts)| counts.unwrap().attempts).sum()
+    app.metrics.tasks.iter().map(|(_, counts)| counts.map_or(0, |counts| counts.attempts)).sum()
 }
 
 fn tasks(app: &ApplicationReport) -> u64 {
-    app.metrics.tasks.iter().map(|(_, counts)| counts.unwrap().total).sum()
+    app.metrics.tasks.iter().map(|(_, counts)| counts.map_or(0, |counts| counts.total)).sum()
 }
 
 /// A number that stands in the manifest's note behind `word`.

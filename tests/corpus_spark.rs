@@ -53,8 +53,10 @@ fn report_on<'a>(report: &'a Report, source: &Source) -> &'a ApplicationReport {
 
 /// What a log says, in the order of: attempts, stage attempts, jobs, executors.
 fn shown(app: &ApplicationReport) -> [u64; 4] {
-    let spark = app.metrics.spark.unwrap();
-    let attempts = app.metrics.tasks.iter().map(|(_, counts)| counts.unwrap().attempts).sum();
+    // A log that ends at its beginning tells nothing.
+    let spark = app.metrics.spark.unwrap_or_default();
+    let attempts =
+        app.metrics.tasks.iter().map(|(_, counts)| counts.map_or(0, |counts| counts.attempts)).sum();
     let stages = spark.stages.total - spark.stages.skipped.unwrap_or_default();
     [attempts, stages, spark.jobs.total, spark.executors.total]
 }

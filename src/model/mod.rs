@@ -193,6 +193,13 @@ impl Application {
         })
     }
 
+    /// Why the history is incomplete, in words to follow "because"; `None` where it is complete.
+    #[must_use]
+    pub fn why_incomplete(&self) -> Option<String> {
+        let some_part = || "a part of the history is missing or cannot be read".to_owned();
+        (!self.complete).then(|| self.partial(&Facet::ALL).unwrap_or_else(some_part))
+    }
+
     /// The tasks of one kind, if the history shows any.
     #[must_use]
     pub fn group(&self, kind: TaskKind) -> Option<&TaskGroup> {

@@ -87,6 +87,8 @@ pub struct Evaluation {
     pub suppressed: Vec<(usize, Suppressed)>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// Whether a rule about tasks, stages or jobs was evaluated.
+    pub judges_work: bool,
 }
 
 impl RuleSet {
@@ -296,6 +298,7 @@ impl RuleSet {
         for part in parts {
             evaluation.findings.extend(part.findings);
             evaluation.not_evaluated.extend(part.not_evaluated);
+            evaluation.judges_work |= part.judges_work;
         }
         self.suppress(app, &mut evaluation);
         evaluation
@@ -438,6 +441,7 @@ impl ActiveRule {
             partial => {
                 let findings = judgements.into_iter().map(|judged| self.finding(judged, partial.as_deref()));
                 evaluation.findings.extend(findings);
+                evaluation.judges_work = self.rests_on().iter().any(|facet| facet.is_work());
             }
         }
         evaluation

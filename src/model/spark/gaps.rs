@@ -17,6 +17,17 @@ pub enum Facet {
     End,
 }
 
+impl Facet {
+    /// All parts.
+    pub const ALL: [Self; 5] = [Self::Tasks, Self::Stages, Self::Jobs, Self::Executors, Self::End];
+
+    /// Whether it is about what the application did, and not only about what it had and how it ended.
+    #[must_use]
+    pub const fn is_work(self) -> bool {
+        matches!(self, Self::Tasks | Self::Stages | Self::Jobs)
+    }
+}
+
 /// How much is missing, by what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
@@ -71,7 +82,7 @@ impl Gaps {
         };
         let unread =
             plural(self.unread, "line or part of the log was lost", "lines or parts of the log were lost");
-        for facet in [Facet::Tasks, Facet::Stages, Facet::Jobs, Facet::Executors, Facet::End] {
+        for facet in Facet::ALL {
             say(facet, self.unread > 0, unread.clone());
         }
         let compacted = "compaction dropped the tasks of finished jobs".to_owned();

@@ -197,7 +197,11 @@ impl Application {
     #[must_use]
     pub fn why_incomplete(&self) -> Option<String> {
         let some_part = || "a part of the history is missing or cannot be read".to_owned();
-        (!self.complete).then(|| self.partial(&Facet::ALL).unwrap_or_else(some_part))
+        let why = || match &self.spark {
+            Some(spark) => spark.gaps.why(),
+            None => self.partial(&Facet::ALL),
+        };
+        (!self.complete).then(|| why().unwrap_or_else(some_part))
     }
 
     /// The tasks of one kind, if the history shows any.

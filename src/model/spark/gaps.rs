@@ -115,6 +115,46 @@ impl Gaps {
     }
 }
 
+impl Gaps {
+    /// Why the log is incomplete, whatever rests on it; `None` where nothing is missing.
+    #[must_use]
+    pub fn why(&self) -> Option<String> {
+        // No verdict rests on these alone.
+        let rest = [
+            self.beginning.then(|| "the beginning of the application is missing".to_owned()),
+            (self.attempts > 0)
+                .then(|| plural(self.attempts, "attempt has no known end", "attempts have no known end")),
+            (self.starts > 0).then(|| plural(self.starts, "task has no start", "tasks have no start")),
+        ];
+        let rest = || rest.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        (!self.none()).then(|| self.reason(&Facet::ALL).unwrap_or_else(rest)).filter(|why| !why.is_empty())
+    }
+}
+
 fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_missing_has_a_reason() {
+        assert_eq!(Gaps::default().why(), None);
+        let why = |gaps: Gaps| gaps.why().unwrap();
+        let limit = Remainder { option: "--max-tasks", kept: 1, announced: Some(3) };
+        for (gaps, wanted) in [
+            (Gaps { tasks: 1, attempts: 1, ..Gaps::default() }, "1 task has no known end"),
+            (Gaps { attempts: 1, ..Gaps::default() }, "1 attempt has no known end"),
+            (Gaps { starts: 2, ..Gaps::default() }, "2 tasks have no start"),
+            (Gaps { beginning: true, ..Gaps::default() }, "the beginning of the application is missing"),
+            (Gaps { end: true, ..Gaps::default() }, "the log ends before the application does"),
+            (Gaps { configuration: true, ..Gaps::default() }, "the configuration is missing"),
+            (Gaps { limit: Some(limit), end: true, ..Gaps::default() }, "--max-tasks left 1 of 3 tasks"),
+        ] {
+            assert_eq!(why(gaps), wanted);
+            assert!(!gaps.none());
+        }
+    }
 }

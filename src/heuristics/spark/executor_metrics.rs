@@ -5,6 +5,7 @@ use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
@@ -44,6 +45,8 @@ struct Metric {
     name: &'static str,
     keys: [&'static str; 2],
     of: fn(&Executor) -> Option<u64>,
+    /// The counters that it is the sum of.
+    counters: &'static [Counter],
     is_time: bool,
 }
 
@@ -52,30 +55,35 @@ const METRICS: [Metric; 5] = [
         name: "task time",
         keys: ["max_task_time_ms", "median_task_time_ms"],
         of: |executor| executor.totals.task_time.map(Millis::get),
+        counters: &[],
         is_time: true,
     },
     Metric {
         name: "input",
         keys: ["max_input_bytes", "median_input_bytes"],
         of: |executor| executor.totals.input.map(Bytes::get),
+        counters: &[Counter::InputBytes],
         is_time: false,
     },
     Metric {
         name: "shuffle read",
         keys: ["max_shuffle_read_bytes", "median_shuffle_read_bytes"],
         of: |executor| executor.totals.shuffle_read.map(Bytes::get),
+        counters: &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead],
         is_time: false,
     },
     Metric {
         name: "shuffle write",
         keys: ["max_shuffle_write_bytes", "median_shuffle_write_bytes"],
         of: |executor| executor.totals.shuffle_write.map(Bytes::get),
+        counters: &[Counter::ShuffleBytesWritten],
         is_time: false,
     },
     Metric {
         name: "cached data",
         keys: ["max_storage_bytes", "median_storage_bytes"],
         of: |executor| executor.storage.peak_used.map(Bytes::get),
+        counters: &[],
         is_time: false,
     },
 ];
@@ -202,8 +210,12 @@ impl Spread<'_> {
     }
 }
 
-/// `None` where no executor tells the metric. An executor that does not had no task, or none that counts it.
+/// `None` where no executor tells the metric, or where a counter cannot be read that it is the sum of. Other executors that
+/// do not tell it had no task, or none that counts it.
 fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spread<'a>> {
+    if executors.iter().any(|executor| executor.totals.unread.has_any(metric.counters)) {
+        return None;
+    }
     let values: Vec<(u64, &Executor)> =
         executors.iter().map(|executor| ((metric.of)(executor).unwrap_or_default(), *executor)).collect();
     executors.iter().find_map(|executor| (metric.of)(executor))?;

@@ -67,8 +67,8 @@ pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) 
     });
     let ran: Vec<(&Stage, Figures)> = ran.collect();
     let most = ran.iter().filter_map(|(_, figures)| figures.largest_flow()).max().unwrap_or_default();
-    let known = ran.iter().all(|(_, figures)| !figures.hides_its_largest_flow());
-    let whole = Whole { time: app_time, most_data: known.then_some(most) };
+    let unreadable = ran.iter().any(|(_, figures)| figures.moved_is_unreadable);
+    let whole = Whole { time: app_time, most_data: (!unreadable).then_some(most) };
     ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, whole, limits)).collect()
 }
 
@@ -137,9 +137,6 @@ fn spill_ratio(figures: &Figures, limits: &Limits) -> Severity {
 
 /// How bad spill can be: a little of it is harmless, and very large data must spill.
 fn spill_matters(figures: &Figures, limits: &Limits) -> Severity {
-    if figures.hides_its_largest_flow() {
-        return Severity::None;
-    }
     let large = figures.largest_flow().is_some_and(|data| data.as_f64() >= limits.spill_max_data.get());
     if large {
         return Severity::None;

@@ -31,7 +31,7 @@ pub(super) struct Figures {
     /// Spill, input, shuffle read, shuffle write, output; those that tasks report.
     pub(super) flows: Vec<Flow>,
     /// Whether what some task read or wrote, spill apart, cannot be read.
-    flow_unread: bool,
+    pub(super) moved_is_unreadable: bool,
     /// Attempts that failed.
     pub(super) failed: u64,
     /// Those of them whose JVM ran out of memory.
@@ -178,7 +178,7 @@ impl Figures {
             run_time: run_times(&times),
             slowest: slowest.map(|(_, row)| Slowest::of(app, group, row)).unwrap_or_default(),
             flows: FlowKind::ALL.into_iter().filter_map(flow).collect(),
-            flow_unread: FlowKind::ALL
+            moved_is_unreadable: FlowKind::ALL
                 .into_iter()
                 .any(|kind| kind != FlowKind::Spill && kind.is_unread(group)),
             failed: count(|_| true),
@@ -196,14 +196,9 @@ impl Figures {
         self.flow(FlowKind::Spill).map(|flow| flow.total)
     }
 
-    /// Whether the largest flow is not known.
-    pub(super) const fn hides_its_largest_flow(&self) -> bool {
-        self.flow_unread
-    }
-
     /// The largest of what all tasks read and wrote, spill apart; `None` where one of them cannot be read.
     pub(super) fn largest_flow(&self) -> Option<Bytes> {
-        if self.flow_unread {
+        if self.moved_is_unreadable {
             return None;
         }
         self.flows.iter().filter(|flow| flow.kind != FlowKind::Spill).map(|flow| flow.total).max()

@@ -58,7 +58,7 @@ impl Column {
     pub fn is_absent(&self) -> bool {
         match &self.cells {
             Cells::Absent => true,
-            Cells::Uniform { first, .. } => *first >= self.len,
+            Cells::Uniform { .. } => false,
             _ => self.iter().all(|cell| cell.is_none()),
         }
     }
@@ -76,7 +76,6 @@ impl Column {
     pub fn grow(&mut self, len: usize) {
         if let Cells::Uniform { first, value } = self.cells
             && len > self.len
-            && first < self.len
         {
             self.cells = Cells::Same { value, present: Bits::range(first, self.len) };
         }
@@ -139,25 +138,16 @@ impl Column {
             Cells::Uniform { first, value: known } if *known == value => {
                 Cells::Same { value, present: Bits::range(*first, self.len) }
             }
-            Cells::Uniform { .. } | Cells::Same { .. } => self.with_offsets::<u8>(value, Cells::Tiny),
-            Cells::Tiny(_) => self.with_offsets::<u16>(value, Cells::Short),
-            Cells::Short(_) => self.with_offsets::<u32>(value, Cells::Narrow),
-            Cells::Narrow(_) | Cells::Wide(_) => {
-                Cells::Wide(self.iter().map(|cell| cell.unwrap_or(ABSENT)).collect())
-            }
+            _ => (self.offsets(value).map(Cells::Tiny))
+                .or_else(|| self.offsets(value).map(Cells::Short))
+                .or_else(|| self.offsets(value).map(Cells::Narrow))
+                .unwrap_or_else(|| Cells::Wide(self.iter().map(|cell| cell.unwrap_or(ABSENT)).collect())),
         };
     }
 
-    /// The cells with room for one more value in offsets of this width, or wider ones where one does not fit.
-    fn with_offsets<T: Offset>(&self, value: i64, form: fn(Offsets<T>) -> Cells) -> Cells {
-        Offsets::of(self.iter(), value).map_or_else(
-            || match T::WIDTH {
-                1 => self.with_offsets::<u16>(value, Cells::Short),
-                2 => self.with_offsets::<u32>(value, Cells::Narrow),
-                _ => Cells::Wide(self.iter().map(|cell| cell.unwrap_or(ABSENT)).collect()),
-            },
-            form,
-        )
+    /// The cells as offsets of this width with room for one more value; `None` where one does not fit.
+    fn offsets<T: Offset>(&self, next: i64) -> Option<Offsets<T>> {
+        Offsets::of(self.iter(), next)
     }
 
     fn clear(&mut self, row: usize) {

@@ -3,8 +3,6 @@
 /// An unsigned integer of which the largest stands for no value.
 pub(super) trait Offset: Copy + PartialEq {
     const ABSENT: Self;
-    /// Bytes.
-    const WIDTH: usize;
     /// Where zero lies so that `value`, and others near it, have an offset.
     fn base(value: i64) -> i64;
     fn of(distance: i64) -> Option<Self>;
@@ -15,7 +13,6 @@ macro_rules! offset {
     ($type:ty, $base:expr) => {
         impl Offset for $type {
             const ABSENT: Self = Self::MAX;
-            const WIDTH: usize = size_of::<Self>();
 
             fn base(value: i64) -> i64 {
                 $base(value)

@@ -3,12 +3,11 @@
 use crate::stats::gamma::{ln_less_digamma, stirling_excess};
 
 /// Shape, and the log-likelihood of a value on average, for values with a mean of 1 whose logarithms have the mean
-/// `mean_log`, which is below 0.
+/// `-gap`, which is below 0.
 ///
-/// The scale is one over the shape, and the shape `a` solves `ln a - ψ(a) = -mean_log`: Newton's method in `ln a`, from
+/// The scale is one over the shape, and the shape `a` solves `ln a - ψ(a) = gap`: Newton's method in `ln a`, from
 /// the start of Minka, "Estimating a Gamma distribution" (2002).
-pub(super) fn fit(mean_log: f64) -> Option<(f64, f64)> {
-    let gap = -mean_log;
+pub(super) fn fit(gap: f64) -> Option<(f64, f64)> {
     if !(gap > 0.0 && gap.is_finite()) {
         return None;
     }
@@ -22,6 +21,6 @@ pub(super) fn fit(mean_log: f64) -> Option<(f64, f64)> {
             break;
         }
     }
-    let log_likelihood = -mean_log - shape * gap + stirling_excess(shape);
+    let log_likelihood = gap - shape * gap + stirling_excess(shape);
     log_likelihood.is_finite().then_some((shape, log_likelihood))
 }

@@ -9,6 +9,10 @@ const SMALLEST: usize = 24;
 const LARGEST: usize = 8;
 /// Into so many blocks the values between them are condensed.
 const BLOCKS: usize = 24;
+/// So many powers of distances from the mean tell a logarithm to the last digit within [`NEAR`].
+const POWERS: usize = 10;
+/// Distances from the mean, as a part of it, that are small.
+const NEAR: f64 = 0.01;
 
 /// Values above their smallest, each with a weight.
 #[derive(Debug, Clone, Default)]
@@ -16,17 +20,50 @@ pub(super) struct Points {
     pub(super) values: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) total: f64,
+    powers: Powers,
+}
+
+/// How far values lie from their mean.
+#[derive(Debug, Clone, Default)]
+struct Powers {
+    farthest: f64,
+    /// Means of the second and higher powers of distances over the farthest one.
+    means: Vec<f64>,
 }
 
 impl Points {
     /// Each value once, from a sorted sample.
     pub(super) fn whole(sorted: &[f64]) -> Self {
         let least = sorted.first().copied().unwrap_or_default();
-        Self {
-            values: sorted.iter().map(|value| value - least).collect(),
-            weights: vec![1.0; sorted.len()],
-            total: sorted.len() as f64,
-        }
+        let values = sorted.iter().map(|value| value - least).collect();
+        Self::of(values, vec![1.0; sorted.len()], sorted.len() as f64)
+    }
+
+    fn of(values: Vec<f64>, weights: Vec<f64>, total: f64) -> Self {
+        let mean = weighted_sum(&values, &weights) / total;
+        let farthest = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+        let mean_of_power = |power: i32| {
+            let [sum] =
+                sums(&values, &weights, |value, weight| [weight * ((value - mean) / farthest).powi(power)]);
+            sum / total
+        };
+        let powers = Powers { farthest, means: (2..=POWERS as i32).map(mean_of_power).collect() };
+        Self { values, weights, total, powers }
+    }
+
+    /// By how much the logarithm of the mean is more than the mean of the logarithms, for values so far above 0, with a
+    /// mean of `mean`, that the logarithms would lose the digits in which they differ; `None` for others.
+    pub(super) fn small_gap(&self, mean: f64) -> Option<f64> {
+        let farthest = self.powers.farthest / mean;
+        (farthest < NEAR).then(|| {
+            // ln(1 + d) = d - d²/2 + d³/3 - …, and the mean of d is 0.
+            let mut term = -farthest;
+            let terms = self.powers.means.iter().zip(2u8..).map(|(power, order)| {
+                term *= -farthest;
+                term * power / f64::from(order)
+            });
+            terms.sum()
+        })
     }
 
     /// A few points that give smooth functions of the sample nearly the same sums.
@@ -40,10 +77,10 @@ impl Points {
         let least = sorted.first().copied()?;
         let (low, rest) = sorted.split_at_checked(SMALLEST)?;
         let (middle, high) = rest.split_at_checked(rest.len().checked_sub(LARGEST)?)?;
-        let mut points = Self { total: sorted.len() as f64, ..Self::default() };
+        let (mut values, mut weights) = (Vec::new(), Vec::new());
         let mut add = |value: f64, weight: f64| {
-            points.values.push((value - least).max(0.0));
-            points.weights.push(weight);
+            values.push((value - least).max(0.0));
+            weights.push(weight);
         };
         for &value in low {
             add(value, 1.0);
@@ -58,7 +95,7 @@ impl Points {
         for &value in high {
             add(value, 1.0);
         }
-        Some(points)
+        Some(Self::of(values, weights, sorted.len() as f64))
     }
 
     /// The weighted mean of the values.

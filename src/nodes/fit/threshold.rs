@@ -131,7 +131,7 @@ fn inner(
     let n = points.total;
     match kind {
         Kind::Gamma => {
-            let (shape, each) = gamma::fit(*mean_log)?;
+            let (shape, each) = gamma::fit(points.small_gap(mean).unwrap_or(-mean_log))?;
             let inner = Inner::Gamma { shape, scale: mean / shape };
             Some(InnerFit { inner, log_likelihood: n * (each - mean.ln()), standard: None })
         }

@@ -19,49 +19,21 @@ impl Cursor<'_> {
             self.advance();
             return Ok(value);
         }
-        if let Some(head) = self.rest.first_chunk::<8>() {
-            let (count, number) = leading_digits(u64::from_le_bytes(*head));
-            let rest = self.rest.get(count..).unwrap_or_default();
-            if count < 8 {
-                if count > 0 && !matches!(rest, [b'.' | b'e' | b'E', ..]) {
-                    self.rest = rest;
-                    return Ok(number.cast_signed());
-                }
-            } else if let Some(head) = rest.first_chunk::<8>() {
-                let (count, low) = leading_digits(u64::from_le_bytes(*head));
-                let rest = rest.get(count..).unwrap_or_default();
-                if count < 8 && !matches!(rest, [b'.' | b'e' | b'E', ..]) {
-                    self.rest = rest;
-                    let scale = POWERS_OF_TEN.get(count).copied().unwrap_or(1);
-                    return Ok((number * scale + low).cast_signed());
-                }
-            }
+        let (value, rest) = leading_integer(self.rest).ok_or(Unexpected)?;
+        if matches!(rest, [b'.' | b'e' | b'E', ..]) {
+            return Err(Unexpected);
         }
-        Err(Unexpected)
+        self.rest = rest;
+        Ok(value)
     }
 
     /// As [`Cursor::short_integer`], for a caller who looks at what follows: a fraction or an exponent is not refused.
     #[inline(always)]
     #[allow(clippy::inline_always)] // forty times a line: the call would take a quarter of it
     pub(in crate::parse) fn digits(&mut self) -> Scan<i64> {
-        let Some([b0, b1, b2, b3, b4, b5, b6, b7, tail @ ..]) = self.rest.first_chunk::<16>() else {
-            return self.short_integer();
-        };
-        let (count, number) = leading_digits(u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]));
-        if count < 8 {
-            if count == 0 {
-                return Err(Unexpected);
-            }
-            self.rest = self.rest.get(count..).unwrap_or_default();
-            return Ok(number.cast_signed());
-        }
-        let (count, low) = leading_digits(u64::from_le_bytes(*tail));
-        if count == 8 {
-            return Err(Unexpected);
-        }
-        self.rest = self.rest.get(8 + count..).unwrap_or_default();
-        let scale = POWERS_OF_TEN.get(count).copied().unwrap_or(1);
-        Ok((number * scale + low).cast_signed())
+        let (value, rest) = leading_integer(self.rest).ok_or(Unexpected)?;
+        self.rest = rest;
+        Ok(value)
     }
 
     fn any_integer(&mut self) -> Scan<i64> {
@@ -124,6 +96,23 @@ impl Cursor<'_> {
 }
 
 const POWERS_OF_TEN: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// The integer of fewer than sixteen digits at the start, and what follows it; `None` within the last bytes as well.
+#[inline(always)]
+#[allow(clippy::inline_always)] // as above
+fn leading_integer(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (count, number) = leading_digits(u64::from_le_bytes(*text.first_chunk()?));
+    let rest = text.get(count..)?;
+    match count {
+        0 => None,
+        1..8 => Some((number.cast_signed(), rest)),
+        _ => {
+            let (count, low) = leading_digits(u64::from_le_bytes(*rest.first_chunk()?));
+            let scale = *POWERS_OF_TEN.get(count).filter(|_| count < 8)?;
+            Some(((number * scale + low).cast_signed(), rest.get(count..)?))
+        }
+    }
+}
 
 /// How many of eight bytes, the first in the lowest, are digits before the first that is none, and the number that
 /// they spell.

@@ -10,6 +10,7 @@ mod sql;
 mod stage;
 
 use super::plan::Plan;
+use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
 use crate::model::spark::{JobResult, Peaks, ResourceProfile};
 use crate::parse::reading::cut;
@@ -69,7 +70,7 @@ pub(super) enum Event {
     BlockUpdated {
         executor: Option<Local>,
         block: Option<Local>,
-        memory: Option<i64>,
+        memory: Option<BlockMemory>,
     },
     Peaks {
         executor: Option<Local>,

@@ -3,7 +3,25 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::limits::Limits;
+use crate::model::table::MOST_OF_A_COUNTER;
+use crate::parse::scan::{Cursor, Scan};
 use crate::units::Bytes;
+
+/// What a log tells of the memory that a cached block takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockMemory {
+    Known(Bytes),
+    /// No number, or one that cannot be.
+    Unreadable,
+}
+
+impl BlockMemory {
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Scan<Self> {
+        let bytes = cursor.integer_or_skip()?.filter(|&bytes| bytes <= MOST_OF_A_COUNTER);
+        let bytes = bytes.and_then(|bytes| u64::try_from(bytes).ok());
+        Ok(bytes.map_or(Self::Unreadable, |bytes| Self::Known(Bytes::new(bytes))))
+    }
+}
 
 /// See the module. Executors go by their place.
 #[derive(Default)]
@@ -21,9 +39,10 @@ impl Storage {
         &mut self,
         executor: usize,
         block: &str,
-        memory: u64,
+        memory: Bytes,
         limits: &Limits,
     ) -> Option<Bytes> {
+        let memory = memory.get();
         let key = (executor, block.into());
         let before = if memory == 0 {
             self.blocks.remove(&key)
@@ -58,7 +77,8 @@ mod tests {
     #[test]
     fn blocks_come_change_and_go() {
         let mut storage = Storage::default();
-        let mut note = |executor, block, memory| storage.note(executor, block, memory, &Limits::NONE);
+        let mut note =
+            |executor, block, memory| storage.note(executor, block, Bytes::new(memory), &Limits::NONE);
         assert_eq!(note(0, "rdd_1_1", 10), Some(Bytes::new(10)));
         assert_eq!(note(0, "rdd_1_2", 5), Some(Bytes::new(15)));
         assert_eq!(note(1, "rdd_1_1", 7), Some(Bytes::new(7)));
@@ -73,14 +93,14 @@ mod tests {
         let mut storage = Storage::default();
         for round in 0..100 {
             let block = format!("rdd_1_{round}");
-            assert_eq!(storage.note(0, &block, 10, &limits), Some(Bytes::new(10)));
-            assert_eq!(storage.note(0, &block, 0, &limits), Some(Bytes::new(0)));
+            assert_eq!(storage.note(0, &block, Bytes::new(10), &limits), Some(Bytes::new(10)));
+            assert_eq!(storage.note(0, &block, Bytes::new(0), &limits), Some(Bytes::new(0)));
         }
-        storage.note(0, "rdd_1_1", 10, &limits);
-        storage.note(1, "rdd_1_1", 10, &limits);
+        storage.note(0, "rdd_1_1", Bytes::new(10), &limits);
+        storage.note(1, "rdd_1_1", Bytes::new(10), &limits);
         assert_eq!(storage.unknown().count(), 0);
-        assert_eq!(storage.note(1, "rdd_1_2", 10, &limits), None);
-        assert_eq!(storage.note(1, "rdd_1_1", 30, &limits), Some(Bytes::new(30)));
+        assert_eq!(storage.note(1, "rdd_1_2", Bytes::new(10), &limits), None);
+        assert_eq!(storage.note(1, "rdd_1_1", Bytes::new(30), &limits), Some(Bytes::new(30)));
         assert_eq!(storage.unknown().collect::<Vec<_>>(), [1]);
     }
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
 use super::task_metrics::{METRICS, TaskMetrics};
 use crate::model::spark::{ExecutorMetric, Peaks};
@@ -35,7 +36,7 @@ pub(super) struct TaskEnd {
     pub(super) peaks: Peaks,
     pub(super) metrics: TaskMetrics,
     /// Memory that cached blocks of RDDs take now, by block, as far as this task changed it.
-    pub(super) blocks: Vec<(Local, i64)>,
+    pub(super) blocks: Vec<(Local, BlockMemory)>,
 }
 
 /// "Task Info".
@@ -377,7 +378,7 @@ fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, first: usize) -> 
 fn updated_blocks(
     cursor: &mut Cursor<'_>,
     strings: &mut Strings,
-    blocks: &mut Vec<(Local, i64)>,
+    blocks: &mut Vec<(Local, BlockMemory)>,
 ) -> Scan<()> {
     let keys: [&[u8]; 2] = [b"\"Block ID\":", b"\"Status\":"];
     cursor.elements(|cursor| {
@@ -387,8 +388,7 @@ fn updated_blocks(
             match key {
                 0 => block = strings.read(cursor)?,
                 _ => cursor.members(&[b"\"Memory Size\":"], |_, cursor| {
-                    // What cannot be read is passed on as what cannot be.
-                    memory = Some(cursor.integer_or_skip()?.unwrap_or(-1));
+                    memory = Some(BlockMemory::read(cursor)?);
                     Ok(())
                 })?,
             }

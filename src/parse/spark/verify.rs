@@ -72,7 +72,11 @@ fn moments_of_application(builder: &mut Builder, problems: &mut Problems) {
     if begins || ends {
         builder.spark.gaps.beginning |= begins;
         builder.spark.gaps.end |= ends;
-        let which = if begins { "began" } else { "ended" };
+        let which = match (begins, ends) {
+            (true, true) => "began or ended",
+            (true, false) => "began",
+            _ => "ended",
+        };
         problems.warn("application-time-unknown", None, || {
             format!(
                 "the log tells no time at which the application {which} that can be; its run time is unknown"

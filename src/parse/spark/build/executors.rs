@@ -3,8 +3,8 @@
 use super::{Builder, Symbols, moment};
 use crate::model::Symbol;
 use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
-use crate::model::table::MOST_OF_A_COUNTER;
 use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
+use crate::parse::spark::storage::BlockMemory;
 use crate::units::Bytes;
 
 impl Builder {
@@ -63,9 +63,8 @@ impl Builder {
         }
     }
 
-    pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: i64) {
-        let memory = u64::try_from(memory).ok().filter(|_| memory <= MOST_OF_A_COUNTER);
-        let Some(memory) = memory else {
+    pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: BlockMemory) {
+        let BlockMemory::Known(memory) = memory else {
             self.storage.lose(executor);
             self.seen.unreadable_blocks += 1;
             return;

@@ -3,6 +3,7 @@
 use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, field};
 use crate::model::spark::Peaks;
 use crate::parse::scan::{Cursor, Scan};
+use crate::parse::spark::storage::BlockMemory;
 use crate::parse::spark::strings::{Local, Strings};
 use crate::parse::spark::task::peaks;
 
@@ -119,8 +120,7 @@ pub(super) fn block_updated(cursor: &mut Cursor<'_>, strings: &mut Strings) -> S
             match key {
                 0 => executor = block_manager_id(cursor, strings)?.0,
                 1 => block = strings.read(cursor)?,
-                // What cannot be read is passed on as what cannot be.
-                _ => memory = Some(cursor.integer_or_skip()?.unwrap_or(-1)),
+                _ => memory = Some(BlockMemory::read(cursor)?),
             }
             Ok(())
         })

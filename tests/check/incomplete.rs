@@ -18,7 +18,11 @@ fn recording(name: &str) -> String {
 
 /// The first `percent` of a log, as a full disk or a killed driver leaves it.
 fn cut(log: &str, percent: usize) -> String {
-    log[..log.floor_char_boundary(log.len() * percent / 100)].to_owned()
+    let mut end = log.len() * percent / 100;
+    while !log.is_char_boundary(end) {
+        end -= 1;
+    }
+    log[..end].to_owned()
 }
 
 fn stderr(gate: &Gate, arguments: &[&str]) -> String {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek, Write};
 
 use elephant_rs::input::budget::Budget;
+use elephant_rs::input::codec::{self, Codec};
 use elephant_rs::input::kind;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::limits::Limits;
@@ -11,7 +12,7 @@ use elephant_rs::model::Application;
 use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
 use elephant_rs::parse::{self, Parsed, jhist};
 
-use super::same::{Drip, assert_same};
+use super::same::{Drip, assert_same, drain};
 
 pub fn jhist_json(bytes: &[u8]) {
     whole_and_dripped(&prefixed(b"Avro-Json\n", bytes), |stream| jhist::json::parse(ByteWindow::new(stream)));
@@ -48,9 +49,12 @@ pub fn kind(bytes: &[u8]) {
     for len in [bytes.len() / 4, bytes.len() / 2, bytes.len()] {
         let _ = kind::identify(&bytes[..len], false);
     }
-    let mut decoded = elephant_rs::input::codec::decode(Box::new(Cursor::new(bytes.to_vec())));
-    let mut dripped = elephant_rs::input::codec::decode(Box::new(Drip::new(bytes)));
-    assert_eq!(kind::of(&mut decoded), kind::of(&mut dripped), "depends on how bytes arrive");
+    let mut decoded = codec::decode(Box::new(Cursor::new(bytes.to_vec())));
+    let mut dripped = codec::decode(Box::new(Drip::new(bytes)));
+    let kinds = [kind::of(&mut decoded), kind::of(&mut dripped)];
+    // How much a library decodes in front of damage depends on its portions.
+    let is_damaged = decoded.codec() != Codec::Plain && drain(decoded, 1 << 16).error.is_some();
+    assert!(kinds[0] == kinds[1] || is_damaged, "depends on how bytes arrive: {kinds:?}");
 }
 
 /// Cut into blocks of any size, from a stream, a file or in two parts: one log is one application.

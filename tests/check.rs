@@ -1,12 +1,14 @@
 //! `elephant-rs check` as a CI runs it: jobs that are broken on purpose, and runs that differ in nothing but ids.
 
 // Helpers of tests are not tests to clippy.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::string_slice)]
 
 mod common;
 
 #[path = "check/files.rs"]
 mod files;
+#[path = "check/incomplete.rs"]
+mod incomplete;
 #[path = "check/measures.rs"]
 mod measures;
 #[path = "check/reports.rs"]

@@ -92,6 +92,30 @@ fn a_report_that_was_kept_compares_like_its_history() {
     assert!(text.contains("run time") && text.contains("spark-executor-gc"), "{text}");
 }
 
+#[test]
+fn what_a_cut_log_lacks_is_neither_gone_nor_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = &common::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SKEW))[0];
+    let whole = zstd::decode_all(std::fs::File::open(file).unwrap()).unwrap();
+    let cut = folder.path().join("cut.log");
+    std::fs::write(&cut, &whole[..whole.len() * 60 / 100]).unwrap();
+    let cut = cut.to_str().unwrap();
+    for sides in [[SKEW, cut], [cut, SKEW]] {
+        let report = json(&sides);
+        let findings = report["pairs"][0]["findings"].as_array().unwrap();
+        let changes: Vec<&str> = findings.iter().map(|finding| finding["change"].as_str().unwrap()).collect();
+        assert_eq!(changes, ["not-judged", "same", "same"], "{findings:#?}");
+    }
+    let reports = [("cut.txt", diff(&[SKEW, cut])), ("cut.md", diff(&[SKEW, cut, "--format", "markdown"]))];
+    for (name, text) in reports {
+        insta::with_settings!({
+            snapshot_path => "../snapshots/reports/diff", prepend_module_to_snapshot => false, omit_expression => true,
+        }, {
+            insta::assert_snapshot!(name, text);
+        });
+    }
+}
+
 /// A log of one stage in a folder of its own.
 fn log(app: &App, folder: &Path, name: &str) -> String {
     let path = folder.join(name);

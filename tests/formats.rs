@@ -227,6 +227,59 @@ fn markdown_ends_before_github_cuts_it() {
 }
 
 #[test]
+#[allow(clippy::float_cmp)] // counts
+fn openmetrics_tells_what_is_incomplete_and_what_was_not_evaluated() {
+    let report = mixed();
+    let samples = openmetrics::parse(&written(&report, Format::Openmetrics));
+    let of = |name: &str, id: &str, outcome: Option<&str>| {
+        let has = |labels: &[(String, String)], name: &str, value: &str| {
+            labels.iter().any(|(label, told)| label == name && told == value)
+        };
+        let found = samples.iter().find(|(family, labels, _)| {
+            family == name
+                && has(labels, "application", id)
+                && outcome.is_none_or(|outcome| has(labels, "outcome", outcome))
+        });
+        found.map(|(.., value)| *value).unwrap()
+    };
+    let mut incomplete = 0.0;
+    for app in &report.applications {
+        let complete = of("elephant_application_complete", &app.id, None);
+        assert_eq!(complete, f64::from(u8::from(app.complete)), "{}", app.id);
+        incomplete += 1.0 - complete;
+        for (outcome, rules) in
+            [("evaluated", app.evaluated.len()), ("not_evaluated", app.not_evaluated.len())]
+        {
+            assert_eq!(of("elephant_application_rules", &app.id, Some(outcome)), rules as f64, "{}", app.id);
+        }
+    }
+    assert!(incomplete > 0.0);
+    let total = samples.iter().find(|(family, ..)| family == "elephant_incomplete_applications").unwrap();
+    assert_eq!(total.2, incomplete);
+}
+
+/// `BLESS=1` writes the table instead of comparing it.
+#[test]
+fn every_family_of_openmetrics_is_in_the_documentation() {
+    let text = written(&Report::default(), Format::Openmetrics);
+    let mut table = "| gauge | what it is |\n| --- | --- |\n".to_owned();
+    for line in text.lines().filter_map(|line| line.strip_prefix("# HELP ")) {
+        let (name, help) = line.split_once(' ').unwrap();
+        table += &["| `", name, "` | ", help, " |\n"].concat();
+    }
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openmetrics.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("<!-- families -->\n").unwrap();
+    let (shown, after) = rest.split_once("<!-- end of families -->").unwrap();
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+        let page = [before, "<!-- families -->\n", &table, "<!-- end of families -->", after].concat();
+        std::fs::write(path, page).unwrap();
+    } else {
+        assert_eq!(shown, table, "docs/openmetrics.md is behind; run the tests with BLESS=1");
+    }
+}
+
+#[test]
 fn openmetrics_follows_its_grammar() {
     for report in all() {
         let samples = openmetrics::parse(&written(&report, Format::Openmetrics));

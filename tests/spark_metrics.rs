@@ -147,7 +147,7 @@ fn no_log_costs_more_than_is_possible() {
             }
             assert!(wait_time.zip(run_time).is_none_or(|(wait, run)| wait <= run), "{name}");
             assert!(app.metrics.idle_percent().is_none_or(|idle| (0.0..=100.0).contains(&idle)), "{name}");
-            let tasks = app.metrics.tasks[0].1.unwrap();
+            let tasks = app.metrics.tasks[0].1.unwrap_or_default();
             assert!(tasks.succeeded + tasks.failed + tasks.killed <= tasks.total, "{name}: {tasks:?}");
             assert!(tasks.total <= tasks.attempts, "{name}: {tasks:?}");
         }

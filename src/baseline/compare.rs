@@ -3,13 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::comparison::{
-    Absence, Absent, Change, Comparison, Counts, FindingChange, JobComparison, JobState, MeasureChange,
-    MetricVerdict,
-};
+use super::change::{Absence, Absent, Change, FindingChange, MeasureChange};
+use super::comparison::{Comparison, Counts, JobComparison, JobState, MetricVerdict};
+use super::incomplete::{IncompleteRun, UNNAMED, doubt, doubt_of, is_unnamed, job_of};
 use super::measure::{self, Worse, key_measure};
 use super::metrics;
-use super::run::unfit;
 use super::spread::Tolerance;
 use super::{Accepted, Baseline, Job};
 use crate::engine::{ApplicationReport, Report};
@@ -21,8 +19,10 @@ use crate::severity::Severity;
 #[must_use]
 pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> Comparison {
     let mut runs: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
+    let mut unnamed: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
     for app in &report.applications {
-        runs.entry(JobKey::of(app)).or_default().push(app);
+        let jobs = if is_unnamed(app) { &mut unnamed } else { &mut runs };
+        jobs.entry(job_of(app)).or_default().push(app);
     }
     let rules: BTreeSet<&str> = report.rules.iter().map(|rule| rule.id.as_ref()).collect();
     let absent = baseline.jobs.iter().map(|job| JobKey::from(job.job.clone()));
@@ -34,6 +34,7 @@ pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> C
             job(key, &apps, accepted, &rules, tolerance)
         })
         .collect();
+    jobs.extend(unnamed.into_iter().map(|(key, apps)| unnamed_job(key, &apps)));
     jobs.extend(absent.into_iter().map(|key| {
         let accepted_runs = baseline.job(key.as_str()).map_or(0, |job| job.runs.len());
         JobComparison { accepted_runs, ..empty(key, JobState::Absent) }
@@ -41,7 +42,8 @@ pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> C
     jobs.sort_by_cached_key(|job| {
         let bad = job.findings.iter().filter(|change| change.change.is_bad());
         let worst = bad.map(|change| change.finding.severity).max();
-        (Reverse(job.is_worse(Severity::Low)), Reverse(worst), job.state, job.key.clone())
+        let is_judged = job.unjudged().next().is_none();
+        (Reverse(job.is_worse(Severity::Low)), Reverse(worst), is_judged, job.state, job.key.clone())
     });
     Comparison { counts: counts(&jobs), jobs, ..Comparison::default() }
 }
@@ -56,7 +58,24 @@ fn empty(key: JobKey, state: JobState) -> JobComparison {
         absent: Vec::new(),
         metrics: Vec::new(),
         not_compared: Vec::new(),
+        incomplete: Vec::new(),
         regressed_since: None,
+    }
+}
+
+/// Runs whose job is not known: their findings are there, and nobody knows whether they are accepted.
+fn unnamed_job(key: JobKey, apps: &[&ApplicationReport]) -> JobComparison {
+    let mut findings = worst_of_each(apps);
+    for found in &mut findings {
+        found.change = Change::NotJudged;
+        found.doubt = Some(UNNAMED.to_owned());
+    }
+    sort(&mut findings);
+    JobComparison {
+        applications: apps.iter().map(|app| app.id.clone()).collect(),
+        findings,
+        incomplete: apps.iter().filter_map(|app| IncompleteRun::of(app)).collect(),
+        ..empty(key, JobState::Unnamed)
     }
 }
 
@@ -71,7 +90,7 @@ fn job(
     let mut left: Vec<&Accepted> = accepted.map(|job| job.findings.iter().collect()).unwrap_or_default();
     // Exact matches first, so that a call site that moved never takes the place of one that is still there.
     for loosely in [false, true] {
-        for found in findings.iter_mut().filter(|found| found.accepted_severity.is_none()) {
+        for found in findings.iter_mut().filter(|found| found.accepted.is_none()) {
             let same = |accepted: &&Accepted| {
                 if loosely {
                     accepted.rule == found.finding.rule
@@ -85,10 +104,8 @@ fn job(
             }
         }
     }
-    findings.sort_by_cached_key(|found| {
-        let Finding { severity, score, rule, .. } = &found.finding;
-        (found.change, Reverse(*severity), Reverse(*score), rule.clone(), found.subject.clone())
-    });
+    hold_better_against_whole_runs(&mut findings, apps, tolerance);
+    sort(&mut findings);
     let absent = left.into_iter().map(|accepted| Absent {
         fingerprint: Fingerprint::from(accepted.fingerprint.clone()),
         rule: accepted.rule.clone(),
@@ -105,15 +122,50 @@ fn job(
         absent: absent.collect(),
         metrics: costs.metrics,
         not_compared: costs.not_compared,
+        incomplete: apps.iter().filter_map(|app| IncompleteRun::of(app)).collect(),
         regressed_since: costs.regressed_since,
         ..empty(key, state)
+    }
+}
+
+fn sort(findings: &mut [FindingChange]) {
+    findings.sort_by_cached_key(|found| {
+        let Finding { severity, score, rule, .. } = &found.finding;
+        (found.change, Reverse(*severity), Reverse(*score), rule.clone(), found.subject.clone())
+    });
+}
+
+/// What is better in a run that tells less than a whole one would is better only if a whole one shows it, too.
+fn hold_better_against_whole_runs(
+    findings: &mut [FindingChange],
+    apps: &[&ApplicationReport],
+    tolerance: &Tolerance,
+) {
+    let is_doubtful = |found: &FindingChange| found.change == Change::Better && found.doubt.is_some();
+    if !findings.iter().any(is_doubtful) {
+        return;
+    }
+    let whole: Vec<&ApplicationReport> = apps.iter().copied().filter(|app| doubt(app).is_none()).collect();
+    let whole = worst_of_each(&whole);
+    for found in findings.iter_mut().filter(|found| is_doubtful(found)) {
+        let firm = whole.iter().find(|firm| firm.fingerprint == found.fingerprint);
+        match (firm, found.accepted.clone()) {
+            (Some(firm), Some(accepted)) => {
+                *found = FindingChange { runs: found.runs, ..firm.clone() };
+                judge(found, &accepted, tolerance);
+            }
+            _ => found.change = Change::NotJudged,
+        }
     }
 }
 
 /// Each finding of the job's runs once, where it is worst, as if nothing were accepted.
 fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
     let mut found: BTreeMap<Fingerprint, FindingChange> = BTreeMap::new();
-    for app in apps {
+    // Of equals, the one of a whole run.
+    let (whole, doubtful): (Vec<&ApplicationReport>, Vec<&ApplicationReport>) =
+        apps.iter().copied().partition(|app| doubt(app).is_none());
+    for app in whole.into_iter().chain(doubtful) {
         let mut seen = BTreeSet::new();
         for finding in app.findings.iter().filter(|finding| finding.severity > Severity::None) {
             let fingerprint = fingerprint(app, finding);
@@ -124,7 +176,9 @@ fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
                 application: app.id.clone(),
                 runs: 0,
                 subject: subject_key(app, &finding.subject),
-                accepted_severity: None,
+                accepted: None,
+                doubt: doubt(app),
+                incomplete: !app.complete,
                 measure: measure_of(finding),
                 finding: finding.clone(),
             };
@@ -158,7 +212,7 @@ fn outweighs(one: &FindingChange, other: &FindingChange) -> bool {
 
 /// Says how `found` stands to the accepted finding.
 fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) {
-    found.accepted_severity = Some(accepted.severity);
+    found.accepted = Some(accepted.clone());
     let (mut worse, mut better) = (false, false);
     if let (Some(now), Some((_, direction))) = (&mut found.measure, key_measure(&found.finding.rule))
         && accepted.measure.as_deref() == Some(now.key)
@@ -192,15 +246,17 @@ fn absence(accepted: &Accepted, apps: &[&ApplicationReport], rules: &BTreeSet<&s
     if apps.iter().any(silenced) {
         return Absence::Suppressed;
     }
-    let unfit_run = || apps.iter().find_map(|app| unfit(app).map(|why| format!("{}: {why}", app.id)));
-    let not_evaluated = apps.iter().flat_map(|app| &app.not_evaluated);
-    let why = not_evaluated.filter(|rule| rule.rule == accepted.rule).map(|rule| rule.reason.clone()).next();
-    if let Some(why) = why {
-        return Absence::NotJudged(why);
+    // A run that failed early or is cut says nothing about what comes later; one whole run is enough.
+    let mut doubts = Vec::new();
+    for app in apps {
+        match doubt_of(app, &accepted.rule) {
+            Some(why) => doubts.push((app, why)),
+            None => return Absence::Gone,
+        }
     }
-    // A run that failed early says nothing about what comes later; one whole run is enough.
-    match apps.iter().all(|app| unfit(app).is_some()).then(unfit_run).flatten() {
-        Some(why) => Absence::NotJudged(why),
+    match doubts.into_iter().next() {
+        Some((_, why)) if apps.len() == 1 => Absence::NotJudged(why),
+        Some((app, why)) => Absence::NotJudged(format!("{}: {why}", app.id)),
         None => Absence::Gone,
     }
 }
@@ -211,17 +267,29 @@ fn counts(jobs: &[JobComparison]) -> Counts {
         match job.state {
             JobState::New => counts.new_jobs += 1,
             JobState::Absent => counts.absent_jobs += 1,
-            JobState::Known => {}
+            JobState::Known | JobState::Unnamed => {}
         }
         for found in &job.findings {
             *match found.change {
                 Change::New => &mut counts.new,
                 Change::Worse => &mut counts.worse,
+                Change::NotJudged => &mut counts.not_judged,
                 Change::Unchanged => &mut counts.unchanged,
                 Change::Better => &mut counts.better,
             } += 1;
         }
-        counts.gone += job.absent.iter().filter(|absent| absent.absence == Absence::Gone).count() as u64;
+        let kept =
+            job.findings.iter().filter(|found| found.change == Change::Worse && found.keeps_accepted());
+        counts.worse_in_part += kept.count() as u64;
+        for absent in &job.absent {
+            match absent.absence {
+                Absence::Gone => counts.gone += 1,
+                Absence::NotJudged(_) => counts.not_judged += 1,
+                Absence::RuleOff | Absence::Suppressed => {}
+            }
+        }
+        counts.incomplete_runs += job.incomplete.len() as u64;
+        counts.unjudged_runs += job.unjudged().count() as u64;
         let verdicts = |wanted| job.metrics.iter().filter(|metric| metric.verdict == wanted).count() as u64;
         counts.regressed += verdicts(MetricVerdict::Regressed);
         counts.improved += verdicts(MetricVerdict::Improved);

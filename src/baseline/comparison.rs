@@ -2,14 +2,17 @@
 
 use crate::engine::ApplicationReport;
 use crate::finding::Finding;
-use crate::fingerprint::{Fingerprint, JobKey, fingerprint};
+use crate::fingerprint::{JobKey, fingerprint};
 use crate::severity::Severity;
 
+use super::change::{Absent, FindingChange};
+use super::incomplete::{IncompleteRun, is_unnamed, job_of};
 use super::metric::Metric;
 use super::spread::Range;
 
 /// An analysis beside a baseline.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 pub struct Comparison {
     /// The jobs of both: those that fail first, each group by key.
     pub jobs: Vec<JobComparison>,
@@ -25,6 +28,8 @@ pub struct Comparison {
     pub unfinished: Option<&'static str>,
     /// Whether the check failed: something is worse, or a suppression has expired.
     pub failed: bool,
+    /// Whether the check does not pass because nothing could be judged of some run.
+    pub undecided: bool,
 }
 
 /// One job definition.
@@ -38,7 +43,7 @@ pub struct JobComparison {
     pub applications: Vec<String>,
     /// How many runs the baseline has.
     pub accepted_runs: usize,
-    /// Its findings in the analysis, new ones first, then worse, unchanged and better ones, each by severity.
+    /// Its findings in the analysis, new ones first, then worse, not judged, unchanged and better ones, each by severity.
     pub findings: Vec<FindingChange>,
     /// Accepted findings that the analysis does not have.
     pub absent: Vec<Absent>,
@@ -46,6 +51,8 @@ pub struct JobComparison {
     pub metrics: Vec<MetricChange>,
     /// Runs whose costs were not compared.
     pub not_compared: Vec<NotCompared>,
+    /// Runs whose histories are incomplete.
+    pub incomplete: Vec<IncompleteRun>,
     /// When the first of the runs that regressed started, RFC 3339 in UTC.
     pub regressed_since: Option<String>,
 }
@@ -57,6 +64,8 @@ pub enum JobState {
     New,
     /// In both.
     Known,
+    /// In the analysis, where histories have lost the name of their job: whether the baseline has it, nobody knows.
+    Unnamed,
     /// In the baseline only: nothing is said about it.
     Absent,
 }
@@ -68,112 +77,8 @@ impl JobState {
         match self {
             Self::New => "new",
             Self::Known => "known",
+            Self::Unnamed => "unnamed",
             Self::Absent => "absent",
-        }
-    }
-}
-
-/// How a finding stands to the accepted one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Change {
-    /// It is not accepted.
-    New,
-    /// It is accepted, and its severity is higher now, or its key measure is beyond the tolerance.
-    Worse,
-    /// It is as accepted.
-    Unchanged,
-    /// Its severity is lower now, or its key measure is better by more than the tolerance.
-    Better,
-}
-
-impl Change {
-    /// The word in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Worse => "worse",
-            Self::Unchanged => "unchanged",
-            Self::Better => "better",
-        }
-    }
-
-    /// Whether it makes a check fail.
-    #[must_use]
-    pub const fn is_bad(self) -> bool {
-        matches!(self, Self::New | Self::Worse)
-    }
-}
-
-/// A finding of the analysis beside the accepted one. Where several runs have it, the worst of them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FindingChange {
-    /// Its identity over runs.
-    pub fingerprint: Fingerprint,
-    /// How it stands.
-    pub change: Change,
-    /// The application that has it.
-    pub application: String,
-    /// How many of the job's runs have it.
-    pub runs: usize,
-    /// What it is about, without ids of one run.
-    pub subject: String,
-    /// The accepted severity, unless it is new.
-    pub accepted_severity: Option<Severity>,
-    /// Its key measure, where the rule has one and the value is known.
-    pub measure: Option<MeasureChange>,
-    /// The finding.
-    pub finding: Finding,
-}
-
-/// A key measure beside the accepted one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MeasureChange {
-    /// The key of the evidence.
-    pub key: &'static str,
-    /// The value now.
-    pub value: f64,
-    /// The accepted value, where there is one.
-    pub accepted: Option<f64>,
-}
-
-/// An accepted finding that the analysis does not have.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Absent {
-    /// Its identity over runs.
-    pub fingerprint: Fingerprint,
-    /// The rule's id.
-    pub rule: String,
-    /// What it was about.
-    pub subject: String,
-    /// The accepted severity.
-    pub severity: Severity,
-    /// Why it is not there.
-    pub absence: Absence,
-}
-
-/// Why an accepted finding is not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Absence {
-    /// The rule was evaluated and did not find it.
-    Gone,
-    /// The rule is switched off.
-    RuleOff,
-    /// A rule file silences it.
-    Suppressed,
-    /// The rule could not be evaluated, or the history is incomplete; says why.
-    NotJudged(String),
-}
-
-impl Absence {
-    /// The word in reports.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Gone => "gone",
-            Self::RuleOff => "rule-off",
-            Self::Suppressed => "suppressed",
-            Self::NotJudged(_) => "not-judged",
         }
     }
 }
@@ -242,6 +147,14 @@ pub struct Counts {
     pub unchanged: u64,
     pub better: u64,
     pub gone: u64,
+    /// Findings of the analysis or of the baseline that could not be judged.
+    pub not_judged: u64,
+    /// Runs whose histories are incomplete.
+    pub incomplete_runs: u64,
+    /// Those of them of which nothing could be judged.
+    pub unjudged_runs: u64,
+    /// Findings that an update does not accept, because an incomplete run made them worse.
+    pub worse_in_part: u64,
     pub regressed: u64,
     pub improved: u64,
     pub new_jobs: u64,
@@ -252,8 +165,9 @@ impl Comparison {
     /// How a finding of the analysis stands; `None` for one of severity none.
     #[must_use]
     pub fn of(&self, app: &ApplicationReport, finding: &Finding) -> Option<&FindingChange> {
-        let (key, wanted) = (JobKey::of(app), fingerprint(app, finding));
-        let job = self.jobs.iter().find(|job| job.key == key)?;
+        let (key, unnamed, wanted) = (job_of(app), is_unnamed(app), fingerprint(app, finding));
+        let mut jobs = self.jobs.iter();
+        let job = jobs.find(|job| job.key == key && (job.state == JobState::Unnamed) == unnamed)?;
         job.findings.iter().find(|change| change.fingerprint == wanted)
     }
 
@@ -269,6 +183,13 @@ impl Comparison {
         });
     }
 
+    /// Whether there are runs, and nothing could be judged of any.
+    #[must_use]
+    pub fn judges_nothing(&self) -> bool {
+        let runs: u64 = self.jobs.iter().map(|job| job.applications.len() as u64).sum();
+        runs > 0 && self.counts.unjudged_runs == runs
+    }
+
     /// Whether something is new or worse: findings from `limit` on, and every metric that regressed. No limit means that
     /// nothing fails.
     #[must_use]
@@ -278,6 +199,11 @@ impl Comparison {
 }
 
 impl JobComparison {
+    /// The runs of which nothing could be judged.
+    pub fn unjudged(&self) -> impl Iterator<Item = &IncompleteRun> {
+        self.incomplete.iter().filter(|run| !run.judged)
+    }
+
     /// Whether something of this job is new or worse, findings from `limit` on.
     #[must_use]
     pub fn is_worse(&self, limit: Severity) -> bool {

@@ -69,8 +69,16 @@ pub struct Accepted {
     /// Its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
+    /// Whether the run that showed it has an incomplete history.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub incomplete: bool,
     /// The finding's [`crate::fingerprint::Fingerprint`].
     pub fingerprint: String,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands out references
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// What an accepted run cost. What its history does not tell is left out.

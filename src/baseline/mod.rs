@@ -7,11 +7,15 @@
 //!
 //! Each run of a job in the input is compared by itself, and the worst one is told: a median of many would hide one bad
 //! night. Runs that the baseline knows were accepted, so their costs are not compared again; neither are those of runs
-//! that failed or whose history is incomplete, because they are short for other reasons.
+//! that failed or whose history is incomplete, because they are short for other reasons. For the same reason nothing is
+//! better or gone by such a run alone, and what an incomplete one makes worse counts, but is not accepted in the place of
+//! what a whole run has shown.
 
+mod change;
 mod compare;
 mod comparison;
 mod file;
+mod incomplete;
 pub mod measure;
 pub mod metric;
 mod metrics;
@@ -19,9 +23,12 @@ mod run;
 pub mod spread;
 pub mod update;
 
+pub use change::{Absence, Absent, Change, FindingChange, MeasureChange};
 pub use compare::compare;
-pub use comparison::{
-    Absence, Absent, Change, Comparison, Counts, FindingChange, JobComparison, JobState, MeasureChange,
-    MetricChange, MetricVerdict, NotCompared,
-};
+pub use comparison::{Comparison, Counts, JobComparison, JobState, MetricChange, MetricVerdict, NotCompared};
 pub use file::{Accepted, Baseline, BaselineError, Job, Run};
+pub use incomplete::IncompleteRun;
+
+#[cfg(test)]
+#[allow(clippy::float_cmp)] // the values are exact
+mod tests;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::comparison::{Absence, Change, FindingChange, JobComparison, JobState};
+use super::change::{Absence, Change, FindingChange};
+use super::comparison::{JobComparison, JobState};
+use super::incomplete::job_of;
 use super::metrics::settled;
 use super::run::{rounded, unfit};
 use super::{Accepted, Baseline, Comparison, Job, Run};
@@ -14,22 +16,31 @@ use crate::fingerprint::JobKey;
 /// - A job's accepted findings become those of its runs in the report. What could not be judged stays accepted; what is
 ///   gone leaves, so that it is new when it comes back. A finding that is as accepted keeps its accepted value, so that
 ///   small steps do not add up unseen.
+/// - What an incomplete run shows is marked as such, and never takes the place of what a whole run has shown. A job of
+///   which nothing could be judged stays as it is, and what has lost its job's name is passed over.
 /// - Runs that succeeded are added, the oldest beyond [`Baseline::keep_runs`] leave. Where a run regressed, a new level
 ///   starts: runs from before it leave, because they cost less than what is accepted now.
-/// - Jobs that the report does not have stay, unless `prune` is set.
+/// - Jobs that the report does not have stay, unless `prune` is set and no run has lost its job's name, which might be
+///   theirs.
 ///
 /// To accept the same report twice changes nothing.
 #[must_use]
 pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, prune: bool) -> Baseline {
     let mut runs: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
     for app in &report.applications {
-        runs.entry(JobKey::of(app)).or_default().push(app);
+        runs.entry(job_of(app)).or_default().push(app);
     }
     let mut updated = Baseline { version: baseline.version, keep_runs: baseline.keep_runs, jobs: Vec::new() };
+    let prune = prune && comparison.jobs.iter().all(|job| job.state != JobState::Unnamed);
     for compared in &comparison.jobs {
         let known = baseline.job(compared.key.as_str());
         if compared.state == JobState::Absent {
             updated.jobs.extend(known.filter(|_| !prune).cloned());
+            continue;
+        }
+        let is_unjudged = compared.unjudged().count() == compared.applications.len();
+        if compared.state == JobState::Unnamed || (is_unjudged && compared.findings.is_empty()) {
+            updated.jobs.extend(known.filter(|_| compared.state == JobState::Known).cloned());
             continue;
         }
         let apps = runs.get(&compared.key).map(Vec::as_slice).unwrap_or_default();
@@ -41,7 +52,7 @@ pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, pru
 
 fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport], keep_runs: usize) -> Job {
     let accepted = known.map(|job| job.findings.as_slice()).unwrap_or_default();
-    let mut findings: Vec<Accepted> = compared.findings.iter().map(|found| accept(found, accepted)).collect();
+    let mut findings: Vec<Accepted> = compared.findings.iter().map(accept).collect();
     let unjudged = compared.absent.iter().filter(|absent| absent.absence != Absence::Gone);
     findings.extend(unjudged.filter_map(|absent| {
         accepted.iter().find(|finding| finding.fingerprint == absent.fingerprint.as_str()).cloned()
@@ -69,22 +80,30 @@ fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport
 }
 
 /// The entry of a finding. An unchanged one keeps its accepted severity and value, whatever its call site is now.
-fn accept(found: &FindingChange, accepted: &[Accepted]) -> Accepted {
+fn accept(found: &FindingChange) -> Accepted {
     let fingerprint = found.fingerprint.as_str();
-    let before = accepted.iter().find(|accepted| accepted.fingerprint == fingerprint);
-    if let (Some(before), Change::Unchanged) = (before, found.change) {
+    let is_unchanged = found.change == Change::Unchanged;
+    // A whole run that shows the same takes the place of a part.
+    let is_firmer = |before: &Accepted| before.incomplete && !found.incomplete;
+    if let Some(before) = &found.accepted
+        && (found.keeps_accepted()
+            || (is_unchanged && before.fingerprint == fingerprint && !is_firmer(before)))
+    {
         return before.clone();
     }
-    let value = found.measure.as_ref().map(|measure| match (found.change, measure.accepted) {
-        (Change::Unchanged, Some(accepted)) => accepted,
+    let keeps_value = is_unchanged && !found.accepted.as_ref().is_some_and(is_firmer);
+    let value = found.measure.as_ref().map(|measure| match measure.accepted {
+        Some(accepted) if keeps_value => accepted,
         _ => rounded(measure.value),
     });
+    let was_incomplete = found.accepted.as_ref().is_none_or(|before| before.incomplete);
     Accepted {
         rule: found.finding.rule.clone().into_owned(),
         subject: found.subject.clone(),
         severity: found.finding.severity,
         measure: found.measure.as_ref().map(|measure| measure.key.to_owned()),
         value,
+        incomplete: found.incomplete && was_incomplete,
         fingerprint: fingerprint.to_owned(),
     }
 }

@@ -15,7 +15,7 @@ use crate::baseline::spread::Tolerance;
 use crate::baseline::update::update;
 use crate::baseline::{Baseline, BaselineError, Comparison, compare};
 use crate::engine::{self, Options, SuppressionUse};
-use crate::report::counted;
+use crate::report::{counted, reservations};
 use crate::severity::Severity;
 
 pub(super) const EXAMPLES: &str = "\
@@ -23,7 +23,8 @@ A job is known by its engine and its name without dates, times, ids and counters
 the runs that were accepted. A finding is worse when its severity is higher, or its key value is worse than accepted \
 by more than the tolerance. Each run's costs are compared by themselves: with 5 accepted runs or more the limit is \
 their median plus 3 scaled median absolute deviations, with fewer their median plus the tolerance; a run that read \
-more input may cost as much more. Runs that failed or are incomplete are judged by rules only.
+more input may cost as much more. Runs that failed or are incomplete are judged by rules only, and prove nothing \
+better or gone.
 
 Examples:
   elephant-rs check --baseline accepted.yaml --update history/
@@ -35,10 +36,12 @@ Examples:
   elephant-rs check --baseline accepted.yaml --tolerance runtime_ms=50 history/
       a run time may be half as long again
 
-Exit status: 0 nothing new or worse, 1 something new or worse, or a suppression that has expired, 2 the run failed or \
-there is no baseline.";
+Exit status: 0 nothing new or worse, 1 something new or worse, or a suppression that has expired, 2 the run failed, \
+there is no baseline, or nothing could be judged of some run, whose history is incomplete (--strict: of any that is \
+incomplete).";
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct Check {
     #[command(flatten)]
     reading: Reading,
@@ -64,6 +67,9 @@ pub(super) struct Check {
     /// Compare findings only, not what runs cost
     #[arg(long)]
     no_metrics: bool,
+    /// Let runs pass of which nothing could be judged, such as those that have only just begun
+    #[arg(long)]
+    allow_unjudged: bool,
 }
 
 impl Check {
@@ -99,13 +105,17 @@ impl Check {
         comparison.unfinished = unfinished;
         comparison.expired = expired(&report.suppressions);
         comparison.failed = !self.update && (comparison.worse || !comparison.expired.is_empty());
+        // An update leaves unjudged runs alone, so it only needs something else to accept.
+        let is_open =
+            if self.update { comparison.judges_nothing() } else { comparison.counts.unjudged_runs > 0 };
+        comparison.undecided = is_open && !self.allow_unjudged;
         // What was read in part only is not accepted.
-        if let Some(file) = file.filter(|_| !failed) {
+        if let Some(file) = file.filter(|_| !failed && !comparison.undecided) {
             let updated = update(&accepted, &report, &comparison, self.prune).to_yaml()?;
             file.write(|out| out.write_all(updated.as_bytes())).map_err(OutputError::of_baseline)?;
             comparison.updated = true;
         }
-        let exit = exit(failed, comparison.failed);
+        let exit = exit(failed, comparison.failed, comparison.undecided);
         reading.conclude(&verdict(&comparison));
         report.comparison = Some(comparison);
         report.narrow(shown.min_severity, shown.top);
@@ -139,6 +149,11 @@ fn verdict(comparison: &Comparison) -> String {
     match comparison.unfinished {
         Some(why) => format!("check: the run failed, {why}; {counts}"),
         None if comparison.failed => format!("check: FAILED, {counts}"),
+        None if comparison.undecided => format!("check: NOT PASSED, {counts}"),
+        None if comparison.updated => format!("check: the baseline was updated, {counts}"),
+        None if reservations(comparison.counts).is_some() => {
+            format!("check: passed as far as it could be judged, {counts}")
+        }
         None => format!("check: passed, {counts}"),
     }
 }
@@ -149,11 +164,12 @@ fn expired(uses: &[SuppressionUse]) -> Vec<String> {
     expired.map(|used| format!("{} ({})", used.origin, used.rules)).collect()
 }
 
-/// How the command ends.
-const fn exit(run_failed: bool, check_failed: bool) -> Exit {
+/// How the command ends. What is worse is certain, whatever could not be judged.
+const fn exit(run_failed: bool, check_failed: bool, undecided: bool) -> Exit {
     match (run_failed, check_failed) {
         (true, _) => Exit::Failure,
         (false, true) => Exit::Findings,
+        (false, false) if undecided => Exit::Failure,
         (false, false) => Exit::Clean,
     }
 }

@@ -1,5 +1,7 @@
 //! Findings side by side.
 
+use std::cmp::Ordering;
+
 use rustc_hash::FxHashMap;
 
 use super::pair::keys;
@@ -21,6 +23,8 @@ pub struct FindingPair {
     pub b: Option<Severity>,
     /// The second side's sentence, or the first side's where the second has none.
     pub message: String,
+    /// Why it could not be judged what became of it, where it could not.
+    pub reason: Option<String>,
 }
 
 /// What became of a finding.
@@ -30,6 +34,8 @@ pub enum Move {
     Came,
     /// Its severity is higher on the second side.
     Worse,
+    /// One side has less of it, or nothing, and its history does not tell all.
+    NotJudged,
     /// Its severity is lower on the second side.
     Better,
     /// Only the first side has it.
@@ -45,6 +51,7 @@ impl Move {
         match self {
             Self::Came => "new",
             Self::Worse => "worse",
+            Self::NotJudged => "not-judged",
             Self::Better => "better",
             Self::Went => "gone",
             Self::Same => "same",
@@ -58,16 +65,23 @@ pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
     let paired = keys(&found_a.keys, &found_b.keys).into_iter();
     let mut pairs: Vec<FindingPair> = paired
         .filter_map(|(place_a, place_b)| {
-            let (a, b) = (found_a.at(place_a), found_b.at(place_b));
-            let (finding, subject) = b.or(a)?;
-            let (one, other) = (a.map(|(it, _)| it.severity), b.map(|(it, _)| it.severity));
+            let (in_a, in_b) = (found_a.at(place_a), found_b.at(place_b));
+            let (finding, subject) = in_b.or(in_a)?;
+            let (one, other) = (in_a.map(|(it, _)| it.severity), in_b.map(|(it, _)| it.severity));
+            // What is missing or milder in a part may be worse in the whole.
+            let reason = match one.cmp(&other) {
+                Ordering::Less => doubt(a, "A", &finding.rule),
+                Ordering::Greater => doubt(b, "B", &finding.rule),
+                Ordering::Equal => None,
+            };
             Some(FindingPair {
                 rule: finding.rule.clone(),
                 subject: subject.clone(),
-                moved: moved(one, other),
+                moved: if reason.is_some() { Move::NotJudged } else { moved(one, other) },
                 a: one,
                 b: other,
                 message: finding.message.clone(),
+                reason,
             })
         })
         .collect();
@@ -77,6 +91,15 @@ pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
     };
     pairs.sort_by_cached_key(key);
     pairs
+}
+
+/// Why `run`, which is the side of this name, does not prove that a rule found all, or `None` where it does.
+fn doubt(run: &Run, side: &str, rule: &str) -> Option<String> {
+    let missing = run.not_evaluated.iter().find(|missing| missing.rule == rule);
+    match missing {
+        Some(missing) => Some(format!("not evaluated in {side}: {}", missing.reason)),
+        None => (!run.complete).then(|| format!("the history of {side} is incomplete")),
+    }
 }
 
 fn moved(a: Option<Severity>, b: Option<Severity>) -> Move {

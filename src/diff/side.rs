@@ -42,6 +42,8 @@ pub struct Run {
     pub metrics: Metrics,
     #[serde(default)]
     pub findings: Vec<Finding>,
+    #[serde(default)]
+    pub not_evaluated: Vec<NotEvaluated>,
     /// Only in reports with details.
     pub phases: Option<Vec<Phase>>,
     /// Only in reports with details.
@@ -78,6 +80,14 @@ pub struct Finding {
     pub subject: String,
     #[serde(default)]
     pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[allow(missing_docs)]
+pub struct NotEvaluated {
+    pub rule: String,
+    #[serde(default)]
+    pub reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]

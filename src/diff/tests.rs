@@ -77,6 +77,41 @@ fn stages_are_paired_by_name_whatever_their_ids() {
     );
 }
 
+/// What became of the finding of rule `gc`, which each side has at this severity or lacks; `rest` is of the run.
+fn became(a: (&str, &str), b: (&str, &str)) -> (Move, Option<String>) {
+    let side = |(severity, rest): (&str, &str)| {
+        let finding = format!(r#"{{"rule":"gc","severity":"{severity}","subject":"map"}}"#);
+        let findings = if severity.is_empty() { String::new() } else { finding };
+        let run = run("1", "x", "2026", &format!(r#","findings":[{findings}]{rest}"#));
+        document(&[run.replace(
+            r#""complete":true"#,
+            if rest.is_empty() { r#""complete":true"# } else { r#""complete":false"# },
+        )])
+    };
+    let diff = diff(&side(a), &side(b), Options::default());
+    let pair = &diff.pairs[0].findings[0];
+    (pair.moved, pair.reason.clone())
+}
+
+#[test]
+fn what_a_part_lacks_is_not_judged() {
+    const PART: &str = r#","not_evaluated":[]"#;
+    const SKIPPED: &str = r#","not_evaluated":[{"rule":"gc","reason":"2 tasks have no known end"}]"#;
+    let not_judged = |why: &str| (Move::NotJudged, Some(why.to_owned()));
+    assert_eq!(became(("low", ""), ("", "")), (Move::Went, None));
+    assert_eq!(became(("low", ""), ("", PART)), not_judged("the history of B is incomplete"));
+    let why = "not evaluated in B: 2 tasks have no known end";
+    assert_eq!(became(("low", ""), ("", SKIPPED)), not_judged(why));
+    assert_eq!(became(("", PART), ("low", "")), not_judged("the history of A is incomplete"));
+    assert_eq!(became(("severe", ""), ("low", PART)), not_judged("the history of B is incomplete"));
+    assert_eq!(became(("low", PART), ("severe", "")), not_judged("the history of A is incomplete"));
+    // What a part has is there.
+    assert_eq!(became(("", ""), ("low", PART)), (Move::Came, None));
+    assert_eq!(became(("low", ""), ("severe", PART)), (Move::Worse, None));
+    assert_eq!(became(("low", PART), ("low", PART)), (Move::Same, None));
+    assert_eq!(became(("low", PART), ("", "")), (Move::Went, None));
+}
+
 proptest! {
     #[test]
     fn every_position_is_there_once(

@@ -147,6 +147,11 @@ pub struct ApplicationReport {
     pub job_type: Option<&'static str>,
     pub status: Status,
     pub complete: bool,
+    /// Why the history is incomplete, in words to follow "because" or a colon; `None` where it is complete.
+    pub incomplete: Option<String>,
+    /// Whether anything could be judged of what it did: of a history that is complete, always; of another one, where it
+    /// shows the end of an attempt and a rule about tasks, stages or jobs was evaluated.
+    pub judged: bool,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,
     pub submitted_at: Option<Timestamp>,
@@ -251,6 +256,7 @@ fn evaluate(
     let evaluation = rules.evaluate(app);
     let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
+    let work = Work::of(app);
     let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
     let mut suppressed: Vec<Suppressed> =
         suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
@@ -284,6 +290,8 @@ fn evaluate(
         job_type: job_type(app),
         status: app.status,
         complete: app.complete,
+        incomplete: app.why_incomplete(),
+        judged: app.complete || (evaluation.judges_work && work.task_time.is_some()),
         sources: sources.to_vec(),
         submitted_at: app.submitted_at,
         started_at: app.launched_at,
@@ -291,7 +299,7 @@ fn evaluate(
         severity,
         score,
         metrics,
-        work: Work::of(app),
+        work,
         counts,
         findings,
         suppressed,

@@ -23,6 +23,8 @@ pub struct Totals {
     pub wasted_unknown: u64,
     /// Applications by their worst finding, by severity value.
     pub applications: [u64; 5],
+    /// Applications whose history is incomplete.
+    pub incomplete: u64,
     /// The rules with findings, worst first.
     pub rules: Vec<RuleTotal>,
     /// Rules that were not evaluated, with the reason: those of most applications first.
@@ -106,6 +108,7 @@ impl Totals {
         self.wasted = self.wasted + metrics.wasted.unwrap_or_default();
         self.used_unknown += u64::from(metrics.used.is_none());
         self.wasted_unknown += u64::from(metrics.wasted.is_none());
+        self.incomplete += u64::from(!app.complete);
         if let Some((used, _)) = metrics.used.zip(metrics.wasted) {
             self.used_where_waste_is_known = self.used_where_waste_is_known + used;
         }

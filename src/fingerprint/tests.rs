@@ -19,6 +19,8 @@ fn app(name: Option<&str>) -> ApplicationReport {
         job_type: None,
         status: Status::Succeeded,
         complete: true,
+        incomplete: None,
+        judged: true,
         sources: Vec::new(),
         submitted_at: None,
         started_at: None,

@@ -4,11 +4,13 @@
 //! [`ConfKey`] tries the current name first, then the old ones, so rules never spell a key.
 
 mod keys;
+mod listed;
 mod named;
 
 use std::collections::BTreeMap;
 
 pub use keys::ConfKey;
+pub use listed::{Listed, Listing};
 
 use crate::units::{Bytes, Millis};
 
@@ -27,66 +29,114 @@ pub struct Property {
 }
 
 /// The properties of a job, in name order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Conf {
-    properties: BTreeMap<String, Property>,
+    properties: Properties,
 }
 
-impl FromIterator<(String, Property)> for Conf {
-    /// As if each were inserted in turn.
-    fn from_iter<T: IntoIterator<Item = (String, Property)>>(properties: T) -> Self {
-        let mut all: Vec<(String, Property)> = properties.into_iter().collect();
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
-        all.dedup_by(|later, earlier| {
-            let same = later.0 == earlier.0;
-            if same && !earlier.1.is_final {
-                std::mem::swap(&mut later.1, &mut earlier.1);
-            }
-            same
-        });
-        Self { properties: all.into_iter().collect() }
+/// As they were read at once, or one by one.
+#[derive(Debug, Clone)]
+enum Properties {
+    Listed(Listed),
+    Inserted(BTreeMap<String, Property>),
+}
+
+impl Default for Properties {
+    fn default() -> Self {
+        Self::Inserted(BTreeMap::new())
     }
 }
+
+impl From<Listed> for Conf {
+    fn from(listed: Listed) -> Self {
+        Self { properties: Properties::Listed(listed) }
+    }
+}
+
+impl PartialEq for Conf {
+    /// Whether both have the same properties, however they were read.
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.all().eq(other.all())
+    }
+}
+
+impl Eq for Conf {}
 
 impl Conf {
     /// Adds a property. A later value replaces an earlier one unless the earlier one is final.
     pub fn insert(&mut self, name: String, property: Property) {
-        match self.properties.get(&name) {
-            Some(earlier) if earlier.is_final => {}
-            _ => {
-                self.properties.insert(name, property);
+        self.change(|properties| {
+            if properties.get(&name).is_none_or(|earlier| !earlier.is_final) {
+                properties.insert(name, property);
             }
-        }
+        });
     }
 
     /// Takes a property out whose later value cannot be told, unless it is final.
     pub fn forget(&mut self, name: &str) {
-        if self.properties.get(name).is_some_and(|property| !property.is_final) {
-            self.properties.remove(name);
-        }
+        self.change(|properties| {
+            if properties.get(name).is_some_and(|property| !property.is_final) {
+                properties.remove(name);
+            }
+        });
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, Property>)) {
+        let owned = |(name, value, is_final): (&str, &str, bool)| {
+            (name.to_owned(), Property { value: value.to_owned(), is_final })
+        };
+        let mut properties = match std::mem::take(&mut self.properties) {
+            Properties::Inserted(properties) => properties,
+            Properties::Listed(listed) => listed.iter().map(owned).collect(),
+        };
+        change(&mut properties);
+        self.properties = Properties::Inserted(properties);
     }
 
     /// Whether there are no properties.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.properties.is_empty()
+        self.len() == 0
     }
 
     /// Number of properties.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.properties.len()
+        match &self.properties {
+            Properties::Listed(listed) => listed.len(),
+            Properties::Inserted(properties) => properties.len(),
+        }
     }
 
     /// All properties in name order, values as written.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Property)> {
-        self.properties.iter().map(|(name, property)| (name.as_str(), property))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.all().map(|(name, value, _)| (name, value))
+    }
+
+    /// Name, value as written, and whether it is final.
+    fn all(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        let (listed, inserted) = match &self.properties {
+            Properties::Listed(listed) => (Some(listed.iter()), None),
+            Properties::Inserted(properties) => (None, Some(properties.iter())),
+        };
+        let inserted = inserted.into_iter().flatten();
+        let inserted =
+            inserted.map(|(name, property)| (name.as_str(), property.value.as_str(), property.is_final));
+        listed.into_iter().flatten().chain(inserted)
+    }
+
+    /// A property as written, by its exact name.
+    fn written(&self, name: &str) -> Option<&str> {
+        match &self.properties {
+            Properties::Listed(listed) => listed.get(name),
+            Properties::Inserted(properties) => properties.get(name).map(|property| property.value.as_str()),
+        }
     }
 
     /// A property by its exact name, variables resolved; unknown variables stay as they are written.
     #[must_use]
     pub fn raw(&self, name: &str) -> Option<String> {
-        self.properties.get(name).map(|property| self.resolve(&property.value))
+        self.written(name).map(|value| self.resolve(value))
     }
 
     /// A setting under any of its names, the current name first; blank values count as absent.
@@ -202,8 +252,8 @@ impl Conf {
             let start = from + text.get(from..)?.find("${")?;
             let body = start + 2;
             let end = body + text.get(body..)?.find('}')?;
-            if let Some(property) = self.properties.get(text.get(body..end)?) {
-                return Some((start, end + 1, &property.value));
+            if let Some(value) = self.written(text.get(body..end)?) {
+                return Some((start, end + 1, value));
             }
             from = body;
         }

@@ -206,6 +206,15 @@ impl Application {
         })
     }
 
+    /// Why something is unknown: it may lie behind a limit, which is told first.
+    #[must_use]
+    pub fn behind_limit(&self, reason: String) -> String {
+        match self.limit.map(|limit| limit.to_string()) {
+            Some(limit) if !reason.starts_with(&limit) => format!("{limit}; {reason}"),
+            _ => reason,
+        }
+    }
+
     /// Which of the counters that `reads` names for each kind of tasks cannot be read of some attempt, in words to follow
     /// "because".
     #[must_use]
@@ -225,6 +234,17 @@ impl Application {
         let names: Vec<&str> = unread.iter().map(|counter| counter.name_in(self.engine)).collect();
         let of = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
         (!names.is_empty()).then(|| format!("{} of {of} cannot be read", names.join(" and ")))
+    }
+
+    /// Why the history is incomplete, in words to follow "because"; `None` where it is complete.
+    #[must_use]
+    pub fn why_incomplete(&self) -> Option<String> {
+        let some_part = || "a part of the history is missing or cannot be read".to_owned();
+        let why = || match &self.spark {
+            Some(spark) => spark.gaps.why(),
+            None => self.partial(&Facet::ALL, |_| CounterMask::ALL),
+        };
+        (!self.complete).then(|| why().unwrap_or_else(some_part))
     }
 
     /// The tasks of one kind, if the history shows any.

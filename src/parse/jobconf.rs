@@ -39,10 +39,8 @@ pub fn parse(bytes: &[u8]) -> (Conf, Problems) {
             format!("Bytes that are not {encoding} were replaced; values that hold them are not as written")
         });
     }
-    if let Some(properties) = written::properties(&text)
-        && !properties.is_empty()
-    {
-        return (properties.into_iter().collect(), problems);
+    if let Some(conf) = written::conf(&text).filter(|conf| !conf.is_empty()) {
+        return (conf, problems);
     }
     let mut properties = Any::default();
     if let Err(damage) = properties.read(&text) {

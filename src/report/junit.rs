@@ -2,8 +2,10 @@
 //!
 //! A rule that was evaluated and has no finding that is listed is a passed test, one with findings a failed one; one
 //! that could not be evaluated, or whose findings a rule file silences or a baseline accepts, is skipped. A rule that
-//! does not apply is no test. Both tools compare runs by the names of class and test, so these are the job's name and the rule's id and
+//! does not apply is no test. What a check could not judge has a suite of its own. Both tools compare runs by the names of class and test, so these are the job's name and the rule's id and
 //! hold nothing that changes from run to run, as far as the report allows.
+
+mod unjudged;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,11 +17,12 @@ use quick_xml::writer::ElementWriter;
 use super::comparison::words::cost;
 use super::words::about;
 use super::wrap::clean;
-use crate::baseline::{Comparison, MetricChange, MetricVerdict};
+use crate::baseline::{Change, Comparison, MetricChange, MetricVerdict};
 use crate::engine::{ApplicationReport, Report, SourceProblem};
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::parse::Level;
 use crate::severity::Severity;
+use unjudged::Unjudged;
 
 /// The suite of what runs cost beside a baseline.
 const COSTS: &str = "costs";
@@ -38,6 +41,11 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let costs = Costs::of(report.comparison.as_ref());
     counts.tests += costs.cases.len();
     counts.failures += costs.failures();
+    let unjudged = Unjudged::of(report.comparison.as_ref());
+    let Counts { tests, errors, skipped, .. } = unjudged.counts();
+    counts.tests += tests;
+    counts.errors += errors;
+    counts.skipped += skipped;
     for suite in &suites {
         let Counts { tests, failures, skipped, .. } = suite.counts();
         counts.tests += tests;
@@ -48,6 +56,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     root.write_inner_content(|xml| {
         suites.iter().try_for_each(|suite| suite.write(xml))?;
         costs.write(xml)?;
+        unjudged.write(xml)?;
         if unreadable.is_empty() { Ok(()) } else { input(&unreadable, xml) }
     })?;
     writeln!(xml.get_mut())
@@ -82,7 +91,7 @@ struct Suite<'a> {
 struct Case<'a> {
     rule: &'a str,
     findings: Vec<&'a Finding>,
-    accepted: Vec<&'a Finding>,
+    accepted: Vec<(&'a Finding, &'static str)>,
     suppressed: Vec<&'a Suppressed>,
     not_evaluated: Vec<&'a NotEvaluated>,
 }
@@ -155,12 +164,15 @@ impl<'a> Case<'a> {
     /// Beside a baseline, findings that it accepts are no failures.
     fn of(rule: &'a str, app: &'a ApplicationReport, comparison: Option<&Comparison>) -> Option<Self> {
         let listed = app.findings.iter().filter(|finding| finding.rule == rule);
-        let is_bad = |finding: &&Finding| {
+        let (mut findings, mut accepted) = (Vec::new(), Vec::new());
+        for finding in listed.filter(|finding| finding.severity > Severity::None) {
             let change = comparison.and_then(|comparison| comparison.of(app, finding));
-            change.is_none_or(|change| change.change.is_bad())
-        };
-        let (findings, accepted) =
-            listed.filter(|finding| finding.severity > Severity::None).partition(is_bad);
+            match change.map(|change| (change.change, change.accepted.is_some())) {
+                None | Some((Change::New | Change::Worse, _)) => findings.push(finding),
+                Some((Change::NotJudged, false)) => accepted.push((finding, "not judged")),
+                Some(_) => accepted.push((finding, "accepted by the baseline")),
+            }
+        }
         let case = Self {
             rule,
             findings,
@@ -189,8 +201,7 @@ impl<'a> Case<'a> {
             format!("suppressed{until}: {} ({})", text(&it.reason), text(&it.finding.message))
         });
         let missing = self.not_evaluated.iter().map(|it| format!("not evaluated: {}", text(&it.reason)));
-        let accepted =
-            self.accepted.iter().map(|it| format!("accepted by the baseline: {}", text(&about(it))));
+        let accepted = self.accepted.iter().map(|(it, how)| format!("{how}: {}", text(&about(it))));
         let reasons = accepted.chain(silenced).chain(missing).collect::<Vec<_>>().join("; ");
         if reasons.is_empty() {
             return case.write_empty().map(drop);

@@ -2,7 +2,7 @@
 
 mod cells;
 mod comparison;
-pub(crate) use comparison::words::counted;
+pub(crate) use comparison::words::{counted, reservations};
 mod csv;
 mod diff;
 mod html;

@@ -27,7 +27,7 @@ struct Gauge {
     value: fn(&ApplicationReport) -> Option<f64>,
 }
 
-const GAUGES: [Gauge; 6] = [
+const GAUGES: [Gauge; 7] = [
     Gauge {
         family: Family {
             name: "elephant_application_runtime_seconds",
@@ -76,7 +76,21 @@ const GAUGES: [Gauge; 6] = [
         },
         value: |app| Some(app.severity.value() as f64),
     },
+    Gauge {
+        family: Family {
+            name: "elephant_application_complete",
+            unit: None,
+            help: "Whether the history tells all of it: 1, or 0 where it was judged by a part, or not at all.",
+        },
+        value: |app| Some(f64::from(u8::from(app.complete))),
+    },
 ];
+
+const RULES: Family = Family {
+    name: "elephant_application_rules",
+    unit: None,
+    help: "Rules that apply, by what became of them: evaluated, or not_evaluated because data is missing.",
+};
 
 const APPLICATION_FINDINGS: Family =
     Family { name: "elephant_application_findings", unit: None, help: "Findings by rule and severity." };
@@ -93,6 +107,12 @@ const FILES: Family =
 const APPLICATIONS: Family =
     Family { name: "elephant_applications", unit: None, help: "Applications that were judged." };
 
+const INCOMPLETE: Family = Family {
+    name: "elephant_incomplete_applications",
+    unit: None,
+    help: "Applications whose history is incomplete.",
+};
+
 const FINDINGS: Family =
     Family { name: "elephant_findings", unit: None, help: "Findings of all applications by severity." };
 
@@ -104,6 +124,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let samples = applications.iter().filter_map(|(app, labels)| Some(((*labels).clone(), value(app)?)));
         write_family(family, samples, out)?;
     }
+    write_family(&RULES, applications.iter().flat_map(|(app, labels)| rules(app, labels)), out)?;
     let found = applications.iter().flat_map(|(app, labels)| counts(labels, app.findings.iter()));
     write_family(&APPLICATION_FINDINGS, found, out)?;
     let suppressed = applications.iter().flat_map(|(app, labels)| {
@@ -123,6 +144,7 @@ fn totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let files = files.map(|(outcome, count)| (Labels::new([("outcome", outcome)]), count as f64));
     write_family(&FILES, files, out)?;
     write_family(&APPLICATIONS, [(Labels::default(), summary.applications as f64)], out)?;
+    write_family(&INCOMPLETE, [(Labels::default(), report.totals.incomplete as f64)], out)?;
     let levels = Severity::ALL.into_iter().zip(summary.findings).skip(1);
     let levels = levels.map(|(level, count)| (Labels::new([("severity", level.name())]), count as f64));
     write_family(&FINDINGS, levels, out)
@@ -165,6 +187,12 @@ fn labels(applications: &[ApplicationReport]) -> Vec<Labels> {
         if *copy > 1 { labels.with("copy", &copy.to_string()) } else { labels }
     });
     labels.collect()
+}
+
+/// How many rules were evaluated, and how many could not be.
+fn rules(app: &ApplicationReport, labels: &Labels) -> [(Labels, f64); 2] {
+    [("evaluated", app.evaluated.len()), ("not_evaluated", app.not_evaluated.len())]
+        .map(|(outcome, count)| (labels.clone().with("outcome", outcome), count as f64))
 }
 
 /// How many findings there are of each rule and severity.

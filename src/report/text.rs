@@ -1,11 +1,10 @@
 //! The report for people: worst first, eighty columns, colour for severity only.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::words::{Silenced, by_reason, plural};
+use super::words::{Silenced, by_reason, plural, reasons_not_evaluated};
 use super::wrap::{clean, fit, lines, width};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::{Finding, Suppressed};
@@ -178,11 +177,7 @@ fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
 
 /// One line for each reason, with the rules it holds for.
 fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for rule in &app.not_evaluated {
-        by_reason.entry(&rule.reason).or_default().push(&rule.rule);
-    }
-    for (reason, rules) in by_reason {
+    for (reason, rules) in reasons_not_evaluated(&app.not_evaluated) {
         let text = format!("not evaluated: {}: {}", clean(&rules.join(", ")), clean(reason));
         hanging(&text, columns, out)?;
     }

@@ -1,8 +1,10 @@
 //! Turns of phrase that several formats share.
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDate;
 
-use crate::finding::{Finding, Suppressed};
+use crate::finding::{Finding, NotEvaluated, Suppressed};
 
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {
@@ -28,6 +30,15 @@ pub(super) fn by_reason(suppressed: &[Suppressed]) -> Vec<Silenced<'_>> {
         }
     }
     all
+}
+
+/// Rules that were not evaluated, by reason.
+pub(super) fn reasons_not_evaluated(missing: &[NotEvaluated]) -> BTreeMap<&str, Vec<&str>> {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for NotEvaluated { rule, reason } in missing {
+        reasons.entry(reason).or_default().push(rule);
+    }
+    reasons
 }
 
 /// "map: one reads 100 MiB". What a message says itself, such as which stage it is about, is not said twice.

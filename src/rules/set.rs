@@ -89,6 +89,8 @@ pub struct Evaluation {
     pub suppressed: Vec<(usize, Suppressed)>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// Whether a rule about tasks, stages or jobs was evaluated.
+    pub judges_work: bool,
 }
 
 impl RuleSet {
@@ -298,6 +300,7 @@ impl RuleSet {
         for part in parts {
             evaluation.findings.extend(part.findings);
             evaluation.not_evaluated.extend(part.not_evaluated);
+            evaluation.judges_work |= part.judges_work;
         }
         self.suppress(app, &mut evaluation);
         evaluation
@@ -435,7 +438,7 @@ impl ActiveRule {
             Verdict::Judged(judged) => vec![judged],
             Verdict::Several(judged) => judged,
             Verdict::NotEvaluated(reason) => {
-                let reason = self.behind_limit(app, reason);
+                let reason = if self.rests_on().is_empty() { reason } else { app.behind_limit(reason) };
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
                 return evaluation;
             }
@@ -449,18 +452,10 @@ impl ActiveRule {
             partial => {
                 let findings = judgements.into_iter().map(|judged| self.finding(judged, partial.as_deref()));
                 evaluation.findings.extend(findings);
+                evaluation.judges_work = self.rests_on().iter().any(|facet| facet.is_work());
             }
         }
         evaluation
-    }
-
-    /// What a rule lacks may lie behind a limit, so the limit is told first.
-    fn behind_limit(&self, app: &Application, reason: String) -> String {
-        let limit = app.limit.filter(|_| !self.rests_on().is_empty()).map(|limit| limit.to_string());
-        match limit {
-            Some(limit) if !reason.starts_with(&limit) => format!("{limit}; {reason}"),
-            _ => reason,
-        }
     }
 
     fn finding(&self, judged: Judgement<Name>, partial: Option<&str>) -> Finding {

@@ -99,6 +99,8 @@ pub fn hostile(name: &str) -> Report {
         job_type: Some("Spark"),
         status: Status::Succeeded,
         complete: false,
+        incomplete: Some(text()),
+        judged: false,
         sources: vec![text()],
         submitted_at: Some(Timestamp::from_millis(0)),
         started_at: Some(Timestamp::from_millis(i64::MAX)),

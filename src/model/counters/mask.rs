@@ -15,6 +15,9 @@ impl CounterMask {
     /// None.
     pub const NONE: Self = Self(0);
 
+    /// All.
+    pub const ALL: Self = Self::of(&Counter::ALL);
+
     /// These counters.
     #[must_use]
     pub const fn of(counters: &[Counter]) -> Self {

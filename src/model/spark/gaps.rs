@@ -19,6 +19,18 @@ pub enum Facet {
     ExecutorMetrics,
 }
 
+impl Facet {
+    /// All parts.
+    pub const ALL: [Self; 6] =
+        [Self::Tasks, Self::Stages, Self::Jobs, Self::Executors, Self::End, Self::ExecutorMetrics];
+
+    /// Whether it is about what the application did, and not only about what it had and how it ended.
+    #[must_use]
+    pub const fn is_work(self) -> bool {
+        matches!(self, Self::Tasks | Self::Stages | Self::Jobs)
+    }
+}
+
 /// How much is missing, by what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
@@ -79,9 +91,7 @@ impl Gaps {
         };
         let unread =
             plural(self.unread, "line or part of the log was lost", "lines or parts of the log were lost");
-        let all =
-            [Facet::Tasks, Facet::Stages, Facet::Jobs, Facet::Executors, Facet::End, Facet::ExecutorMetrics];
-        for facet in all {
+        for facet in Facet::ALL {
             say(facet, self.unread > 0, unread.clone());
         }
         let compacted = "compaction dropped the tasks of finished jobs".to_owned();
@@ -120,6 +130,60 @@ impl Gaps {
     }
 }
 
+impl Gaps {
+    /// Why the log is incomplete, whatever rests on it; `None` where nothing is missing.
+    #[must_use]
+    pub fn why(&self) -> Option<String> {
+        // No verdict rests on these alone.
+        let rest = [
+            self.beginning.then(|| "the beginning of the application is missing".to_owned()),
+            (self.attempts > 0)
+                .then(|| plural(self.attempts, "attempt has no known end", "attempts have no known end")),
+            (self.starts > 0).then(|| plural(self.starts, "task has no start", "tasks have no start")),
+            (self.counters > 0).then(|| {
+                plural(self.counters, "counter of a task cannot be read", "counters of tasks cannot be read")
+            }),
+            self.cut_behind_the_end.then(|| "the log breaks off behind the application's end".to_owned()),
+        ];
+        let rest = || rest.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        (!self.none()).then(|| self.reason(&Facet::ALL).unwrap_or_else(rest)).filter(|why| !why.is_empty())
+    }
+}
+
 fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_missing_has_a_reason() {
+        assert_eq!(Gaps::default().why(), None);
+        let why = |gaps: Gaps| gaps.why().unwrap();
+        let limit = Remainder { option: "--max-tasks", kept: 1, announced: Some(3) };
+        for (gaps, wanted) in [
+            (Gaps { tasks: 1, attempts: 1, ..Gaps::default() }, "1 task has no known end"),
+            (Gaps { attempts: 1, ..Gaps::default() }, "1 attempt has no known end"),
+            (Gaps { starts: 2, ..Gaps::default() }, "2 tasks have no start"),
+            (Gaps { counters: 1, ..Gaps::default() }, "1 counter of a task cannot be read"),
+            (Gaps { executor_metrics: 2, ..Gaps::default() }, "2 numbers of executors cannot be read"),
+            (
+                Gaps { blocks_beyond_limit: true, ..Gaps::default() },
+                "--max-tasks left a part of the cached blocks",
+            ),
+            (
+                Gaps { cut_behind_the_end: true, ..Gaps::default() },
+                "the log breaks off behind the application's end",
+            ),
+            (Gaps { beginning: true, ..Gaps::default() }, "the beginning of the application is missing"),
+            (Gaps { end: true, ..Gaps::default() }, "the log ends before the application does"),
+            (Gaps { configuration: true, ..Gaps::default() }, "the configuration is missing"),
+            (Gaps { limit: Some(limit), end: true, ..Gaps::default() }, "--max-tasks left 1 of 3 tasks"),
+        ] {
+            assert_eq!(why(gaps), wanted);
+            assert!(!gaps.none());
+        }
+    }
 }

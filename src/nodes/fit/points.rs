@@ -10,7 +10,7 @@ const LARGEST: usize = 8;
 /// Into so many blocks the values between them are condensed.
 const BLOCKS: usize = 24;
 /// So many powers of distances from the mean tell a logarithm to the last digit within [`NEAR`].
-const POWERS: usize = 10;
+const POWERS: i32 = 10;
 /// Distances from the mean, as a part of it, that are small.
 const NEAR: f64 = 0.01;
 
@@ -47,7 +47,7 @@ impl Points {
                 sums(&values, &weights, |value, weight| [weight * ((value - mean) / farthest).powi(power)]);
             sum / total
         };
-        let powers = Powers { farthest, means: (2..=POWERS as i32).map(mean_of_power).collect() };
+        let powers = Powers { farthest, means: (2..=POWERS).map(mean_of_power).collect() };
         Self { values, weights, total, powers }
     }
 

@@ -42,9 +42,14 @@ pub(super) fn impossible_task_count() -> String {
     "the job announces a number of tasks that is none, or that no job can have; it is unknown".into()
 }
 
-fn unreadable(set: &CounterSet, fields: &EventFields<'_>) -> String {
+/// The id of what an event is about.
+fn subject<'f>(fields: &'f EventFields<'_>) -> &'f str {
     let ids = [&fields.attempt_id, &fields.task_id, &fields.job_id];
-    let of = ids.into_iter().find_map(|id| id.as_deref()).map_or("an event", |id| cut(id, 80));
+    ids.into_iter().find_map(|id| id.as_deref()).map_or("an event", |id| cut(id, 80))
+}
+
+fn unreadable(set: &CounterSet, fields: &EventFields<'_>) -> String {
+    let of = subject(fields);
     let unread = set.unread();
     let mut names = unread.iter().map(Counter::name);
     match (names.next(), names.next()) {
@@ -64,7 +69,7 @@ pub(super) fn note_impossible(
     at: Position,
     attempts: &Attempts,
     row: usize,
-    counters: &CounterSet,
+    (fields, counters): (&EventFields<'_>, &CounterSet),
 ) {
     if attempts.unread(row).is_empty() {
         return;
@@ -72,12 +77,14 @@ pub(super) fn note_impossible(
     let find = |wanted: fn(i64) -> bool| counters.iter().find(|&(_, value)| wanted(value));
     if let Some((counter, _)) = find(|value| value > MOST_OF_A_COUNTER) {
         problems.warn("impossible-counter", Some(at), || {
-            format!("{} of an attempt is larger than any can be; sums over it are unknown", counter.name())
+            let (name, of) = (counter.name(), subject(fields));
+            format!("{name} of {of} is larger than any can be; sums over it are unknown")
         });
     }
     if let Some((counter, _)) = find(|value| value < 0) {
         problems.warn("negative-counter", Some(at), || {
-            format!("{} of an attempt is negative; sums over it are unknown", counter.name())
+            let (name, of) = (counter.name(), subject(fields));
+            format!("{name} of {of} is negative; sums over it are unknown")
         });
     }
 }

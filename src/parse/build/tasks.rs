@@ -50,7 +50,7 @@ impl HistoryBuilder {
             group.attempts.set_outcome(attempt, Outcome::Succeeded);
             group.attempts.set_time(attempt, TimePoint::Finish, finish);
             group.attempts.set_counters(attempt, &payload.counters);
-            note_impossible(&mut self.problems, at, &group.attempts, attempt, &payload.counters);
+            note_impossible(&mut self.problems, at, &group.attempts, attempt, (fields, &payload.counters));
             self.problems.warn("attempt-end-missing", Some(at), || {
                 "a task succeeded, but its attempt's own end is missing; its phases are unknown".into()
             });
@@ -156,7 +156,7 @@ impl HistoryBuilder {
         attempts.set_time(attempt, TimePoint::ShuffleFinish, moments.read(fields.shuffle_finish_time));
         attempts.set_time(attempt, TimePoint::SortFinish, moments.read(fields.sort_finish_time));
         attempts.set_counters(attempt, &payload.counters);
-        note_impossible(&mut self.problems, at, attempts, attempt, &payload.counters);
+        note_impossible(&mut self.problems, at, attempts, attempt, (fields, &payload.counters));
         attempts.set_progress(attempt, &payload.progress);
         if outcome == Outcome::Succeeded {
             group.tasks.set_representative(task.row as usize, Some(attempt));

@@ -196,7 +196,8 @@ impl<'v, V: Visitor> Assembler<'v, V> {
     }
 
     fn complete(&mut self, number: u64, text: &[u8], dialect: Dialect, terminated: bool) {
-        let text = String::from_utf8_lossy(text);
+        // Looking for what to replace takes far longer than to see that nothing has to be.
+        let text = std::str::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed);
         if matches!(text, Cow::Owned(_)) {
             self.ending.problems.add(Level::Info, "invalid-utf8", Some(Position::Line(number)), || {
                 "bytes that are not UTF-8 were replaced; values that hold them are not as written".to_owned()

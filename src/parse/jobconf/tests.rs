@@ -8,7 +8,7 @@ fn clean(xml: &str) -> Conf {
 }
 
 fn value(conf: &Conf, name: &str) -> Option<String> {
-    conf.iter().find(|(n, _)| *n == name).map(|(_, property)| property.value.clone())
+    conf.iter().find(|(n, _)| *n == name).map(|(_, value)| value.to_owned())
 }
 
 #[test]
@@ -20,7 +20,9 @@ fn properties_with_entities_cdata_and_sources() {
          <property><value>nameless</value></property></configuration>",
     );
     assert_eq!(value(&conf, "a").as_deref(), Some("x < y &AB<&>"));
-    assert!(conf.iter().any(|(name, property)| name == "a" && property.is_final));
+    let mut later = conf.clone();
+    later.insert("a".to_owned(), Property { value: "later".to_owned(), is_final: false });
+    assert_eq!(later, conf, "final");
     assert_eq!(value(&conf, "empty").as_deref(), Some(""));
     assert_eq!(value(&conf, "none").as_deref(), Some(""));
     assert_eq!(conf.len(), 3);
@@ -118,7 +120,7 @@ fn attributes_are_parts_of_a_property_and_elements_win() {
          <property name=\"b\" value=\"3\"/><property name=\"c\" value=\"4\"><value>5</value></property>\
          <property value=\"nameless\"/><property name=\"d\"><value name='e'>6</value></property></configuration>",
     );
-    let values: Vec<_> = conf.iter().map(|(name, property)| (name, property.value.as_str())).collect();
+    let values: Vec<_> = conf.iter().collect();
     assert_eq!(values, [("a", "1 < 2"), ("b", "2"), ("c", "5"), ("d", "6")]);
 }
 

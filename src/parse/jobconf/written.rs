@@ -4,100 +4,123 @@
 //! A job has some 1,500 properties of which a few matter, so that reading them takes longer than the history of a small
 //! job. Any surprise (a comment, an attribute, an entity of its own, another order) is for the parser of any XML.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
-use crate::model::conf::Property;
+use crate::model::conf::{Conf, Listing};
 
-/// The properties of a configuration, in its order; `None` at any surprise.
-pub(super) fn properties(text: &str) -> Option<Vec<(String, Property)>> {
-    let mut scanner = Scanner { rest: text };
-    if let Some(declaration) = scanner.rest.strip_prefix("<?xml ") {
-        let end = memchr(b'>', declaration.as_bytes())?;
-        scanner.rest = declaration.get(..end)?.ends_with('?').then(|| declaration.get(end + 1..))??;
+/// The configuration that a text is; `None` at any surprise.
+pub(super) fn conf(text: &str) -> Option<Conf> {
+    let mut scanner = Scanner { text, at: 0 };
+    if scanner.take("<?xml ") {
+        let end = memchr(b'>', scanner.rest().as_bytes())?;
+        scanner.rest().get(..end)?.ends_with('?').then_some(())?;
+        scanner.at += end + 1;
         scanner.blanks();
     }
-    let end = ["configuration", "conf"].into_iter().find_map(|root| {
-        let behind = scanner.rest.strip_prefix('<')?.strip_prefix(root)?.strip_prefix('>')?;
-        scanner.rest = behind;
-        Some(root)
+    let end = ["configuration>", "conf>"].into_iter().find(|root| {
+        let start = scanner.rest().strip_prefix('<');
+        start.is_some_and(|start| start.starts_with(root))
     })?;
-    let mut properties = Vec::new();
+    scanner.at += 1 + end.len();
+    let mut listing = Listing::of(text.to_owned());
     scanner.blanks();
     while scanner.take("<property>") {
-        properties.push(scanner.property()?);
+        scanner.property(&mut listing)?;
         scanner.blanks();
     }
     // What follows the root element is not read by the other parser, either.
-    (scanner.take("</") && scanner.take(end) && scanner.take(">")).then_some(properties)
+    (scanner.take("</") && scanner.take(end)).then(|| listing.finish().into())
 }
 
 struct Scanner<'a> {
-    rest: &'a str,
+    text: &'a str,
+    at: usize,
 }
 
 impl<'a> Scanner<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
     #[inline]
     fn take(&mut self, expected: &str) -> bool {
-        self.rest.strip_prefix(expected).map(|rest| self.rest = rest).is_some()
+        let is_next = self.rest().starts_with(expected);
+        if is_next {
+            self.at += expected.len();
+        }
+        is_next
     }
 
     fn blanks(&mut self) {
-        self.rest = self.rest.trim_start_matches([' ', '\t', '\n']);
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n']).len();
     }
 
     /// A property behind its opening tag.
-    fn property(&mut self) -> Option<(String, Property)> {
+    fn property(&mut self, listing: &mut Listing) -> Option<()> {
         self.blanks();
-        let name = self.element("<name>", "</name>")?.trim().to_owned();
+        let name = self.element("<name>", "</name>", listing)?;
+        let name = trimmed(listing.text(&name), name.start);
         self.blanks();
-        let value = self.element("<value>", "</value>")?.into_owned();
+        let value = self.element("<value>", "</value>", listing)?;
         self.blanks();
         let mut is_final = false;
-        if self.rest.starts_with("<final>") {
-            is_final = self.element("<final>", "</final>")?.trim() == "true";
+        if self.rest().starts_with("<final>") {
+            let content = self.element("<final>", "</final>", listing)?;
+            is_final = listing.text(&content).trim() == "true";
             self.blanks();
         }
-        while self.rest.starts_with("<source>") {
-            self.element("<source>", "</source>")?;
+        while self.rest().starts_with("<source>") {
+            self.element("<source>", "</source>", listing)?;
             self.blanks();
         }
         // The other parser passes over properties without names.
-        (self.take("</property>") && !name.is_empty()).then_some((name, Property { value, is_final }))
+        (self.take("</property>") && !name.is_empty()).then(|| listing.add(&name, &value, is_final))?
     }
 
-    /// The text of an element that comes next, by its tags.
-    fn element(&mut self, start: &str, end: &str) -> Option<Cow<'a, str>> {
+    /// Where the text of an element is that comes next, by its tags.
+    fn element(&mut self, start: &str, end: &str, listing: &mut Listing) -> Option<Range<usize>> {
         if !self.take(start) {
             let empty = start.strip_suffix('>')?;
-            return (self.take(empty) && self.take("/>")).then_some(Cow::Borrowed(""));
+            return (self.take(empty) && self.take("/>")).then_some(self.at..self.at);
         }
-        let mut text = Cow::Borrowed("");
+        let first = self.at;
+        let mut meant: Option<String> = None;
         loop {
-            let at = memchr3(b'<', b'&', b'\r', self.rest.as_bytes())?;
-            let (plain, rest) = self.rest.split_at_checked(at)?;
-            match &mut text {
-                Cow::Borrowed("") => text = Cow::Borrowed(plain),
-                text => text.to_mut().push_str(plain),
+            let (plain, rest) =
+                self.rest().split_at_checked(memchr3(b'<', b'&', b'\r', self.rest().as_bytes())?)?;
+            if let Some(meant) = &mut meant {
+                meant.push_str(plain);
             }
-            self.rest = rest;
+            self.at += plain.len();
             match rest.as_bytes().first()? {
                 b'<' => break,
-                b'&' => text.to_mut().push(self.character()?),
+                b'&' => {
+                    let before = self.text.get(first..self.at)?;
+                    meant.get_or_insert_with(|| before.to_owned()).push(self.character()?);
+                }
                 // Line ends become line feeds, which is for the other parser to know.
                 _ => return None,
             }
         }
-        self.take(end).then_some(text)
+        let content = meant.map_or(first..self.at, |meant| listing.keep(&meant));
+        self.take(end).then_some(content)
     }
 
     /// One of the characters that XML writes by name.
     fn character(&mut self) -> Option<char> {
         let named = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&apos;", '\'')];
-        let (written, character) = named.into_iter().find(|(written, _)| self.rest.starts_with(written))?;
+        let (written, character) = named.into_iter().find(|(written, _)| self.rest().starts_with(written))?;
         self.take(written).then_some(character)
     }
+}
+/// Where `text`, which begins at `start`, is without blanks around it.
+fn trimmed(text: &str, start: usize) -> Range<usize> {
+    let end = start + text.trim_end().len();
+    let start = start + text.len() - text.trim_start().len();
+    start.min(end)..end
 }
 
 #[cfg(test)]
@@ -107,10 +130,10 @@ mod tests {
     use proptest::prelude::*;
 
     /// What the parser of any XML makes of it, and what this one does, if it does.
-    fn both(text: &str) -> (Option<Vec<(String, Property)>>, crate::model::conf::Conf) {
+    fn both(text: &str) -> (Option<Conf>, Conf) {
         let mut any = Any::default();
         let _ = any.read(text);
-        (properties(text), any.conf)
+        (conf(text), any.conf)
     }
 
     #[test]
@@ -120,13 +143,13 @@ mod tests {
                     <source>y</source></property>\n<property><name>b</name><value/></property>\
                     <property><name>a</name><value>later</value></property>\n</configuration>";
         let (read, any) = both(text);
-        assert_eq!(read.map(|read| read.into_iter().collect()), Some(any));
+        assert_eq!(read, Some(any));
         assert_eq!(parse(text.as_bytes()).0.raw("a").as_deref(), Some("1 & <2>"));
     }
 
     #[test]
     fn surprises_are_for_the_other_parser() {
-        assert_eq!(properties("<?xml version=\"1.0\"><configuration></configuration>"), None);
+        assert_eq!(conf("<?xml version=\"1.0\"><configuration></configuration>"), None);
         for inside in [
             "<!-- x --><property><name>a</name><value>1</value></property>",
             "<property><value>1</value><name>a</name></property>",
@@ -139,7 +162,7 @@ mod tests {
             "<property><name>a</name><value>1</value>",
         ] {
             let text = format!("<configuration>{inside}</configuration>");
-            assert_eq!(properties(&text), None, "{text}");
+            assert_eq!(conf(&text), None, "{text}");
         }
     }
 
@@ -159,7 +182,7 @@ mod tests {
             let text = format!("<configuration>{}{end}", pieces.concat());
             let (read, any) = both(&text);
             if let Some(read) = read {
-                prop_assert_eq!(read.into_iter().collect::<crate::model::conf::Conf>(), any);
+                prop_assert_eq!(read, any);
             }
         }
     }

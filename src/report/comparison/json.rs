@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::super::json::{Each, Number};
 use crate::baseline::{
-    Absence, Absent, Comparison, Counts, FindingChange, JobComparison, MetricChange, NotCompared,
+    Absence, Absent, Change, Comparison, Counts, FindingChange, IncompleteRun, JobComparison, MetricChange,
+    NotCompared,
 };
 use crate::severity::Severity;
 
@@ -13,6 +14,7 @@ pub(crate) struct BaselineView<'a> {
     failed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     unfinished: Option<&'static str>,
+    undecided: bool,
     updated: bool,
     expired_suppressions: &'a [String],
     summary: SummaryView,
@@ -21,8 +23,9 @@ pub(crate) struct BaselineView<'a> {
 
 pub(crate) fn baseline(comparison: &Comparison) -> BaselineView<'_> {
     BaselineView {
-        failed: comparison.failed || comparison.unfinished.is_some(),
+        failed: comparison.failed || comparison.undecided || comparison.unfinished.is_some(),
         unfinished: comparison.unfinished,
+        undecided: comparison.undecided,
         updated: comparison.updated,
         expired_suppressions: &comparison.expired,
         summary: summary(comparison.counts),
@@ -38,10 +41,13 @@ struct SummaryView {
     unchanged_count: u64,
     better_count: u64,
     gone_count: u64,
+    not_judged_count: u64,
     regressed_metrics_count: u64,
     improved_metrics_count: u64,
     new_jobs_count: u64,
     absent_jobs_count: u64,
+    incomplete_runs_count: u64,
+    unjudged_runs_count: u64,
 }
 
 fn summary(counts: Counts) -> SummaryView {
@@ -51,10 +57,13 @@ fn summary(counts: Counts) -> SummaryView {
         unchanged_count: counts.unchanged,
         better_count: counts.better,
         gone_count: counts.gone,
+        not_judged_count: counts.not_judged,
         regressed_metrics_count: counts.regressed,
         improved_metrics_count: counts.improved,
         new_jobs_count: counts.new_jobs,
         absent_jobs_count: counts.absent_jobs,
+        incomplete_runs_count: counts.incomplete_runs,
+        unjudged_runs_count: counts.unjudged_runs,
     }
 }
 
@@ -68,6 +77,7 @@ struct JobView<'a> {
     absent: Each<'a, Absent, AbsentView<'a>>,
     metrics: Each<'a, MetricChange, MetricView<'a>>,
     not_compared: Each<'a, NotCompared, NotComparedView<'a>>,
+    incomplete: Each<'a, IncompleteRun, IncompleteRunView<'a>>,
 }
 
 fn job(job: &JobComparison) -> JobView<'_> {
@@ -80,6 +90,7 @@ fn job(job: &JobComparison) -> JobView<'_> {
         absent: Each(&job.absent, absent),
         metrics: Each(&job.metrics, metric),
         not_compared: Each(&job.not_compared, not_compared),
+        incomplete: Each(&job.incomplete, incomplete),
     }
 }
 
@@ -96,6 +107,8 @@ struct FindingView<'a> {
     measure: Option<&'static str>,
     value: Option<Number>,
     accepted_value: Option<Number>,
+    incomplete: bool,
+    reason: Option<&'a str>,
     message: &'a str,
 }
 
@@ -109,10 +122,12 @@ fn finding(found: &FindingChange) -> FindingView<'_> {
         application: &found.application,
         runs_count: found.runs,
         severity: found.finding.severity,
-        accepted_severity: found.accepted_severity,
+        accepted_severity: found.accepted_severity(),
         measure: measure.map(|measure| measure.key),
         value: measure.map(|measure| Number(measure.value)),
         accepted_value: measure.and_then(|measure| measure.accepted).map(Number),
+        incomplete: found.incomplete,
+        reason: found.doubt.as_deref().filter(|_| found.change == Change::NotJudged),
         message: &found.finding.message,
     }
 }
@@ -183,4 +198,15 @@ struct NotComparedView<'a> {
 
 fn not_compared(run: &NotCompared) -> NotComparedView<'_> {
     NotComparedView { application: &run.application, reason: run.reason }
+}
+
+#[derive(Serialize)]
+struct IncompleteRunView<'a> {
+    application: &'a str,
+    reason: &'a str,
+    judged: bool,
+}
+
+fn incomplete(run: &IncompleteRun) -> IncompleteRunView<'_> {
+    IncompleteRunView { application: &run.application, reason: &run.reason, judged: run.judged }
 }

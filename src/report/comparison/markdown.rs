@@ -1,8 +1,8 @@
 //! The comparison at the top of a comment on a pull request.
 
 use super::super::markdown::text;
-use super::words::{cost, counted, head};
-use crate::baseline::{Comparison, JobComparison, MetricVerdict};
+use super::words::{DECIDE, cost, counted, head, left_out, reservations, why_absent};
+use crate::baseline::{Absence, Change, Comparison, JobComparison, MetricVerdict};
 
 /// Characters of names.
 const NAME: usize = 160;
@@ -13,11 +13,18 @@ const LINES: usize = 40;
 
 /// What is new or worse, job by job.
 pub(in crate::report) fn section(comparison: &Comparison) -> String {
-    let verdict = match (comparison.updated, comparison.unfinished, comparison.failed) {
-        (true, ..) => "The baseline was updated".to_owned(),
-        (false, Some(why), _) => format!("**Not passed**, the run failed ({why}); against the baseline"),
-        (false, None, true) => "**Failed** against the baseline".to_owned(),
-        (false, None, false) => "Passed against the baseline".to_owned(),
+    let verdict = match (comparison.updated, comparison.unfinished) {
+        (true, _) => match left_out(comparison.counts) {
+            None => "The baseline was updated".to_owned(),
+            Some(rest) => format!("The baseline was updated, except for {rest}"),
+        },
+        (false, Some(why)) => format!("**Not passed**, the run failed ({why}); against the baseline"),
+        (false, None) if comparison.failed => "**Failed** against the baseline".to_owned(),
+        (false, None) if comparison.undecided => format!("**Not passed** ({DECIDE}); against the baseline"),
+        (false, None) if reservations(comparison.counts).is_some() => {
+            "Passed against the baseline as far as it could be judged".to_owned()
+        }
+        (false, None) => "Passed against the baseline".to_owned(),
     };
     let mut section = format!("{verdict}: {}.\n\n", counted(comparison.counts));
     let mut lines: Vec<String> = comparison
@@ -26,6 +33,7 @@ pub(in crate::report) fn section(comparison: &Comparison) -> String {
         .map(|place| format!("- **EXPIRED** suppression: {}\n", text(place, SENTENCE)))
         .collect();
     lines.extend(comparison.jobs.iter().flat_map(job));
+    lines.extend(comparison.jobs.iter().flat_map(not_judged));
     let left_out = lines.len().saturating_sub(LINES);
     section.extend(lines.into_iter().take(LINES));
     let more = if left_out > 0 { format!("- … and {left_out} more\n") } else { String::new() };
@@ -42,4 +50,22 @@ fn job(job: &JobComparison) -> Vec<String> {
     let regressed = job.metrics.iter().filter(|metric| metric.verdict == MetricVerdict::Regressed);
     let costs = regressed.map(|metric| format!("- **WORSE** {key}: {}\n", text(&cost(metric), SENTENCE)));
     findings.chain(costs).collect()
+}
+
+/// What could not be judged of the job, and why: runs, then findings.
+fn not_judged(job: &JobComparison) -> Vec<String> {
+    let key = text(job.key.as_str(), NAME);
+    let runs = job.incomplete.iter().map(|run| {
+        let (id, reason) = (text(&run.application, NAME), text(&run.reason, SENTENCE));
+        let how = if run.judged { "judged in part, without costs" } else { "**UNJUDGED**, all of it" };
+        format!("- {key}: {id}: {how}: {reason}\n")
+    });
+    let line = |what: &str| format!("- **UNJUDGED** {key}: {}\n", text(what, SENTENCE));
+    let found = job.findings.iter().filter(|found| found.change == Change::NotJudged);
+    let absent = job.absent.iter().filter(|absent| matches!(absent.absence, Absence::NotJudged(_)));
+    let absent = absent.map(|absent| {
+        let why = why_absent(&absent.absence).unwrap_or_default();
+        format!("{} ({}), was {}: {why}", absent.rule, absent.subject, absent.severity)
+    });
+    runs.chain(found.map(|found| line(&head(found)))).chain(absent.map(|what| line(&what))).collect()
 }

@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{cost, counted, head};
-use crate::baseline::{Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict};
+use super::words::{DECIDE, cost, counted, head, left_out, reservations, why_absent};
+use crate::baseline::{
+    Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared,
+};
 use crate::engine::Report;
 use crate::severity::Severity;
 
@@ -15,6 +17,8 @@ use crate::severity::Severity;
 const INDENT: usize = 12;
 /// How many jobs that are not in the input are named.
 const NAMED: usize = 5;
+/// The label of what could not be judged.
+const NOT_JUDGED: &str = "UNJUDGED";
 
 pub(crate) fn write(
     report: &Report,
@@ -45,6 +49,7 @@ fn tells(job: &JobComparison) -> bool {
         || job.metrics.iter().any(|metric| metric.verdict != MetricVerdict::Steady)
         || !job.absent.is_empty()
         || job.not_compared.iter().any(|run| run.unfit)
+        || !job.incomplete.is_empty()
 }
 
 struct Page<'a> {
@@ -76,6 +81,9 @@ impl Page<'_> {
         for found in job.findings.iter().filter(|found| found.change == Change::Better) {
             self.labelled("BETTER", Severity::None, &head(found))?;
         }
+        for found in job.findings.iter().filter(|found| found.change == Change::NotJudged) {
+            self.labelled(NOT_JUDGED, Severity::None, &head(found))?;
+        }
         self.rest(job)?;
         writeln!(self.out)
     }
@@ -95,15 +103,23 @@ impl Page<'_> {
 
     /// What makes nobody get up at night: gone, unknown, as accepted.
     fn rest(&mut self, job: &JobComparison) -> io::Result<()> {
+        let mut unjudged: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for absent in &job.absent {
             let what = format!("{} ({}), was {}", absent.rule, clean(&absent.subject), absent.severity);
-            let (label, why) = match &absent.absence {
-                Absence::Gone => ("GONE", String::new()),
-                Absence::RuleOff => ("UNKNOWN", ": the rule is switched off".to_owned()),
-                Absence::Suppressed => ("SILENCED", ": a rule file suppresses it".to_owned()),
-                Absence::NotJudged(why) => ("UNKNOWN", format!(": {}", clean(why))),
+            let label = match &absent.absence {
+                Absence::Gone => "GONE",
+                Absence::RuleOff => "UNKNOWN",
+                Absence::Suppressed => "SILENCED",
+                Absence::NotJudged(why) => {
+                    unjudged.entry(why).or_default().push(what);
+                    continue;
+                }
             };
+            let why = why_absent(&absent.absence).map(|why| format!(": {why}")).unwrap_or_default();
             self.labelled(label, Severity::None, &format!("{what}{why}"))?;
+        }
+        for (why, what) in unjudged {
+            self.labelled(NOT_JUDGED, Severity::None, &format!("{}: {}", what.join("; "), clean(why)))?;
         }
         let known: Vec<String> = job
             .findings
@@ -125,8 +141,18 @@ impl Page<'_> {
         if !steady.is_empty() {
             self.labelled("STEADY", Severity::None, &steady.join(", "))?;
         }
+        for run in &job.incomplete {
+            let (id, reason) = (clean(&run.application), clean(&run.reason));
+            if run.judged {
+                self.paragraph(2, &format!("{id} was judged in part, without costs: {reason}"))?;
+            } else {
+                self.labelled(NOT_JUDGED, Severity::None, &format!("all of {id}: {reason}"))?;
+            }
+        }
         let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for run in &job.not_compared {
+        let is_told =
+            |run: &&NotCompared| job.incomplete.iter().any(|told| told.application == run.application);
+        for run in job.not_compared.iter().filter(|run| !is_told(run)) {
             reasons.entry(run.reason).or_default().push(&run.application);
         }
         for (reason, runs) in reasons {
@@ -159,8 +185,15 @@ impl Page<'_> {
 
     fn verdict(&mut self, comparison: &Comparison) -> io::Result<()> {
         self.paragraph(0, &format!("against the baseline: {}", counted(comparison.counts)))?;
+        let reservations = reservations(comparison.counts);
         if comparison.updated {
-            self.paragraph(0, "The baseline was updated: all of this is accepted now. Commit the file.")
+            let what = match left_out(comparison.counts) {
+                None => "all of this is accepted now.".to_owned(),
+                Some(rest) => {
+                    format!("this is accepted now, except: {rest}; of these stays what was accepted.")
+                }
+            };
+            self.paragraph(0, &format!("The baseline was updated: {what} Commit the file."))
         } else if let Some(why) = comparison.unfinished {
             let what = "NOT PASSED: the run failed:";
             self.paragraph(
@@ -177,9 +210,17 @@ impl Page<'_> {
                 let what =
                     "FAILED: a suppression has expired: fix its findings, or give it another \"until\":";
                 self.paragraph(0, &format!("{what} {}", clean(place)))
-            })
+            })?;
+            let rest = reservations.map(|rest| format!("And not everything could be judged: {rest}."));
+            rest.map_or(Ok(()), |rest| self.paragraph(0, &rest))
+        } else if comparison.undecided {
+            let rest = reservations.unwrap_or_default();
+            self.paragraph(0, &format!("NOT PASSED: {rest}: {DECIDE}."))
         } else {
-            self.paragraph(0, "PASSED")
+            match reservations {
+                None => self.paragraph(0, "PASSED"),
+                Some(rest) => self.paragraph(0, &format!("PASSED as far as it could be judged: {rest}.")),
+            }
         }
     }
 
@@ -212,6 +253,8 @@ fn runs(job: &JobComparison) -> String {
         count => format!("{count} runs, the first listed is {first}"),
     };
     match job.state {
+        JobState::Unnamed => format!("{which}: a job whose name is lost, so nobody knows what is accepted"),
+        JobState::New if job.findings.is_empty() => format!("{which}: a new job"),
         JobState::New => format!("{which}: a new job, so all its findings are new"),
         _ => format!("{which}, beside {}", plural(job.accepted_runs as u64, "accepted run")),
     }

@@ -139,6 +139,7 @@ struct FindingView<'a> {
     a: Option<Severity>,
     b: Option<Severity>,
     message: &'a str,
+    reason: Option<&'a str>,
 }
 
 fn finding(pair: &FindingPair) -> FindingView<'_> {
@@ -149,5 +150,6 @@ fn finding(pair: &FindingPair) -> FindingView<'_> {
         a: pair.a,
         b: pair.b,
         message: &pair.message,
+        reason: pair.reason.as_deref(),
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::super::markdown::text;
 use super::super::words::plural;
-use super::words::{change, details, setting, severity, value, worth_showing};
+use super::words::{change, details, label, setting, severity, value, worth_showing};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 
 /// Characters of names.
@@ -55,13 +55,15 @@ fn findings(findings: &[FindingPair], out: &mut dyn Write) -> io::Result<()> {
         return writeln!(out, "No finding came or went.\n");
     }
     for pair in moved {
+        let reason = pair.reason.as_deref().map(|reason| format!(" ({})", text(reason, SENTENCE)));
         writeln!(
             out,
-            "- **{}** {} ({}), {}: {}",
-            pair.moved.name().to_uppercase(),
+            "- **{}** {} ({}), {}{}: {}",
+            label(pair.moved),
             text(&pair.rule, NAME),
             text(&pair.subject, NAME),
             severity(pair),
+            reason.unwrap_or_default(),
             text(&pair.message, SENTENCE)
         )?;
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{change, details, setting, severity, value, worth_showing};
+use super::words::{change, details, label as move_label, setting, severity, value, worth_showing};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use crate::severity::Severity;
 
@@ -155,20 +155,23 @@ impl Page<'_> {
         }
         writeln!(self.out, "  findings")?;
         for pair in moved {
-            let label = pair.moved.name().to_uppercase();
+            let label = move_label(pair.moved);
             let worst = pair.b.or(pair.a).unwrap_or(Severity::None);
             let style = self.options.style(worst);
             let head = format!("{} ({}), {}", clean(&pair.rule), clean(&pair.subject), severity(pair));
-            for (index, line) in lines(&head, self.columns.saturating_sub(12)).iter().enumerate() {
+            for (index, line) in lines(&head, self.columns.saturating_sub(14)).iter().enumerate() {
                 match index {
-                    0 => writeln!(self.out, "    {style}{label:<6}{style:#}  {line}")?,
+                    0 => writeln!(self.out, "    {style}{label:<8}{style:#}  {line}")?,
                     _ => writeln!(self.out, "              {line}")?,
                 }
+            }
+            if let Some(reason) = &pair.reason {
+                self.paragraph(14, &clean(reason))?;
             }
             self.paragraph(14, &clean(&pair.message))?;
         }
         if same > 0 {
-            self.paragraph(4, &format!("SAME    {}", plural(same as u64, "finding")))?;
+            writeln!(self.out, "    SAME      {}", plural(same as u64, "finding"))?;
         }
         writeln!(self.out)
     }

@@ -87,10 +87,20 @@ pub(super) fn setting(setting: &Setting) -> (Option<&str>, Option<&str>) {
     (a.filter(|_| has_a), b.filter(|_| has_b))
 }
 
+/// What the row of a finding begins with, in capitals.
+pub(super) fn label(moved: Move) -> String {
+    match moved {
+        Move::NotJudged => "UNJUDGED".to_owned(),
+        known => known.name().to_uppercase(),
+    }
+}
+
 /// "severe, was moderate".
 pub(super) fn severity(pair: &FindingPair) -> String {
     match (pair.moved, pair.a, pair.b) {
-        (Move::Worse | Move::Better, Some(a), Some(b)) => format!("{b}, was {a}"),
+        (Move::Worse | Move::Better | Move::NotJudged, Some(a), Some(b)) => format!("{b}, was {a}"),
+        (Move::NotJudged, Some(a), None) => format!("{a} in A"),
+        (Move::NotJudged, None, Some(b)) => format!("{b} in B"),
         (_, a, b) => b.or(a).map(|severity| severity.to_string()).unwrap_or_default(),
     }
 }

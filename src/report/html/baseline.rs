@@ -1,7 +1,7 @@
 //! What `check` found beside an accepted state.
 
 use crate::baseline::{Change, Comparison, MetricVerdict};
-use crate::report::comparison::words::{cost, head};
+use crate::report::comparison::words::{cost, head, why_absent};
 
 /// A row of the table: the job, how it changed, and what changed.
 pub(super) type Row<'a> = (&'a str, &'static str, String);
@@ -19,7 +19,13 @@ pub(super) fn changes(comparison: &Comparison) -> Vec<Row<'_>> {
         let metrics = job.metrics.iter().filter(|metric| metric.verdict != MetricVerdict::Steady);
         rows.extend(metrics.map(|metric| (key, metric.verdict.name(), cost(metric))));
         rows.extend(job.absent.iter().map(|absent| {
-            (key, absent.absence.name(), format!("{} ({}), {}", absent.rule, absent.subject, absent.severity))
+            let why = why_absent(&absent.absence).map(|why| format!(": {why}")).unwrap_or_default();
+            let what = format!("{} ({}), {}{why}", absent.rule, absent.subject, absent.severity);
+            (key, absent.absence.name(), what)
+        }));
+        rows.extend(job.incomplete.iter().map(|run| {
+            let how = if run.judged { "judged in part" } else { "not-judged" };
+            (key, how, format!("{}: {}", run.application, run.reason))
         }));
     }
     rows

@@ -15,7 +15,7 @@ use askama::Template;
 
 use crate::engine::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
 use crate::finding::Finding;
-use crate::report::comparison::words::counted;
+use crate::report::comparison::words::{DECIDE, counted, left_out, reservations};
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis};
 use baseline::changes;

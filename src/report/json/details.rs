@@ -64,5 +64,5 @@ fn phase(phase: &Phase) -> PhaseView<'_> {
 
 /// The properties as written, passwords left out: reports are passed around more freely than histories.
 fn configuration(conf: &Conf) -> Pairs<&str, &str> {
-    Pairs(conf.iter().map(|(name, property)| (name, secrets::shown(name, &property.value))).collect())
+    Pairs(conf.iter().map(|(name, value)| (name, secrets::shown(name, value))).collect())
 }

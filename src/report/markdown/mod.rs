@@ -11,7 +11,7 @@ use escape::html;
 pub(super) use escape::text;
 
 use super::comparison::section;
-use super::words::{Silenced, about, by_reason, plural};
+use super::words::{Silenced, about, by_reason, plural, reasons_not_evaluated};
 use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::Finding;
 use crate::parse::Level;
@@ -151,17 +151,19 @@ fn finding(finding: &Finding) -> String {
 /// What was not judged, and how far the judgement goes.
 fn notes(app: &ApplicationReport) -> String {
     let mut notes = String::new();
-    if !app.complete {
-        notes.push_str("- Its history is incomplete: the findings rest on what was read of it.\n");
+    if let Some(why) = &app.incomplete {
+        let why = text(why, SENTENCE);
+        let _ =
+            writeln!(notes, "- Its history is incomplete ({why}): the findings rest on what was read of it.");
     }
     for Silenced { rules, reason, until } in by_reason(&app.suppressed) {
         let until = until.map(|day| format!(", until {day}")).unwrap_or_default();
         let (rules, reason) = (text(&rules.join(", "), SENTENCE), text(reason, SENTENCE));
         let _ = writeln!(notes, "- suppressed: {rules} ({reason}{until})");
     }
-    let rules: Vec<String> = app.not_evaluated.iter().map(|rule| text(&rule.rule, NAME)).collect();
-    if !rules.is_empty() {
-        let _ = writeln!(notes, "- not evaluated, as the history lacks the data: {}", rules.join(", "));
+    for (reason, rules) in reasons_not_evaluated(&app.not_evaluated) {
+        let (rules, reason) = (text(&rules.join(", "), SENTENCE), text(reason, SENTENCE));
+        let _ = writeln!(notes, "- not evaluated: {rules}: {reason}");
     }
     notes
 }

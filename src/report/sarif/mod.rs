@@ -27,8 +27,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         rules: report.rules.iter().map(Rule::of).collect(),
     };
     let results = Results::of(report, MAX_RESULTS);
+    let undecided = report.comparison.as_ref().is_some_and(|comparison| comparison.undecided);
     let invocation = Invocation {
-        execution_successful: !report.named_input_failed,
+        execution_successful: !report.named_input_failed && !undecided,
         tool_execution_notifications: notifications::all(report, &rules, results.left_out),
     };
     let run = Run { tool: Tool { driver }, invocations: [invocation], results: results.views(&rules) };

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::results::{Location, Message, plain};
 use super::{MAX_RESULTS, Rules};
+use crate::baseline::{Absence, Absent, IncompleteRun, JobComparison};
 use crate::engine::{Report, SourceProblem};
 use crate::parse::{Level, Position};
 
@@ -35,7 +36,33 @@ struct AssociatedRule {
 
 pub(super) fn all(report: &Report, rules: &Rules<'_>, left_out: usize) -> Vec<Notification> {
     let cut = (left_out > 0).then(|| too_many(left_out));
-    cut.into_iter().chain(report.problems.iter().map(problem)).chain(not_evaluated(report, rules)).collect()
+    let read = cut.into_iter().chain(report.problems.iter().map(problem));
+    let jobs = report.comparison.iter().flat_map(|comparison| &comparison.jobs);
+    let unjudged = jobs.flat_map(|job| not_judged(job, rules));
+    read.chain(unjudged).chain(not_evaluated(report, rules)).collect()
+}
+
+/// Accepted findings that could not be judged, and runs of which nothing could be.
+fn not_judged(job: &JobComparison, rules: &Rules<'_>) -> Vec<Notification> {
+    let notification = |rule: Option<&str>, text: String| Notification {
+        level: "warning",
+        message: Message { text: plain(&format!("{}: {text}", job.key)) },
+        locations: Vec::new(),
+        descriptor: Descriptor { id: "not-judged" },
+        associated_rule: rule.map(|rule| AssociatedRule { id: rule.to_owned(), index: rules.index(rule) }),
+    };
+    let run = |run: &IncompleteRun| {
+        notification(None, format!("nothing could be judged of {}: {}", run.application, run.reason))
+    };
+    let findings = job.absent.iter().filter_map(|absent| {
+        let Absence::NotJudged(why) = &absent.absence else { return None };
+        let Absent { rule, subject, severity, .. } = absent;
+        Some(notification(
+            Some(rule),
+            format!("the accepted finding {rule} ({subject}), {severity}, was not judged: {why}"),
+        ))
+    });
+    job.unjudged().map(run).chain(findings).collect()
 }
 
 fn too_many(left_out: usize) -> Notification {

@@ -42,7 +42,8 @@ impl<'a> Results<'a> {
     pub(super) fn views(self, rules: &Rules<'_>) -> Vec<SarifResult<'a>> {
         let Self { kept, comparison, .. } = self;
         let result = |(app, finding, suppressed)| {
-            let state = comparison.and_then(|comparison| comparison.of(app, finding)).map(baseline_state);
+            let state =
+                comparison.and_then(|comparison| comparison.of(app, finding)).and_then(baseline_state);
             SarifResult { baseline_state: state, ..SarifResult::of(app, finding, suppressed, rules) }
         };
         kept.into_iter().map(result).collect()
@@ -147,12 +148,13 @@ impl<'a> SarifResult<'a> {
     }
 }
 
-/// How the finding stands to the accepted one, in the words of SARIF.
-fn baseline_state(change: &FindingChange) -> &'static str {
+/// How the finding stands to the accepted one, in the words of SARIF; `None` where nobody knows what is accepted.
+fn baseline_state(change: &FindingChange) -> Option<&'static str> {
     match change.change {
-        Change::New => "new",
-        Change::Unchanged => "unchanged",
-        Change::Worse | Change::Better => "updated",
+        Change::New => Some("new"),
+        Change::Unchanged => Some("unchanged"),
+        Change::NotJudged if change.accepted.is_none() => None,
+        Change::Worse | Change::Better | Change::NotJudged => Some("updated"),
     }
 }
 

@@ -97,7 +97,8 @@ fn short_streams_are_what_they_are() {
 
 #[test]
 fn what_follows_the_last_member_costs_nothing() {
-    for tail in [&b"\0"[..], &[0; 5000], b"garbage"] {
+    let behind_zeros = [&[0; 5000][..], b"garbage"].concat();
+    for tail in [&b"\0"[..], &[0; 5000], b"garbage", &behind_zeros] {
         for packed in [gzip(b"data"), zstd(b"data")] {
             let mut stream = decode([&packed, tail].concat());
             assert!(!stream.tail().is_there());
@@ -105,7 +106,7 @@ fn what_follows_the_last_member_costs_nothing() {
             stream.read_to_end(&mut all).unwrap();
             assert_eq!(all, b"data");
             assert!(stream.tail().is_there());
-            assert_eq!(stream.tail().is_foreign(), tail == b"garbage");
+            assert_eq!(stream.tail().is_foreign(), tail.ends_with(b"garbage"));
         }
     }
     let mut whole = decode(gzip(b"data"));

@@ -15,6 +15,9 @@ use super::Color;
 use super::interrupt::Temporary;
 use crate::input::discover::discover;
 
+/// What people call standard output where a file's name is asked for. As a file it would be replaced, with all that was
+/// written to it before.
+const STANDARD_OUTPUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 /// As many links as Linux follows.
 const MAX_LINKS: usize = 40;
 
@@ -54,6 +57,11 @@ impl OutputError {
     }
 }
 
+/// Whether this name of a file means standard output.
+pub(super) fn is_standard_output(path: &Path) -> bool {
+    STANDARD_OUTPUT.iter().any(|name| path.as_os_str() == *name)
+}
+
 /// Where a report goes. Made before the work starts, so that a bad path fails early.
 pub(super) enum Output {
     Stdout,
@@ -68,7 +76,7 @@ pub(super) enum Output {
 
 impl Output {
     pub(super) fn open(path: Option<&Path>) -> Result<Self, OutputError> {
-        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+        let Some(path) = path.filter(|path| !is_standard_output(path)) else {
             try_standard_output()?;
             return Ok(Self::Stdout);
         };

@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 use rayon::{ThreadPool, ThreadPoolBuildError};
 
 use super::limits::LimitArgs;
-use super::output::{Output, OutputError};
+use super::output::{Output, OutputError, is_standard_output};
 use super::{Color, output, progress};
 use crate::engine::{Progress, SourceProblem, SuppressionUse};
 use crate::parse::Level as ProblemLevel;
@@ -78,7 +78,7 @@ impl Reading {
 
     /// Tells how a command ended where the report goes to a file, unless nobody wants to know.
     pub(super) fn conclude(&self, verdict: &str) {
-        if let Some(path) = self.output.as_deref().filter(|path| !self.quiet && path.as_os_str() != "-") {
+        if let Some(path) = self.output.as_deref().filter(|path| !self.quiet && !is_standard_output(path)) {
             output::tell(&format!("{verdict}; the report is in {}", path.display()));
         }
     }

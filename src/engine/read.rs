@@ -44,8 +44,7 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Parsed, InputErro
 fn tail_tells(tail: &Tail, problems: &mut Problems) {
     if tail.is_foreign() {
         problems.warn("trailing-bytes", None, || {
-            "bytes that are not compressed follow the compressed ones and were left out; if they were a history, what it \
-             tells is missing"
+            "other bytes follow the compressed ones and were left out; if they were a history, what it tells is missing"
                 .to_owned()
         });
     }

@@ -87,7 +87,7 @@ impl Conf {
         };
         let mut properties = match std::mem::take(&mut self.properties) {
             Properties::Inserted(properties) => properties,
-            Properties::Listed(listed) => listed.iter().map(owned).collect(),
+            Properties::Listed(listed) => listed.in_order().into_iter().map(owned).collect(),
         };
         change(&mut properties);
         self.properties = Properties::Inserted(properties);
@@ -116,7 +116,7 @@ impl Conf {
     /// Name, value as written, and whether it is final.
     fn all(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         let (listed, inserted) = match &self.properties {
-            Properties::Listed(listed) => (Some(listed.iter()), None),
+            Properties::Listed(listed) => (Some(listed.in_order()), None),
             Properties::Inserted(properties) => (None, Some(properties.iter())),
         };
         let inserted = inserted.into_iter().flatten();

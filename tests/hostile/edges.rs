@@ -200,7 +200,8 @@ fn what_follows_compressed_data_is_told() {
         for (name, text) in [("app-1", &log), ("job_1500000000000_0001.jhist", &job)] {
             let mut damaged = pack(log.as_bytes());
             damaged[0] ^= 0xff;
-            for (tail, told) in [(damaged, 1), (vec![0; 1000], 0)] {
+            let behind_zeros = [vec![0; 3000], damaged.clone()].concat();
+            for (tail, told) in [(damaged, 1), (behind_zeros, 1), (vec![0; 3000], 0)] {
                 let folder = tempfile::tempdir().unwrap();
                 fs::write(folder.path().join(name), [pack(text.as_bytes()), tail].concat()).unwrap();
                 let (report, ran) = analyze(folder.path(), &[]);

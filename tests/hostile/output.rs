@@ -168,6 +168,16 @@ fn what_is_no_place_for_a_report_is_told_before_anything_is_read() {
     let output = elephant().args(["analyze", "testdata/hadoop1", "-o", "/dev/stdout"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("mapper-memory"));
+    // Behind `>>`.
+    let log = folder.path().join("log");
+    fs::write(&log, "kept\n").unwrap();
+    let appended = File::options().append(true).open(&log).unwrap();
+    let mut command = elephant();
+    let status =
+        command.args(["analyze", "testdata/hadoop1", "-o", "/dev/stdout"]).stdout(appended).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let written = fs::read_to_string(&log).unwrap();
+    assert!(written.starts_with("kept\n") && written.contains("mapper-memory"), "{written}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl<F: BlockFormat> Blocks<F> {
         self.ended = true;
         self.block.clear();
         if matches!(step?, Step::Tail) {
-            self.tail.found(self.input.show(super::LONG_MAGIC_LEN));
+            self.tail.look_at(&mut self.input.stream)?;
         }
         Ok(())
     }

@@ -73,10 +73,8 @@ impl<M: Member> Members<M> {
             self.current = Some(M::start(input)?);
             return Ok(true);
         }
-        if !magic.is_empty() {
-            self.tail.found(magic);
-        }
-        input.take_error().map_or(Ok(false), Err)
+        self.tail.look_at(&mut input)?;
+        Ok(false)
     }
 }
 

@@ -1,18 +1,25 @@
 //! Properties as places in the text that they were read from.
 //!
-//! A job has some 1,500 of which a few are ever looked at: to make strings of all takes longer than to read them.
+//! A job has some 1,500 of which a few are ever looked at: to make strings of all, or to put them into the order of their
+//! names, takes longer than to read them.
 
+use std::cmp::Ordering;
+use std::hash::Hasher;
 use std::ops::Range;
 
-/// Properties by name, of a text that grows by the values that are not written as they are meant.
+use rustc_hash::FxHasher;
+
+/// Properties of a text that grows by the values that are not written as they are meant.
 #[derive(Debug, Clone, Default)]
 pub struct Listed {
     text: String,
+    /// In the order of hashes, then of names.
     entries: Vec<Entry>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
+    hash: u64,
     name: Place,
     value: Place,
     is_final: bool,
@@ -36,6 +43,18 @@ impl Place {
     }
 }
 
+impl Entry {
+    fn cmp(&self, hash: u64, name: &str, text: &str) -> Ordering {
+        self.hash.cmp(&hash).then_with(|| self.name.of_text(text).cmp(name))
+    }
+}
+
+fn hash(name: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(name.as_bytes());
+    hasher.finish()
+}
+
 /// Gathers properties in the order of their text.
 #[derive(Debug)]
 pub struct Listing {
@@ -51,7 +70,8 @@ impl Listing {
 
     /// Adds a property whose name and value are these bytes of the text. `None` where the text is too long.
     pub fn add(&mut self, name: &Range<usize>, value: &Range<usize>, is_final: bool) -> Option<()> {
-        let entry = Entry { name: Place::of(name)?, value: Place::of(value)?, is_final };
+        let hash = hash(self.text(name));
+        let entry = Entry { hash, name: Place::of(name)?, value: Place::of(value)?, is_final };
         self.listed.entries.push(entry);
         Some(())
     }
@@ -73,9 +93,9 @@ impl Listing {
     #[must_use]
     pub fn finish(self) -> Listed {
         let Self { listed: Listed { text, mut entries } } = self;
-        entries.sort_by(|one, other| one.name.of_text(&text).cmp(other.name.of_text(&text)));
+        entries.sort_by(|one, other| one.cmp(other.hash, other.name.of_text(&text), &text));
         entries.dedup_by(|later, earlier| {
-            let same = later.name.of_text(&text) == earlier.name.of_text(&text);
+            let same = later.cmp(earlier.hash, earlier.name.of_text(&text), &text).is_eq();
             if same && !earlier.is_final {
                 *earlier = *later;
             }
@@ -92,13 +112,17 @@ impl Listed {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let at = self.entries.binary_search_by(|entry| entry.name.of_text(&self.text).cmp(name)).ok()?;
+        let hash = hash(name);
+        let at = self.entries.binary_search_by(|entry| entry.cmp(hash, name, &self.text)).ok()?;
         Some(self.entries.get(at)?.value.of_text(&self.text))
     }
 
     /// Name, value and whether it is final, in the order of names.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+    pub(super) fn in_order(&self) -> Vec<(&str, &str, bool)> {
         let text = &self.text;
-        self.entries.iter().map(|entry| (entry.name.of_text(text), entry.value.of_text(text), entry.is_final))
+        let words = |entry: &Entry| (entry.name.of_text(text), entry.value.of_text(text), entry.is_final);
+        let mut properties: Vec<_> = self.entries.iter().map(words).collect();
+        properties.sort_unstable();
+        properties
     }
 }

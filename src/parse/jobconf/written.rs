@@ -116,6 +116,7 @@ impl<'a> Scanner<'a> {
         self.take(written).then_some(character)
     }
 }
+
 /// Where `text`, which begins at `start`, is without blanks around it.
 fn trimmed(text: &str, start: usize) -> Range<usize> {
     let end = start + text.trim_end().len();

@@ -5,6 +5,7 @@ use crate::finding::Finding;
 use crate::fingerprint::{JobKey, fingerprint};
 use crate::severity::Severity;
 
+use super::Baseline;
 use super::change::{Absent, FindingChange};
 use super::incomplete::{IncompleteRun, is_unnamed, job_of};
 use super::metric::Metric;
@@ -181,6 +182,13 @@ impl Comparison {
             shown += usize::from(job.state != JobState::Absent);
             job.state == JobState::Absent || shown <= top
         });
+    }
+
+    /// Whether nothing could be judged of some run, and `baseline` does not know that already.
+    #[must_use]
+    pub fn leaves_open(&self, baseline: &Baseline) -> bool {
+        let mut runs = self.jobs.iter().flat_map(JobComparison::unjudged);
+        runs.any(|run| !baseline.not_judged.contains(&run.run))
     }
 
     /// Whether there are runs, and nothing could be judged of any.

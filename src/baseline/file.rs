@@ -31,6 +31,9 @@ pub struct Baseline {
     pub(super) version: u32,
     /// How many runs of a job are kept.
     pub keep_runs: usize,
+    /// Runs of which nothing could be judged when this was written, as [`Run::run`] calls them: they are no news.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_judged: Vec<String>,
     /// The jobs, in the order of their keys.
     pub jobs: Vec<Job>,
 }
@@ -152,7 +155,7 @@ const MAX_LEN: Bytes = Bytes::from_mib(64);
 
 impl Default for Baseline {
     fn default() -> Self {
-        Self { version: VERSION, keep_runs: KEEP_RUNS, jobs: Vec::new() }
+        Self { version: VERSION, keep_runs: KEEP_RUNS, not_judged: Vec::new(), jobs: Vec::new() }
     }
 }
 

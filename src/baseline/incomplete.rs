@@ -1,6 +1,6 @@
 //! Runs that tell less than a whole one would: what they show counts, what they do not show proves nothing.
 
-use super::run::unfit;
+use super::run::{identity, unfit};
 use crate::engine::ApplicationReport;
 use crate::fingerprint::JobKey;
 
@@ -12,6 +12,8 @@ pub(super) const UNNAMED: &str = "the history does not tell the name of its job"
 pub struct IncompleteRun {
     /// The run.
     pub application: String,
+    /// What a baseline calls it.
+    pub run: String,
     /// Why its history is incomplete.
     pub reason: String,
     /// Whether anything could be judged of it. Without a name of its job nothing can, because nobody knows what is
@@ -25,7 +27,7 @@ impl IncompleteRun {
         let why = app.incomplete.as_deref()?;
         let unnamed = is_unnamed(app);
         let reason = if unnamed { format!("{UNNAMED}, {why}") } else { why.to_owned() };
-        Some(Self { application: app.id.clone(), reason, judged: app.judged && !unnamed })
+        Some(Self { application: app.id.clone(), run: identity(app), reason, judged: app.judged && !unnamed })
     }
 }
 

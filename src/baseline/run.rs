@@ -12,12 +12,10 @@ const HASH_DIGITS: usize = 12;
 impl Run {
     /// What `app` cost.
     pub(super) fn of(app: &ApplicationReport) -> Self {
-        let started = app.submitted_at.or(app.started_at);
-        let moment = started.map(Timestamp::as_millis);
-        let identity = hash(&format!("run\n{}\n{:?}\n{moment:?}", app.id, app.attempt));
+        let started = started(app);
         let hours = |amount: Option<MbMillis>| amount.map(|amount| rounded(amount.as_gb_hours()));
         Self {
-            run: identity.get(..HASH_DIGITS).unwrap_or(&identity).to_owned(),
+            run: identity(app),
             started_at: started.and_then(Timestamp::to_rfc3339),
             runtime_ms: app.metrics.run_time.map(Millis::get),
             resource_used_gb_hours: hours(app.metrics.used),
@@ -27,6 +25,17 @@ impl Run {
             input_bytes: app.work.input.map(Bytes::get),
         }
     }
+}
+
+/// What a baseline calls the run.
+pub(super) fn identity(app: &ApplicationReport) -> String {
+    let moment = started(app).map(Timestamp::as_millis);
+    let identity = hash(&format!("run\n{}\n{:?}\n{moment:?}", app.id, app.attempt));
+    identity.get(..HASH_DIGITS).unwrap_or(&identity).to_owned()
+}
+
+fn started(app: &ApplicationReport) -> Option<Timestamp> {
+    app.submitted_at.or(app.started_at)
 }
 
 /// Why the costs of `app` say nothing about the job, or `None` where they do.

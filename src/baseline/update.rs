@@ -1,6 +1,6 @@
 //! Accepts what an analysis shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{Absence, Change, FindingChange};
 use super::comparison::{JobComparison, JobState};
@@ -18,6 +18,7 @@ use crate::fingerprint::JobKey;
 ///   small steps do not add up unseen.
 /// - What an incomplete run shows is marked as such, and never takes the place of what a whole run has shown. A job of
 ///   which nothing could be judged stays as it is, and what has lost its job's name is passed over.
+/// - Runs of which nothing could be judged are noted, so that they are no news.
 /// - Runs that succeeded are added, the oldest beyond [`Baseline::keep_runs`] leave. Where a run regressed, a new level
 ///   starts: runs from before it leave, because they cost less than what is accepted now.
 /// - Jobs that the report does not have stay, unless `prune` is set and no run has lost its job's name, which might be
@@ -30,7 +31,14 @@ pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, pru
     for app in &report.applications {
         runs.entry(job_of(app)).or_default().push(app);
     }
-    let mut updated = Baseline { version: baseline.version, keep_runs: baseline.keep_runs, jobs: Vec::new() };
+    let unjudged = comparison.jobs.iter().flat_map(JobComparison::unjudged);
+    let not_judged: BTreeSet<&str> = unjudged.map(|run| run.run.as_str()).collect();
+    let mut updated = Baseline {
+        version: baseline.version,
+        keep_runs: baseline.keep_runs,
+        not_judged: not_judged.into_iter().map(str::to_owned).collect(),
+        jobs: Vec::new(),
+    };
     let prune = prune && comparison.jobs.iter().all(|job| job.state != JobState::Unnamed);
     for compared in &comparison.jobs {
         let known = baseline.job(compared.key.as_str());

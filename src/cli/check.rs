@@ -107,7 +107,7 @@ impl Check {
         comparison.failed = !self.update && (comparison.worse || !comparison.expired.is_empty());
         // An update leaves unjudged runs alone, so it only needs something else to accept.
         let is_open =
-            if self.update { comparison.judges_nothing() } else { comparison.counts.unjudged_runs > 0 };
+            if self.update { comparison.judges_nothing() } else { comparison.leaves_open(&accepted) };
         comparison.undecided = is_open && !self.allow_unjudged;
         // What was read in part only is not accepted.
         if let Some(file) = file.filter(|_| !failed && !comparison.undecided) {

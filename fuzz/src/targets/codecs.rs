@@ -97,7 +97,10 @@ fn assert_agree(what: &str, packed: &[u8], (a, a_tail): &(Drained, Tail), (b, b_
         (a.error.as_ref().map(ToString::to_string), b.error.as_ref().map(ToString::to_string));
     if a_ends.is_some() != b_ends.is_some() {
         let is_met_once = is_by_library(packed) && (a_tail.is_there() || b_tail.is_there());
-        assert!(is_met_once, "{what}: {a_ends:?}, {b_ends:?}");
+        // zstd compares a frame's length with what its header says only where it has all of the frame at once.
+        let is_looked_for_once =
+            [&a_ends, &b_ends].into_iter().flatten().any(|error| error.contains("corruption"));
+        assert!(is_met_once || is_looked_for_once, "{what}: {a_ends:?}, {b_ends:?}");
         return;
     }
     if !(is_by_library(packed) && a_ends.is_some()) {

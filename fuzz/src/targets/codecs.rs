@@ -59,7 +59,11 @@ fn codec(magic: &[u8], codec: Codec, bytes: &[u8]) {
 
     let mut peeked = codec::decode(Box::new(Cursor::new(packed.clone())));
     let head = peeked.peek(100).bytes.to_vec();
-    assert!(whole.0.bytes.starts_with(&head), "looking ahead shows other bytes");
+    let whole_is_damaged = whole.0.error.is_some() && is_by_library(&packed);
+    assert!(
+        is_start(&head, &whole.0.bytes) || (whole_is_damaged && is_start(&whole.0.bytes, &head)),
+        "looking ahead shows other bytes"
+    );
     let rest = drain_all(peeked, 1 << 10);
     assert_agree("looked at first", &packed, &whole, &rest);
     let (whole, _) = whole;

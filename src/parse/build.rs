@@ -7,6 +7,8 @@ mod tasks;
 use std::borrow::Cow;
 use std::io;
 
+use rustc_hash::FxHashMap;
+
 use super::event::{CounterNames, EventFields, EventKind, EventPayload};
 use super::hosts::host_and_rack;
 use super::problem::{Level, Position, Problems};
@@ -43,6 +45,8 @@ pub struct HistoryBuilder {
     groups: [TaskGroup; KINDS.len()],
     tasks: ByTask<TaskRow>,
     attempts: ByAttempt<u32>,
+    /// Hosts of the places where input lies, as they are written: every task names three of a few.
+    split_hosts: FxHashMap<Box<str>, Symbol>,
     seen_submission: bool,
     seen_end: bool,
     lost: Lost,
@@ -80,6 +84,7 @@ impl Default for HistoryBuilder {
             groups: KINDS.map(TaskGroup::new),
             tasks: ByTask::default(),
             attempts: ByAttempt::default(),
+            split_hosts: FxHashMap::default(),
             seen_submission: false,
             seen_end: false,
             lost: Lost::default(),

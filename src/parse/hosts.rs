@@ -9,13 +9,18 @@ pub fn host_and_rack(text: &str) -> (Option<&str>, Option<&str>) {
     let text = text.trim();
     let text = text.strip_prefix("tracker_").unwrap_or(text);
     let (rack, host) = match text.strip_prefix('/') {
-        Some(path) => match path.rfind('/') {
+        // Byte by byte: names are too short for a search to pay, and every task has several.
+        Some(path) => match path.bytes().rposition(|byte| byte == b'/') {
             Some(at) => (text.get(..=at), path.get(at + 1..)),
             None => (None, Some(path)),
         },
         None => (None, Some(text)),
     };
-    let host = host.and_then(|h| h.split([':', '/']).next()).filter(|h| !h.is_empty());
+    let host = host.map(|host| {
+        let end = host.bytes().position(|byte| matches!(byte, b':' | b'/'));
+        end.and_then(|end| host.get(..end)).unwrap_or(host)
+    });
+    let host = host.filter(|host| !host.is_empty());
     (host, rack)
 }
 

@@ -12,24 +12,34 @@ use crate::parse::problem::Position;
 use crate::parse::reading::{MAX_TEXT_LEN, cut, locality, task_kind};
 use crate::parse::{too_many, verify};
 
+/// So many places of input are known by how they are written. Large clusters have a tenth of it.
+const MAX_SPLIT_HOSTS: usize = 1 << 16;
+
 impl HistoryBuilder {
     pub(super) fn task_started(&mut self, at: Position, fields: &EventFields<'_>) {
         let moments = self.moments;
         let Some(task) = self.task(at, fields) else { return };
-        let hosts: Vec<Symbol> = fields
-            .split_locations
-            .as_deref()
-            .unwrap_or_default()
-            .split(',')
-            .filter_map(|location| host_and_rack(location).0)
-            .filter_map(|host| self.app.strings.intern(host))
-            .collect();
+        let locations = fields.split_locations.as_deref().unwrap_or_default();
+        let hosts: Vec<_> =
+            locations.split(',').filter_map(|location| self.host_of_split(location)).collect();
         let row = task.row as usize;
         let Some(group) = self.groups.get_mut(task.group) else { return };
         if group.tasks.start(row).is_none() {
             group.tasks.set_start(row, moments.read(fields.start_time));
         }
         group.tasks.set_split_hosts(row, hosts);
+    }
+
+    /// The host in one of the places where a task's input lies.
+    fn host_of_split(&mut self, location: &str) -> Option<Symbol> {
+        if let Some(&known) = self.split_hosts.get(location) {
+            return Some(known);
+        }
+        let host = host_and_rack(location).0.and_then(|host| self.app.strings.intern(host))?;
+        if self.split_hosts.len() < MAX_SPLIT_HOSTS {
+            self.split_hosts.insert(location.into(), host);
+        }
+        Some(host)
     }
 
     pub(super) fn task_finished(&mut self, at: Position, fields: &EventFields<'_>, payload: &EventPayload) {

@@ -10,7 +10,7 @@ use nom::character::complete::char;
 use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
-use super::lexer::unescape_until;
+use super::lexer::{skip_until, unescape_until};
 use crate::model::Interner;
 use crate::model::counters::CounterSet;
 use crate::parse::event::{CounterNames, GroupIndex};
@@ -99,14 +99,18 @@ fn read_escaped(text: &str, sink: &mut impl CounterSink) -> Option<()> {
 }
 
 fn group_head(input: &str) -> IResult<&str, Cow<'_, str>> {
-    let (rest, (_, name, _)) = (char('{'), parenthesised, parenthesised).parse(input)?;
+    let (rest, (_, name, ())) = (char('{'), parenthesised, display_name).parse(input)?;
     Ok((rest, name))
 }
 
 fn counter(input: &str) -> IResult<&str, (Cow<'_, str>, Cow<'_, str>)> {
-    let parts = (parenthesised, parenthesised, parenthesised);
-    let (rest, (name, _, value)) = delimited(char('['), parts, char(']')).parse(input)?;
+    let parts = (parenthesised, display_name, parenthesised);
+    let (rest, (name, (), value)) = delimited(char('['), parts, char(']')).parse(input)?;
     Ok((rest, (name, value)))
+}
+
+fn display_name(input: &str) -> IResult<&str, ()> {
+    delimited(char('('), |rest| skip_until(rest, b')'), char(')')).parse(input)
 }
 
 fn parenthesised(input: &str) -> IResult<&str, Cow<'_, str>> {

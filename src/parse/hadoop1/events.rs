@@ -41,7 +41,7 @@ pub fn to_event<'r>(record: &'r Record<'_>, at: Position, problems: &mut Problem
         unread: Unread::default(),
     };
     for (key, value) in &record.fields {
-        if !value.trim().is_empty() {
+        if !value.trim_start().is_empty() {
             set_text(&mut event, key, value);
             set_number(&mut event, key, value, at, problems);
         }

@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
-use nom::bytes::complete::{take_while, take_while1};
+use nom::bytes::complete::take_while;
 use nom::character::complete::{anychar, char};
-use nom::combinator::{all_consuming, opt};
-use nom::multi::many0;
+use nom::combinator::{all_consuming, fail, opt};
+use nom::multi::fold_many0;
 use nom::sequence::{delimited, preceded, separated_pair};
 use nom::{IResult, Parser};
 
 /// The record types of `org.apache.hadoop.mapred.JobHistory.RecordTypes`.
 pub(super) const KNOWN_TYPES: [&str; 6] =
     ["Jobtracker", "Job", "Task", "MapAttempt", "ReduceAttempt", "Meta"];
+
+/// Room for what an escape begins: names of hosts fit, and a line of many escapes takes no multiple of itself.
+const FIRST_ROOM: usize = 256;
 
 /// How values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,19 +66,31 @@ impl Record<'_> {
 #[must_use]
 pub fn parse_record(text: &str, dialect: Dialect) -> Option<Record<'_>> {
     let field = separated_pair(word, char('='), |input| quoted(input, dialect));
-    let fields = many0(preceded(take_while1(is_blank), field));
-    let closing =
-        delimited(take_while(is_blank), opt(char('.')), take_while(|c: char| c.is_ascii_whitespace()));
+    // Attempts have some ten fields.
+    let room = || Vec::with_capacity(12);
+    let fields = fold_many0(preceded(blanks, field), room, |mut fields, field| {
+        fields.push(field);
+        fields
+    });
+    let closing = delimited(opt(blanks), opt(char('.')), take_while(|c: char| c.is_ascii_whitespace()));
     let (_, ((kind, fields), dot)) = all_consuming(((word, fields), closing)).parse(text).ok()?;
     (!fields.is_empty()).then_some(Record { kind, fields, closed: dot.is_some() })
 }
 
 fn word(input: &str) -> IResult<&str, &str> {
-    take_while1(|c: char| c.is_ascii_alphanumeric() || c == '_').parse(input)
+    one_or_more(input, word_len(input.as_bytes()))
 }
 
-fn is_blank(c: char) -> bool {
-    matches!(c, ' ' | '\t')
+fn blanks(input: &str) -> IResult<&str, &str> {
+    one_or_more(input, blanks_len(input.as_bytes()))
+}
+
+/// So many bytes, if there is any.
+fn one_or_more(input: &str, len: usize) -> IResult<&str, &str> {
+    match input.split_at_checked(len) {
+        Some((taken, rest)) if len > 0 => Ok((rest, taken)),
+        _ => fail().parse(input),
+    }
 }
 
 fn quoted(input: &str, dialect: Dialect) -> IResult<&str, Cow<'_, str>> {
@@ -94,18 +109,36 @@ fn plain_value(input: &str) -> (&str, Cow<'_, str>) {
 
 /// Text up to an unescaped `stop` or the end; a backslash stands for the character behind it.
 pub(super) fn unescape_until(input: &str, stop: u8) -> IResult<&str, Cow<'_, str>> {
-    let until_special = |input| split_before(input, memchr2(stop, b'\\', str::as_bytes(input)));
-    let (mut rest, start) = until_special(input);
-    let mut value = Cow::Borrowed(start);
+    let (mut rest, start) = before_special(input, stop);
+    if !rest.starts_with('\\') {
+        return Ok((rest, Cow::Borrowed(start)));
+    }
+    let mut text = String::with_capacity(start.len() + rest.len().min(FIRST_ROOM));
+    text.push_str(start);
     while rest.starts_with('\\') {
         let (behind, escaped) = preceded(char('\\'), anychar).parse(rest)?;
-        let (behind, more) = until_special(behind);
-        let text = value.to_mut();
+        let (behind, more) = before_special(behind, stop);
         text.push(escaped);
         text.push_str(more);
         rest = behind;
     }
-    Ok((rest, value))
+    Ok((rest, Cow::Owned(text)))
+}
+
+/// As [`unescape_until`], for text that nobody wants.
+pub(super) fn skip_until(input: &str, stop: u8) -> IResult<&str, ()> {
+    let (mut rest, _) = before_special(input, stop);
+    while rest.starts_with('\\') {
+        let (behind, _) = preceded(char('\\'), anychar).parse(rest)?;
+        (rest, _) = before_special(behind, stop);
+    }
+    Ok((rest, ()))
+}
+
+/// What comes from the next `stop` or backslash on, and what comes before it.
+#[inline]
+fn before_special(input: &str, stop: u8) -> (&str, &str) {
+    split_before(input, memchr2(stop, b'\\', input.as_bytes()))
 }
 
 /// What comes behind `at`, and what comes before it.
@@ -155,8 +188,24 @@ fn starts_with_field(text: &[u8]) -> bool {
     key > 0 && text.get(key..).is_some_and(|rest| rest.starts_with(b"=\""))
 }
 
+fn blanks_len(text: &[u8]) -> usize {
+    text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count()
+}
+
+/// Whether a byte may stand in a key or in the type of a record.
+#[allow(clippy::indexing_slicing)] // a place that is not there would not compile
+const IN_WORDS: [bool; 256] = {
+    let mut found = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        found[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    found
+};
+
 fn word_len(text: &[u8]) -> usize {
-    text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count()
+    text.iter().take_while(|&&byte| IN_WORDS.get(usize::from(byte)) == Some(&true)).count()
 }
 
 /// Whether `line` starts like a record of any type.

@@ -169,6 +169,9 @@ impl<'v, V: Visitor> Assembler<'v, V> {
             self.dialect = None;
         }
         let dialect = self.dialect.unwrap_or_else(|| Dialect::guess(bytes));
+        if dialect == Dialect::Escaped && self.whole_line(number, bytes) {
+            return;
+        }
         if ends_inside_value(bytes, false, dialect) {
             self.open = true;
             self.pending.extend_from_slice(bytes);
@@ -177,6 +180,16 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         } else {
             self.complete(number, bytes, dialect, terminated);
         }
+    }
+
+    /// Takes a line that is a record of its own, as nearly all are, without looking for the ends of its values first;
+    /// tells whether it was one.
+    fn whole_line(&mut self, number: u64, bytes: &[u8]) -> bool {
+        let record = std::str::from_utf8(bytes).ok().and_then(|text| parse_record(text, Dialect::Escaped));
+        let Some(record) = record.filter(|record| record.closed) else { return false };
+        self.dialect.get_or_insert(Dialect::Escaped);
+        self.visitor.record(Position::Line(number), &record);
+        true
     }
 
     fn continue_record(&mut self, bytes: &[u8], terminated: bool) {

@@ -114,6 +114,13 @@ impl<'a> Cursor<'a> {
     /// Takes the rest of a string whose opening quote is already taken.
     #[inline]
     pub(super) fn string_tail(&mut self) -> Scan<RawStr<'a>> {
+        // Half of all strings are so short that a search would take longer to begin than to look.
+        if let Some(at) = near_end_of_string(self.rest)
+            && let Some((bytes, [b'"', rest @ ..])) = self.rest.split_at_checked(at)
+        {
+            self.rest = rest;
+            return Ok(RawStr { bytes, escaped: false });
+        }
         let text = self.rest;
         let mut from = 0;
         let mut escaped = false;
@@ -148,10 +155,8 @@ impl<'a> Cursor<'a> {
         let mut at = 0;
         while at < MAX_NAME_LEN {
             let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk) else { break };
-            let eight = u64::from_le_bytes(*eight);
-            let ends = zero_bytes(eight ^ QUOTES) | zero_bytes(eight ^ BACKSLASHES);
-            if ends != 0 {
-                at += (ends.trailing_zeros() / 8) as usize;
+            if let Some(end) = special_among(*eight) {
+                at += end;
                 break;
             }
             at += 8;
@@ -166,7 +171,11 @@ impl<'a> Cursor<'a> {
 
     /// Takes a key and its colon.
     pub(super) fn key(&mut self) -> Scan<RawStr<'a>> {
-        let key = self.string()?;
+        self.expect(b'"')?;
+        let key = match self.name_tail() {
+            Ok(bytes) => RawStr { bytes, escaped: false },
+            Err(Unexpected) => self.string_tail()?,
+        };
         self.expect(b':')?;
         Ok(key)
     }
@@ -258,6 +267,22 @@ impl<'a> Cursor<'a> {
 
 const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
 const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; 8]);
+
+/// The place of the first quote or backslash.
+#[inline]
+const fn special_among(eight: [u8; 8]) -> Option<usize> {
+    let eight = u64::from_le_bytes(eight);
+    let ends = zero_bytes(eight ^ QUOTES) | zero_bytes(eight ^ BACKSLASHES);
+    if ends == 0 { None } else { Some((ends.trailing_zeros() / 8) as usize) }
+}
+
+/// The place of the first quote or backslash, if it is near.
+#[inline]
+fn near_end_of_string(text: &[u8]) -> Option<usize> {
+    let near = text.first_chunk::<24>()?;
+    let (eights, _) = near.as_chunks::<8>();
+    eights.iter().enumerate().find_map(|(number, eight)| Some(number * 8 + special_among(*eight)?))
+}
 
 /// Marks the first byte that is zero; bytes above it may be marked as well.
 const fn zero_bytes(bytes: u64) -> u64 {

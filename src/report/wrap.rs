@@ -4,6 +4,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// `text` without characters that could move the cursor, change colours or reorder a line.
 pub(crate) fn clean(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
     text.chars().map(|c| if is_harmful(c) { ' ' } else { c }).collect()
 }
 
@@ -15,7 +18,12 @@ pub(super) fn is_harmful(c: char) -> bool {
 
 /// The width of `text` in columns.
 pub(super) fn width(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
+    if is_plain(text) { text.len() } else { UnicodeWidthStr::width(text) }
+}
+
+/// Whether every byte is a character that takes a column, as in nearly all text of a report: tables of widths are slow.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// The longest beginning of `text` that fits `columns`, with an ellipsis where something is cut.
@@ -42,14 +50,19 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
 pub(super) fn lines(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
+    let mut used = 0;
     for word in text.split_whitespace() {
-        if !line.is_empty() && width(&line) + 1 + width(word) > columns {
+        let word_width = width(word);
+        if !line.is_empty() && used + 1 + word_width > columns {
             lines.push(std::mem::take(&mut line));
+            used = 0;
         }
         if !line.is_empty() {
             line.push(' ');
+            used += 1;
         }
         line.push_str(word);
+        used += word_width;
     }
     if !line.is_empty() || lines.is_empty() {
         lines.push(line);

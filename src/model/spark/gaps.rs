@@ -83,49 +83,49 @@ impl Gaps {
         if let Some(limit) = self.limit.filter(|_| !facets.is_empty()) {
             return Some(limit.to_string());
         }
-        let mut reasons = Vec::new();
-        let mut say = |facet, missing: bool, text: String| {
-            if missing && facets.contains(&facet) && !reasons.contains(&text) {
-                reasons.push(text);
-            }
-        };
-        let unread =
-            plural(self.unread, "line or part of the log was lost", "lines or parts of the log were lost");
-        for facet in Facet::ALL {
-            say(facet, self.unread > 0, unread.clone());
-        }
-        let compacted = "compaction dropped the tasks of finished jobs".to_owned();
-        for facet in [Facet::Tasks, Facet::Stages, Facet::Jobs] {
-            say(facet, self.compacted, compacted.clone());
-        }
-        say(
-            Facet::Tasks,
-            self.tasks > 0,
-            plural(self.tasks, "task has no known end", "tasks have no known end"),
-        );
-        say(
-            Facet::ExecutorMetrics,
-            self.executor_metrics > 0,
-            plural(
-                self.executor_metrics,
-                "number of an executor cannot be read",
-                "numbers of executors cannot be read",
+        let counted = |count: u64, one, many| (count > 0).then(|| plural(count, one, many));
+        let told = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
+        let missing: [(&[Facet], Option<String>); 10] = [
+            (
+                &Facet::ALL,
+                counted(
+                    self.unread,
+                    "line or part of the log was lost",
+                    "lines or parts of the log were lost",
+                ),
             ),
-        );
-        let blocks = format!("{} left a part of the cached blocks", limits::TASKS);
-        say(Facet::ExecutorMetrics, self.blocks_beyond_limit, blocks);
-        say(
-            Facet::Stages,
-            self.stages > 0,
-            plural(self.stages, "stage is told in part", "stages are told in part"),
-        );
-        say(Facet::Jobs, self.jobs > 0, plural(self.jobs, "job is told in part", "jobs are told in part"));
-        let executors = plural(self.executors, "executor is told in part", "executors are told in part");
-        say(Facet::Executors, self.executors > 0, executors);
-        say(Facet::End, self.end, "the log ends before the application does".to_owned());
-        for facet in [Facet::Executors, Facet::End] {
-            say(facet, self.configuration, "the configuration is missing".to_owned());
-        }
+            (
+                &[Facet::Tasks, Facet::Stages, Facet::Jobs],
+                told(self.compacted, "compaction dropped the tasks of finished jobs"),
+            ),
+            (&[Facet::Tasks], counted(self.tasks, "task has no known end", "tasks have no known end")),
+            (
+                &[Facet::ExecutorMetrics],
+                counted(
+                    self.executor_metrics,
+                    "number of an executor cannot be read",
+                    "numbers of executors cannot be read",
+                ),
+            ),
+            (
+                &[Facet::ExecutorMetrics],
+                self.blocks_beyond_limit
+                    .then(|| format!("{} left a part of the cached blocks", limits::TASKS)),
+            ),
+            (&[Facet::Stages], counted(self.stages, "stage is told in part", "stages are told in part")),
+            (&[Facet::Jobs], counted(self.jobs, "job is told in part", "jobs are told in part")),
+            (
+                &[Facet::Executors],
+                counted(self.executors, "executor is told in part", "executors are told in part"),
+            ),
+            (&[Facet::End], told(self.end, "the log ends before the application does")),
+            (&[Facet::Executors, Facet::End], told(self.configuration, "the configuration is missing")),
+        ];
+        let reasons: Vec<_> = missing
+            .into_iter()
+            .filter(|(of, _)| of.iter().any(|facet| facets.contains(facet)))
+            .filter_map(|(_, text)| text)
+            .collect();
         (!reasons.is_empty()).then(|| reasons.join(", "))
     }
 }

@@ -68,7 +68,7 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, limits: &Limits, budge
             missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_cut),
         },
     };
-    let mut parsed = spark::parse_within(&log, limits, budget);
+    let mut parsed = spark::parse_for_rules(&log, limits, budget);
     for ((_, problems), tail) in parsed.part_problems.iter_mut().zip(&tails) {
         if let Some(tail) = tail.get() {
             tail_tells(tail, problems);

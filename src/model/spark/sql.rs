@@ -50,7 +50,7 @@ impl SqlExecution {
 /// A node of a physical plan (`SparkPlanInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanNode {
-    /// The operator: `HashAggregate`, `Exchange`, …
+    /// The operator: `HashAggregate`, `Exchange`, …; empty where the plan does not name it.
     pub name: Symbol,
     /// The node's parent: its place in [`SqlExecution::plan`].
     pub parent: Option<u32>,

@@ -1,6 +1,7 @@
 //! A block of whole lines, turned into events. Blocks do not know of each other, so several are read at a time.
 
 use super::event::{self, Event};
+use super::plan::Plans;
 use super::shape::Shapes;
 use super::strings::Strings;
 use super::task::{self, TaskEnd, TaskStart};
@@ -8,6 +9,14 @@ use crate::parse::scan::{Cursor, Scan, Unexpected};
 use memchr::memchr;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// How lines are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms {
+    /// Longer ones are passed over.
+    pub(super) max_line_len: usize,
+    pub(super) plans: Plans,
+}
 
 /// The events of a block, in the order of its lines.
 #[derive(Debug, Default)]
@@ -68,8 +77,8 @@ impl Block {
         self.known_starts.len() + self.known_ends.len()
     }
 
-    /// Reads lines of at most so many bytes; the last one may lack its line feed.
-    pub(super) fn read(&mut self, bytes: &[u8], max_line_len: usize) {
+    /// Reads lines; the last one may lack its line feed.
+    pub(super) fn read(&mut self, bytes: &[u8], terms: Terms) {
         self.bytes = bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -78,8 +87,8 @@ impl Block {
             let (line, behind) = rest.split_at_checked(end).unwrap_or((rest, &[]));
             rest = behind;
             let text = line.strip_suffix(b"\n").unwrap_or(line);
-            if text.len() > max_line_len || !self.known_line(line, at) {
-                self.line(text, at, text.len() < line.len(), max_line_len);
+            if text.len() > terms.max_line_len || !self.known_line(line, at) {
+                self.line(text, at, text.len() < line.len(), terms);
             }
             self.lines += 1;
         }
@@ -100,11 +109,11 @@ impl Block {
         true
     }
 
-    fn line(&mut self, line: &[u8], at: u64, terminated: bool, max_line_len: usize) {
-        let what = if line.len() > max_line_len {
+    fn line(&mut self, line: &[u8], at: u64, terminated: bool, terms: Terms) {
+        let what = if line.len() > terms.max_line_len {
             Some(What::TooLong)
         } else {
-            self.event(line).unwrap_or(Some(What::Malformed { terminated }))
+            self.event(line, terms.plans).unwrap_or(Some(What::Malformed { terminated }))
         };
         let Some(what) = what else { return };
         match &what {
@@ -122,22 +131,22 @@ impl Block {
     }
 
     /// The event of a line; `None` for a blank line or an event that is not kept.
-    fn event(&mut self, line: &[u8]) -> Scan<Option<What>> {
+    fn event(&mut self, line: &[u8], plans: Plans) -> Scan<Option<What>> {
         let mut cursor = Cursor::new(line);
         if cursor.literal(b"{\"Event\":\"").is_ok()
             && let Ok(name) = cursor.plain_string_tail()
         {
-            return self.named_event(name, &mut cursor);
+            return self.named_event(name, &mut cursor, plans);
         }
         match line.strip_prefix(BYTE_ORDER_MARK) {
-            Some(line) => self.event(line),
+            Some(line) => self.event(line, plans),
             None if cursor.at_end() => Ok(None),
-            None => self.event_with_its_name_elsewhere(line),
+            None => self.event_with_its_name_elsewhere(line, plans),
         }
     }
 
     /// Reads the rest of an event, behind its name, which is its first member.
-    fn named_event(&mut self, name: &[u8], cursor: &mut Cursor<'_>) -> Scan<Option<What>> {
+    fn named_event(&mut self, name: &[u8], cursor: &mut Cursor<'_>, plans: Plans) -> Scan<Option<What>> {
         let what = match name {
             b"SparkListenerTaskStart" => {
                 self.starts.push(TaskStart::default());
@@ -159,7 +168,7 @@ impl Block {
                 }
                 Some(What::End)
             }
-            _ => match event::read(name, cursor, &mut self.strings)? {
+            _ => match event::read(name, cursor, &mut self.strings, plans)? {
                 Some(event) => Some(What::Event(Box::new(event))),
                 // Nobody wants its members; that it has an end is enough.
                 None => {
@@ -175,7 +184,7 @@ impl Block {
     }
 
     /// An event whose name is not its first member, or is written with blanks: put in order, then read.
-    fn event_with_its_name_elsewhere(&mut self, line: &[u8]) -> Scan<Option<What>> {
+    fn event_with_its_name_elsewhere(&mut self, line: &[u8], plans: Plans) -> Scan<Option<What>> {
         let mut cursor = Cursor::new(line);
         let mut name = None;
         cursor.expect(b'{')?;
@@ -196,7 +205,7 @@ impl Block {
         if let Some(first) = reordered.first_mut() {
             *first = b',';
         }
-        self.named_event(name.as_bytes(), &mut Cursor::new(&reordered))
+        self.named_event(name.as_bytes(), &mut Cursor::new(&reordered), plans)
     }
 }
 
@@ -206,7 +215,7 @@ mod tests {
 
     fn read(text: &str) -> Block {
         let mut block = Block::default();
-        block.read(text.as_bytes(), usize::MAX);
+        block.read(text.as_bytes(), Terms { max_line_len: usize::MAX, plans: Plans::Kept });
         block
     }
 

@@ -22,7 +22,7 @@ use crate::model::spark::{
     Executor, Job, PersistedRdd, ResourceProfile, Spark, SqlExecution, Stage, StageAttempt,
 };
 use crate::model::table::TaskGroup;
-use crate::model::{Application, Engine, Interner, Symbol};
+use crate::model::{Application, Engine, Symbol};
 use crate::parse::problem::{Position, Problems};
 use crate::parse::reading::Moments;
 use crate::parse::too_long;
@@ -59,6 +59,8 @@ pub(super) struct Builder {
     pub(super) limits: Limits,
     /// The option of a limit that ended the reading.
     pub(super) limit: Option<&'static str>,
+    /// Counts the applications of the log from 1.
+    number: u64,
 }
 
 /// Where an attempt stands: the place of its stage in [`Builder::stages`], and its row there.
@@ -149,18 +151,11 @@ pub(super) struct Place {
 /// Block-local strings as symbols of the application.
 struct Symbols<'a> {
     strings: &'a Strings,
-    symbols: Vec<Option<Symbol>>,
-}
-
-impl<'a> Symbols<'a> {
-    fn of(strings: &'a Strings, interner: &mut Interner) -> Self {
-        Self { strings, symbols: strings.iter().map(|text| interner.intern(text)).collect() }
-    }
 }
 
 impl Symbols<'_> {
     fn symbol(&self, local: Option<Local>) -> Option<Symbol> {
-        self.symbols.get(local?.index()).copied().flatten()
+        self.strings.symbol(local?)
     }
 
     fn text(&self, local: Option<Local>) -> Option<&str> {
@@ -207,6 +202,7 @@ impl Builder {
             rollovers: Vec::new(),
             limits: *limits,
             limit: None,
+            number: 1,
         }
     }
 
@@ -222,7 +218,7 @@ impl Builder {
         let Block { items, starts, ends, strings, bytes, .. } = block;
         // Where the lines of this application start in the block.
         let mut from = 0;
-        let mut symbols = Symbols::of(strings, &mut self.app.strings);
+        strings.name_in(self.number, &mut self.app.strings);
         let mut starts = starts.iter();
         let mut ends = ends.iter();
         for item in items.drain(..) {
@@ -231,10 +227,11 @@ impl Builder {
             {
                 self.count_decoded(item.at - from);
                 from = item.at;
-                let next = Self::within(&self.limits);
+                let next = Self { number: self.number + 1, ..Self::within(&self.limits) };
                 end(std::mem::replace(self, next));
-                symbols = Symbols::of(strings, &mut self.app.strings);
+                strings.name_in(self.number, &mut self.app.strings);
             }
+            let symbols = Symbols { strings };
             let place = Place { line: lines_before + item.line + 1 };
             match item.what {
                 What::Start => {

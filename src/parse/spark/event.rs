@@ -9,7 +9,7 @@ mod job;
 mod sql;
 mod stage;
 
-use super::plan::Plan;
+use super::plan::{Plan, Plans};
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
 use crate::model::spark::{JobResult, Peaks, ResourceProfile};
@@ -183,7 +183,12 @@ pub(super) struct SqlStart {
 }
 
 /// Reads an event behind its name; `None` for one that is not kept.
-pub(super) fn read(name: &[u8], cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Option<Event>> {
+pub(super) fn read(
+    name: &[u8],
+    cursor: &mut Cursor<'_>,
+    strings: &mut Strings,
+    plans: Plans,
+) -> Scan<Option<Event>> {
     let short = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
     let short = short.strip_prefix(b"SparkListener").unwrap_or(short);
     Ok(Some(match short {
@@ -211,9 +216,9 @@ pub(super) fn read(name: &[u8], cursor: &mut Cursor<'_>, strings: &mut Strings) 
         b"StageExecutorMetrics" => executor::stage_executor_metrics(cursor, strings)?,
         b"ExecutorMetricsUpdate" => executor::executor_metrics_update(cursor, strings)?,
         b"UnpersistRDD" => stage::unpersisted(cursor)?,
-        b"SQLExecutionStart" => sql::sql_start(cursor, strings)?,
+        b"SQLExecutionStart" => sql::sql_start(cursor, strings, plans)?,
         b"SQLExecutionEnd" => sql::sql_end(cursor)?,
-        b"SQLAdaptiveExecutionUpdate" => sql::sql_plan(cursor, strings)?,
+        b"SQLAdaptiveExecutionUpdate" => sql::sql_plan(cursor, strings, plans)?,
         b"DriverAccumUpdates" => sql::driver_accumulators(cursor)?,
         _ => return Ok(None),
     }))

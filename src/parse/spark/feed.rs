@@ -10,7 +10,8 @@ use std::sync::Arc;
 use memchr::{memchr, memrchr};
 use rayon::prelude::*;
 
-use super::block::Block;
+use super::block::{Block, Terms};
+use super::plan::Plans;
 use crate::input::budget::{Budget, became_shorter};
 use crate::limits::Limits;
 
@@ -77,11 +78,11 @@ impl Batch {
     }
 
     /// Turns bytes into events, several blocks at a time.
-    fn read(&mut self, file: Option<&File>, max_line_len: usize) {
+    fn read(&mut self, file: Option<&File>, terms: Terms) {
         let slots = self.slots.get_mut(..self.used).unwrap_or_default();
         match slots {
-            [slot] => slot.read(file, max_line_len),
-            slots => slots.par_iter_mut().for_each(|slot| slot.read(file, max_line_len)),
+            [slot] => slot.read(file, terms),
+            slots => slots.par_iter_mut().for_each(|slot| slot.read(file, terms)),
         }
     }
 
@@ -96,15 +97,15 @@ impl Batch {
 }
 
 impl Slot {
-    fn read(&mut self, file: Option<&File>, max_line_len: usize) {
+    fn read(&mut self, file: Option<&File>, terms: Terms) {
         let mut first = 0;
         if let (Some((start, end)), Some(file)) = (self.range, file) {
-            match self.read_range(file, start, end, max_line_len) {
+            match self.read_range(file, start, end, terms.max_line_len) {
                 Ok(at) => first = at,
                 Err(error) => self.error = Some(error),
             }
         }
-        self.block.read(self.bytes.get(first..self.len).unwrap_or_default(), max_line_len);
+        self.block.read(self.bytes.get(first..self.len).unwrap_or_default(), terms);
         if self.bytes.len() > KEEP_LEN {
             self.bytes = Vec::new();
         }
@@ -112,9 +113,9 @@ impl Slot {
 
     /// Reads the lines that begin between two places of a file; gives the place of the first one in `bytes`.
     fn read_range(&mut self, file: &File, start: u64, end: u64, max_line_len: usize) -> io::Result<usize> {
-        self.align();
-        let origin = self.len;
         let wanted = usize::try_from(end - start).unwrap_or(usize::MAX);
+        self.align(wanted);
+        let origin = self.len;
         if self.read_at(file, start, wanted)? < wanted {
             self.error = Some(became_shorter());
         }
@@ -144,9 +145,9 @@ impl Slot {
 
     /// Lets the next bytes come to lie as they lie in the file, page by page: copying from the page cache is
     /// several times as fast then on some processors.
-    fn align(&mut self) {
+    fn align(&mut self, wanted: usize) {
         if self.bytes.is_empty() {
-            self.bytes.resize(PAGE_LEN + BLOCK_LEN + TAIL_LEN, 0);
+            self.bytes.resize(PAGE_LEN + wanted.min(BLOCK_LEN) + TAIL_LEN, 0);
         }
         let to_page = self.bytes.as_ptr().align_offset(PAGE_LEN);
         self.len = if to_page <= PAGE_LEN { to_page } else { 0 };
@@ -204,7 +205,7 @@ pub(super) struct Pipeline {
     source: Source,
     width: usize,
     block_len: usize,
-    max_line_len: usize,
+    terms: Terms,
 }
 
 enum Source {
@@ -222,7 +223,13 @@ impl Pipeline {
             Feed::Stream(reader) => Source::Stream { reader, rest: Vec::new(), ended: false, error: None },
         };
         let width = rayon::current_num_threads().max(1) * BLOCKS_PER_THREAD;
-        Self { source, width, block_len: BLOCK_LEN, max_line_len: limits.line_len() }
+        let terms = Terms { max_line_len: limits.line_len(), plans: Plans::Kept };
+        Self { source, width, block_len: BLOCK_LEN, terms }
+    }
+
+    /// The same with or without the plans of queries.
+    pub(super) fn with(self, plans: Plans) -> Self {
+        Self { terms: Terms { plans, ..self.terms }, ..self }
     }
 
     /// The same in blocks of so many bytes.
@@ -236,8 +243,8 @@ impl Pipeline {
     /// The first error of reading or decoding, after everything before it was taken.
     pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) + Send) -> io::Result<()> {
         let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
-        let (block_len, max_line_len) = (self.block_len, self.max_line_len);
-        self.source.fill(&mut filled, self.width, block_len, max_line_len);
+        let (block_len, terms) = (self.block_len, self.terms);
+        self.source.fill(&mut filled, self.width, block_len, terms.max_line_len);
         let file = self.source.file();
         let mut failure = None;
         while !(filled.is_empty() && read.is_empty()) {
@@ -246,8 +253,8 @@ impl Pipeline {
             std::mem::swap(&mut filled, &mut read);
             filled.used = 0;
             let Self { source, width, .. } = &mut self;
-            let mut fill = || source.fill(&mut filled, *width, block_len, max_line_len);
-            let mut read_batch = || read.read(file.as_deref(), max_line_len);
+            let mut fill = || source.fill(&mut filled, *width, block_len, terms.max_line_len);
+            let mut read_batch = || read.read(file.as_deref(), terms);
             if taken.is_empty() {
                 // The first blocks, and all of a small file.
                 read_batch();

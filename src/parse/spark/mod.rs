@@ -34,6 +34,7 @@ use crate::model::conf::ConfKey;
 use crate::units::Bytes;
 use build::Builder;
 use feed::{Batch, Pipeline};
+use plan::Plans;
 
 /// As many as a Hadoop 1 log may have jobs: a log of endless beginnings may not fill the memory.
 const MAX_APPLICATIONS: usize = 1 << 14;
@@ -80,13 +81,29 @@ pub fn parse(log: &Log<'_>) -> Parsed {
 /// The same within `limits` on lines and tasks, and for files within `budget`. Streams keep their budgets themselves.
 #[must_use]
 pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
-    parse_in_blocks(log, limits, budget, feed::BLOCK_LEN)
+    parse_with(log, limits, budget, |pipeline| pipeline)
+}
+
+/// As [`parse_within`], without the plans of SQL executions ([`crate::model::spark::SqlExecution::plan`] and its
+/// metrics), which no rule looks at.
+#[must_use]
+pub fn parse_for_rules(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
+    parse_with(log, limits, budget, |pipeline| pipeline.with(Plans::PassedOver))
 }
 
 /// As [`parse_within`], with blocks of so many bytes, to test that nothing depends on where blocks end.
 #[doc(hidden)]
 #[must_use]
 pub fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_len: usize) -> Parsed {
+    parse_with(log, limits, budget, |pipeline| pipeline.in_blocks(block_len))
+}
+
+fn parse_with(
+    log: &Log<'_>,
+    limits: &Limits,
+    budget: &Budget,
+    adapted: impl Fn(Pipeline) -> Pipeline,
+) -> Parsed {
     let mut builder = Builder::within(limits);
     let mut parsed = Parsed::default();
     for part in &log.parts {
@@ -107,7 +124,7 @@ pub fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_le
         };
         match (part.open)() {
             Ok(feed) => {
-                let pipeline = Pipeline::new(feed, limits, budget).in_blocks(block_len);
+                let pipeline = adapted(Pipeline::new(feed, limits, budget));
                 read_part(pipeline, &mut builder, &mut problems, &mut end);
             }
             Err(message) => {
@@ -186,13 +203,51 @@ fn read_part(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::spark::PlanNode;
     use std::fmt::Write;
 
-    fn read(text: &str) -> Parsed {
+    fn log(text: &str) -> Log<'static> {
         let bytes = text.replace('\'', "\"").into_bytes();
         let open = move || Ok(Feed::Stream(Box::new(io::Cursor::new(bytes.clone()))));
         let part = Part { name: "log".to_owned(), open: Box::new(open) };
-        parse(&Log { parts: vec![part], names: Names::default(), wholeness: Wholeness::default() })
+        Log { parts: vec![part], names: Names::default(), wholeness: Wholeness::default() }
+    }
+
+    fn read(text: &str) -> Parsed {
+        parse(&log(text))
+    }
+
+    #[test]
+    fn rules_see_all_but_the_plans() {
+        let plan = |kind: &str| {
+            format!(
+                "{{'nodeName':'{kind}','simpleString':'x','metrics':[{{'name':'rows','accumulatorId':7,'metricType':'sum'}}],\
+                 'children':[{{'children':[]}}]}}"
+            )
+        };
+        let event = "{'Event':'org.apache.spark.sql.execution.ui.SparkListener";
+        let text = format!(
+            "{event}SQLExecutionStart','executionId':1,'description':'d','sparkPlanInfo':{},'time':5}}\n\
+             {event}SQLAdaptiveExecutionUpdate','executionId':2,'sparkPlanInfo':{}}}\n\
+             {event}DriverAccumUpdates','executionId':1,'accumUpdates':[[7,9]]}}\n\
+             {event}SQLExecutionEnd','executionId':1,'time':8}}\n",
+            plan("Exchange"),
+            plan("Sort"),
+        );
+        let whole = read(&text);
+        let app = &whole.applications[0];
+        let mut expected = app.spark.as_deref().unwrap().sql.clone();
+        let name = |node: &PlanNode| app.strings.get(node.name).unwrap();
+        let names: Vec<Vec<_>> =
+            expected.iter().map(|execution| execution.plan.iter().map(name).collect()).collect();
+        assert_eq!(names, [["Exchange", ""], ["Sort", ""]]);
+        assert_eq!(expected[0].metrics[0].accumulator, 7);
+        for execution in &mut expected {
+            execution.plan.clear();
+            execution.metrics.clear();
+        }
+        let for_rules = parse_for_rules(&log(&text), &Limits::default(), &Budget::unlimited());
+        assert_eq!(for_rules.applications[0].spark.as_deref().unwrap().sql, expected);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::model::{Interner, Symbol};
 use crate::parse::scan::{Cursor, Scan};
 
 /// Strings kept from one block to the next.
@@ -23,6 +24,9 @@ pub(super) struct Strings {
     texts: Vec<Box<str>>,
     /// By their bytes as they are written: those without escapes need not be looked at to be known.
     known: FxHashMap<Box<[u8]>, Local>,
+    /// What the application with the number `owner` calls them, as far as it was asked.
+    symbols: Vec<Option<Symbol>>,
+    owner: u64,
 }
 
 impl Strings {
@@ -56,8 +60,19 @@ impl Strings {
         self.texts.get(local.index()).map(AsRef::as_ref).unwrap_or_default()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.texts.iter().map(AsRef::as_ref)
+    /// Lets an application, of which none other of the log has the number, know the strings that it has not met.
+    pub(super) fn name_in(&mut self, owner: u64, interner: &mut Interner) {
+        if self.owner != owner {
+            self.owner = owner;
+            self.symbols.clear();
+        }
+        let new = self.texts.iter().skip(self.symbols.len());
+        self.symbols.extend(new.map(|text| interner.intern(text)));
+    }
+
+    /// What the application that was named last calls a string.
+    pub(super) fn symbol(&self, local: Local) -> Option<Symbol> {
+        self.symbols.get(local.index()).copied().flatten()
     }
 
     /// Forgets what is there if it is much. Executors and hosts are the same in the next block.
@@ -65,6 +80,7 @@ impl Strings {
         if self.texts.len() > MAX_KEPT {
             self.texts.clear();
             self.known.clear();
+            self.symbols.clear();
         }
     }
 }

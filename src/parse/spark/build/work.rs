@@ -158,10 +158,8 @@ impl Builder {
 }
 
 pub(super) fn set_plan(execution: &mut SqlExecution, plan: &Plan, symbols: &Symbols<'_>) {
-    let Some(nameless) = symbols.symbols.iter().flatten().next().copied() else { return };
-    let node =
-        |node: &Node| PlanNode { name: symbols.symbol(node.name).unwrap_or(nameless), parent: node.parent };
-    execution.plan = plan.nodes.iter().map(node).collect();
+    let node = |node: &Node| Some(PlanNode { name: symbols.symbol(node.name)?, parent: node.parent });
+    execution.plan = plan.nodes.iter().map(node).collect::<Option<_>>().unwrap_or_default();
     let metric = |metric: &Metric| {
         Some(PlanMetric {
             node: metric.node,

@@ -64,9 +64,11 @@ pub(super) fn environment(cursor: &mut Cursor<'_>) -> Scan<Event> {
         let prefix = if key == 0 { "" } else { "yarn.scheduler." };
         pairs(cursor, |name, value| {
             // There are a thousand of Hadoop's properties.
-            let name = name.text();
-            if name.starts_with(prefix) {
-                properties.push((name.into_owned(), cut(&value.text(), MAX_TEXT_LEN).to_owned()));
+            if name.escaped || name.bytes.starts_with(prefix.as_bytes()) {
+                let name = name.text();
+                if name.starts_with(prefix) {
+                    properties.push((name.into_owned(), cut(&value.text(), MAX_TEXT_LEN).to_owned()));
+                }
             }
         })
     })?;

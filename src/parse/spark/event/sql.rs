@@ -2,17 +2,17 @@
 
 use super::{Event, MAX_NAME_LEN, SqlStart, field, integers};
 use crate::parse::scan::{Cursor, Scan};
-use crate::parse::spark::plan::{self, Plan};
+use crate::parse::spark::plan::{self, Plan, Plans};
 use crate::parse::spark::strings::Strings;
 
-pub(super) fn sql_start(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
+pub(super) fn sql_start(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: Plans) -> Scan<Event> {
     let mut start = SqlStart::default();
     let keys: [&[u8]; 4] = [b"\"executionId\":", b"\"description\":", b"\"sparkPlanInfo\":", b"\"time\":"];
     cursor.members_after_first(&keys, |key, cursor| {
         match key {
             0 => start.id = cursor.integer_or_skip()?,
             1 => start.description = field(cursor, MAX_NAME_LEN)?,
-            2 => start.plan = plan::read(cursor, strings)?,
+            2 => start.plan = plan::read(cursor, strings, plans)?,
             _ => start.at = cursor.integer_or_skip()?,
         }
         Ok(())
@@ -36,12 +36,12 @@ pub(super) fn sql_end(cursor: &mut Cursor<'_>) -> Scan<Event> {
     Ok(Event::SqlEnd { id, at, error })
 }
 
-pub(super) fn sql_plan(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
+pub(super) fn sql_plan(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: Plans) -> Scan<Event> {
     let (mut id, mut nodes) = (None, Plan::default());
     cursor.members_after_first(&[b"\"executionId\":", b"\"sparkPlanInfo\":"], |key, cursor| {
         match key {
             0 => id = cursor.integer_or_skip()?,
-            _ => nodes = plan::read(cursor, strings)?,
+            _ => nodes = plan::read(cursor, strings, plans)?,
         }
         Ok(())
     })?;

@@ -94,6 +94,22 @@ fn the_worst_applications_are_the_same() {
 }
 
 #[test]
+fn the_worst_applications_are_those_of_all() {
+    let rules = RuleSet::with_files(&[]).unwrap();
+    let json = |report: &engine::Report| {
+        printed("json", |out| write(report, Format::Json, TextOptions::default(), out)).1
+    };
+    let whole = engine::analyze(&own(), &rules, Options::default());
+    for top in [0, 1, 2, 5, 30, 10_000] {
+        let mut narrowed = whole.clone();
+        narrowed.narrow(Severity::Low, Some(top));
+        let kept = engine::analyze(&own(), &rules, Options { top: Some(top), ..Options::default() });
+        assert_eq!(kept.applications.len(), top.min(whole.applications.len()));
+        assert!(json(&kept) == json(&narrowed), "--top {top}");
+    }
+}
+
+#[test]
 fn stragglers_prints_the_same() {
     let settings = survey::Settings { replay: false, ..survey::Settings::default() };
     let (text, shown) = (TextOptions::default(), Shown { applications: None, stragglers: None });

@@ -18,6 +18,7 @@ pub(crate) struct Row {
     /// As they are stored.
     bytes: u64,
     analyze: Id,
+    analyze_worst: Id,
     count_lines: Option<Id>,
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn add(folder: Folder, data: &Path, tools: &Tools, trials: &mut Trial
         threads,
         bytes,
         analyze: tools.analyze(paths.clone(), threads, trials),
+        analyze_worst: tools.analyze_worst(paths.clone(), threads, trials),
         count_lines: tools.count_all_lines(&paths, trials),
     });
     Ok(rows.into())
@@ -51,6 +53,7 @@ pub(crate) fn table(rows: &[Row], trials: &Trials) -> Table {
         "jobs/s",
         "CPU ms/job",
         "peak MiB",
+        "peak MiB, `--top 100`",
         "× `wc -l`",
     ];
     let line = |row: &Row| {
@@ -66,6 +69,7 @@ pub(crate) fn table(rows: &[Row], trials: &Trials) -> Table {
             per_second(jobs, analyze),
             significant(cpu.map_or(0.0, |cpu| cpu.seconds * 1e3 / jobs)),
             mebibytes(analyze.and_then(Costs::peak_bytes)),
+            mebibytes(trials.costs(row.analyze_worst).and_then(Costs::peak_bytes)),
             times(analyze, row.count_lines.and_then(|id| trials.costs(id))),
         ]
     };

@@ -42,6 +42,13 @@ impl Tools {
         trials.add(trial(&self.elephant, &arguments, paths))
     }
 
+    /// The same of the worst of their applications only.
+    pub(crate) fn analyze_worst(&self, paths: Vec<PathBuf>, threads: u32, trials: &mut Trials) -> Id {
+        let threads = threads.to_string();
+        let arguments = ["analyze", "--quiet", "--format", "json", "--top", "100", "--jobs", &threads];
+        trials.add(trial(&self.elephant, &arguments, paths))
+    }
+
     pub(crate) fn version(&self, trials: &mut Trials) -> Id {
         trials.add(trial(&self.elephant, &["--version"], Vec::new()))
     }

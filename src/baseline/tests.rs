@@ -1,9 +1,8 @@
 use super::spread::Tolerance;
 use super::update::update;
 use super::*;
-use crate::engine::{ApplicationReport, Report, Work};
+use crate::engine::{ApplicationReport, Report};
 use crate::finding::{Finding, Measure, NotEvaluated, Subject};
-use crate::metrics::Metrics;
 use crate::model::{Engine, Status};
 use crate::rules::RuleInfo;
 use crate::severity::Severity;
@@ -23,35 +22,11 @@ fn whole(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         advice: Vec::new(),
     };
     ApplicationReport {
-        id: id.to_owned(),
-        attempt: None,
         engine: Engine::MapReduce,
-        engine_version: None,
         name: Some("nightly".to_owned()),
-        user: None,
-        queue: None,
-        job_type: None,
-        status: Status::Succeeded,
-        complete: true,
-        incomplete: None,
-        judged: true,
-        sources: Vec::new(),
-        submitted_at: None,
-        started_at: None,
-        finished_at: None,
-        severity: Severity::None,
-        score: 0,
-        metrics: Metrics::default(),
-        work: Work::default(),
-        counts: [0; 5],
         findings: findings.iter().map(finding).collect(),
-        suppressed: Vec::new(),
         evaluated: vec![GC.into()],
-        not_evaluated: Vec::new(),
-        stage_names: Vec::new(),
-        phases: None,
-        configuration: None,
-        charts: None,
+        ..ApplicationReport::blank(id)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod charted;
 mod job_type;
+mod kept;
 mod phases;
 mod progress;
 mod rank;
@@ -29,7 +30,9 @@ use crate::severity::Severity;
 use crate::units::Timestamp;
 
 use charted::Charted;
+use kept::{Judged, Keepsake, Kept};
 use rank::Place;
+use visit::may_be_superseded;
 
 pub use job_type::job_type;
 pub use phases::Phase;
@@ -184,6 +187,44 @@ pub struct ApplicationReport {
     pub charts: Option<Box<Charts>>,
 }
 
+#[cfg(test)]
+impl ApplicationReport {
+    /// A Spark application that did nothing.
+    pub(crate) fn blank(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            attempt: None,
+            engine: Engine::Spark,
+            engine_version: None,
+            name: None,
+            user: None,
+            queue: None,
+            job_type: None,
+            status: Status::Succeeded,
+            complete: true,
+            incomplete: None,
+            judged: true,
+            sources: Vec::new(),
+            submitted_at: None,
+            started_at: None,
+            finished_at: None,
+            severity: Severity::None,
+            score: 0,
+            metrics: Metrics::default(),
+            work: Work::default(),
+            counts: [0; 5],
+            findings: Vec::new(),
+            suppressed: Vec::new(),
+            evaluated: Vec::new(),
+            not_evaluated: Vec::new(),
+            stage_names: Vec::new(),
+            phases: None,
+            configuration: None,
+            charts: None,
+        }
+    }
+}
+
 /// Finds the histories below `paths` and judges them by `rules`.
 #[must_use]
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
@@ -194,67 +235,60 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 #[must_use]
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
     let charted = Charted::new(options.charts);
+    let kept = Kept::new(options.top);
     let visited = visit_with(paths, &options.limits, progress, |app, sources| {
         let started = Instant::now();
-        let (report, suppressed_by) = evaluate(app, sources, rules, options, &charted);
-        progress.findings(report.counts.iter().skip(1).sum());
-        log::debug!("{}: judged in {:.1?}", report.id, started.elapsed());
-        (report, suppressed_by)
+        let judged = evaluate(app, sources, rules, options, &charted);
+        progress.findings(judged.report.counts.iter().skip(1).sum());
+        log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
+        // Whether a later attempt of a job's master tells more is known when all is read.
+        if may_be_superseded(sources) {
+            return Some(Box::new(judged));
+        }
+        kept.take(judged);
+        None
     });
-    let mut report = Report {
-        totals: Totals::default(),
+    for judged in visited.applications.into_iter().filter_map(|visit| visit.value) {
+        kept.take(*judged);
+    }
+    let Keepsake { mut applications, totals, findings, suppressed } = kept.finish();
+    charted.hand_out(&mut applications);
+    Report {
         rules: rules.infos(),
-        suppressions: suppression_uses(rules, visited.applications.iter().flat_map(|visit| &visit.value.1)),
-        summary: visited.summary,
-        applications: visited.applications.into_iter().map(|visit| visit.value.0).collect(),
+        suppressions: suppression_uses(rules, &suppressed),
+        summary: Summary { findings, ..visited.summary },
+        totals,
+        applications,
         problems: visited.problems,
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
         comparison: None,
-    };
-    for app in &report.applications {
-        for (sum, count) in report.summary.findings.iter_mut().zip(app.counts) {
-            *sum += count;
-        }
     }
-    report.applications.sort_by(rank::applications);
-    report.totals = Totals::of(&report.applications);
-    charted.hand_out(&mut report.applications);
-    if let Some(top) = options.top {
-        report.applications.truncate(top);
-    }
-    report
 }
 
-/// What became of each suppression; `used` holds the place of one for each finding that it silenced.
-fn suppression_uses<'u>(rules: &RuleSet, used: impl Iterator<Item = &'u usize>) -> Vec<SuppressionUse> {
-    let status = |suppression: &Suppression| SuppressionUse {
+/// What became of each suppression; `silenced` counts findings by the suppression's place.
+fn suppression_uses(rules: &RuleSet, silenced: &[u64]) -> Vec<SuppressionUse> {
+    let status = |(place, suppression): (usize, &Suppression)| SuppressionUse {
         origin: suppression.origin(),
         rules: suppression.rules.to_string(),
         reason: suppression.reason.clone(),
         until: suppression.until,
         expired: suppression.is_expired(rules.today()),
-        findings: 0,
+        findings: silenced.get(place).copied().unwrap_or_default(),
     };
-    let mut uses: Vec<SuppressionUse> = rules.suppressions().iter().map(status).collect();
-    for &place in used {
-        if let Some(used) = uses.get_mut(place) {
-            used.findings += 1;
-        }
-    }
-    uses
+    rules.suppressions().iter().enumerate().map(status).collect()
 }
 
-/// The report on one application, and for each of its findings that a rule file silences the place of the suppression.
+/// The report on one application.
 fn evaluate(
     app: &Application,
     sources: &[String],
     rules: &RuleSet,
     options: Options,
     charted: &Charted,
-) -> (ApplicationReport, Vec<usize>) {
+) -> Judged {
     let evaluation = rules.evaluate(app);
-    let used = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
+    let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
     let work = Work::of(app);
     let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
@@ -310,7 +344,7 @@ fn evaluate(
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
         charts: None,
     };
-    (report, used)
+    Judged { report, suppressed_by }
 }
 
 fn evaluated(evaluation: &Evaluation) -> Vec<Name> {

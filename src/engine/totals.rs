@@ -59,49 +59,62 @@ pub struct RuleTotal {
     pub score: u64,
 }
 
-impl Totals {
-    pub(super) fn of(applications: &[ApplicationReport]) -> Self {
-        let mut totals = Self::default();
-        let mut rules: BTreeMap<&str, RuleTotal> = BTreeMap::new();
-        let mut not_evaluated: BTreeMap<(&str, &str), NotEvaluatedTotal> = BTreeMap::new();
-        for app in applications {
-            totals.add(app);
-            for NotEvaluated { rule, reason } in &app.not_evaluated {
-                let total = not_evaluated.entry((rule, reason)).or_insert_with(|| NotEvaluatedTotal {
-                    rule: rule.clone(),
-                    reason: reason.clone(),
-                    applications: 0,
-                });
-                total.applications += 1;
-            }
-            let mut seen: Vec<&str> = Vec::new();
-            for finding in app.findings.iter().filter(|finding| finding.severity > Severity::None) {
-                let total = rules.entry(&finding.rule).or_insert_with(|| RuleTotal {
-                    rule: finding.rule.clone(),
-                    title: finding.title.clone(),
-                    worst: Severity::None,
-                    applications: 0,
-                    findings: [0; 5],
-                    score: 0,
-                });
-                total.worst = total.worst.max(finding.severity);
-                total.score = total.score.saturating_add(finding.score);
-                count(&mut total.findings, finding.severity);
-                if !seen.contains(&finding.rule.as_ref()) {
-                    seen.push(&finding.rule);
-                    total.applications += 1;
-                }
+/// Adds up applications one by one, in any order.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    totals: Totals,
+    rules: BTreeMap<Name, RuleTotal>,
+    not_evaluated: BTreeMap<Name, BTreeMap<String, u64>>,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, app: &ApplicationReport) {
+        self.totals.add(app);
+        for NotEvaluated { rule, reason } in &app.not_evaluated {
+            let reasons = self.not_evaluated.entry(rule.clone()).or_default();
+            match reasons.get_mut(reason) {
+                Some(applications) => *applications += 1,
+                None => drop(reasons.insert(reason.clone(), 1)),
             }
         }
-        totals.rules = rules.into_values().collect();
-        totals
-            .rules
-            .sort_by_key(|total| (Reverse(total.worst), Reverse(total.score), Reverse(total.applications)));
-        totals.not_evaluated = not_evaluated.into_values().collect();
-        totals.not_evaluated.sort_by_key(|total| Reverse(total.applications));
-        totals
+        let mut seen: Vec<&str> = Vec::new();
+        for finding in app.findings.iter().filter(|finding| finding.severity > Severity::None) {
+            let total = self.rules.entry(finding.rule.clone()).or_insert_with(|| RuleTotal {
+                rule: finding.rule.clone(),
+                title: finding.title.clone(),
+                worst: Severity::None,
+                applications: 0,
+                findings: [0; 5],
+                score: 0,
+            });
+            total.worst = total.worst.max(finding.severity);
+            total.score = total.score.saturating_add(finding.score);
+            count(&mut total.findings, finding.severity);
+            if !seen.contains(&finding.rule.as_ref()) {
+                seen.push(&finding.rule);
+                total.applications += 1;
+            }
+        }
     }
 
+    pub(super) fn finish(self) -> Totals {
+        let mut rules: Vec<_> = self.rules.into_values().collect();
+        rules.sort_by_key(|total| (Reverse(total.worst), Reverse(total.score), Reverse(total.applications)));
+        let mut not_evaluated: Vec<_> = (self.not_evaluated.into_iter())
+            .flat_map(|(rule, reasons)| {
+                reasons.into_iter().map(move |(reason, applications)| NotEvaluatedTotal {
+                    rule: rule.clone(),
+                    reason,
+                    applications,
+                })
+            })
+            .collect();
+        not_evaluated.sort_by_key(|total| Reverse(total.applications));
+        Totals { rules, not_evaluated, ..self.totals }
+    }
+}
+
+impl Totals {
     fn add(&mut self, app: &ApplicationReport) {
         let metrics = &app.metrics;
         self.used = self.used + metrics.used.unwrap_or_default();

@@ -371,9 +371,8 @@ fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
 /// repeats what it recovered of the earlier: only the last one tells how the job went on.
 fn supersede<T>(visited: &mut Visited<T>) {
     let attempt = |app: &Visit<T>| -> Option<(PathBuf, String, u32)> {
-        let path = Path::new(app.sources.first()?);
-        let number = master_attempt_in(path.file_name()?)?;
-        Some((path.parent()?.to_owned(), app.id.clone(), number))
+        let (folder, number) = master_attempt(&app.sources)?;
+        Some((folder.to_owned(), app.id.clone(), number))
     };
     let mut last: BTreeMap<(PathBuf, String), u32> = BTreeMap::new();
     for (folder, id, number) in visited.applications.iter().filter_map(attempt) {
@@ -394,6 +393,18 @@ fn supersede<T>(visited: &mut Visited<T>) {
         let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }
+}
+
+/// Whether a history is in a staging folder, by its name, so that [`supersede`] may leave it out.
+pub(super) fn may_be_superseded(sources: &[String]) -> bool {
+    master_attempt(sources).is_some()
+}
+
+/// The folder of a staging history, and the attempt of the job's master that wrote it.
+fn master_attempt(sources: &[String]) -> Option<(&Path, u32)> {
+    let path = Path::new(sources.first()?);
+    let number = master_attempt_in(path.file_name()?)?;
+    Some((path.parent()?, number))
 }
 
 fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {

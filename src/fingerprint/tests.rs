@@ -2,43 +2,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::engine::StageName;
-use crate::metrics::Metrics;
-use crate::model::Status;
 use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
 
 fn app(name: Option<&str>) -> ApplicationReport {
-    ApplicationReport {
-        id: "application_1_1".to_owned(),
-        attempt: None,
-        engine: Engine::Spark,
-        engine_version: None,
-        name: name.map(str::to_owned),
-        user: None,
-        queue: None,
-        job_type: None,
-        status: Status::Succeeded,
-        complete: true,
-        incomplete: None,
-        judged: true,
-        sources: Vec::new(),
-        submitted_at: None,
-        started_at: None,
-        finished_at: None,
-        severity: Severity::None,
-        score: 0,
-        metrics: Metrics::default(),
-        work: crate::engine::Work::default(),
-        counts: [0; 5],
-        findings: Vec::new(),
-        suppressed: Vec::new(),
-        evaluated: Vec::new(),
-        not_evaluated: Vec::new(),
-        stage_names: Vec::new(),
-        phases: None,
-        configuration: None,
-        charts: None,
-    }
+    ApplicationReport { name: name.map(str::to_owned), ..ApplicationReport::blank("application_1_1") }
 }
 
 fn finding(rule: &'static str, subject: Subject) -> Finding {

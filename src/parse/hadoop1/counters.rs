@@ -7,10 +7,9 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 use nom::character::complete::char;
-use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
-use super::lexer::{skip_until, unescape_until};
+use super::lexer::{between, skip_until, unescape_until};
 use crate::model::Interner;
 use crate::model::counters::CounterSet;
 use crate::parse::event::{CounterNames, GroupIndex};
@@ -104,17 +103,20 @@ fn group_head(input: &str) -> IResult<&str, Cow<'_, str>> {
 }
 
 fn counter(input: &str) -> IResult<&str, (Cow<'_, str>, Cow<'_, str>)> {
-    let parts = (parenthesised, display_name, parenthesised);
-    let (rest, (name, (), value)) = delimited(char('['), parts, char(']')).parse(input)?;
-    Ok((rest, (name, value)))
+    between(input, ['[', ']'], |rest| {
+        let (rest, name) = parenthesised(rest)?;
+        let (rest, ()) = display_name(rest)?;
+        let (rest, value) = parenthesised(rest)?;
+        Ok((rest, (name, value)))
+    })
 }
 
 fn display_name(input: &str) -> IResult<&str, ()> {
-    delimited(char('('), |rest| skip_until(rest, b')'), char(')')).parse(input)
+    between(input, ['(', ')'], |rest| skip_until(rest, b')'))
 }
 
 fn parenthesised(input: &str) -> IResult<&str, Cow<'_, str>> {
-    delimited(char('('), |rest| unescape_until(rest, b')'), char(')')).parse(input)
+    between(input, ['(', ')'], |rest| unescape_until(rest, b')'))
 }
 
 /// `group.name:value,group.name:value`, display names only; `None` where it cannot be read to its end.

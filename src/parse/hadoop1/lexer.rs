@@ -94,9 +94,25 @@ fn one_or_more(input: &str, len: usize) -> IResult<&str, &str> {
 }
 
 fn quoted(input: &str, dialect: Dialect) -> IResult<&str, Cow<'_, str>> {
-    match dialect {
-        Dialect::Escaped => delimited(char('"'), |rest| unescape_until(rest, b'"'), char('"')).parse(input),
-        Dialect::Plain => delimited(char('"'), |rest| Ok(plain_value(rest)), char('"')).parse(input),
+    between(input, ['"', '"'], |rest| match dialect {
+        Dialect::Escaped => unescape_until(rest, b'"'),
+        Dialect::Plain => Ok(plain_value(rest)),
+    })
+}
+
+/// What `inner` takes between two characters. As nom's `delimited`, which compilers put in place or not as they like:
+/// histories are made of these.
+#[inline]
+pub(super) fn between<'a, T>(
+    input: &'a str,
+    [open, close]: [char; 2],
+    inner: impl FnOnce(&'a str) -> IResult<&'a str, T>,
+) -> IResult<&'a str, T> {
+    let Some(rest) = input.strip_prefix(open) else { return fail().parse(input) };
+    let (rest, value) = inner(rest)?;
+    match rest.strip_prefix(close) {
+        Some(rest) => Ok((rest, value)),
+        None => fail().parse(rest),
     }
 }
 

@@ -279,6 +279,18 @@ fn a_score_counts_ten_times_the_tasks_that_the_log_shows_at_most() {
     }
 }
 
+/// Behind a limit there may be more of everything that phases add up.
+fn assert_sums_are_unknown(app: &Value) {
+    let phases = app["phases"].as_array().unwrap();
+    assert!(!phases.is_empty());
+    for phase in phases {
+        assert_eq!(phase["tasks"]["total_count"], Value::Null, "{phase:#}");
+        for sum in ["task_time_ms", "gc_time_ms", "input_bytes", "shuffle_read_bytes", "spilled_bytes"] {
+            assert_eq!(phase[sum], Value::Null, "{sum}: {phase:#}");
+        }
+    }
+}
+
 #[test]
 fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
     let few_tasks = |tasks| Limits { tasks: Some(tasks), ..Limits::default() };
@@ -298,6 +310,7 @@ fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
         assert!(told[0].starts_with("limit-reached"), "{told:?}");
         assert_eq!(told.iter().filter(|told| told.starts_with("limit-reached")).count(), 1, "{told:?}");
         assert_eq!(not_evaluated(app(&report), "spark-executor-gc").as_deref(), Some(words));
+        assert_sums_are_unknown(app(&report));
         let partial = app(&report)["findings"].as_array().unwrap().iter();
         let of_file = ["spark-event-log-limit", "spark-configuration"];
         for finding in partial.filter(|finding| of_file.iter().all(|rule| finding["rule"] != *rule)) {
@@ -320,10 +333,41 @@ fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
         let found = found(app(&report), rule).is_some_and(|(message, _)| message.contains(words));
         assert!(found || reason.as_deref() == Some(words), "{rule}: {reason:?}");
     }
+    assert_sums_are_unknown(app(&report));
     let report = report_within(few_bytes(history.len() / 2), name, &history);
     assert!(problems(&report)[0].starts_with("limit-reached"), "{:?}", problems(&report));
+    assert_sums_are_unknown(app(&report));
     let reason = not_evaluated(app(&report), "mapper-skew").unwrap();
     assert!(reason.starts_with("--max-decoded left a part of the history"), "{reason}");
+}
+
+#[test]
+fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
+    let rules = [
+        "spark-executor-metrics",
+        "spark-executor-load-balance",
+        "spark-jvm-used-memory",
+        "spark-memory-limit",
+        "spark-peak-unified-memory",
+    ];
+    // Executors that all do the same; of the whole application, only the first of its tasks is read.
+    let conf = [("spark.executor.memory", "400g")];
+    let task = |number: u32| {
+        Task::new(&(1 + number % 8).to_string(), 900_000).metric("Peak Execution Memory", 1000 << 20)
+    };
+    let log = App::with(&conf, 8, 1).stage((0..8).map(task).collect()).text();
+    let found_in =
+        |report: &Value| rules.map(|rule| found(app(report), rule).is_some_and(|(_, score)| score > 0));
+    let name = "application_1700000000000_0001";
+    let limited = report_within(Limits { tasks: Some(1), ..Limits::default() }, name, &log);
+    let first_end = log.find("{\"Event\":\"SparkListenerTaskEnd\"").unwrap();
+    let cut = &log[..first_end + log[first_end..].find('\n').unwrap() + 1];
+    for report in [&limited, &spark(cut)] {
+        assert_eq!(found_in(report), [false; 5]);
+        for rule in rules {
+            assert!(not_evaluated(app(report), rule).is_some(), "{rule}");
+        }
+    }
 }
 
 #[test]

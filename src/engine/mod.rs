@@ -291,6 +291,9 @@ fn evaluate(
     let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
     let work = Work::of(app);
+    let judged = app.complete || (evaluation.judges_work && work.task_time.is_some());
+    // Behind a limit there may be more of everything.
+    let work = if app.limit.is_some() { Work::default() } else { work };
     let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
     let mut suppressed: Vec<Suppressed> =
         suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
@@ -325,7 +328,7 @@ fn evaluate(
         status: app.status,
         complete: app.complete,
         incomplete: app.why_incomplete(),
-        judged: app.complete || (evaluation.judges_work && work.task_time.is_some()),
+        judged,
         sources: sources.to_vec(),
         submitted_at: app.submitted_at,
         started_at: app.launched_at,

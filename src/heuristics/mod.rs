@@ -38,6 +38,12 @@ pub trait Check: Send + Sync {
         &[]
     }
 
+    /// Whether more of the history could turn what was found into its opposite: executors that do less than others, or
+    /// memory of which little is used. Of a history that is cut off such a rule is not evaluated.
+    fn needs_all(&self) -> bool {
+        false
+    }
+
     /// The counters of tasks of this kind that the verdict rests on, with the same meaning.
     fn reads(&self, _kind: TaskKind) -> CounterMask {
         CounterMask::NONE

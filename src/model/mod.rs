@@ -206,6 +206,13 @@ impl Application {
         })
     }
 
+    /// Whether the history goes on behind what was read: behind a limit, or because it was copied or written in part.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        let is_open = self.spark.as_ref().map_or(self.events_missing, |spark| spark.gaps.end);
+        is_open || self.limit.is_some_and(|limit| limit.cuts_off())
+    }
+
     /// Why something is unknown: it may lie behind a limit, which is told first.
     #[must_use]
     pub fn behind_limit(&self, reason: String) -> String {

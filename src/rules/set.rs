@@ -419,6 +419,13 @@ impl ActiveRule {
         }
     }
 
+    fn needs_all(&self) -> bool {
+        match &self.check {
+            RuleCheck::BuiltIn(check) => check.needs_all(),
+            RuleCheck::Defined(_) | RuleCheck::Contradicted(_) => false,
+        }
+    }
+
     fn reads(&self, kind: TaskKind) -> CounterMask {
         match &self.check {
             RuleCheck::BuiltIn(check) => check.reads(kind),
@@ -445,8 +452,11 @@ impl ActiveRule {
             Verdict::NotApplicable => return evaluation,
         };
         match app.partial(self.rests_on(), |kind| self.reads(kind)) {
-            // What was found stays found; that nothing was found proves nothing where data is missing.
-            Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
+            // Most of what was found stays found; that nothing was found proves nothing where data is missing.
+            Some(reason)
+                if (self.needs_all() && app.is_cut_off())
+                    || judgements.iter().all(|judged| judged.severity == Severity::None) =>
+            {
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
             }
             partial => {

@@ -140,6 +140,10 @@ impl Check for Unbalanced {
         })
     }
 
+    fn needs_all(&self) -> bool {
+        true
+    }
+
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics]
     }

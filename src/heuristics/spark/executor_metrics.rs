@@ -130,6 +130,10 @@ impl Check for Comparison {
         })
     }
 
+    fn needs_all(&self) -> bool {
+        true
+    }
+
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics]
     }

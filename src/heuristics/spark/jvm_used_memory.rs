@@ -79,6 +79,10 @@ impl Check for TooLarge {
         })
     }
 
+    fn needs_all(&self) -> bool {
+        true
+    }
+
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks, Facet::ExecutorMetrics]
     }

@@ -92,6 +92,10 @@ impl Check for Memory {
         })
     }
 
+    fn needs_all(&self) -> bool {
+        true
+    }
+
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Executors, Facet::ExecutorMetrics]
     }

@@ -108,6 +108,10 @@ impl Check for Unused {
         })
     }
 
+    fn needs_all(&self) -> bool {
+        true
+    }
+
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks, Facet::ExecutorMetrics]
     }

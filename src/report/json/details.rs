@@ -51,7 +51,7 @@ fn phase(phase: &Phase) -> PhaseView<'_> {
         started_at: time(phase.started_at),
         finished_at: time(phase.finished_at),
         duration_ms: phase.duration().map(Millis::get),
-        tasks: task_counts(Some(phase.tasks)),
+        tasks: task_counts(phase.tasks),
         task_time_ms: phase.task_time.map(Millis::get),
         gc_time_ms: phase.gc_time.map(Millis::get),
         input_bytes: bytes(phase.input),

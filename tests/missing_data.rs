@@ -361,7 +361,7 @@ fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
     let name = "application_1700000000000_0001";
     let limited = report_within(Limits { tasks: Some(1), ..Limits::default() }, name, &log);
     let first_end = log.find("{\"Event\":\"SparkListenerTaskEnd\"").unwrap();
-    let cut = &log[..first_end + log[first_end..].find('\n').unwrap() + 1];
+    let cut = &log[..=first_end + log[first_end..].find('\n').unwrap()];
     for report in [&limited, &spark(cut)] {
         assert_eq!(found_in(report), [false; 5]);
         for rule in rules {

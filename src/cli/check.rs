@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Exit;
+use super::counts::positive_count;
 use super::judging::Judging;
 use super::output::{Output, OutputError};
 use super::reading::Reading;
@@ -57,7 +58,7 @@ pub(super) struct Check {
     #[arg(long, requires = "update")]
     prune: bool,
     /// With --update: keep the last N runs of each job [default: what the baseline says, 10 for a new one]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "update")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, requires = "update")]
     keep_runs: Option<NonZeroUsize>,
     /// How many percent more than accepted is no change [default: 20]; METRIC=PERCENT for one of
     /// `runtime_ms`, `resource_used_gb_hours`, `resource_wasted_gb_hours`, `task_time_ms`, `failed_attempts_count`;

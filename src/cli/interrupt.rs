@@ -1,7 +1,7 @@
 //! What is left behind when a run is interrupted: nothing.
 //!
-//! Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU end the process as they would without this, but temporary files and the
-//! progress bar go first. A signal that was ignored when the run began, as `nohup` has it, stays ignored. Against SIGKILL
+//! Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU and the signals that others may send (SIGALRM, SIGUSR1, SIGUSR2) end the
+//! process as they would without this, but temporary files and the progress bar go first. A signal that was ignored when the run began, as `nohup` has it, stays ignored. Against SIGKILL
 //! nothing helps.
 
 use std::io;
@@ -122,7 +122,7 @@ fn spawn_watch() -> io::Result<()> {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
+    use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
     use signal_hook::iterator::Signals;
 
     let ignored = ignored_signals();
@@ -131,7 +131,7 @@ fn spawn_watch() -> io::Result<()> {
         // Where nobody tells, a hang-up stays what it was, for the sake of `nohup`.
         None => signal == SIGHUP,
     };
-    let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU];
+    let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2];
     let watched = ending.into_iter().filter(|signal| !is_ignored(*signal));
     // A second one ends the process at once: a dead file system or terminal could hold up what the first one does.
     let again = Arc::new(AtomicBool::new(false));

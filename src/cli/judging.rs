@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use chrono::NaiveDate;
 use clap::{Args, ValueEnum};
 
+use super::counts::{count, positive_count};
 use super::diagnostics::complain_about;
 use super::output::Output;
 use super::reading::Reading;
@@ -69,10 +70,10 @@ pub(super) struct Judging {
     #[arg(long, value_enum, value_name = "LEVEL")]
     fail_on: Option<Level>,
     /// Show only the N worst applications
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Draw charts for the N worst applications; only HTML has charts
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 100)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count, default_value_t = 100)]
     charts: usize,
     /// Also write phases and configuration (json, ndjson); passwords in it are left out
     #[arg(long)]

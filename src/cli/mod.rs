@@ -3,6 +3,7 @@
 mod analyze;
 mod check;
 mod completions;
+mod counts;
 mod diagnostics;
 mod diff;
 mod interrupt;

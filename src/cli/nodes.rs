@@ -8,6 +8,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime};
 use clap::{Args, ValueEnum};
 
 use super::Exit;
+use super::counts::positive_count;
 use super::output::Output;
 use super::reading::Reading;
 use crate::nodes;
@@ -42,7 +43,7 @@ pub(super) struct Nodes {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Show only the first N nodes
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// What to order the nodes by, the worst first
     #[arg(long, value_enum, value_name = "INDICATOR", default_value_t = Order::Level)]

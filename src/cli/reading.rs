@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, value_parser};
+use clap::Args;
 use rayon::{ThreadPool, ThreadPoolBuildError};
 
+use super::counts::threads;
 use super::limits::LimitArgs;
 use super::output::{Output, OutputError, is_standard_output};
 use super::{Color, output, progress};
@@ -22,7 +23,7 @@ pub(super) struct Reading {
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Work on N threads (1 to 1024), whatever there is to read; by default one for each processor
-    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = value_parser!(u16).range(1..=1024))]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = threads)]
     jobs: Option<u16>,
     /// Exit with status 2 when any input could not be read to its end
     #[arg(long)]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::Exit;
+use super::counts::positive_count;
 use super::reading::Reading;
 use crate::engine::{Progress, SourceProblem};
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
@@ -46,10 +47,10 @@ pub(super) struct Stragglers {
     #[arg(long, value_enum, default_value_t = CsvTable::Stragglers)]
     table: CsvTable,
     /// Show only the N applications that waited longest
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Show only the N longest stragglers of a group (text)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "10")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, default_value = "10")]
     tasks: NonZeroUsize,
     /// What makes a task a straggler
     #[arg(long, value_enum, default_value_t = Label::Median)]

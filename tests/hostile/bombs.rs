@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::make::{MIB, Zip, gzip, jhist, lz4, snappy, spark_end, spark_start, stage, tar, task_start, zstd};
-use crate::run::{analyze, codes};
+use crate::run::{analyze, codes, kept_tasks};
 
 /// What a file is and what has to come of it under `--max-decoded=4MiB`.
 struct Bomb {
@@ -66,7 +66,9 @@ fn bombs_cost_their_limit_and_keep_their_beginning() {
         assert_eq!(warned, expected, "{name}: {report:#}");
         for app in apps {
             assert_eq!(app["id"], "app-1", "{name}");
-            assert_eq!(app["phases"][0]["tasks"]["total_count"], 1, "{name}");
+            // Where the limit met an archive and not the log in it, its counts are known.
+            let counted = app["phases"][0]["tasks"]["total_count"].as_u64();
+            assert_eq!(kept_tasks(app).or(counted), Some(1), "{name}: {app:#}");
         }
         assert!(ran.peak_mib < 200, "{name}: {} MiB", ran.peak_mib);
     }

@@ -41,7 +41,16 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
-    let cases = [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3), ("XCPU", 24)];
+    let cases = [
+        ("INT", 2),
+        ("TERM", 15),
+        ("HUP", 1),
+        ("QUIT", 3),
+        ("XCPU", 24),
+        ("ALRM", 14),
+        ("USR1", 10),
+        ("USR2", 12),
+    ];
     for (name, number) in cases.into_iter().filter(|(_, number)| !is_ignored(*number)) {
         for arguments in
             [&["analyze", "-o"][..], &["check", "--update", "--baseline"], &["nodes", "--exclude-list"]]

@@ -69,3 +69,14 @@ pub fn analyze(path: &Path, options: &[&str]) -> (Value, Ran) {
 pub fn codes(report: &Value) -> Vec<&str> {
     report["problems"].as_array().unwrap().iter().map(|problem| problem["code"].as_str().unwrap()).collect()
 }
+
+/// How many tasks of an application a limit left, as its report says.
+pub fn kept_tasks(app: &Value) -> Option<u64> {
+    let reasons = app["not_evaluated"].as_array()?.iter().filter_map(|entry| entry["reason"].as_str());
+    let count = |reason: &str| {
+        let (option, left) = reason.split_once(" left ")?;
+        let left = left.strip_prefix("a part of the history, ").unwrap_or(left);
+        option.starts_with("--max-").then_some(left)?.split(' ').next()?.parse().ok()
+    };
+    reasons.into_iter().find_map(count)
+}

@@ -1,0 +1,36 @@
+//! Whole numbers on the command line, with errors for people.
+
+use std::num::NonZeroUsize;
+
+/// A whole number from 0 on.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 on, got \"{text}\""))
+}
+
+/// A whole number from 1 on.
+pub(super) fn positive_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 1 on, got \"{text}\""))
+}
+
+/// A number of threads.
+pub(super) fn threads(text: &str) -> Result<u16, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=1024).contains(threads));
+    threads.ok_or_else(|| format!("expected a whole number from 1 to 1024, got \"{text}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_numbers_in_range_are_counts() {
+        assert_eq!(count("0"), Ok(0));
+        assert_eq!(positive_count("7").map(NonZeroUsize::get), Ok(7));
+        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
+        for bad in ["-1", "x", "", "1.5", "99999999999999999999999"] {
+            assert!(count(bad).is_err() && positive_count(bad).is_err() && threads(bad).is_err(), "{bad}");
+        }
+        assert_eq!(positive_count("0").unwrap_err(), "expected a whole number from 1 on, got \"0\"");
+        assert!(threads("0").is_err() && threads("1025").is_err());
+    }
+}

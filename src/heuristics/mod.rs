@@ -39,7 +39,7 @@ pub trait Check: Send + Sync {
     }
 
     /// Whether more of the history could turn what was found into its opposite: executors that do less than others, or
-    /// memory of which little is used. Of a history that is cut off such a rule is not evaluated.
+    /// memory of which little is used. Where much is missing (see [`Application::lacks_much`]) it is not evaluated.
     fn needs_all(&self) -> bool {
         false
     }

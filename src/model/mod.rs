@@ -206,10 +206,13 @@ impl Application {
         })
     }
 
-    /// Whether the history goes on behind what was read: behind a limit, or because it was copied or written in part.
+    /// Whether so much is missing that the opposite could be true of the whole: what is behind a limit or behind the end
+    /// of a history that was copied or written in part, or the ends of more than a tenth of the tasks.
     #[must_use]
-    pub fn is_cut_off(&self) -> bool {
-        let is_open = self.spark.as_ref().map_or(self.events_missing, |spark| spark.gaps.end);
+    pub fn lacks_much(&self) -> bool {
+        let is_open = self.spark.as_ref().map_or(self.events_missing, |spark| {
+            spark.gaps.end || spark.gaps.tasks.saturating_mul(10) > self.task_count()
+        });
         is_open || self.limit.is_some_and(|limit| limit.cuts_off())
     }
 

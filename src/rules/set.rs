@@ -454,7 +454,7 @@ impl ActiveRule {
         match app.partial(self.rests_on(), |kind| self.reads(kind)) {
             // Most of what was found stays found; that nothing was found proves nothing where data is missing.
             Some(reason)
-                if (self.needs_all() && app.is_cut_off())
+                if (self.needs_all() && app.lacks_much())
                     || judgements.iter().all(|judged| judged.severity == Severity::None) =>
             {
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });

@@ -350,18 +350,25 @@ fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
         "spark-memory-limit",
         "spark-peak-unified-memory",
     ];
-    // Executors that all do the same; of the whole application, only the first of its tasks is read.
+    // Executors that all do the same, in one stage with little memory and in one with nearly all of it.
     let conf = [("spark.executor.memory", "400g")];
-    let task = |number: u32| {
-        Task::new(&(1 + number % 8).to_string(), 900_000).metric("Peak Execution Memory", 1000 << 20)
+    let task = |number: u32, used: u64| Task {
+        peaks: vec![("JVMHeapMemory", used << 30), ("OnHeapUnifiedMemory", (used * 6 / 10) << 30)],
+        ..Task::new(&(1 + number % 8).to_string(), 900_000)
     };
-    let log = App::with(&conf, 8, 1).stage((0..8).map(task).collect()).text();
+    let stage = |used: u64| (0..8).map(|number| task(number, used)).collect();
+    let log = App::with(&conf, 8, 1).stage(stage(1)).stage(stage(390)).text();
     let found_in =
         |report: &Value| rules.map(|rule| found(app(report), rule).is_some_and(|(_, score)| score > 0));
+    assert_eq!(found_in(&spark(&log)), [false; 5]);
+    assert_eq!(rules.map(|rule| not_evaluated(app(&spark(&log)), rule)), [const { None }; 5]);
+
     let name = "application_1700000000000_0001";
     let limited = report_within(Limits { tasks: Some(1), ..Limits::default() }, name, &log);
-    let first_end = log.find("{\"Event\":\"SparkListenerTaskEnd\"").unwrap();
-    let cut = &log[..=first_end + log[first_end..].find('\n').unwrap()];
+    let through_the_first = |event: &str| {
+        let start = log.find(event).unwrap();
+        spark(&log[..=start + log[start..].find('\n').unwrap()])
+    };
     let mut ends = 0;
     let mut is_kept = |line: &&str| {
         let is_end = line.contains("SparkListenerTaskEnd");
@@ -369,10 +376,16 @@ fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
         !is_end || ends == 1
     };
     let holed: String = log.split_inclusive('\n').filter(|line| is_kept(line)).collect();
-    for report in [&limited, &spark(cut), &spark(&holed)] {
-        assert_eq!(found_in(report), [false; 5]);
+    for (report, why) in [
+        (limited, "--max-tasks left 1 of 16 tasks"),
+        (through_the_first("SparkListenerTaskEnd"), "the log ends before the application does"),
+        (through_the_first("SparkListenerStageCompleted"), "the log ends before the application does"),
+        (spark(&holed), "15 tasks have no known end"),
+    ] {
+        assert_eq!(found_in(&report), [false; 5]);
         for rule in rules {
-            assert!(not_evaluated(app(report), rule).is_some(), "{rule}");
+            let reason = not_evaluated(app(&report), rule).unwrap();
+            assert!(reason.contains(why), "{rule}: {reason}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What is left behind when a run is interrupted: nothing.
 //!
-//! Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU and the signals that others may send (SIGALRM, SIGUSR1, SIGUSR2) end the
-//! process as they would without this, but temporary files and the progress bar go first. A signal that was ignored when the run began, as `nohup` has it, stays ignored. Against SIGKILL
+//! Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, and the signals by which job schedulers and scripts end a process that
+//! knows nothing of them (SIGALRM, SIGUSR1, SIGUSR2), end it as they would without this, but temporary files and the
+//! progress bar go first. A signal that was ignored when the run began, as `nohup` has it, stays ignored. Against SIGKILL
 //! nothing helps.
 
 use std::io;

@@ -1,20 +1,22 @@
 //! Keeps the worst applications while all are read, and adds all of them up: what a folder takes in memory does not grow
 //! with what nobody wants to see.
 
+use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use super::totals::{Sums, Totals};
+use super::visit::Turn;
 use super::{ApplicationReport, rank};
 
 /// What rules say about an application.
 pub(super) struct Judged {
     pub(super) report: ApplicationReport,
+    pub(super) turn: Turn,
     /// For each finding that a rule file silences, the place of the suppression.
     pub(super) suppressed_by: Vec<usize>,
 }
 
-/// The worst applications so far. Which these are in the end does not depend on the order in which they come, as long as
-/// those of one source come in theirs.
+/// The worst applications so far. Which these are in the end does not depend on the order in which they come.
 pub(super) struct Kept {
     most: usize,
     state: Mutex<State>,
@@ -23,7 +25,7 @@ pub(super) struct Kept {
 #[derive(Default)]
 struct State {
     /// Up to twice as many as are kept, so that they are put in order now and then only.
-    applications: Vec<ApplicationReport>,
+    applications: Vec<(ApplicationReport, Turn)>,
     /// Whether the first `most` are in order, and all others were as bad as the last of them when they came.
     has_worst: bool,
     sums: Sums,
@@ -49,7 +51,7 @@ impl Kept {
     }
 
     /// Counts an application, and keeps it if it is among the worst.
-    pub(super) fn take(&self, Judged { report, suppressed_by }: Judged) {
+    pub(super) fn take(&self, Judged { report, turn, suppressed_by }: Judged) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.sums.add(&report);
         for (sum, count) in state.findings.iter_mut().zip(report.counts) {
@@ -63,35 +65,41 @@ impl Kept {
                 *count += 1;
             }
         }
-        state.keep(report, self.most);
+        state.keep((report, turn), self.most);
     }
 
     pub(super) fn finish(self) -> Keepsake {
         let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.drop_best(self.most);
         let State { applications, sums, findings, suppressed, .. } = state;
+        let applications = applications.into_iter().map(|(report, _)| report).collect();
         Keepsake { applications, totals: sums.finish(), findings, suppressed }
     }
 }
 
 impl State {
-    fn keep(&mut self, report: ApplicationReport, most: usize) {
+    fn keep(&mut self, next: (ApplicationReport, Turn), most: usize) {
         let last = most.checked_sub(1).and_then(|last| self.applications.get(last));
-        if self.has_worst && last.is_none_or(|last| rank::applications(last, &report).is_le()) {
+        if self.has_worst && last.is_none_or(|last| order(last, &next).is_lt()) {
             return;
         }
-        self.applications.push(report);
+        self.applications.push(next);
         if self.applications.len() >= most.saturating_mul(2) {
             self.drop_best(most);
             self.has_worst = true;
         }
     }
 
-    /// Puts the worst in order and forgets the others. Equals stay in the order in which they came.
+    /// Puts the worst in order and forgets the others.
     fn drop_best(&mut self, most: usize) {
-        self.applications.sort_by(rank::applications);
+        self.applications.sort_by(order);
         self.applications.truncate(most);
     }
+}
+
+/// Worst first. Applications of one name in files of one name, as in archives, stand in the order of the files.
+fn order((a, turn_of_a): &(ApplicationReport, Turn), (b, turn_of_b): &(ApplicationReport, Turn)) -> Ordering {
+    rank::applications(a, b).then_with(|| turn_of_a.cmp(turn_of_b))
 }
 
 #[cfg(test)]
@@ -100,11 +108,12 @@ mod tests {
     use crate::severity::Severity;
     use proptest::prelude::*;
 
-    fn judged(severity: u8, score: u64, id: &str) -> Judged {
+    fn judged(severity: u8, score: u64, id: &str, place: usize) -> Judged {
         let severity = Severity::ALL[usize::from(severity)];
         let mut report = ApplicationReport { severity, score, ..ApplicationReport::blank(id) };
         report.counts[0] = 1;
-        Judged { report, suppressed_by: vec![usize::from(score == 1)] }
+        report.name = Some(place.to_string());
+        Judged { report, turn: Turn::of_place(place), suppressed_by: vec![usize::from(score == 1)] }
     }
 
     proptest! {
@@ -112,12 +121,15 @@ mod tests {
         fn the_worst_are_kept_and_all_are_counted(
             apps in prop::collection::vec((0..5u8, 0..4u64, "[a-c]{2}"), 0..40),
             most in prop::option::of(0..12usize),
+            shuffle in any::<prop::sample::Index>(),
         ) {
             let kept = Kept::new(most);
-            for (number, (severity, score, id)) in apps.iter().enumerate() {
-                let mut judged = judged(*severity, *score, id);
-                judged.report.name = Some(number.to_string());
-                kept.take(judged);
+            // They come in any order: some later ones first, the others backwards.
+            let (later, first) = apps.split_at(if apps.is_empty() { 0 } else { shuffle.index(apps.len()) });
+            let places = (later.len()..later.len() + first.len()).chain((0..later.len()).rev());
+            for place in places {
+                let (severity, score, id) = &apps[place];
+                kept.take(judged(*severity, *score, id, place));
             }
             let mut expected: Vec<_> = apps.iter().enumerate().collect();
             expected.sort_by_key(|(_, (severity, score, id))| (std::cmp::Reverse((*severity, *score)), id));

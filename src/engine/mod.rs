@@ -32,7 +32,7 @@ use crate::units::Timestamp;
 use charted::Charted;
 use kept::{Judged, Keepsake, Kept};
 use rank::Place;
-use visit::may_be_superseded;
+use visit::{Turn, may_be_superseded, visit_in_turn};
 
 pub use job_type::job_type;
 pub use phases::Phase;
@@ -236,9 +236,9 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
     let charted = Charted::new(options.charts);
     let kept = Kept::new(options.top);
-    let visited = visit_with(paths, &options.limits, progress, |app, sources| {
+    let visited = visit_in_turn(paths, &options.limits, progress, |app, sources, turn| {
         let started = Instant::now();
-        let judged = evaluate(app, sources, rules, options, &charted);
+        let judged = evaluate((app, turn), sources, rules, options, &charted);
         progress.findings(judged.report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
         // Whether a later attempt of a job's master tells more is known when all is read.
@@ -281,7 +281,7 @@ fn suppression_uses(rules: &RuleSet, silenced: &[u64]) -> Vec<SuppressionUse> {
 
 /// The report on one application.
 fn evaluate(
-    app: &Application,
+    (app, turn): (&Application, Turn),
     sources: &[String],
     rules: &RuleSet,
     options: Options,
@@ -347,7 +347,7 @@ fn evaluate(
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
         charts: None,
     };
-    Judged { report, suppressed_by }
+    Judged { report, turn, suppressed_by }
 }
 
 fn evaluated(evaluation: &Evaluation) -> Vec<Name> {

@@ -7,8 +7,8 @@ use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::units::{Bytes, Millis, Timestamp};
 
-/// One phase with its sums over all attempts. What no attempt reports is `None`, what one reports that cannot be
-/// read, and all that a limit may have left a part of.
+/// One phase with its sums over all attempts that were read. What no attempt reports is `None`, and what one reports that
+/// cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
     /// What findings about it have as their subject.
@@ -19,8 +19,12 @@ pub struct Phase {
     pub started_at: Option<Timestamp>,
     /// When the stage ended, or the last attempt did; `None` while one runs.
     pub finished_at: Option<Timestamp>,
-    /// Its tasks; `None` where a limit has left some.
-    pub tasks: Option<TaskCounts>,
+    /// Its tasks.
+    pub tasks: TaskCounts,
+    /// Whether no limit may have left any of them.
+    pub has_all_tasks: bool,
+    /// Whether no limit may have left a part of what its sums add up.
+    pub has_whole_sums: bool,
     /// Time that attempts ran, those that failed and were killed too.
     pub task_time: Option<Millis>,
     /// Time that attempts collected garbage.
@@ -58,7 +62,7 @@ impl Phase {
     fn of(app: &Application, group: &TaskGroup) -> Self {
         let attempts = &group.attempts;
         let rows = || 0..attempts.len();
-        let (is_whole, shows_tasks) = (app.limit.is_none(), !app.limit.is_some_and(|limit| limit.cuts_off()));
+        let has_all_tasks = !app.limit.is_some_and(|limit| limit.cuts_off());
         let stage = match group.kind {
             TaskKind::Stage(id) => app.spark.as_ref().and_then(|spark| spark.stage(id)),
             _ => None,
@@ -66,7 +70,7 @@ impl Phase {
         let first = rows().filter_map(|row| attempts.time(row, TimePoint::Start)).min();
         let ends = rows().map(|row| attempts.time(row, TimePoint::Finish));
         let last = ends.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().max());
-        let sum = |counters: &[Counter]| attempts.sum(counters).filter(|_| is_whole);
+        let sum = |counters: &[Counter]| attempts.sum(counters);
         let bytes = |counters: &[Counter]| sum(counters).map(Bytes::new);
         let is_reduce = group.kind == TaskKind::Reduce;
         let (shuffle_read, shuffle_write): (&[Counter], &[Counter]) = match group.kind {
@@ -85,12 +89,11 @@ impl Phase {
             subject: Self::subject(group.kind),
             name: stage.and_then(|stage| stage.name.clone()),
             started_at: stage.and_then(|stage| stage.submitted_at).or(first),
-            finished_at: stage.map_or(last.filter(|_| shows_tasks), |stage| stage.completed_at),
-            tasks: shows_tasks.then(|| TaskCounts::of(group)),
-            task_time: rows()
-                .filter_map(|row| attempts.run_time(row))
-                .reduce(|a, b| a + b)
-                .filter(|_| is_whole),
+            finished_at: stage.map_or(last.filter(|_| has_all_tasks), |stage| stage.completed_at),
+            tasks: TaskCounts::of(group),
+            has_all_tasks,
+            has_whole_sums: app.limit.is_none(),
+            task_time: rows().filter_map(|row| attempts.run_time(row)).reduce(|a, b| a + b),
             gc_time: sum(&[Counter::GcTimeMillis]).map(Millis::new),
             input: bytes(input),
             output: bytes(output),

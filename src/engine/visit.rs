@@ -115,6 +115,28 @@ pub fn visit_with<T: Send>(
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
+    visit_in_turn(paths, limits, progress, |app, sources, _| look(app, sources))
+}
+
+/// Where an application stands among all, whatever the threads: the place of its source, and its place there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn(usize, usize);
+
+#[cfg(test)]
+impl Turn {
+    /// The first application of the source at this place.
+    pub(super) const fn of_place(place: usize) -> Self {
+        Self(place, 0)
+    }
+}
+
+/// As [`visit_with`], telling `look` each application's turn.
+pub(super) fn visit_in_turn<T: Send>(
+    paths: &[PathBuf],
+    limits: &Limits,
+    progress: &Progress,
+    look: impl Fn(&Application, &[String], Turn) -> T + Sync,
+) -> Visited<T> {
     let started = Instant::now();
     let mut inventory = discover::discover_within(paths, limits);
     inventory.look_at_streams(limits);
@@ -122,8 +144,9 @@ pub fn visit_with<T: Send>(
     let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
     progress.found(&stored);
     let started = Instant::now();
-    let look_into = |source: &Source, stored: u64| {
-        let outcome = look_into(source, &inventory, limits, &look);
+    let look_into = |place: usize, source: &Source, stored: u64| {
+        let in_turn = |app: &Application, sources: &[String], nth| look(app, sources, Turn(place, nth));
+        let outcome = look_into(source, &inventory, limits, in_turn);
         progress.read(stored);
         outcome
     };
@@ -132,11 +155,14 @@ pub fn visit_with<T: Send>(
         .histories
         .iter()
         .zip(&stored)
-        .map(|(source, &stored)| is_large_event_log(source, stored).then(|| look_into(source, stored)))
+        .enumerate()
+        .map(|(place, (source, &stored))| {
+            is_large_event_log(source, stored).then(|| look_into(place, source, stored))
+        })
         .collect();
     let sources = inventory.histories.par_iter().zip(&stored);
-    sources.zip(&mut outcomes).for_each(|((source, &stored), outcome)| {
-        outcome.get_or_insert_with(|| look_into(source, stored));
+    sources.zip(&mut outcomes).enumerate().for_each(|(place, ((source, &stored), outcome))| {
+        outcome.get_or_insert_with(|| look_into(place, source, stored));
     });
     let visited = assemble(&inventory, outcomes.into_iter().flatten());
     log::info!("read in {:.1?}; applications: {}", started.elapsed(), visited.summary.applications);
@@ -180,7 +206,7 @@ fn look_into<T>(
     source: &Source,
     inventory: &Inventory,
     limits: &Limits,
-    look: impl Fn(&Application, &[String]) -> T,
+    look: impl Fn(&Application, &[String], usize) -> T,
 ) -> SourceOutcome<T> {
     let name = source.path.to_string();
     let mut outcome =
@@ -233,7 +259,7 @@ fn look_into<T>(
             }
             complete_from_conf(&mut app);
         }
-        let value = look(&app, &sources);
+        let value = look(&app, &sources, outcome.applications.len());
         let attempt = app.spark.as_ref().and_then(|spark| spark.attempt.clone());
         let (submitted_at, complete) = (app.submitted_at, app.complete);
         outcome.applications.push(Visit { id: app.id, attempt, submitted_at, complete, sources, value });

@@ -206,14 +206,10 @@ impl Application {
         })
     }
 
-    /// Whether so much is missing that the opposite could be true of the whole: what is behind a limit or behind the end
-    /// of a history that was copied or written in part, or the ends of more than a tenth of the tasks.
+    /// Why so much of a Spark application is missing that the opposite of what is shown could be true of the whole.
     #[must_use]
-    pub fn lacks_much(&self) -> bool {
-        let is_open = self.spark.as_ref().map_or(self.events_missing, |spark| {
-            spark.gaps.end || spark.gaps.tasks.saturating_mul(10) > self.task_count()
-        });
-        is_open || self.limit.is_some_and(|limit| limit.cuts_off())
+    pub fn lacks_much(&self) -> Option<String> {
+        self.spark.as_ref()?.gaps.much(self.task_count())
     }
 
     /// Why something is unknown: it may lie behind a limit, which is told first.

@@ -451,12 +451,13 @@ impl ActiveRule {
             }
             Verdict::NotApplicable => return evaluation,
         };
+        if let Some(reason) = if self.needs_all() { app.lacks_much() } else { None } {
+            evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
+            return evaluation;
+        }
         match app.partial(self.rests_on(), |kind| self.reads(kind)) {
-            // Most of what was found stays found; that nothing was found proves nothing where data is missing.
-            Some(reason)
-                if (self.needs_all() && app.lacks_much())
-                    || judgements.iter().all(|judged| judged.severity == Severity::None) =>
-            {
+            // What was found stays found; that nothing was found proves nothing where data is missing.
+            Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
             }
             partial => {

@@ -58,6 +58,7 @@ fn every_limit_is_told_once_and_leaves_what_was_read() {
         let counts = report["applications"][0]["metrics"]["tasks"].as_object().unwrap();
         assert!(counts.values().all(|kind| kind["total_count"].is_null()), "{option}: {counts:?}");
         assert!(kept > 50 && kept < all, "{option}: {report:#}");
+        assert!(report["applications"][0]["phases"][0]["started_at"].is_string(), "{option}: {report:#}");
         // The same again: nothing rests on where threads were.
         assert_eq!(analyze(path, &["--min-severity=none", option]).0, report, "{option}");
         assert_eq!(analyze(path, &["--strict", option]).1.code, Some(2));

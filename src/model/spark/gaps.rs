@@ -67,6 +67,8 @@ pub struct Gaps {
     pub limit: Option<Remainder>,
     /// Lines that could not be read, or whole parts that are missing: anything may have been in them.
     pub unread: u64,
+    /// Whether whole parts are among them.
+    pub missing_parts: bool,
 }
 
 impl Gaps {
@@ -74,6 +76,18 @@ impl Gaps {
     #[must_use]
     pub fn none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Why the opposite of what is shown could be true of the whole, of so many tasks, in words to follow "because": what
+    /// is missing is all behind some point, whole parts, or the ends of more than a tenth of the tasks.
+    #[must_use]
+    pub fn much(&self, tasks: u64) -> Option<String> {
+        let is_much = self.end
+            || self.compacted
+            || self.missing_parts
+            || self.tasks.saturating_mul(10) > tasks
+            || self.limit.is_some_and(|limit| limit.cuts_off());
+        is_much.then(|| self.reason(&[Facet::Tasks, Facet::End]))?
     }
 
     /// Why what rests on `facets` is partial, in words to follow "because"; `None` where nothing of it is missing.

@@ -15,6 +15,9 @@ use crate::parse::{too_many, verify};
 /// So many places of input are known by how they are written. Large clusters have a tenth of it.
 const MAX_SPLIT_HOSTS: usize = 1 << 16;
 
+/// Longer ones are no names of racks and hosts.
+const MAX_LOCATION_LEN: usize = 256;
+
 impl HistoryBuilder {
     pub(super) fn task_started(&mut self, at: Position, fields: &EventFields<'_>) {
         let moments = self.moments;
@@ -36,7 +39,7 @@ impl HistoryBuilder {
             return Some(known);
         }
         let host = host_and_rack(location).0.and_then(|host| self.app.strings.intern(host))?;
-        if self.split_hosts.len() < MAX_SPLIT_HOSTS {
+        if location.len() <= MAX_LOCATION_LEN && self.split_hosts.len() < MAX_SPLIT_HOSTS {
             self.split_hosts.insert(location.into(), host);
         }
         Some(host)

@@ -14,7 +14,8 @@ use nom::{IResult, Parser};
 pub(super) const KNOWN_TYPES: [&str; 6] =
     ["Jobtracker", "Job", "Task", "MapAttempt", "ReduceAttempt", "Meta"];
 
-/// Room for what an escape begins: names of hosts fit, and a line of many escapes takes no multiple of itself.
+/// Room for what an escape begins, where it does not end before: names of hosts fit. A line of many escapes takes no
+/// multiple of itself.
 const FIRST_ROOM: usize = 256;
 
 /// How values are written.
@@ -129,7 +130,8 @@ pub(super) fn unescape_until(input: &str, stop: u8) -> IResult<&str, Cow<'_, str
     if !rest.starts_with('\\') {
         return Ok((rest, Cow::Borrowed(start)));
     }
-    let mut text = String::with_capacity(start.len() + rest.len().min(FIRST_ROOM));
+    let nearest_end = memchr(stop, rest.as_bytes()).unwrap_or(rest.len());
+    let mut text = String::with_capacity(start.len() + nearest_end.min(FIRST_ROOM));
     text.push_str(start);
     while rest.starts_with('\\') {
         let (behind, escaped) = preceded(char('\\'), anychar).parse(rest)?;

@@ -61,6 +61,7 @@ pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mu
     let gaps = &mut builder.spark.gaps;
     gaps.compacted = wholeness.compacted;
     gaps.unread += wholeness.missing_parts;
+    gaps.missing_parts = wholeness.missing_parts > 0;
     builder.app.status = status(builder, wholeness);
     builder.app.complete = builder.spark.gaps.none();
 }

@@ -42,18 +42,20 @@ struct PhaseView<'a> {
     spilled_bytes: Option<u64>,
 }
 
+/// Behind a limit there may be more of everything.
 fn phase(phase: &Phase) -> PhaseView<'_> {
     let time = |at: Option<Timestamp>| at.and_then(Timestamp::to_rfc3339);
-    let bytes = |size: Option<Bytes>| size.map(Bytes::get);
+    let span = |sum: Option<Millis>| sum.filter(|_| phase.has_whole_sums).map(Millis::get);
+    let bytes = |sum: Option<Bytes>| sum.filter(|_| phase.has_whole_sums).map(Bytes::get);
     PhaseView {
         subject: phase.subject.name(),
         name: phase.name.as_deref(),
         started_at: time(phase.started_at),
         finished_at: time(phase.finished_at),
         duration_ms: phase.duration().map(Millis::get),
-        tasks: task_counts(phase.tasks),
-        task_time_ms: phase.task_time.map(Millis::get),
-        gc_time_ms: phase.gc_time.map(Millis::get),
+        tasks: task_counts(phase.has_all_tasks.then_some(phase.tasks)),
+        task_time_ms: span(phase.task_time),
+        gc_time_ms: span(phase.gc_time),
         input_bytes: bytes(phase.input),
         output_bytes: bytes(phase.output),
         shuffle_read_bytes: bytes(phase.shuffle_read),

@@ -37,16 +37,18 @@ impl Tools {
 
     /// The JSON report of some files, made by so many threads.
     pub(crate) fn analyze(&self, paths: Vec<PathBuf>, threads: u32, trials: &mut Trials) -> Id {
-        let threads = threads.to_string();
-        let arguments = ["analyze", "--quiet", "--format", "json", "--jobs", &threads];
-        trials.add(trial(&self.elephant, &arguments, paths))
+        self.analyze_with(&[], paths, threads, trials)
     }
 
     /// The same of the worst of their applications only.
     pub(crate) fn analyze_worst(&self, paths: Vec<PathBuf>, threads: u32, trials: &mut Trials) -> Id {
+        self.analyze_with(&["--top", "100"], paths, threads, trials)
+    }
+
+    fn analyze_with(&self, more: &[&str], paths: Vec<PathBuf>, threads: u32, trials: &mut Trials) -> Id {
         let threads = threads.to_string();
-        let arguments = ["analyze", "--quiet", "--format", "json", "--top", "100", "--jobs", &threads];
-        trials.add(trial(&self.elephant, &arguments, paths))
+        let arguments = ["analyze", "--quiet", "--format", "json", "--jobs", &threads];
+        trials.add(trial(&self.elephant, &[&arguments, more].concat(), paths))
     }
 
     pub(crate) fn version(&self, trials: &mut Trials) -> Id {

@@ -1,9 +1,10 @@
 //! Whole numbers on the command line, with errors for people.
 
 use std::num::NonZeroUsize;
+use std::str::FromStr;
 
-/// A whole number from 0 on.
-pub(super) fn count(text: &str) -> Result<usize, String> {
+/// A whole number from 0 on, as its unsigned type has it.
+pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 on, got \"{text}\""))
 }
 
@@ -24,11 +25,14 @@ mod tests {
 
     #[test]
     fn only_whole_numbers_in_range_are_counts() {
-        assert_eq!(count("0"), Ok(0));
+        assert_eq!((count("0"), count("7")), (Ok(0usize), Ok(7u64)));
         assert_eq!(positive_count("7").map(NonZeroUsize::get), Ok(7));
         assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
         for bad in ["-1", "x", "", "1.5", "99999999999999999999999"] {
-            assert!(count(bad).is_err() && positive_count(bad).is_err() && threads(bad).is_err(), "{bad}");
+            assert!(
+                count::<u64>(bad).is_err() && positive_count(bad).is_err() && threads(bad).is_err(),
+                "{bad}"
+            );
         }
         assert_eq!(positive_count("0").unwrap_err(), "expected a whole number from 1 on, got \"0\"");
         assert!(threads("0").is_err() && threads("1025").is_err());

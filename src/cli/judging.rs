@@ -73,7 +73,7 @@ pub(super) struct Judging {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Draw charts for the N worst applications; only HTML has charts
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count, default_value_t = 100)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = 100)]
     charts: usize,
     /// Also write phases and configuration (json, ndjson); passwords in it are left out
     #[arg(long)]

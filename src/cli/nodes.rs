@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime};
 use clap::{Args, ValueEnum};
 
 use super::Exit;
-use super::counts::positive_count;
+use super::counts::{count, positive_count};
 use super::output::Output;
 use super::reading::Reading;
 use crate::nodes;
@@ -52,10 +52,10 @@ pub(super) struct Nodes {
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::CiMean)]
     interval: Kind,
     /// Rank only nodes with at least N tasks
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = Settings::default().min_node_tasks)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<u64>, default_value_t = Settings::default().min_node_tasks)]
     min_node_tasks: u64,
     /// Use only groups of at least N successful tasks: z-scores in a group of n tasks reach at most (n - 1) / √n
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = Settings::default().min_group)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = Settings::default().min_group)]
     min_group: usize,
     /// Which quantile of the tasks' z-scores to report
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = share, default_value_t = Settings::default().quantile)]

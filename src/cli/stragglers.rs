@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::Exit;
-use super::counts::positive_count;
+use super::counts::{count, positive_count};
 use super::reading::Reading;
 use crate::engine::{Progress, SourceProblem};
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
@@ -60,7 +60,7 @@ pub(super) struct Stragglers {
     #[arg(long, value_name = "FACTOR", value_parser = positive)]
     factor: Option<f64>,
     /// Leave out groups with fewer tasks
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = Settings::default().min_tasks)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = Settings::default().min_tasks)]
     min_tasks: usize,
     /// Which clock to read
     #[arg(long, value_enum, default_value_t = Clock::Wall)]

@@ -32,7 +32,8 @@ use crate::units::Timestamp;
 use charted::Charted;
 use kept::{Judged, Keepsake, Kept};
 use rank::Place;
-use visit::{Turn, may_be_superseded, visit_in_turn};
+use read::Wanted;
+use visit::{may_be_superseded, visit_in_turn};
 
 pub use job_type::job_type;
 pub use phases::Phase;
@@ -165,7 +166,7 @@ pub struct ApplicationReport {
     /// The sum of its findings' scores.
     pub score: u64,
     pub metrics: Metrics,
-    /// What its attempts did together.
+    /// What its attempts did together; nothing of it is known where a limit has left a part.
     pub work: Work,
     /// How many findings there are, by severity value.
     pub counts: [u64; 5],
@@ -236,18 +237,20 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
     let charted = Charted::new(options.charts);
     let kept = Kept::new(options.top);
-    let visited = visit_in_turn(paths, &options.limits, progress, |app, sources, turn| {
-        let started = Instant::now();
-        let judged = evaluate((app, turn), sources, rules, options, &charted);
-        progress.findings(judged.report.counts.iter().skip(1).sum());
-        log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
-        // Whether a later attempt of a job's master tells more is known when all is read.
-        if may_be_superseded(sources) {
-            return Some(Box::new(judged));
-        }
-        kept.take(judged);
-        None
-    });
+    let visited =
+        visit_in_turn(paths, (&options.limits, Wanted::ForRules), progress, |app, sources, turn| {
+            let started = Instant::now();
+            let (report, suppressed_by) = evaluate(app, sources, rules, options, &charted);
+            let judged = Judged { report, turn, suppressed_by };
+            progress.findings(judged.report.counts.iter().skip(1).sum());
+            log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
+            // Whether a later attempt of a job's master tells more is known when all is read.
+            if may_be_superseded(sources) {
+                return Some(Box::new(judged));
+            }
+            kept.take(judged);
+            None
+        });
     for judged in visited.applications.into_iter().filter_map(|visit| visit.value) {
         kept.take(*judged);
     }
@@ -279,14 +282,14 @@ fn suppression_uses(rules: &RuleSet, silenced: &[u64]) -> Vec<SuppressionUse> {
     rules.suppressions().iter().enumerate().map(status).collect()
 }
 
-/// The report on one application.
+/// The report on one application, and for each of its findings that a rule file silences the place of the suppression.
 fn evaluate(
-    (app, turn): (&Application, Turn),
+    app: &Application,
     sources: &[String],
     rules: &RuleSet,
     options: Options,
     charted: &Charted,
-) -> Judged {
+) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
     let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
@@ -347,7 +350,7 @@ fn evaluate(
         configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
         charts: None,
     };
-    Judged { report, turn, suppressed_by }
+    (report, suppressed_by)
 }
 
 fn evaluated(evaluation: &Evaluation) -> Vec<Name> {

@@ -14,17 +14,25 @@ use crate::parse::spark::{self, Feed, Log, Names, Wholeness};
 use crate::parse::{Level, Parsed, Problems, hadoop1, jhist};
 use crate::units::Bytes;
 
+/// How much of a history is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted {
+    All,
+    /// What rules look at: see [`spark::parse_for_rules`].
+    ForRules,
+}
+
 /// What the source tells.
 ///
 /// # Errors
 /// If it cannot be opened.
-pub(super) fn read(source: &Source, limits: &Limits) -> Result<Parsed, InputError> {
+pub(super) fn read(source: &Source, limits: &Limits, wanted: Wanted) -> Result<Parsed, InputError> {
     let stored = source.parts.iter().map(Part::stored_len).sum::<Option<u64>>().map(Bytes::new);
     let is_compressed =
         source.codec.is_some_and(|codec| codec != Codec::Plain) || source.parts.iter().any(Part::is_packed);
     let budget = Budget::new(limits, stored.filter(|_| is_compressed));
     if source.kind == Some(SourceKind::SparkEventLog) {
-        return Ok(read_event_log(source, stored, limits, &budget));
+        return Ok(read_event_log(source, stored, (limits, wanted), &budget));
     }
     let expected = source.parts.first().and_then(Part::plain_len);
     let (stream, kind) = source.open()?;
@@ -50,7 +58,12 @@ fn tail_tells(tail: &Tail, problems: &mut Problems) {
     }
 }
 
-fn read_event_log(source: &Source, stored: Option<Bytes>, limits: &Limits, budget: &Budget) -> Parsed {
+fn read_event_log(
+    source: &Source,
+    stored: Option<Bytes>,
+    (limits, wanted): (&Limits, Wanted),
+    budget: &Budget,
+) -> Parsed {
     let Source { parts, log, .. } = source;
     let tails: Vec<OnceLock<Tail>> = parts.iter().map(|_| OnceLock::new()).collect();
     let log = Log {
@@ -68,7 +81,11 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, limits: &Limits, budge
             missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_cut),
         },
     };
-    let mut parsed = spark::parse_for_rules(&log, limits, budget);
+    let parse = match wanted {
+        Wanted::All => spark::parse_within,
+        Wanted::ForRules => spark::parse_for_rules,
+    };
+    let mut parsed = parse(&log, limits, budget);
     for ((_, problems), tail) in parsed.part_problems.iter_mut().zip(&tails) {
         if let Some(tail) = tail.get() {
             tail_tells(tail, problems);

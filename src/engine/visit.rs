@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::read::Wanted;
 use super::{Progress, Summary, progress, read};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Skipped, Source};
@@ -115,7 +116,7 @@ pub fn visit_with<T: Send>(
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
-    visit_in_turn(paths, limits, progress, |app, sources, _| look(app, sources))
+    visit_in_turn(paths, (limits, Wanted::All), progress, |app, sources, _| look(app, sources))
 }
 
 /// Where an application stands among all, whatever the threads: the place of its source, and its place there.
@@ -130,10 +131,10 @@ impl Turn {
     }
 }
 
-/// As [`visit_with`], telling `look` each application's turn.
+/// As [`visit_with`], reading no more than what is `wanted`, and telling `look` each application's turn.
 pub(super) fn visit_in_turn<T: Send>(
     paths: &[PathBuf],
-    limits: &Limits,
+    (limits, wanted): (&Limits, Wanted),
     progress: &Progress,
     look: impl Fn(&Application, &[String], Turn) -> T + Sync,
 ) -> Visited<T> {
@@ -146,7 +147,7 @@ pub(super) fn visit_in_turn<T: Send>(
     let started = Instant::now();
     let look_into = |place: usize, source: &Source, stored: u64| {
         let in_turn = |app: &Application, sources: &[String], nth| look(app, sources, Turn(place, nth));
-        let outcome = look_into(source, &inventory, limits, in_turn);
+        let outcome = look_into(source, &inventory, (limits, wanted), in_turn);
         progress.read(stored);
         outcome
     };
@@ -205,14 +206,14 @@ struct SourceOutcome<T> {
 fn look_into<T>(
     source: &Source,
     inventory: &Inventory,
-    limits: &Limits,
+    (limits, wanted): (&Limits, Wanted),
     look: impl Fn(&Application, &[String], usize) -> T,
 ) -> SourceOutcome<T> {
     let name = source.path.to_string();
     let mut outcome =
         SourceOutcome { applications: Vec::new(), problems: Vec::new(), confs: Vec::new(), failed: false };
     let started = Instant::now();
-    let parsed = match read::read(source, limits) {
+    let parsed = match read::read(source, limits, wanted) {
         Ok(parsed) => parsed,
         Err(error) => {
             outcome.failed = true;
@@ -436,4 +437,29 @@ fn master_attempt(sources: &[String]) -> Option<(&Path, u32)> {
 fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
     let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
     SourceProblem { source, problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_visits_sees_plans_and_rules_do_not_need_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("application_1700000000000_0001");
+        let log = r#"{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}
+{"Event":"SparkListenerApplicationStart","App Name":"a","App ID":"application_1700000000000_0001","Timestamp":1700000000000}
+{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":1,"sparkPlanInfo":{"nodeName":"Sort","children":[],"metrics":[]},"time":1700000000001}
+"#;
+        std::fs::write(&path, log).unwrap();
+        let nodes = |app: &Application| -> usize {
+            app.spark.iter().flat_map(|spark| &spark.sql).map(|sql| sql.plan.len()).sum()
+        };
+        let (paths, limits, progress) = ([path], Limits::default(), Progress::default());
+        let seen = visit(&paths, |app, _| nodes(app));
+        assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [1]);
+        let wanted = (&limits, Wanted::ForRules);
+        let seen = visit_in_turn(&paths, wanted, &progress, |app, _, _| nodes(app));
+        assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [0]);
+    }
 }

@@ -1,6 +1,7 @@
 //! Rule files: parameters in layers — built-in, then presets and files, the most specific on top — and what else users
 //! say about rules: for which applications, up to which severity, and which findings they have accepted.
 
+mod active;
 pub mod cutoffs;
 pub mod defined;
 mod document;
@@ -23,11 +24,12 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+pub use active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
 pub use document::{Document, Target};
 pub use file::RuleFile;
 pub use problem::{Importance, Problems, RuleProblem};
 pub use scope::{Aspect, Pattern, Scope};
-pub use set::{ActiveRule, Evaluation, RuleCheck, RuleInfo, RuleSet};
+pub use set::RuleSet;
 pub use suppression::Suppression;
 
 use crate::heuristics;

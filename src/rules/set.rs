@@ -7,19 +7,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, NaiveDate};
 use rayon::prelude::*;
 
-use super::defined::{self, DefinedRule};
+use super::active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
+use super::defined;
 use super::document::{Content, Document, check_target};
-use super::layers::{Layers, Parameter, Setting};
-use super::params::ParamValue;
+use super::layers::{Layers, Parameter};
 use super::problem::{Importance, Problems, RuleProblem};
 use super::suppression::{Suppression, check_rules};
 use super::{METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
-use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
-use crate::heuristics::{self, Check, Loaded, Shared};
+use crate::finding::{Name, Suppressed};
+use crate::heuristics::{self, Loaded, Shared};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
-use crate::model::counters::CounterMask;
-use crate::model::spark::Facet;
-use crate::model::table::TaskKind;
 use crate::model::{Application, Engine};
 use crate::severity::Severity;
 
@@ -29,43 +26,6 @@ const MAX_VARIANTS: usize = 1000;
 /// From so many tasks on an application is judged by several rules at the same time. What they share
 /// ([`Shared`]) is computed by one of them while others wait, so nothing of that may itself spread over threads.
 const MANY_TASKS: u64 = 10_000;
-
-/// A rule as reports name it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleInfo {
-    /// Its id.
-    pub id: Name,
-    /// Its name for people.
-    pub title: Name,
-    /// Its page in Markdown.
-    pub page: Name,
-}
-
-/// A rule with the parameters in force.
-pub struct ActiveRule {
-    /// What reports say of it.
-    pub info: RuleInfo,
-    /// Whether it runs.
-    pub enabled: Setting<bool>,
-    /// The highest severity of its findings.
-    pub max_severity: Option<Setting<Severity>>,
-    /// What it does.
-    pub check: RuleCheck,
-    /// Its parameters for reports.
-    pub params: Vec<Parameter>,
-    /// Those that are cut-offs, which all of its findings share.
-    pub(super) thresholds: OnceLock<Arc<[Threshold]>>,
-}
-
-/// What a rule does.
-pub enum RuleCheck {
-    /// A rule of this program.
-    BuiltIn(Box<dyn Check>),
-    /// A rule that a file defines.
-    Defined(Box<DefinedRule>),
-    /// A rule that a file defines, where the documents for an application contradict each other; says how.
-    Contradicted(String),
-}
 
 /// All rules with the parameters in force.
 pub struct RuleSet {
@@ -78,19 +38,6 @@ pub struct RuleSet {
     spark_metrics: (SparkMetricParams, Vec<Parameter>),
     warnings: Vec<RuleProblem>,
     today: NaiveDate,
-}
-
-/// What the rules say about one application.
-#[derive(Debug, Clone, Default)]
-pub struct Evaluation {
-    /// One finding per rule and subject, also those of severity none, in catalogue order.
-    pub findings: Vec<Finding>,
-    /// Findings that rule files silence, with the place of the suppression in [`RuleSet::suppressions`].
-    pub suppressed: Vec<(usize, Suppressed)>,
-    /// Rules whose data is missing.
-    pub not_evaluated: Vec<NotEvaluated>,
-    /// Whether a rule about tasks, stages or jobs was evaluated.
-    pub judges_work: bool,
 }
 
 impl RuleSet {
@@ -380,125 +327,4 @@ fn built_in_rules(documents: &[&Document], problems: &mut Problems) -> Option<Ve
         })
     };
     heuristics::all().map(load).collect()
-}
-
-impl ActiveRule {
-    /// The rule where the documents for an application leave nothing that could be evaluated.
-    fn contradicted(&self, why: &str) -> Self {
-        let why = format!("the documents about it that apply here do not fit together: {why}");
-        Self {
-            info: self.info.clone(),
-            enabled: self.enabled.clone(),
-            max_severity: self.max_severity.clone(),
-            check: RuleCheck::Contradicted(why),
-            params: Vec::new(),
-            thresholds: OnceLock::new(),
-        }
-    }
-
-    /// What the rule says about `app`, which cost `metrics`, among others that share `shared`.
-    pub fn verdict<'m>(
-        &self,
-        app: &Application,
-        shared: &Shared<'_>,
-        metrics: &dyn Fn() -> &'m Metrics,
-    ) -> Verdict<Name> {
-        match &self.check {
-            RuleCheck::BuiltIn(check) => check.check_among(app, shared).named(),
-            RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),
-            RuleCheck::Defined(rule) if rule.needs_metrics() => rule.check(app, metrics()),
-            RuleCheck::Defined(rule) => rule.check(app, &Metrics::default()),
-        }
-    }
-
-    fn rests_on(&self) -> &[Facet] {
-        match &self.check {
-            RuleCheck::BuiltIn(check) => check.rests_on(),
-            RuleCheck::Defined(rule) => rule.rests_on(),
-            RuleCheck::Contradicted(_) => &[],
-        }
-    }
-
-    fn needs_all(&self) -> bool {
-        match &self.check {
-            RuleCheck::BuiltIn(check) => check.needs_all(),
-            RuleCheck::Defined(_) | RuleCheck::Contradicted(_) => false,
-        }
-    }
-
-    fn reads(&self, kind: TaskKind) -> CounterMask {
-        match &self.check {
-            RuleCheck::BuiltIn(check) => check.reads(kind),
-            RuleCheck::Defined(rule) => rule.reads(kind),
-            RuleCheck::Contradicted(_) => CounterMask::NONE,
-        }
-    }
-
-    fn evaluate<'m>(
-        &self,
-        (app, shared): (&Application, &Shared<'_>),
-        metrics: &dyn Fn() -> &'m Metrics,
-    ) -> Evaluation {
-        let mut evaluation = Evaluation::default();
-        let rule = || self.info.id.clone();
-        let judgements = match self.verdict(app, shared, metrics) {
-            Verdict::Judged(judged) => vec![judged],
-            Verdict::Several(judged) => judged,
-            Verdict::NotEvaluated(reason) => {
-                let reason = if self.rests_on().is_empty() { reason } else { app.behind_limit(reason) };
-                evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
-                return evaluation;
-            }
-            Verdict::NotApplicable => return evaluation,
-        };
-        if let Some(reason) = if self.needs_all() { app.lacks_much() } else { None } {
-            evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
-            return evaluation;
-        }
-        match app.partial(self.rests_on(), |kind| self.reads(kind)) {
-            // What was found stays found; that nothing was found proves nothing where data is missing.
-            Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
-                evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
-            }
-            partial => {
-                let findings = judgements.into_iter().map(|judged| self.finding(judged, partial.as_deref()));
-                evaluation.findings.extend(findings);
-                evaluation.judges_work = self.rests_on().iter().any(|facet| facet.is_work());
-            }
-        }
-        evaluation
-    }
-
-    fn finding(&self, judged: Judgement<Name>, partial: Option<&str>) -> Finding {
-        let mut message = judged.message;
-        if let Some(reason) = partial {
-            message = format!("{message}; this rests on partial data: {reason}");
-        }
-        let mut severity = judged.severity;
-        if let Some(cap) = self.max_severity.as_ref().filter(|cap| cap.value < severity) {
-            message = format!("{message}; {severity} without the limit in {}", cap.origin);
-            severity = cap.value;
-        }
-        Finding {
-            rule: self.info.id.clone(),
-            title: self.info.title.clone(),
-            severity,
-            score: severity.score(judged.tasks),
-            subject: judged.subject,
-            message,
-            evidence: judged.evidence,
-            thresholds: Arc::clone(self.thresholds.get_or_init(|| thresholds(&self.params))),
-            advice: judged.advice,
-        }
-    }
-}
-
-fn thresholds(params: &[Parameter]) -> Arc<[Threshold]> {
-    let cutoffs = params.iter().filter_map(|Parameter { key, value, .. }| match value {
-        ParamValue::Cutoffs { values, key_ending, .. } => {
-            Some(Threshold { key: format!("{key}{key_ending}"), cutoffs: *values })
-        }
-        ParamValue::Text(_) => None,
-    });
-    cutoffs.collect()
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::make::{Zip, jhist, lines, spark_end, spark_start, stage};
+use crate::make::{Zip, jhist, lines, spark_end, spark_start, stage, tar};
 use crate::run::{analyze, codes, elephant, run};
 
 /// What is told of a report, but for what the made-up logs lack.
@@ -269,4 +269,30 @@ fn a_deflated_member_is_whole_wherever_its_pieces_end() {
     let (report, ran) = analyze(folder.path(), &[]);
     assert_eq!(report["applications"].as_array().unwrap().len(), 200);
     assert_eq!(told_in(&report), [""; 0], "{}", ran.stderr);
+}
+
+#[test]
+fn logs_of_one_name_in_an_archive_stand_in_its_order() {
+    // Long and short ones in turn, so that threads end in another order than they began.
+    let stages = |count: u64| (0..count).map(|id| stage(id, 0)).collect::<String>();
+    let log =
+        |member: u64| spark_start() + &stages(if member % 2 == 0 { 300 } else { 1 + member }) + &spark_end();
+    let mut archive = Vec::new();
+    for member in 0..8 {
+        let log = log(member);
+        let packed = tar("app-1", log.as_bytes(), log.len() as u64);
+        // All but the two blocks of zeros that end an archive.
+        archive.extend(&packed[..packed.len() - 1024]);
+    }
+    archive.resize(archive.len() + 1024, 0);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("logs.tar");
+    fs::write(&path, archive).unwrap();
+    let (expected, _) = analyze(&path, &["--jobs=1"]);
+    assert_eq!(expected["applications"].as_array().unwrap().len(), 8, "{expected:#}");
+    for options in [["--jobs=2", "--top=100"], ["--jobs=8", "--top=100"], ["--jobs=2", "--top=3"]].repeat(4) {
+        let (report, _) = analyze(&path, &options);
+        let shown = report["applications"].as_array().unwrap();
+        assert_eq!(shown, &expected["applications"].as_array().unwrap()[..shown.len()], "{options:?}");
+    }
 }

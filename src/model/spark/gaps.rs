@@ -2,6 +2,9 @@
 
 use crate::limits::{self, Remainder};
 
+/// Where fewer tasks than these are there for each that has no known end, much is missing.
+const TASKS_PER_LOST_END: u64 = 10;
+
 /// A part of the model that verdicts rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Facet {
@@ -85,7 +88,7 @@ impl Gaps {
         let is_much = self.end
             || self.compacted
             || self.missing_parts
-            || self.tasks.saturating_mul(10) > tasks
+            || self.tasks.saturating_mul(TASKS_PER_LOST_END) > tasks
             || self.limit.is_some_and(|limit| limit.cuts_off());
         is_much.then(|| self.reason(&[Facet::Tasks, Facet::End]))?
     }
@@ -171,6 +174,29 @@ fn plural(count: u64, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn much_is_missing_behind_a_point_or_of_many_tasks() {
+        let lost = |tasks| Gaps { tasks, ..Gaps::default() };
+        assert_eq!((Gaps::default().much(0), lost(1).much(10), lost(100).much(1000)), (None, None, None));
+        assert_eq!(lost(2).much(19).as_deref(), Some("2 tasks have no known end"));
+        let part = Gaps { unread: 1, ..Gaps::default() };
+        assert_eq!(part.much(10), None, "a line is not much");
+        let line = Remainder { option: limits::LINE, kept: 1, announced: None };
+        assert_eq!(Gaps { limit: Some(line), ..Gaps::default() }.much(10), None);
+        let limit = Remainder { option: limits::TASKS, ..line };
+        for (gaps, why) in [
+            (Gaps { missing_parts: true, ..part }, "1 line or part of the log was lost"),
+            (Gaps { end: true, ..Gaps::default() }, "the log ends before the application does"),
+            (Gaps { compacted: true, ..Gaps::default() }, "compaction dropped the tasks of finished jobs"),
+            (
+                Gaps { limit: Some(limit), ..Gaps::default() },
+                "--max-tasks left a part of the history, 1 tasks",
+            ),
+        ] {
+            assert_eq!(gaps.much(10).as_deref(), Some(why));
+        }
+    }
 
     #[test]
     fn whatever_is_missing_has_a_reason() {

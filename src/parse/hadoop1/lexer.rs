@@ -143,14 +143,24 @@ pub(super) fn unescape_until(input: &str, stop: u8) -> IResult<&str, Cow<'_, str
     Ok((rest, Cow::Owned(text)))
 }
 
-/// As [`unescape_until`], for text that nobody wants.
+/// As [`unescape_until`], for text that nobody wants and that has an end.
 pub(super) fn skip_until(input: &str, stop: u8) -> IResult<&str, ()> {
-    let (mut rest, _) = before_special(input, stop);
-    while rest.starts_with('\\') {
-        let (behind, _) = preceded(char('\\'), anychar).parse(rest)?;
-        (rest, _) = before_special(behind, stop);
+    match escaped_len(input.as_bytes(), stop).and_then(|len| input.get(len..)) {
+        Some(rest) => Ok((rest, ())),
+        None => fail().parse(input),
     }
-    Ok((rest, ()))
+}
+
+/// How many bytes stand in front of the first `stop` without a backslash before it; `None` where there is none.
+fn escaped_len(text: &[u8], stop: u8) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let special = memchr2(stop, b'\\', text.get(at..)?)?;
+        if text.get(at + special) == Some(&stop) {
+            return Some(at + special);
+        }
+        at += special + 2;
+    }
 }
 
 /// What comes from the next `stop` or backslash on, and what comes before it.
@@ -167,25 +177,16 @@ fn split_before(input: &str, at: Option<usize>) -> (&str, &str) {
 
 /// How many bytes of `text` belong to the value that starts there; `None` when its end is not in `text`.
 pub(super) fn value_len(text: &[u8], dialect: Dialect) -> Option<usize> {
+    if dialect == Dialect::Escaped {
+        return escaped_len(text, b'"');
+    }
     let mut at = 0;
     loop {
-        let rest = text.get(at..)?;
-        match dialect {
-            Dialect::Escaped => {
-                let special = memchr2(b'"', b'\\', rest)?;
-                if rest.get(special) == Some(&b'"') {
-                    return Some(at + special);
-                }
-                at += special + 2;
-            }
-            Dialect::Plain => {
-                let quote = memchr(b'"', rest)?;
-                if rest.get(quote + 1..).is_none_or(may_follow_value) {
-                    return Some(at + quote);
-                }
-                at += quote + 1;
-            }
+        let quote = at + memchr(b'"', text.get(at..)?)?;
+        if text.get(quote + 1..).is_none_or(may_follow_value) {
+            return Some(quote);
         }
+        at = quote + 1;
     }
 }
 

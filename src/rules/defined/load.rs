@@ -4,11 +4,11 @@ use std::sync::OnceLock;
 
 use super::definition::DefinedRule;
 use super::read::Source;
+use crate::rules::active::{ActiveRule, RuleCheck, RuleInfo};
 use crate::rules::document::{Document, Target};
 use crate::rules::known_ids;
 use crate::rules::layers::{Layers, Parameter};
 use crate::rules::problem::Problems;
-use crate::rules::set::{ActiveRule, RuleCheck, RuleInfo};
 
 /// Keys that only documents have which define a rule.
 const DEFINING: [&str; 2] = ["values", "message"];

@@ -275,8 +275,9 @@ fn a_deflated_member_is_whole_wherever_its_pieces_end() {
 fn logs_of_one_name_in_an_archive_stand_in_its_order() {
     // Long and short ones in turn, so that threads end in another order than they began.
     let stages = |count: u64| (0..count).map(|id| stage(id, 0)).collect::<String>();
-    let log =
-        |member: u64| spark_start() + &stages(if member % 2 == 0 { 300 } else { 1 + member }) + &spark_end();
+    let log = |member: u64| {
+        spark_start() + &stages(if member.is_multiple_of(2) { 300 } else { 1 + member }) + &spark_end()
+    };
     let mut archive = Vec::new();
     for member in 0..8 {
         let log = log(member);

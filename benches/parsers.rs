@@ -75,7 +75,7 @@ fn parsers(criterion: &mut Criterion) {
         of_bytes(&mut group, format.name(), &history(format, JOB), |bytes| parse(format, bytes));
     }
     of_bytes(&mut group, "spark", &bytes(|out| SPARK.write(out)), parse_spark);
-    of_bytes(&mut group, "configuration", &bytes(|out| conf::write(out)), jobconf::parse);
+    of_bytes(&mut group, "configuration", &bytes(|out| conf::write(out)), |bytes| jobconf::parse(bytes));
     group.finish();
 }
 

@@ -27,17 +27,16 @@ pub(super) enum Wanted {
 /// # Errors
 /// If it cannot be opened.
 pub(super) fn read(source: &Source, limits: &Limits, wanted: Wanted) -> Result<Parsed, InputError> {
-    let stored = source.parts.iter().map(Part::stored_len).sum::<Option<u64>>().map(Bytes::new);
+    let stored = || source.parts.iter().map(Part::stored_len).sum::<Option<u64>>().map(Bytes::new);
     let is_compressed =
         source.codec.is_some_and(|codec| codec != Codec::Plain) || source.parts.iter().any(Part::is_packed);
-    let budget = Budget::new(limits, stored.filter(|_| is_compressed));
+    let budget = Budget::new(limits, if is_compressed { stored() } else { None });
     if source.kind == Some(SourceKind::SparkEventLog) {
-        return Ok(read_event_log(source, stored, (limits, wanted), &budget));
+        return Ok(read_event_log(source, stored(), (limits, wanted), &budget));
     }
-    let expected = source.parts.first().and_then(Part::plain_len);
     let (stream, kind) = source.open()?;
-    let tail = stream.tail();
-    let window = ByteWindow::new(Metered::new(stream, budget, expected));
+    let (tail, expected) = (stream.tail(), stream.plain_len());
+    let window = ByteWindow::expecting(expected, Metered::new(stream, budget, expected));
     let mut parsed = match kind {
         SourceKind::JhistJson => jhist::json::parse_within(window, limits),
         SourceKind::JhistBinary => jhist::avro::parse_within(window, limits),

@@ -314,13 +314,14 @@ fn attach_conf<T>(
 fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     use std::io::Read;
     let stream = part.open().map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
+    let room = stream.plain_len().map_or(0, |len| len.min(MAX_CONF_LEN));
+    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
     // What comes before a read error is parsed; the parser says that the end is missing.
     let failure = stream.take(MAX_CONF_LEN).read_to_end(&mut bytes).err();
     if let Some(error) = failure.as_ref().filter(|_| bytes.is_empty()) {
         return Err(error.to_string());
     }
-    let (conf, mut problems) = jobconf::parse(&bytes);
+    let (conf, mut problems) = jobconf::parse(bytes);
     if let Some(error) = failure.filter(|_| !problems.any_at_least(Level::Warning)) {
         problems.warn("truncated", None, || {
             format!("the configuration is there to its last property, its file breaks off behind it: {error}")

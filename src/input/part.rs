@@ -104,12 +104,6 @@ impl Part {
         }
     }
 
-    /// The length of a file on disk, where it is not compressed and so all of it has to be read.
-    #[must_use]
-    pub fn plain_len(&self) -> Option<u64> {
-        self.plain_file()?.ok().map(|(_, len)| len)
-    }
-
     /// The file itself with its length where the part is a file on disk without compression, so that several
     /// threads can read it by position.
     #[must_use]

@@ -15,12 +15,20 @@ pub struct ByteWindow<R> {
     end: usize,
     offset: u64,
     exhausted: bool,
+    /// How much is still to come, where that is known.
+    expected: Option<usize>,
 }
 
 impl<R: Read> ByteWindow<R> {
     /// A window at the start of `reader`.
     pub fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), start: 0, end: 0, offset: 0, exhausted: false }
+        Self::expecting(None, reader)
+    }
+
+    /// The same where the reader is said to have so many bytes: of a short one no more memory is taken.
+    pub fn expecting(len: Option<u64>, reader: R) -> Self {
+        let expected = len.and_then(|len| usize::try_from(len).ok());
+        Self { reader, buffer: Vec::new(), start: 0, end: 0, offset: 0, exhausted: false, expected }
     }
 
     /// The bytes that were read and not yet consumed.
@@ -60,6 +68,7 @@ impl<R: Read> ByteWindow<R> {
                 }
                 Ok(count) => {
                     self.end += count;
+                    self.expected = self.expected.and_then(|expected| expected.checked_sub(count));
                     return Ok(true);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -81,8 +90,11 @@ impl<R: Read> ByteWindow<R> {
             self.end -= self.start;
             self.start = 0;
         }
-        if self.buffer.len() < READ_SIZE || self.end > self.buffer.len() / 2 {
-            let grown = (self.buffer.len() * 2).max(READ_SIZE);
+        // One byte more than what is to come, to see that nothing does.
+        let wanted = self.expected.map_or(READ_SIZE, |expected| READ_SIZE.min(expected.saturating_add(1)));
+        let is_small = self.buffer.len() < READ_SIZE || self.end > self.buffer.len() / 2;
+        if is_small && self.buffer.len() - self.end < wanted {
+            let grown = (self.buffer.len() * 2).max(self.end + wanted);
             self.buffer.resize(grown, 0);
         }
     }
@@ -201,7 +213,11 @@ mod tests {
     }
 
     fn read_all(text: &[u8], portion: usize, limit: usize) -> Vec<Option<Vec<u8>>> {
-        let mut reader = LineReader::new(ByteWindow::new(Drip(text, portion)), limit);
+        read_expecting(None, text, portion, limit)
+    }
+
+    fn read_expecting(len: Option<u64>, text: &[u8], portion: usize, limit: usize) -> Vec<Option<Vec<u8>>> {
+        let mut reader = LineReader::new(ByteWindow::expecting(len, Drip(text, portion)), limit);
         let mut lines = Vec::new();
         loop {
             match reader.next_line().unwrap() {
@@ -216,8 +232,9 @@ mod tests {
         #[test]
         fn lines_do_not_depend_on_how_bytes_arrive(
             text in prop::collection::vec(prop_oneof![3 => any::<u8>(), 1 => Just(b'\n')], 0..300),
-            portion in 1..40usize,
+            portion in 1..40usize, len in prop_oneof![0..400u64, Just(u64::MAX)],
         ) {
+            prop_assert_eq!(read_expecting(Some(len), &text, portion, 1000), read_all(&text, 1000, 1000));
             let mut expected: Vec<_> = text.split(|&b| b == b'\n').map(|l| Some(l.to_vec())).collect();
             if expected.last() == Some(&Some(Vec::new())) {
                 expected.pop();

@@ -10,7 +10,7 @@ mod named;
 use std::collections::BTreeMap;
 
 pub use keys::ConfKey;
-pub use listed::{Listed, Listing};
+pub use listed::{Found, Listed, Listing};
 
 use crate::units::{Bytes, Millis};
 

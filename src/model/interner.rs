@@ -1,5 +1,7 @@
 //! Strings that repeat (hosts, racks, messages) are stored once and named by a small number.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 /// Names a string in an [`Interner`].
@@ -23,8 +25,8 @@ impl Symbol {
 /// A set of strings in order of first appearance.
 #[derive(Debug, Clone, Default)]
 pub struct Interner {
-    strings: Vec<Box<str>>,
-    symbols: FxHashMap<Box<str>, Symbol>,
+    strings: Vec<Arc<str>>,
+    symbols: FxHashMap<Arc<str>, Symbol>,
 }
 
 impl Interner {
@@ -34,8 +36,9 @@ impl Interner {
             return Some(symbol);
         }
         let symbol = Symbol(u32::try_from(self.strings.len()).ok()?);
-        self.strings.push(text.into());
-        self.symbols.insert(text.into(), symbol);
+        let text: Arc<str> = text.into();
+        self.strings.push(Arc::clone(&text));
+        self.symbols.insert(text, symbol);
         Some(symbol)
     }
 

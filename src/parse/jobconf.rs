@@ -9,6 +9,8 @@ mod left_out;
 mod tests;
 mod written;
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
@@ -31,16 +33,16 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Reads a configuration in UTF-8 or UTF-16. Damage keeps what was read before it and costs one `conf-damaged` warning;
 /// what cannot be read as it is meant is left out, with a `conf-incomplete` warning.
 #[must_use]
-pub fn parse(bytes: &[u8]) -> (Conf, Problems) {
+pub fn parse<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> (Conf, Problems) {
     let mut problems = Problems::default();
-    let encoding::Text { characters: text, encoding, replaced_at } = encoding::decode(bytes);
+    let encoding::Text { characters: text, encoding, replaced_at } = encoding::decode(bytes.into());
     if replaced_at.is_some() {
         problems.add(Level::Info, "invalid-utf8", replaced_at.map(Position::Byte), || {
             format!("Bytes that are not {encoding} were replaced; values that hold them are not as written")
         });
     }
-    if let Some(conf) = written::conf(&text).filter(|conf| !conf.is_empty()) {
-        return (conf, problems);
+    if let Some(found) = written::properties(&text).filter(|found| !found.is_empty()) {
+        return (found.in_text(text.into_owned()).into(), problems);
     }
     let mut properties = Any::default();
     if let Err(damage) = properties.read(&text) {
@@ -89,7 +91,7 @@ pub fn looks_like_conf(head: &[u8]) -> bool {
 /// The text of a file that starts with `head`, if it is in UTF-16.
 #[must_use]
 pub(crate) fn utf16_text(head: &[u8]) -> Option<String> {
-    let text = encoding::is_utf16(head).then(|| encoding::decode(head).characters.into_owned())?;
+    let text = encoding::is_utf16(head).then(|| encoding::decode(head.into()).characters.into_owned())?;
     // Text that would be UTF-16 again is nobody's, and could be so over and over.
     (!encoding::is_utf16(text.as_bytes())).then_some(text)
 }

@@ -22,7 +22,7 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 /// Whether every byte is a character that takes a column, as in nearly all text of a report: tables of widths are slow.
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 

@@ -83,6 +83,7 @@ pub struct Decoded {
     stream: Lookahead,
     codec: Codec,
     tail: Tail,
+    plain_len: Option<u64>,
 }
 
 /// What [`Decoded::peek`] shows.
@@ -99,8 +100,12 @@ pub struct Head<'a> {
 /// # Errors
 /// If the file cannot be opened. Errors while reading come out of [`Decoded`].
 pub fn open(path: &Path) -> Result<Decoded, InputError> {
-    let file = File::open(path).map_err(|error| InputError::from_io(path, error))?;
-    Ok(decode(Box::new(file)))
+    let unreadable = |error| InputError::from_io(path, error);
+    let file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    let decoded = decode(Box::new(file));
+    let is_plain = metadata.is_file() && decoded.codec == Codec::Plain;
+    Ok(Decoded { plain_len: is_plain.then_some(metadata.len()), ..decoded })
 }
 
 /// Decodes a stream. It is read at once as far as its first bytes.
@@ -125,7 +130,7 @@ pub fn decode(reader: Box<dyn Read + Send>) -> Decoded {
             outermost = codec;
         }
     }
-    Decoded { stream, codec: outermost, tail }
+    Decoded { stream, codec: outermost, tail, plain_len: None }
 }
 
 /// Looks no further than it must: the layer below may have an end to tell of.
@@ -142,6 +147,12 @@ impl Decoded {
     #[must_use]
     pub fn codec(&self) -> Codec {
         self.codec
+    }
+
+    /// The length that a file without compression had when it was opened, all of which has to be read.
+    #[must_use]
+    pub const fn plain_len(&self) -> Option<u64> {
+        self.plain_len
     }
 
     /// Shows the next `limit` bytes, or fewer at the end, and leaves them to be read.

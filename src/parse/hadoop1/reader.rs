@@ -277,7 +277,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         }
         self.skipping = false;
         if let Chunk::Conf { job_id, line, text } = std::mem::replace(&mut self.chunk, Chunk::Records) {
-            let (conf, problems) = jobconf::parse(&text);
+            let (conf, problems) = jobconf::parse(text);
             for problem in problems.into_vec() {
                 self.ending
                     .problems

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::BYTE_ORDER_MARK;
+
 /// What the bytes say.
 pub(super) struct Text<'a> {
     pub(super) characters: Cow<'a, str>,
@@ -30,19 +32,39 @@ pub(super) fn is_utf16(bytes: &[u8]) -> bool {
 }
 
 /// The text, without its byte order mark.
-pub(super) fn decode(bytes: &[u8]) -> Text<'_> {
-    if let Some(unit) = utf16_unit(bytes) {
-        return utf16(bytes, unit);
+pub(super) fn decode(bytes: Cow<'_, [u8]>) -> Text<'_> {
+    if let Some(unit) = utf16_unit(&bytes) {
+        return utf16(&bytes, unit);
     }
-    let bytes = bytes.strip_prefix(super::BYTE_ORDER_MARK).unwrap_or(bytes);
-    let (text, replaced_at) = match std::str::from_utf8(bytes) {
-        Ok(text) => (Cow::Borrowed(text), None),
-        Err(error) => (String::from_utf8_lossy(bytes), Some(error.valid_up_to() as u64)),
+    let (text, replaced_at) = match without_mark(bytes) {
+        Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => (Cow::Borrowed(text), None),
+            Err(error) => (String::from_utf8_lossy(bytes), Some(error)),
+        },
+        Cow::Owned(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => (Cow::Owned(text), None),
+            Err(error) => {
+                (String::from_utf8_lossy(error.as_bytes()).into_owned().into(), Some(error.utf8_error()))
+            }
+        },
     };
+    let replaced_at = replaced_at.map(|error| error.valid_up_to() as u64);
     Text { characters: text, encoding: "UTF-8", replaced_at }
 }
 
-fn utf16(bytes: &[u8], unit: Unit) -> Text<'_> {
+fn without_mark(bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    match bytes {
+        Cow::Borrowed(bytes) => bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).into(),
+        Cow::Owned(mut bytes) => {
+            if bytes.starts_with(BYTE_ORDER_MARK) {
+                bytes.drain(..BYTE_ORDER_MARK.len());
+            }
+            bytes.into()
+        }
+    }
+}
+
+fn utf16(bytes: &[u8], unit: Unit) -> Text<'static> {
     let (pairs, rest) = bytes.as_chunks();
     let mut text = String::with_capacity(pairs.len());
     let (mut at, mut replaced_at) = (0, None);
@@ -76,7 +98,7 @@ mod tests {
         for mark in ["", "\u{feff}"] {
             for bytes in [little, big] {
                 let bytes = pairs(&format!("{mark}<conf>é𝄞</conf>"), bytes);
-                let text = decode(&bytes);
+                let text = decode(Cow::Borrowed(&bytes));
                 assert_eq!((text.characters.as_ref(), text.replaced_at), ("<conf>é𝄞</conf>", None));
                 assert!(is_utf16(&bytes));
             }
@@ -87,11 +109,11 @@ mod tests {
     #[test]
     fn what_is_no_text_is_replaced_and_told() {
         // Half of a pair, and half of a unit.
-        let text = decode(b"<\0\x00\xd8a\0b");
+        let text = decode(Cow::Borrowed(b"<\0\x00\xd8a\0b"));
         assert_eq!((text.characters.as_ref(), text.replaced_at), ("<\u{fffd}a\u{fffd}", Some(2)));
-        assert_eq!(decode(b"<\0a\0b").replaced_at, Some(4));
-        assert_eq!(decode(b"\xff\xfe").characters, "");
-        let text = decode(b"ab\xff");
+        assert_eq!(decode(Cow::Borrowed(b"<\0a\0b")).replaced_at, Some(4));
+        assert_eq!(decode(Cow::Borrowed(b"\xff\xfe")).characters, "");
+        let text = decode(Cow::Borrowed(b"ab\xff"));
         assert_eq!((text.characters.as_ref(), text.replaced_at), ("ab\u{fffd}", Some(2)));
     }
 }

@@ -8,30 +8,29 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
-use crate::model::conf::{Conf, Listing};
+use crate::model::conf::{Found, Listing};
 
-/// The configuration that a text is; `None` at any surprise.
-pub(super) fn conf(text: &str) -> Option<Conf> {
+/// The properties of the configuration that a text is; `None` at any surprise.
+pub(super) fn properties(text: &str) -> Option<Found> {
     let mut scanner = Scanner { text, at: 0 };
-    if scanner.take("<?xml ") {
-        let end = memchr(b'>', scanner.rest().as_bytes())?;
-        scanner.rest().get(..end)?.ends_with('?').then_some(())?;
+    if scanner.take(b"<?xml ") {
+        let end = memchr(b'>', scanner.rest())?;
+        scanner.rest().get(..end)?.ends_with(b"?").then_some(())?;
         scanner.at += end + 1;
         scanner.blanks();
     }
-    let end = ["configuration>", "conf>"].into_iter().find(|root| {
-        let start = scanner.rest().strip_prefix('<');
-        start.is_some_and(|start| start.starts_with(root))
-    })?;
-    scanner.at += 1 + end.len();
-    let mut listing = Listing::of(text.to_owned());
+    let end: &[u8] = if scanner.next_is(b"<configuration>") { b"</configuration>" } else { b"</conf>" };
+    // The opening tag is the closing one without its slash.
+    scanner.take(b"<").then_some(())?;
+    scanner.take_all(end.get(2..)?).then_some(())?;
+    let mut listing = Listing::of(text);
     scanner.blanks();
-    while scanner.take("<property>") {
+    while scanner.take(b"<property>") {
         scanner.property(&mut listing)?;
         scanner.blanks();
     }
     // What follows the root element is not read by the other parser, either.
-    (scanner.take("</") && scanner.take(end)).then(|| listing.finish().into())
+    scanner.take_all(end).then(|| listing.finish())
 }
 
 struct Scanner<'a> {
@@ -40,12 +39,25 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
+    fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
     #[inline]
-    fn take(&mut self, expected: &str) -> bool {
+    fn next_is<const LEN: usize>(&self, expected: &[u8; LEN]) -> bool {
+        self.rest().first_chunk() == Some(expected)
+    }
+
+    #[inline]
+    fn take<const LEN: usize>(&mut self, expected: &[u8; LEN]) -> bool {
+        let is_next = self.next_is(expected);
+        if is_next {
+            self.at += LEN;
+        }
+        is_next
+    }
+
+    fn take_all(&mut self, expected: &[u8]) -> bool {
         let is_next = self.rest().starts_with(expected);
         if is_next {
             self.at += expected.len();
@@ -53,72 +65,84 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
+    #[inline]
     fn blanks(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n']).len();
+        while let [b' ' | b'\t' | b'\n', ..] = self.rest() {
+            self.at += 1;
+        }
     }
 
     /// A property behind its opening tag.
-    fn property(&mut self, listing: &mut Listing) -> Option<()> {
+    fn property(&mut self, listing: &mut Listing<'_>) -> Option<()> {
         self.blanks();
-        let name = self.element("<name>", "</name>", listing)?;
+        let name = self.element(b"<name", b"</name>", listing)?;
         let name = trimmed(listing.text(&name), name.start);
         self.blanks();
-        let value = self.element("<value>", "</value>", listing)?;
+        let value = self.element(b"<value", b"</value>", listing)?;
         self.blanks();
         let mut is_final = false;
-        if self.rest().starts_with("<final>") {
-            let content = self.element("<final>", "</final>", listing)?;
+        if self.next_is(b"<final>") {
+            let content = self.element(b"<final", b"</final>", listing)?;
             is_final = listing.text(&content).trim() == "true";
             self.blanks();
         }
-        while self.rest().starts_with("<source>") {
-            self.element("<source>", "</source>", listing)?;
+        while self.next_is(b"<source>") {
+            self.element(b"<source", b"</source>", listing)?;
             self.blanks();
         }
         // The other parser passes over properties without names.
-        (self.take("</property>") && !name.is_empty()).then(|| listing.add(&name, &value, is_final))?
+        (self.take(b"</property>") && !name.is_empty()).then(|| listing.add(&name, &value, is_final))?
     }
 
-    /// Where the text of an element is that comes next, by its tags.
-    fn element(&mut self, start: &str, end: &str, listing: &mut Listing) -> Option<Range<usize>> {
-        if !self.take(start) {
-            let empty = start.strip_suffix('>')?;
-            return (self.take(empty) && self.take("/>")).then_some(self.at..self.at);
+    /// Where the text of an element is that comes next; `start` is its opening tag without the bracket that closes it.
+    #[inline]
+    fn element<const START: usize, const END: usize>(
+        &mut self,
+        start: &[u8; START],
+        end: &[u8; END],
+        listing: &mut Listing<'_>,
+    ) -> Option<Range<usize>> {
+        self.take(start).then_some(())?;
+        if !self.take(b">") {
+            return self.take(b"/>").then_some(self.at..self.at);
         }
         let first = self.at;
-        let mut meant: Option<String> = None;
-        loop {
-            let (plain, rest) =
-                self.rest().split_at_checked(memchr3(b'<', b'&', b'\r', self.rest().as_bytes())?)?;
-            if let Some(meant) = &mut meant {
-                meant.push_str(plain);
-            }
-            self.at += plain.len();
-            match rest.as_bytes().first()? {
-                b'<' => break,
-                b'&' => {
-                    let before = self.text.get(first..self.at)?;
-                    meant.get_or_insert_with(|| before.to_owned()).push(self.character()?);
-                }
-                // Line ends become line feeds, which is for the other parser to know.
-                _ => return None,
-            }
+        let len = memchr3(b'<', b'&', b'\r', self.rest())?;
+        self.at += len;
+        if self.take(end) {
+            return Some(first..first + len);
         }
-        let content = meant.map_or(first..self.at, |meant| listing.keep(&meant));
+        let content = self.with_entities(first, listing)?;
         self.take(end).then_some(content)
+    }
+
+    /// Where the text is, as it is meant, of an element that begins at `first` and has an entity here.
+    #[cold]
+    fn with_entities(&mut self, first: usize, listing: &mut Listing<'_>) -> Option<Range<usize>> {
+        let mut meant = self.text.get(first..self.at)?.to_owned();
+        while self.next_is(b"&") {
+            meant.push(self.character()?);
+            // Line ends become line feeds, which is for the other parser to know.
+            let len = memchr3(b'<', b'&', b'\r', self.rest())?;
+            meant.push_str(self.text.get(self.at..self.at + len)?);
+            self.at += len;
+        }
+        Some(listing.keep(&meant))
     }
 
     /// One of the characters that XML writes by name.
     fn character(&mut self) -> Option<char> {
-        let named = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&apos;", '\'')];
-        let (written, character) = named.into_iter().find(|(written, _)| self.rest().starts_with(written))?;
-        self.take(written).then_some(character)
+        let named: [(&[u8], char); 5] =
+            [(b"&amp;", '&'), (b"&lt;", '<'), (b"&gt;", '>'), (b"&quot;", '"'), (b"&apos;", '\'')];
+        named.into_iter().find(|(written, _)| self.take_all(written)).map(|(_, character)| character)
     }
 }
 
 /// Where `text`, which begins at `start`, is without blanks around it.
 fn trimmed(text: &str, start: usize) -> Range<usize> {
+    if let ([b'!'..=b'~', ..], [.., b'!'..=b'~']) = (text.as_bytes(), text.as_bytes()) {
+        return start..start + text.len();
+    }
     let end = start + text.trim_end().len();
     let start = start + text.len() - text.trim_start().len();
     start.min(end)..end
@@ -127,8 +151,13 @@ fn trimmed(text: &str, start: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::conf::Conf;
     use crate::parse::jobconf::{Any, parse};
     use proptest::prelude::*;
+
+    fn conf(text: &str) -> Option<Conf> {
+        properties(text).map(|found| found.in_text(text.to_owned()).into())
+    }
 
     /// What the parser of any XML makes of it, and what this one does, if it does.
     fn both(text: &str) -> (Option<Conf>, Conf) {

@@ -137,7 +137,11 @@ impl fmt::Display for Remainder {
         let Self { option, kept, announced } = self;
         match announced {
             Some(all) if all > kept => write!(f, "{option} left {kept} of {all} tasks"),
-            Some(_) | None => write!(f, "{option} left a part of the history, {kept} tasks"),
+            Some(_) | None => write!(
+                f,
+                "{option} left a part of the history, {kept} task{}",
+                if *kept == 1 { "" } else { "s" }
+            ),
         }
     }
 }

@@ -458,6 +458,20 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_reports_are_usual() {
+        let shown = |value, decimals| usual_number(value, decimals);
+        let expected =
+            [(0.0, 0, "0"), (1023.2, 0, "1023"), (12.34, 1, "12.3"), (1.5, 2, "1.5"), (0.07, 2, "0.07")];
+        for (value, decimals, text) in expected {
+            assert_eq!(shown(value, decimals).as_deref(), Some(text));
+        }
+        for (value, decimals) in [(0.5, 0), (-1.0, 0), (-0.0, 0), (f64::NAN, 0), (f64::INFINITY, 2), (1e9, 1)]
+        {
+            assert_eq!(shown(value, decimals), None, "{value}");
+        }
+    }
+
+    #[test]
     fn spans_never_become_negative() {
         let (early, late) = (Timestamp::from_millis(5), Timestamp::from_millis(9));
         assert_eq!(Millis::between(early, late), Some(Millis::new(4)));

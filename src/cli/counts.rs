@@ -1,11 +1,11 @@
 //! Whole numbers on the command line, with errors for people.
 
 use std::num::NonZeroUsize;
-use std::str::FromStr;
 
-/// A whole number from 0 on, as its unsigned type has it.
-pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 0 on, got \"{text}\""))
+/// A whole number from 0 on.
+pub(super) fn count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let count = text.parse().ok().and_then(|count: u64| T::try_from(count).ok());
+    count.ok_or_else(|| format!("expected a whole number from 0 on, got \"{text}\""))
 }
 
 /// A whole number from 1 on.

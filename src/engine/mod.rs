@@ -32,7 +32,7 @@ use crate::units::Timestamp;
 use charted::Charted;
 use kept::{Judged, Keepsake, Kept};
 use rank::Place;
-use read::Wanted;
+use read::{Extent, Wanted};
 use visit::{may_be_superseded, visit_in_turn};
 
 pub use job_type::job_type;
@@ -40,6 +40,7 @@ pub use phases::Phase;
 pub use progress::{Progress, SoFar};
 pub use stage_names::StageName;
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals, WorstFinding};
+pub(crate) use visit::visit_for_rules;
 pub use visit::{SourceProblem, Visit, Visited, visit, visit_with};
 pub use work::Work;
 
@@ -237,20 +238,20 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
     let charted = Charted::new(options.charts);
     let kept = Kept::new(options.top);
-    let visited =
-        visit_in_turn(paths, (&options.limits, Wanted::ForRules), progress, |app, sources, turn| {
-            let started = Instant::now();
-            let (report, suppressed_by) = evaluate(app, sources, rules, options, &charted);
-            let judged = Judged { report, turn, suppressed_by };
-            progress.findings(judged.report.counts.iter().skip(1).sum());
-            log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
-            // Whether a later attempt of a job's master tells more is known when all is read.
-            if may_be_superseded(sources) {
-                return Some(Box::new(judged));
-            }
-            kept.take(judged);
-            None
-        });
+    let extent = Extent { wanted: Wanted::ForRules, limits: &options.limits };
+    let visited = visit_in_turn(paths, extent, progress, |app, sources, turn| {
+        let started = Instant::now();
+        let (report, suppressed_by) = evaluate(app, sources, rules, options, &charted);
+        let judged = Judged { report, turn, suppressed_by };
+        progress.findings(judged.report.counts.iter().skip(1).sum());
+        log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
+        // Whether a later attempt of a job's master tells more is known when all is read.
+        if may_be_superseded(sources) {
+            return Some(Box::new(judged));
+        }
+        kept.take(judged);
+        None
+    });
     for judged in visited.applications.into_iter().filter_map(|visit| visit.value) {
         kept.take(*judged);
     }

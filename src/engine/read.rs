@@ -22,17 +22,25 @@ pub(super) enum Wanted {
     ForRules,
 }
 
+/// What is read of each history, and how much of it at most.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent<'a> {
+    pub(super) wanted: Wanted,
+    pub(super) limits: &'a Limits,
+}
+
 /// What the source tells.
 ///
 /// # Errors
 /// If it cannot be opened.
-pub(super) fn read(source: &Source, limits: &Limits, wanted: Wanted) -> Result<Parsed, InputError> {
+pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputError> {
+    let limits = extent.limits;
     let stored = || source.parts.iter().map(Part::stored_len).sum::<Option<u64>>().map(Bytes::new);
     let is_compressed =
         source.codec.is_some_and(|codec| codec != Codec::Plain) || source.parts.iter().any(Part::is_packed);
     let budget = Budget::new(limits, if is_compressed { stored() } else { None });
     if source.kind == Some(SourceKind::SparkEventLog) {
-        return Ok(read_event_log(source, stored(), (limits, wanted), &budget));
+        return Ok(read_event_log(source, stored(), extent, &budget));
     }
     let (stream, kind) = source.open()?;
     let (tail, expected) = (stream.tail(), stream.plain_len());
@@ -57,12 +65,7 @@ fn tail_tells(tail: &Tail, problems: &mut Problems) {
     }
 }
 
-fn read_event_log(
-    source: &Source,
-    stored: Option<Bytes>,
-    (limits, wanted): (&Limits, Wanted),
-    budget: &Budget,
-) -> Parsed {
+fn read_event_log(source: &Source, stored: Option<Bytes>, extent: Extent<'_>, budget: &Budget) -> Parsed {
     let Source { parts, log, .. } = source;
     let tails: Vec<OnceLock<Tail>> = parts.iter().map(|_| OnceLock::new()).collect();
     let log = Log {
@@ -80,11 +83,11 @@ fn read_event_log(
             missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_cut),
         },
     };
-    let parse = match wanted {
+    let parse = match extent.wanted {
         Wanted::All => spark::parse_within,
         Wanted::ForRules => spark::parse_for_rules,
     };
-    let mut parsed = parse(&log, limits, budget);
+    let mut parsed = parse(&log, extent.limits, budget);
     for ((_, problems), tail) in parsed.part_problems.iter_mut().zip(&tails) {
         if let Some(tail) = tail.get() {
             tail_tells(tail, problems);

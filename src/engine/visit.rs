@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::read::Wanted;
+use super::read::{Extent, Wanted};
 use super::{Progress, Summary, progress, read};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Skipped, Source};
@@ -116,7 +116,20 @@ pub fn visit_with<T: Send>(
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
-    visit_in_turn(paths, (limits, Wanted::All), progress, |app, sources, _| look(app, sources))
+    visit_in_turn(paths, Extent { wanted: Wanted::All, limits }, progress, |app, sources, _| {
+        look(app, sources)
+    })
+}
+
+/// The same for those who look at no more than rules do.
+pub(crate) fn visit_for_rules<T: Send>(
+    paths: &[PathBuf],
+    limits: &Limits,
+    progress: &Progress,
+    look: impl Fn(&Application, &[String]) -> T + Sync,
+) -> Visited<T> {
+    let extent = Extent { wanted: Wanted::ForRules, limits };
+    visit_in_turn(paths, extent, progress, |app, sources, _| look(app, sources))
 }
 
 /// Where an application stands among all, whatever the threads: the place of its source, and its place there.
@@ -131,23 +144,23 @@ impl Turn {
     }
 }
 
-/// As [`visit_with`], reading no more than what is `wanted`, and telling `look` each application's turn.
+/// As [`visit_with`], reading as much as `extent` says, and telling `look` each application's turn.
 pub(super) fn visit_in_turn<T: Send>(
     paths: &[PathBuf],
-    (limits, wanted): (&Limits, Wanted),
+    extent: Extent<'_>,
     progress: &Progress,
     look: impl Fn(&Application, &[String], Turn) -> T + Sync,
 ) -> Visited<T> {
     let started = Instant::now();
-    let mut inventory = discover::discover_within(paths, limits);
-    inventory.look_at_streams(limits);
+    let mut inventory = discover::discover_within(paths, extent.limits);
+    inventory.look_at_streams(extent.limits);
     log_inventory(&inventory, started);
     let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
     progress.found(&stored);
     let started = Instant::now();
     let look_into = |place: usize, source: &Source, stored: u64| {
         let in_turn = |app: &Application, sources: &[String], nth| look(app, sources, Turn(place, nth));
-        let outcome = look_into(source, &inventory, (limits, wanted), in_turn);
+        let outcome = look_into(source, &inventory, extent, in_turn);
         progress.read(stored);
         outcome
     };
@@ -206,14 +219,14 @@ struct SourceOutcome<T> {
 fn look_into<T>(
     source: &Source,
     inventory: &Inventory,
-    (limits, wanted): (&Limits, Wanted),
+    extent: Extent<'_>,
     look: impl Fn(&Application, &[String], usize) -> T,
 ) -> SourceOutcome<T> {
     let name = source.path.to_string();
     let mut outcome =
         SourceOutcome { applications: Vec::new(), problems: Vec::new(), confs: Vec::new(), failed: false };
     let started = Instant::now();
-    let parsed = match read::read(source, limits, wanted) {
+    let parsed = match read::read(source, extent) {
         Ok(parsed) => parsed,
         Err(error) => {
             outcome.failed = true;
@@ -459,8 +472,7 @@ mod tests {
         let (paths, limits, progress) = ([path], Limits::default(), Progress::default());
         let seen = visit(&paths, |app, _| nodes(app));
         assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [1]);
-        let wanted = (&limits, Wanted::ForRules);
-        let seen = visit_in_turn(&paths, wanted, &progress, |app, _, _| nodes(app));
+        let seen = visit_for_rules(&paths, &limits, &progress, |app, _| nodes(app));
         assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [0]);
     }
 }

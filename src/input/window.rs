@@ -244,6 +244,17 @@ mod tests {
     }
 
     #[test]
+    fn a_short_file_takes_no_more_memory_than_it_has_bytes() {
+        let text = vec![b'x'; 3 * READ_SIZE];
+        for (len, most) in [(0, 1), (100, 101), (READ_SIZE - 1, READ_SIZE), (text.len(), 4 * READ_SIZE)] {
+            let mut window = ByteWindow::expecting(Some(len as u64), Drip(&text[..len], 5000));
+            while window.extend().unwrap() {}
+            assert_eq!(window.bytes(), &text[..len]);
+            assert!(window.buffer.len() <= most, "{len}: {}", window.buffer.len());
+        }
+    }
+
+    #[test]
     fn a_line_beyond_the_limit_is_passed_over_and_the_next_one_read() {
         let text = [b"ab\n".as_slice(), &[b'x'; 5000], b"\ncd"].concat();
         assert_eq!(read_all(&text, 7, 100), [Some(b"ab".to_vec()), None, Some(b"cd".to_vec())]);

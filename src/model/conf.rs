@@ -10,7 +10,8 @@ mod named;
 use std::collections::BTreeMap;
 
 pub use keys::ConfKey;
-pub use listed::{Found, Listed, Listing};
+pub use listed::Listed;
+pub(crate) use listed::{Found, Listing};
 
 use crate::units::{Bytes, Millis};
 

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::engine::{self, Progress, SourceProblem, Visited, visit_with};
+use crate::engine::{self, Progress, SourceProblem, Visited, visit_for_rules};
 use crate::limits::Limits;
 use cluster::Cluster;
 use collect::{Hosts, Sample};
@@ -75,7 +75,8 @@ pub fn report_with(
     progress: &Progress,
 ) -> NodesReport {
     let hosts = Hosts::default();
-    let visited = visit_with(paths, limits, progress, |app, _| Sample::of(app, &hosts, &settings)).distinct();
+    let visited =
+        visit_for_rules(paths, limits, progress, |app, _| Sample::of(app, &hosts, &settings)).distinct();
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut cluster = Cluster::default();
     for application in applications {

@@ -16,13 +16,18 @@ pub(super) fn is_harmful(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
+/// Whether any character of `text` is harmful.
+pub(super) fn has_harmful(text: &str) -> bool {
+    !is_plain(text) && text.contains(is_harmful)
+}
+
 /// The width of `text` in columns.
 pub(super) fn width(text: &str) -> usize {
     if is_plain(text) { text.len() } else { UnicodeWidthStr::width(text) }
 }
 
 /// Whether every byte is a character that takes a column, as in nearly all text of a report: tables of widths are slow.
-pub(super) fn is_plain(text: &str) -> bool {
+fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 

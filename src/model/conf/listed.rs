@@ -55,20 +55,20 @@ impl Entry {
 fn hash(name: &str) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(name.as_bytes());
-    // The upper half, which is the better one.
-    (hasher.finish() >> 32) as u32
+    let [a, b, c, d, ..] = hasher.finish().to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
 }
 
 /// Gathers properties in the order of their text.
 #[derive(Debug)]
-pub struct Listing<'a> {
+pub(crate) struct Listing<'a> {
     text: &'a str,
     found: Found,
 }
 
 /// What is known of a text's properties without the text itself.
 #[derive(Debug, Default)]
-pub struct Found {
+pub(crate) struct Found {
     entries: Vec<Entry>,
     /// What stands behind the text: names and values that are not written as they are meant.
     meant: String,
@@ -76,14 +76,13 @@ pub struct Found {
 
 impl<'a> Listing<'a> {
     /// Of this text.
-    #[must_use]
-    pub fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         let entries = Vec::with_capacity(text.len() / USUAL_LEN);
         Self { text, found: Found { entries, meant: String::new() } }
     }
 
     /// Adds a property whose name and value are these bytes of the text. `None` where the text is too long.
-    pub fn add(&mut self, name: &Range<usize>, value: &Range<usize>, is_final: bool) -> Option<()> {
+    pub(crate) fn add(&mut self, name: &Range<usize>, value: &Range<usize>, is_final: bool) -> Option<()> {
         let hash = hash(self.text(name));
         let entry = Entry { hash, name: Place::of(name)?, value: Place::of(value)?, is_final };
         self.found.entries.push(entry);
@@ -91,40 +90,36 @@ impl<'a> Listing<'a> {
     }
 
     /// The words in this place.
-    #[must_use]
-    pub fn text(&self, place: &Range<usize>) -> &str {
+    pub(crate) fn text(&self, place: &Range<usize>) -> &str {
         let words = match place.start.checked_sub(self.text.len()) {
-            Some(start) => self.found.meant.get(start..place.end - self.text.len()),
+            Some(start) => self.found.meant.get(start..place.end.saturating_sub(self.text.len())),
             None => self.text.get(place.clone()),
         };
         words.unwrap_or_default()
     }
 
     /// Adds words that are not in the text, and tells where they are.
-    pub fn keep(&mut self, words: &str) -> Range<usize> {
+    pub(crate) fn keep(&mut self, words: &str) -> Range<usize> {
         let start = self.text.len() + self.found.meant.len();
         self.found.meant.push_str(words);
         start..start + words.len()
     }
 
     /// All that were added.
-    #[must_use]
-    pub fn finish(self) -> Found {
+    pub(crate) fn finish(self) -> Found {
         self.found
     }
 }
 
 impl Found {
     /// Whether there is no property.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The properties with the text that they were found in. Of those with the same name the last one, unless an earlier
     /// one is final.
-    #[must_use]
-    pub fn in_text(self, mut text: String) -> Listed {
+    pub(crate) fn in_text(self, mut text: String) -> Listed {
         let Self { entries: found, meant } = self;
         text.push_str(&meant);
         // By hash and place as one number first, which takes a fifth of the time; names with the same hash are rare.

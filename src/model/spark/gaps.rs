@@ -191,7 +191,7 @@ mod tests {
             (Gaps { compacted: true, ..Gaps::default() }, "compaction dropped the tasks of finished jobs"),
             (
                 Gaps { limit: Some(limit), ..Gaps::default() },
-                "--max-tasks left a part of the history, 1 tasks",
+                "--max-tasks left a part of the history, 1 task",
             ),
         ] {
             assert_eq!(gaps.much(10).as_deref(), Some(why));

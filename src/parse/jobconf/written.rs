@@ -116,9 +116,10 @@ impl<'a> Scanner<'a> {
         self.take(end).then_some(content)
     }
 
-    /// Where the text is, as it is meant, of an element that begins at `first` and has an entity here.
+    /// Where the text is, as it is meant, of an element that begins at `first` and may have an entity here.
     #[cold]
     fn with_entities(&mut self, first: usize, listing: &mut Listing<'_>) -> Option<Range<usize>> {
+        self.next_is(b"&").then_some(())?;
         let mut meant = self.text.get(first..self.at)?.to_owned();
         while self.next_is(b"&") {
             meant.push(self.character()?);

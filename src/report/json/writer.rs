@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-use super::super::wrap::{is_harmful, is_plain};
+use super::super::wrap::{has_harmful, is_harmful};
 
 /// Writes a document over many lines, with a line feed at its end.
 pub(in crate::report) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -50,7 +50,7 @@ impl<F: Formatter> Formatter for Harmless<F> {
     }
 
     fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
-        if is_plain(fragment) || !fragment.contains(is_harmful) {
+        if !has_harmful(fragment) {
             return out.write_all(fragment.as_bytes());
         }
         let mut escaped = String::with_capacity(fragment.len());

@@ -22,7 +22,7 @@ use super::impact::{Impact, tail_correlation};
 use super::labels::UsualSource;
 use super::progress::ProgressSource;
 use super::speculation::Copies;
-use crate::engine::{self, Progress, SourceProblem, Visited, visit_with};
+use crate::engine::{self, Progress, SourceProblem, Visited, visit_for_rules};
 use crate::limits::Limits;
 use crate::model::Engine;
 use crate::model::table::TaskKind;
@@ -127,7 +127,7 @@ pub fn report_with(
     limits: &Limits,
     progress: &Progress,
 ) -> StragglerReport {
-    let visited = visit_with(paths, limits, progress, |app, sources| {
+    let visited = visit_for_rules(paths, limits, progress, |app, sources| {
         ApplicationStragglers::of(app, sources, settings, metrics)
     })
     .distinct();

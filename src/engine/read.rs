@@ -38,9 +38,11 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
     let stored = || source.parts.iter().map(Part::stored_len).sum::<Option<u64>>().map(Bytes::new);
     let is_compressed =
         source.codec.is_some_and(|codec| codec != Codec::Plain) || source.parts.iter().any(Part::is_packed);
-    let budget = Budget::new(limits, if is_compressed { stored() } else { None });
-    if source.kind == Some(SourceKind::SparkEventLog) {
-        return Ok(read_event_log(source, stored(), extent, &budget));
+    let is_event_log = source.kind == Some(SourceKind::SparkEventLog);
+    let stored = if is_compressed || is_event_log { stored() } else { None };
+    let budget = Budget::new(limits, stored.filter(|_| is_compressed));
+    if is_event_log {
+        return Ok(read_event_log(source, stored, extent, &budget));
     }
     let (stream, kind) = source.open()?;
     let (tail, expected) = (stream.tail(), stream.plain_len());
@@ -69,7 +71,11 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, extent: Extent<'_>, bu
     let Source { parts, log, .. } = source;
     let tails: Vec<OnceLock<Tail>> = parts.iter().map(|_| OnceLock::new()).collect();
     let log = Log {
-        parts: parts.iter().zip(&tails).map(|(part, tail)| spark_part(part, tail, budget)).collect(),
+        parts: parts
+            .iter()
+            .zip(&tails)
+            .map(|(part, tail)| spark_part(part, tail, source.codec, budget))
+            .collect(),
         names: Names {
             application_id: log.application_id.clone(),
             attempt: log.attempt.clone(),
@@ -127,18 +133,31 @@ fn names_tell(source: &Source, problems: &mut Problems) {
     }
 }
 
-fn spark_part<'a>(part: &'a Part, tail: &'a OnceLock<Tail>, budget: &'a Budget) -> spark::Part<'a> {
-    let open = move || feed(part, budget, tail).map_err(|error| error.to_string());
+fn spark_part<'a>(
+    part: &'a Part,
+    tail: &'a OnceLock<Tail>,
+    codec: Option<Codec>,
+    budget: &'a Budget,
+) -> spark::Part<'a> {
+    let open = move || feed(part, codec, budget, tail).map_err(|error| error.to_string());
     spark::Part { name: part.name(), open: Box::new(open) }
 }
 
-/// The bytes of a part; `tail` is what follows its compressed ones.
-fn feed(part: &Part, budget: &Budget, tail: &OnceLock<Tail>) -> Result<Feed, InputError> {
-    if let Some(file) = part.plain_file() {
+/// The bytes of a part of a log that starts in `codec`; `tail` is what follows its compressed ones.
+fn feed(
+    part: &Part,
+    codec: Option<Codec>,
+    budget: &Budget,
+    tail: &OnceLock<Tail>,
+) -> Result<Feed, InputError> {
+    // A compressed log has no plain part, or it is read as a stream, too.
+    let may_be_plain = codec.is_none_or(|codec| codec == Codec::Plain);
+    if may_be_plain && let Some(file) = part.plain_file() {
         let (file, len) = file.map_err(|error| InputError::from_io(part.file(), error))?;
         return Ok(Feed::File(file, len));
     }
     let stream = part.open()?;
     tail.get_or_init(|| stream.tail());
-    Ok(Feed::Stream(Box::new(Metered::new(stream, budget.clone(), None))))
+    let expected = stream.plain_len();
+    Ok(Feed::Stream(Box::new(Metered::new(stream, budget.clone(), expected))))
 }

@@ -14,6 +14,7 @@ use crate::input::inventory::{Inventory, Skipped, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
 use crate::input::kind::{Reason, SourceKind};
 use crate::input::part::Part;
+use crate::input::window::ByteWindow;
 use crate::limits::{Limits, REACHED};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
@@ -327,10 +328,9 @@ fn attach_conf<T>(
 fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     use std::io::Read;
     let stream = part.open().map_err(|error| error.to_string())?;
-    let room = stream.plain_len().map_or(0, |len| len.min(MAX_CONF_LEN));
-    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
     // What comes before a read error is parsed; the parser says that the end is missing.
-    let failure = stream.take(MAX_CONF_LEN).read_to_end(&mut bytes).err();
+    let window = ByteWindow::expecting(stream.plain_len(), stream.take(MAX_CONF_LEN));
+    let (bytes, failure) = window.into_rest();
     if let Some(error) = failure.as_ref().filter(|_| bytes.is_empty()) {
         return Err(error.to_string());
     }

@@ -80,6 +80,21 @@ impl<R: Read> ByteWindow<R> {
         }
     }
 
+    /// All unread bytes to the end of the stream or the error that ends it.
+    pub fn into_rest(mut self) -> (Vec<u8>, Option<io::Error>) {
+        let failure = loop {
+            match self.extend() {
+                Ok(true) => {}
+                Ok(false) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        let Self { mut buffer, start, end, .. } = self;
+        buffer.truncate(end);
+        buffer.drain(..start);
+        (buffer, failure)
+    }
+
     /// Moves the unread bytes to the front, and grows the buffer only when they fill more than half of it.
     fn make_room(&mut self) {
         if self.start == self.end {

@@ -180,6 +180,21 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
+    /// Takes a key and its text as writers put them, without blanks, and the key without escapes: `"key":"text"`. Leaves
+    /// the cursor where it was at anything else.
+    #[inline]
+    fn plain_pair(&mut self) -> Scan<(RawStr<'a>, RawStr<'a>)> {
+        let mut cursor = *self;
+        cursor.literal(b"\"")?;
+        let at = memchr2(b'"', b'\\', cursor.rest).ok_or(Unexpected)?;
+        let (bytes, rest) = cursor.rest.split_at_checked(at).ok_or(Unexpected)?;
+        cursor.rest = rest;
+        cursor.literal(b"\":\"")?;
+        let text = cursor.string_tail()?;
+        *self = cursor;
+        Ok((RawStr { bytes, escaped: false }, text))
+    }
+
     /// Takes a string; anything else is passed over and `None`.
     #[inline]
     pub(super) fn string_or_skip(&mut self) -> Scan<Option<RawStr<'a>>> {
@@ -228,28 +243,32 @@ impl<'a> Cursor<'a> {
     fn skip_nested(&mut self) -> Scan<()> {
         let mut open: Vec<u8> = Vec::new();
         loop {
-            match self.peek().ok_or(Unexpected)? {
-                b'"' => drop(self.string()?),
-                bracket @ (b'{' | b'[') => {
+            let (byte, rest) = self.rest.split_first().ok_or(Unexpected)?;
+            self.rest = rest;
+            match byte {
+                b'"' => drop(self.string_tail()?),
+                b'{' | b'[' => {
                     if open.len() == MAX_DEPTH {
                         return Err(Unexpected);
                     }
-                    open.push(bracket);
-                    self.advance();
+                    open.push(*byte);
                 }
-                bracket @ (b'}' | b']') => {
+                b'}' | b']' => {
                     // '}' and ']' are each two above their opening bracket.
-                    if open.pop() != Some(bracket - 2) {
+                    if open.pop() != Some(byte - 2) {
                         return Err(Unexpected);
                     }
-                    self.advance();
                     if open.is_empty() {
                         return Ok(());
                     }
                 }
-                _ => self.advance(),
+                _ => {}
             }
         }
+    }
+
+    fn advance(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
     }
 
     fn skip_scalar(&mut self) -> Scan<()> {
@@ -258,10 +277,6 @@ impl<'a> Cursor<'a> {
             self.rest = rest;
         }
         if self.rest.len() < before { Ok(()) } else { Err(Unexpected) }
-    }
-
-    fn advance(&mut self) {
-        self.rest = self.rest.get(1..).unwrap_or_default();
     }
 }
 
@@ -309,6 +324,7 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::{Map, Value};
 
     #[test]
     fn deep_nesting_is_refused_without_recursion() {
@@ -323,6 +339,21 @@ mod tests {
             let json = serde_json::to_string(&text).unwrap();
             let read = Cursor::new(json.as_bytes()).string().unwrap();
             prop_assert_eq!(read.text(), text);
+        }
+
+        #[test]
+        fn pairs_are_the_members_that_are_text(
+            members in prop::collection::vec((".{0,60}", prop_oneof![".{0,60}".prop_map(Value::from), any::<i32>().prop_map(Value::from)]), 0..9),
+            pretty in any::<bool>(),
+        ) {
+            let object: Map<String, Value> = members.into_iter().collect();
+            let text = if pretty { serde_json::to_string_pretty(&object) } else { serde_json::to_string(&object) }.unwrap();
+            let mut read = Vec::new();
+            let mut cursor = Cursor::new(text.as_bytes());
+            cursor.each_pair(|key, value| read.push((key.text().into_owned(), value.text().into_owned()))).unwrap();
+            prop_assert!(cursor.at_end());
+            let texts = object.into_iter().filter_map(|(key, value)| Some((key, value.as_str()?.to_owned())));
+            prop_assert_eq!(read, texts.collect::<Vec<_>>());
         }
 
         #[test]

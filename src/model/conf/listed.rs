@@ -128,7 +128,8 @@ impl Found {
         order.sort_unstable();
         let place = |number: u64| usize::try_from(number & u64::from(u32::MAX)).ok();
         let entry = |number| found.get(place(number)?).copied();
-        let mut entries: Vec<Entry> = order.into_iter().filter_map(entry).collect();
+        let mut entries = Vec::with_capacity(order.len());
+        entries.extend(order.into_iter().filter_map(entry));
         for alike in entries.chunk_by_mut(|one, other| one.hash == other.hash) {
             alike.sort_by(|one, other| one.name.of_text(&text).cmp(other.name.of_text(&text)));
         }

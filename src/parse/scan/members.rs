@@ -90,6 +90,32 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Reads all members of an object whose values are text; others are passed over, and so is anything but an object.
+    pub(in crate::parse) fn each_pair<F>(&mut self, mut pair: F) -> Scan<()>
+    where
+        F: FnMut(RawStr<'a>, RawStr<'a>),
+    {
+        if !self.take(b'{') {
+            return self.skip_value();
+        }
+        if self.take(b'}') {
+            return Ok(());
+        }
+        loop {
+            if let Ok((key, text)) = self.plain_pair() {
+                pair(key, text);
+            } else {
+                let key = self.key()?;
+                if let Some(text) = self.string_or_skip()? {
+                    pair(key, text);
+                }
+            }
+            if !self.take(b',') {
+                return self.expect(b'}');
+            }
+        }
+    }
+
     /// Reads the elements of an array; anything else is passed over.
     pub(in crate::parse) fn elements<F>(&mut self, mut element: F) -> Scan<()>
     where

@@ -83,30 +83,29 @@ impl Block {
         let mut rest = bytes;
         while !rest.is_empty() {
             let at = (bytes.len() - rest.len()) as u64;
-            let end = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
-            let (line, behind) = rest.split_at_checked(end).unwrap_or((rest, &[]));
-            rest = behind;
-            let text = line.strip_suffix(b"\n").unwrap_or(line);
-            if text.len() > terms.max_line_len || !self.known_line(line, at) {
-                self.line(text, at, text.len() < line.len(), terms);
-            }
+            let longest = rest.get(..terms.max_line_len.saturating_add(1)).unwrap_or(rest);
+            // Lines of tasks tell their own end, so that it need not be searched for.
+            let len = self.known_line(longest, at).unwrap_or_else(|| {
+                let end = memchr(b'\n', rest);
+                let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+                self.line(text, at, end.is_some(), terms);
+                text.len() + usize::from(end.is_some())
+            });
+            rest = rest.get(len..).unwrap_or_default();
             self.lines += 1;
         }
     }
 
-    /// Reads a line, with its line feed, if it is a task's of a known shape.
+    /// Reads the next line if it is a task's of a known shape; gives its length with its line feed.
     #[inline]
-    fn known_line(&mut self, line: &[u8], at: u64) -> bool {
+    fn known_line(&mut self, rest: &[u8], at: u64) -> Option<usize> {
         let Self { known_starts, known_ends, strings, starts, ends, .. } = self;
-        let what = if known_ends.read(line, strings, ends) {
-            What::End
-        } else if known_starts.read(line, strings, starts) {
-            What::Start
-        } else {
-            return false;
+        let (what, len) = match known_ends.read(rest, strings, ends) {
+            Some(len) => (What::End, len),
+            None => (What::Start, known_starts.read(rest, strings, starts)?),
         };
         self.items.push(Item { line: self.lines, at, what });
-        true
+        Some(len)
     }
 
     fn line(&mut self, line: &[u8], at: u64, terminated: bool, terms: Terms) {

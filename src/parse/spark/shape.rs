@@ -5,7 +5,7 @@
 //! compared with the next line, values that have never changed included, and only the others are read. Where anything
 //! differs, the line is read by the parser of any event, and its shape is learnt if that gives the same event.
 
-use memchr::memchr;
+use memchr::memchr2;
 
 use super::strings::Strings;
 use super::task::{NANOS, TaskInfo, locality};
@@ -88,30 +88,30 @@ impl<E> Default for Shapes<E> {
 }
 
 impl<E: Shaped> Shapes<E> {
-    /// Reads a line, with its line feed, if it has a known shape; tells whether it had.
+    /// Reads the line that `rest` begins with if it has a known shape; gives its length with its line feed.
     #[inline]
-    pub(super) fn read(&mut self, line: &[u8], strings: &mut Strings, events: &mut Vec<E>) -> bool {
+    pub(super) fn read(&mut self, rest: &[u8], strings: &mut Strings, events: &mut Vec<E>) -> Option<usize> {
         let mut place = 0;
         while let Some(shape) = self.known.get_mut(place) {
-            if !shape.starts(line) {
+            if !shape.starts(rest) {
                 place += 1;
                 continue;
             }
             events.push(shape.model.clone());
-            let Some(event) = events.last_mut() else { return false };
-            let mut read = shape.read(line, strings, event);
-            if read.is_err() && shape.relax(line) {
+            let event = events.last_mut()?;
+            let mut read = shape.read(rest, strings, event);
+            if read.is_err() && shape.relax(rest) {
                 event.clone_from(&shape.model);
-                read = shape.read(line, strings, event);
+                read = shape.read(rest, strings, event);
             }
-            if read.is_ok() {
+            if let Ok(len) = read {
                 shape.credit = CREDIT.min(shape.credit + 1);
                 self.known.swap(0, place);
                 self.recognised += 1;
                 if self.recognised.is_multiple_of(LINES_PER_LESSON) {
                     self.lessons = FIRST_LESSONS.min(self.lessons + 1);
                 }
-                return true;
+                return Some(len);
             }
             events.pop();
             shape.credit -= 1;
@@ -121,7 +121,7 @@ impl<E: Shaped> Shapes<E> {
                 place += 1;
             }
         }
-        false
+        None
     }
 
     #[cfg(test)]
@@ -235,9 +235,11 @@ impl<E: Shaped> Shape<E> {
         bytes.starts_with(first.of(&self.line).get(..32).unwrap_or_default())
     }
 
+    /// Reads a line of this shape; gives its length with its line feed. No line feed fits in front of that: literals have
+    /// none, and no value is taken that has one.
     #[inline]
-    fn read(&self, line: &[u8], strings: &mut Strings, event: &mut E) -> Scan<()> {
-        let mut cursor = Cursor::new(line);
+    fn read(&self, rest: &[u8], strings: &mut Strings, event: &mut E) -> Scan<usize> {
+        let mut cursor = Cursor::new(rest);
         for step in &self.steps {
             cursor.literal(step.literal.of(&self.line))?;
             match step.slot {
@@ -248,10 +250,11 @@ impl<E: Shaped> Shape<E> {
                 slot => take(slot, &mut cursor, strings, event)?,
             }
         }
-        if cursor.rest() == self.tail.of(&self.line) { Ok(()) } else { Err(Unexpected) }
+        cursor.literal(self.tail.of(&self.line))?;
+        Ok(rest.len() - cursor.rest().len())
     }
 
-    /// As [`Shape::read`], with every value read on its own.
+    /// As [`Shape::read`] of a line without another behind it, with every value read on its own.
     fn read_each(&self, line: &[u8], strings: &mut Strings, event: &mut E) -> Scan<()> {
         let mut cursor = Cursor::new(line);
         let mut start = 0;
@@ -329,10 +332,10 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
         }
         Slot::Word => {
             cursor.literal(b"\"")?;
-            event.info().locality = locality(cursor.name_tail()?);
+            event.info().locality = locality(within_line(cursor.name_tail()?)?);
         }
         Slot::Unwanted => match cursor.literal(b"\"") {
-            Ok(()) => drop(cursor.name_tail()?),
+            Ok(()) => drop(within_line(cursor.name_tail()?)?),
             Err(Unexpected) => drop(cursor.digits()?),
         },
         Slot::Accumulables => {
@@ -344,14 +347,23 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
     Ok(())
 }
 
-/// Where the array ends that starts `bytes`. Nearly always its end is the first bracket.
+/// A value, unless it ends in another line than it begins.
+fn within_line(value: &[u8]) -> Scan<&[u8]> {
+    if value.contains(&b'\n') { Err(Unexpected) } else { Ok(value) }
+}
+
+/// Where the array ends that starts `bytes`, within the line. Nearly always its end is the first bracket.
 #[inline]
 fn end_of_accumulables(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
-        let at = from + memchr(b']', bytes.get(from..)?)?;
-        if bytes.get(at..)?.starts_with(AFTER_ACCUMULABLES) {
+        let at = from + memchr2(b']', b'\n', bytes.get(from..)?)?;
+        let behind = bytes.get(at..)?;
+        if behind.starts_with(AFTER_ACCUMULABLES) {
             return Some(at + 1);
+        }
+        if behind.starts_with(b"\n") {
+            return None;
         }
         from = at + 1;
     }

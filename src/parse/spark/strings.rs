@@ -50,10 +50,16 @@ impl Strings {
         Ok(self.known.get(raw.bytes).copied().or_else(|| self.add(raw.bytes, &raw.text())))
     }
 
-    /// A string as it is written, without escapes.
+    /// A string as it is written, without escapes, on one line.
     #[inline]
     pub(super) fn plain(&mut self, written: &[u8]) -> Option<Local> {
-        self.known.get(written).copied().or_else(|| self.add(written, &String::from_utf8_lossy(written)))
+        if let Some(&known) = self.known.get(written) {
+            return Some(known);
+        }
+        if written.contains(&b'\n') {
+            return None;
+        }
+        self.add(written, &String::from_utf8_lossy(written))
     }
 
     pub(super) fn get(&self, local: Local) -> &str {

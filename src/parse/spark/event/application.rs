@@ -3,7 +3,7 @@
 use super::{ApplicationStart, Event, MAX_NAME_LEN, field};
 use crate::model::spark::ResourceProfile;
 use crate::parse::reading::{MAX_TEXT_LEN, cut};
-use crate::parse::scan::{Cursor, RawStr, Scan};
+use crate::parse::scan::{Cursor, Scan};
 use crate::units::Bytes;
 
 pub(super) fn log_start(cursor: &mut Cursor<'_>) -> Scan<Event> {
@@ -62,7 +62,8 @@ pub(super) fn environment(cursor: &mut Cursor<'_>) -> Scan<Event> {
     let keys: [&[u8]; 2] = [b"\"Spark Properties\":", b"\"Hadoop Properties\":"];
     cursor.members_after_first(&keys, |key, cursor| {
         let prefix = if key == 0 { "" } else { "yarn.scheduler." };
-        pairs(cursor, |name, value| {
+        // Before Spark 1.0 it was an array of pairs.
+        cursor.each_pair(|name, value| {
             // There are a thousand of Hadoop's properties.
             if name.escaped || name.bytes.starts_with(prefix.as_bytes()) {
                 let name = name.text();
@@ -73,16 +74,6 @@ pub(super) fn environment(cursor: &mut Cursor<'_>) -> Scan<Event> {
         })
     })?;
     Ok(Event::Environment(properties))
-}
-
-/// The members of an object whose values are text; before Spark 1.0 it was an array of pairs.
-fn pairs<'a>(cursor: &mut Cursor<'a>, mut pair: impl FnMut(RawStr<'a>, RawStr<'a>)) -> Scan<()> {
-    cursor.each_member(|key, cursor| {
-        if let Some(value) = cursor.string_or_skip()? {
-            pair(key, value);
-        }
-        Ok(())
-    })
 }
 
 pub(super) fn resource_profile(cursor: &mut Cursor<'_>) -> Scan<Event> {

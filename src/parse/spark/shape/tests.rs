@@ -269,3 +269,12 @@ fn a_line_that_breaks_off_does_not_swallow_the_next() {
     let lines = [line.clone(), format!("{}\n", &line[..cut]), line.clone(), line];
     assert_eq!(recognised(&lines), 2);
 }
+
+#[test]
+fn a_line_feed_at_any_place_ends_the_line() {
+    let line = numbered(11).end();
+    for at in 0..line.len() - 1 {
+        let lines = [line.clone(), format!("{}\n{}", &line[..at], &line[at..]), line.clone()];
+        assert!(recognised(&lines) <= 2, "{at}");
+    }
+}

@@ -143,14 +143,14 @@ fn spark_part<'a>(
     spark::Part { name: part.name(), open: Box::new(open) }
 }
 
-/// The bytes of a part of a log that starts in `codec`; `tail` is what follows its compressed ones.
+/// The bytes of a part of a log, some of whose parts are in `codec` if any is compressed; `tail` is what follows its compressed ones.
 fn feed(
     part: &Part,
     codec: Option<Codec>,
     budget: &Budget,
     tail: &OnceLock<Tail>,
 ) -> Result<Feed, InputError> {
-    // A compressed log has no plain part, or it is read as a stream, too.
+    // In such a log a plain part, if there is one, is read as a stream, too.
     let may_be_plain = codec.is_none_or(|codec| codec == Codec::Plain);
     if may_be_plain && let Some(file) = part.plain_file() {
         let (file, len) = file.map_err(|error| InputError::from_io(part.file(), error))?;

@@ -161,7 +161,7 @@ impl<'a> Cursor<'a> {
             }
             at += 8;
         }
-        // Only within the last eight bytes of a line there is more to look for.
+        // Only within the last eight bytes there is more to look for.
         let behind = text.get(at..MAX_NAME_LEN.min(text.len())).unwrap_or_default();
         at += behind.iter().position(|byte| matches!(byte, b'"' | b'\\')).ok_or(Unexpected)?;
         let (name, rest) = text.split_at_checked(at).ok_or(Unexpected)?;

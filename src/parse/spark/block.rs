@@ -2,7 +2,7 @@
 
 use super::event::{self, Event};
 use super::plan::Plans;
-use super::shape::Shapes;
+use super::shape::{LONGEST, Shapes};
 use super::strings::Strings;
 use super::task::{self, TaskEnd, TaskStart};
 use crate::parse::scan::{Cursor, Scan, Unexpected};
@@ -83,9 +83,9 @@ impl Block {
         let mut rest = bytes;
         while !rest.is_empty() {
             let at = (bytes.len() - rest.len()) as u64;
-            let longest = rest.get(..terms.max_line_len.saturating_add(1)).unwrap_or(rest);
+            let near = rest.get(..terms.max_line_len.saturating_add(1).min(LONGEST)).unwrap_or(rest);
             // Lines of tasks tell their own end, so that it need not be searched for.
-            let len = self.known_line(longest, at).unwrap_or_else(|| {
+            let len = self.known_line(near, at).unwrap_or_else(|| {
                 let end = memchr(b'\n', rest);
                 let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
                 self.line(text, at, end.is_some(), terms);
@@ -98,11 +98,11 @@ impl Block {
 
     /// Reads the next line if it is a task's of a known shape; gives its length with its line feed.
     #[inline]
-    fn known_line(&mut self, rest: &[u8], at: u64) -> Option<usize> {
+    fn known_line(&mut self, near: &[u8], at: u64) -> Option<usize> {
         let Self { known_starts, known_ends, strings, starts, ends, .. } = self;
-        let (what, len) = match known_ends.read(rest, strings, ends) {
+        let (what, len) = match known_ends.read(near, strings, ends) {
             Some(len) => (What::End, len),
-            None => (What::Start, known_starts.read(rest, strings, starts)?),
+            None => (What::Start, known_starts.read(near, strings, starts)?),
         };
         self.items.push(Item { line: self.lines, at, what });
         Some(len)

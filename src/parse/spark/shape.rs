@@ -20,6 +20,9 @@ const MAX_LEN: usize = 64 << 10;
 /// Objects nested deeper have no shape.
 const MAX_NESTING: usize = 8;
 
+/// Longer lines are not taken for one of a shape: what nobody wants in them would be searched for its end once for each.
+pub(super) const LONGEST: usize = 1 << 20;
+
 /// How many lines may be learnt before any was recognised, and for how many that were another one may.
 const FIRST_LESSONS: u32 = 16;
 const LINES_PER_LESSON: usize = 64;
@@ -320,7 +323,7 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
         }
         Slot::Name(place) => {
             cursor.literal(b"\"")?;
-            let name = strings.plain(cursor.name_tail()?).ok_or(Unexpected)?;
+            let name = strings.plain(text_on_line(cursor)?).ok_or(Unexpected)?;
             event.info().set_name(place, name);
         }
         Slot::Flag(place) => {
@@ -332,10 +335,10 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
         }
         Slot::Word => {
             cursor.literal(b"\"")?;
-            event.info().locality = locality(within_line(cursor.name_tail()?)?);
+            event.info().locality = locality(text_on_line(cursor)?);
         }
         Slot::Unwanted => match cursor.literal(b"\"") {
-            Ok(()) => drop(within_line(cursor.name_tail()?)?),
+            Ok(()) => drop(text_on_line(cursor)?),
             Err(Unexpected) => drop(cursor.digits()?),
         },
         Slot::Accumulables => {
@@ -347,9 +350,10 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
     Ok(())
 }
 
-/// A value, unless it ends in another line than it begins.
-fn within_line(value: &[u8]) -> Scan<&[u8]> {
-    if value.contains(&b'\n') { Err(Unexpected) } else { Ok(value) }
+/// The rest of a short text without escapes, unless it ends in another line than it begins.
+fn text_on_line<'a>(cursor: &mut Cursor<'a>) -> Scan<&'a [u8]> {
+    let text = cursor.name_tail()?;
+    if text.contains(&b'\n') { Err(Unexpected) } else { Ok(text) }
 }
 
 /// Where the array ends that starts `bytes`, within the line. Nearly always its end is the first bracket.

@@ -50,16 +50,10 @@ impl Strings {
         Ok(self.known.get(raw.bytes).copied().or_else(|| self.add(raw.bytes, &raw.text())))
     }
 
-    /// A string as it is written, without escapes, on one line.
+    /// A string as it is written, without escapes.
     #[inline]
     pub(super) fn plain(&mut self, written: &[u8]) -> Option<Local> {
-        if let Some(&known) = self.known.get(written) {
-            return Some(known);
-        }
-        if written.contains(&b'\n') {
-            return None;
-        }
-        self.add(written, &String::from_utf8_lossy(written))
+        self.known.get(written).copied().or_else(|| self.add(written, &String::from_utf8_lossy(written)))
     }
 
     pub(super) fn get(&self, local: Local) -> &str {

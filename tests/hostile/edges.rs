@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::make::{Zip, jhist, lines, spark_end, spark_start, stage, tar};
+use crate::make::{Zip, gzip, jhist, lines, snappy, spark_end, spark_start, stage, tar, zstd};
 use crate::run::{analyze, codes, elephant, run};
 
 /// What is told of a report, but for what the made-up logs lack.
@@ -295,5 +295,42 @@ fn logs_of_one_name_in_an_archive_stand_in_its_order() {
         let (report, _) = analyze(&path, &options);
         let shown = report["applications"].as_array().unwrap();
         assert_eq!(shown, &expected["applications"].as_array().unwrap()[..shown.len()], "{options:?}");
+    }
+}
+
+#[test]
+fn a_packed_log_is_what_it_holds_and_not_what_it_is_called() {
+    let log = spark_start() + &stage(0, 0) + &spark_end();
+    let conf = "<configuration><property><name>a</name><value>1</value></property></configuration>";
+    let contents = [
+        zstd(log.as_bytes()),
+        snappy(log.as_bytes()),
+        zstd(&gzip(log.as_bytes())),
+        zstd(&log.as_bytes()[..log.len() - 9]),
+        log.clone().into_bytes(),
+        zstd(jhist(2).as_bytes()),
+        zstd(conf.as_bytes()),
+        zstd(&tar("app-1", log.as_bytes(), log.len() as u64)),
+        zstd(&Zip::new().member("app-1", log.as_bytes()).finish()),
+        zstd(b"nothing of the kind\n"),
+        zstd(b"\0\x01\x02"),
+        zstd(b""),
+        zstd(log.as_bytes())[..20].to_vec(),
+        Vec::new(),
+    ];
+    for (number, content) in contents.iter().enumerate() {
+        let told = |name: &str, names_file: bool| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            fs::write(&path, content).unwrap();
+            let (report, ran) = analyze(if names_file { &path } else { folder.path() }, &[]);
+            let at = folder.path().display().to_string();
+            let told = serde_json::to_string_pretty(&report).unwrap() + &ran.stderr;
+            (ran.code, told.replace(&at, "").replace(name, "NAME"))
+        };
+        for names_file in [true, false] {
+            let expected = told("some.packed", names_file);
+            assert_eq!(told("application_1700000000000_0001.zstd", names_file), expected, "{number}");
+        }
     }
 }

@@ -10,7 +10,7 @@ mod named;
 use std::collections::BTreeMap;
 
 pub use keys::ConfKey;
-pub use listed::Listed;
+use listed::Listed;
 pub(crate) use listed::{Found, Listing};
 
 use crate::units::{Bytes, Millis};

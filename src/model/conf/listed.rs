@@ -14,7 +14,7 @@ const USUAL_LEN: usize = 170;
 
 /// Properties of a text that grows by the values that are not written as they are meant.
 #[derive(Debug, Clone, Default)]
-pub struct Listed {
+pub(crate) struct Listed {
     text: String,
     /// In the order of hashes, then of names.
     entries: Vec<Entry>,
@@ -122,7 +122,7 @@ impl Found {
     pub(crate) fn in_text(self, mut text: String) -> Listed {
         let Self { entries: found, meant } = self;
         text.push_str(&meant);
-        // By hash and place as one number first, which takes a fifth of the time; names with the same hash are rare.
+        // By hash and place as one number first, which is sorted without branches; names with the same hash are rare.
         let number = |(place, entry): (u64, &Entry)| u64::from(entry.hash) << 32 | place;
         let mut order: Vec<u64> = (0..).zip(&found).map(number).collect();
         order.sort_unstable();

@@ -2,7 +2,7 @@
 
 use super::event::{self, Event};
 use super::plan::Plans;
-use super::shape::{LONGEST, Shapes};
+use super::shape::{MAX_KNOWN_LEN, Shapes};
 use super::strings::Strings;
 use super::task::{self, TaskEnd, TaskStart};
 use crate::parse::scan::{Cursor, Scan, Unexpected};
@@ -83,7 +83,7 @@ impl Block {
         let mut rest = bytes;
         while !rest.is_empty() {
             let at = (bytes.len() - rest.len()) as u64;
-            let near = rest.get(..terms.max_line_len.saturating_add(1).min(LONGEST)).unwrap_or(rest);
+            let near = rest.get(..terms.max_line_len.saturating_add(1).min(MAX_KNOWN_LEN)).unwrap_or(rest);
             // Lines of tasks tell their own end, so that it need not be searched for.
             let len = self.known_line(near, at).unwrap_or_else(|| {
                 let end = memchr(b'\n', rest);

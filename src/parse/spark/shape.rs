@@ -21,7 +21,7 @@ const MAX_LEN: usize = 64 << 10;
 const MAX_NESTING: usize = 8;
 
 /// Longer lines are not taken for one of a shape: what nobody wants in them would be searched for its end once for each.
-pub(super) const LONGEST: usize = 1 << 20;
+pub(super) const MAX_KNOWN_LEN: usize = 1 << 20;
 
 /// How many lines may be learnt before any was recognised, and for how many that were another one may.
 const FIRST_LESSONS: u32 = 16;

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::spread::Tolerance;
 use super::update::update;
 use super::*;
@@ -25,7 +27,7 @@ fn whole(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         engine: Engine::MapReduce,
         name: Some("nightly".to_owned()),
         findings: findings.iter().map(finding).collect(),
-        evaluated: vec![GC.into()],
+        evaluated: Arc::new([GC.into()]),
         ..ApplicationReport::blank(id)
     }
 }
@@ -37,7 +39,7 @@ fn part(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         complete: false,
         incomplete: Some("the history ends early".to_owned()),
         judged,
-        evaluated: if judged { vec![GC.into()] } else { Vec::new() },
+        evaluated: if judged { Arc::new([GC.into()]) } else { Arc::default() },
         not_evaluated: if judged { Vec::new() } else { vec![missing] },
         ..whole(id, findings)
     }

@@ -2,11 +2,13 @@
 //! with what nobody wants to see.
 
 use std::cmp::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::totals::{Sums, Totals};
 use super::visit::Turn;
 use super::{ApplicationReport, rank};
+use crate::finding::Name;
 
 /// What rules say about an application.
 pub(super) struct Judged {
@@ -28,6 +30,8 @@ struct State {
     applications: Vec<(ApplicationReport, Turn)>,
     /// Whether the first `most` are in order, and all others were as bad as the last of them when they came.
     has_worst: bool,
+    /// What [`ApplicationReport::evaluated`] holds, each but once.
+    evaluated: BTreeSet<Arc<[Name]>>,
     sums: Sums,
     findings: [u64; 5],
     suppressed: Vec<u64>,
@@ -78,10 +82,14 @@ impl Kept {
 }
 
 impl State {
-    fn keep(&mut self, next: (ApplicationReport, Turn), most: usize) {
+    fn keep(&mut self, mut next: (ApplicationReport, Turn), most: usize) {
         let last = most.checked_sub(1).and_then(|last| self.applications.get(last));
         if self.has_worst && last.is_none_or(|last| order(last, &next).is_lt()) {
             return;
+        }
+        match self.evaluated.get(&next.0.evaluated) {
+            Some(known) => next.0.evaluated = Arc::clone(known),
+            None => drop(self.evaluated.insert(Arc::clone(&next.0.evaluated))),
         }
         self.applications.push(next);
         if self.applications.len() >= most.saturating_mul(2) {
@@ -90,9 +98,10 @@ impl State {
         }
     }
 
-    /// Puts the worst in order and forgets the others.
+    /// Puts the worst in order and forgets the others. No two have the same turn, so that a stable order, for which they
+    /// would be copied, gives the same.
     fn drop_best(&mut self, most: usize) {
-        self.applications.sort_by(order);
+        self.applications.sort_unstable_by(order);
         self.applications.truncate(most);
     }
 }

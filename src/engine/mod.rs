@@ -14,6 +14,7 @@ mod work;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::NaiveDate;
@@ -175,8 +176,8 @@ pub struct ApplicationReport {
     pub findings: Vec<Finding>,
     /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
     pub suppressed: Vec<Suppressed>,
-    /// Rules that were evaluated, whatever they found, by id.
-    pub evaluated: Vec<Name>,
+    /// Rules that were evaluated, whatever they found, by id. For most applications they are the same.
+    pub evaluated: Arc<[Name]>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
     /// The names of the stages that findings are about, by id.
@@ -184,7 +185,7 @@ pub struct ApplicationReport {
     /// Its phases, where [`Options::details`] asks for them.
     pub phases: Option<Vec<Phase>>,
     /// Its configuration, where [`Options::details`] asks for it and the history has one.
-    pub configuration: Option<Conf>,
+    pub configuration: Option<Box<Conf>>,
     /// Its charts, where [`Options::charts`] asks for them.
     pub charts: Option<Box<Charts>>,
 }
@@ -217,7 +218,7 @@ impl ApplicationReport {
             counts: [0; 5],
             findings: Vec::new(),
             suppressed: Vec::new(),
-            evaluated: Vec::new(),
+            evaluated: Arc::default(),
             not_evaluated: Vec::new(),
             stage_names: Vec::new(),
             phases: None,
@@ -247,13 +248,13 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
         log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
         // Whether a later attempt of a job's master tells more is known when all is read.
         if may_be_superseded(sources) {
-            return Some(Box::new(judged));
+            return Some(judged);
         }
         kept.take(judged);
         None
     });
-    for judged in visited.applications.into_iter().filter_map(|visit| visit.value) {
-        kept.take(*judged);
+    for visit in visited.applications {
+        kept.take(visit.value);
     }
     let Keepsake { mut applications, totals, findings, suppressed } = kept.finish();
     charted.hand_out(&mut applications);
@@ -348,13 +349,13 @@ fn evaluate(
         not_evaluated: evaluation.not_evaluated,
         stage_names,
         phases: options.details.then(|| Phase::all(app)),
-        configuration: (options.details && !app.conf.is_empty()).then(|| app.conf.clone()),
+        configuration: (options.details && !app.conf.is_empty()).then(|| Box::new(app.conf.clone())),
         charts: None,
     };
     (report, suppressed_by)
 }
 
-fn evaluated(evaluation: &Evaluation) -> Vec<Name> {
+fn evaluated(evaluation: &Evaluation) -> Arc<[Name]> {
     let suppressed = evaluation.suppressed.iter().map(|(_, suppressed)| &suppressed.finding);
     let findings = evaluation.findings.iter().chain(suppressed);
     findings.map(|finding| &finding.rule).collect::<BTreeSet<_>>().into_iter().cloned().collect()

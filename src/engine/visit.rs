@@ -118,7 +118,7 @@ pub fn visit_with<T: Send>(
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
     visit_in_turn(paths, Extent { wanted: Wanted::All, limits }, progress, |app, sources, _| {
-        look(app, sources)
+        Some(look(app, sources))
     })
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn visit_for_rules<T: Send>(
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
     let extent = Extent { wanted: Wanted::ForRules, limits };
-    visit_in_turn(paths, extent, progress, |app, sources, _| look(app, sources))
+    visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 
 /// Where an application stands among all, whatever the threads: the place of its source, and its place there.
@@ -145,12 +145,15 @@ impl Turn {
     }
 }
 
-/// As [`visit_with`], reading as much as `extent` says, and telling `look` each application's turn.
+/// As [`visit_with`], reading as much as `extent` says, and telling `look` each application's turn. An application of
+/// which `look` makes nothing is counted, and leaves nothing in memory; one that [may be left out] later needs a value.
+///
+/// [may be left out]: may_be_superseded
 pub(super) fn visit_in_turn<T: Send>(
     paths: &[PathBuf],
     extent: Extent<'_>,
     progress: &Progress,
-    look: impl Fn(&Application, &[String], Turn) -> T + Sync,
+    look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
     let started = Instant::now();
     let mut inventory = discover::discover_within(paths, extent.limits);
@@ -166,7 +169,7 @@ pub(super) fn visit_in_turn<T: Send>(
         outcome
     };
     // Large event logs are read by all threads, one log at a time: side by side they would only take more memory.
-    let mut outcomes: Vec<Option<SourceOutcome<T>>> = inventory
+    let mut outcomes: Vec<Option<SourceOutcome<'_, T>>> = inventory
         .histories
         .iter()
         .zip(&stored)
@@ -209,28 +212,35 @@ fn is_large_event_log(source: &Source, stored: u64) -> bool {
 }
 
 /// What became of one history.
-struct SourceOutcome<T> {
+struct SourceOutcome<'a, T> {
+    /// Those of which something was made.
     applications: Vec<Visit<T>>,
+    /// How many there are besides.
+    passed: usize,
     problems: Vec<SourceProblem>,
     /// Files beyond those of the source that were used.
-    confs: Vec<PathBuf>,
-    failed: bool,
+    confs: Vec<&'a Path>,
 }
 
-fn look_into<T>(
+impl<T> SourceOutcome<'_, T> {
+    fn all(&self) -> usize {
+        self.applications.len() + self.passed
+    }
+}
+
+fn look_into<'a, T>(
     source: &Source,
-    inventory: &Inventory,
+    inventory: &'a Inventory,
     extent: Extent<'_>,
-    look: impl Fn(&Application, &[String], usize) -> T,
-) -> SourceOutcome<T> {
+    look: impl Fn(&Application, &[String], usize) -> Option<T>,
+) -> SourceOutcome<'a, T> {
     let name = source.path.to_string();
     let mut outcome =
-        SourceOutcome { applications: Vec::new(), problems: Vec::new(), confs: Vec::new(), failed: false };
+        SourceOutcome { applications: Vec::new(), passed: 0, problems: Vec::new(), confs: Vec::new() };
     let started = Instant::now();
     let parsed = match read::read(source, extent) {
         Ok(parsed) => parsed,
         Err(error) => {
-            outcome.failed = true;
             outcome.problems.push(error_problem(name, "unreadable", error.to_string()));
             return outcome;
         }
@@ -274,12 +284,16 @@ fn look_into<T>(
             }
             complete_from_conf(&mut app);
         }
-        let value = look(&app, &sources, outcome.applications.len());
+        let Some(value) = look(&app, &sources, outcome.all()) else {
+            outcome.passed += 1;
+            continue;
+        };
         let attempt = app.spark.as_ref().and_then(|spark| spark.attempt.clone());
         let (submitted_at, complete) = (app.submitted_at, app.complete);
         outcome.applications.push(Visit { id: app.id, attempt, submitted_at, complete, sources, value });
     }
-    outcome.failed = outcome.applications.is_empty();
+    // Nearly always it is one, and a vector makes room for four.
+    outcome.applications.shrink_to_fit();
     outcome
 }
 
@@ -304,12 +318,12 @@ fn id_from_name(source: &Source, engine: Engine) -> String {
 }
 
 /// Reads the configuration file of the job, if there is one.
-fn attach_conf<T>(
+fn attach_conf<'a, T>(
     app: &mut Application,
     source: &Source,
-    inventory: &Inventory,
+    inventory: &'a Inventory,
     sources: &mut Vec<String>,
-    outcome: &mut SourceOutcome<T>,
+    outcome: &mut SourceOutcome<'a, T>,
 ) {
     let Some(file) = inventory.conf_for(source.path.as_path(), &app.id) else { return };
     let shown = file.path.display().to_string();
@@ -319,7 +333,7 @@ fn attach_conf<T>(
             let keep = |problem| SourceProblem { source: shown.clone(), problem };
             outcome.problems.extend(problems.into_iter().map(keep));
             sources.push(shown);
-            outcome.confs.push(file.part.file().to_path_buf());
+            outcome.confs.push(file.part.file());
         }
         Err(message) => outcome.problems.push(error_problem(shown, "unreadable", message)),
     }
@@ -349,7 +363,10 @@ fn complete_from_conf(app: &mut Application) {
     app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::Queue));
 }
 
-fn assemble<T>(inventory: &Inventory, outcomes: impl Iterator<Item = SourceOutcome<T>>) -> Visited<T> {
+fn assemble<'a, T>(
+    inventory: &'a Inventory,
+    outcomes: impl Iterator<Item = SourceOutcome<'a, T>>,
+) -> Visited<T> {
     let mut visited = Visited {
         summary: Summary { files_found: inventory.found, ..Summary::default() },
         applications: Vec::new(),
@@ -358,18 +375,21 @@ fn assemble<T>(inventory: &Inventory, outcomes: impl Iterator<Item = SourceOutco
         named_input_failed: false,
     };
     // An archive with several logs is one file, and so is one of which a part could not be read.
-    let (mut analysed, mut failed) = (BTreeSet::new(), BTreeSet::new());
+    let (mut analysed, mut failed) = (BTreeSet::<&Path>::new(), BTreeSet::<&Path>::new());
+    let mut passed = 0;
     for failure in &inventory.failures {
         visited.named_input_failed |= failure.named_by_user;
-        failed.insert(failure.file.clone());
+        failed.insert(&failure.file);
         let source = failure.error.path().display().to_string();
         visited.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
     }
     visited.problems.extend(inventory.skipped.iter().filter_map(named_in_vain));
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
-        visited.named_input_failed |= outcome.failed && source.named_by_user;
-        let files = if outcome.failed { &mut failed } else { &mut analysed };
-        files.extend(source.files().map(Path::to_path_buf));
+        let tells_nothing = outcome.all() == 0;
+        visited.named_input_failed |= tells_nothing && source.named_by_user;
+        let files = if tells_nothing { &mut failed } else { &mut analysed };
+        files.extend(source.files());
+        passed += outcome.passed;
         visited.applications.extend(outcome.applications);
         visited.problems.extend(outcome.problems);
         analysed.extend(outcome.confs);
@@ -379,7 +399,7 @@ fn assemble<T>(inventory: &Inventory, outcomes: impl Iterator<Item = SourceOutco
     summary.files_failed = failed.difference(&analysed).count() as u64;
     summary.files_skipped = inventory.found.saturating_sub(summary.files_analysed + summary.files_failed);
     supersede(&mut visited);
-    visited.summary.applications = visited.applications.len() as u64;
+    visited.summary.applications = (visited.applications.len() + passed) as u64;
     visited
 }
 

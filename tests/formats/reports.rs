@@ -1,5 +1,7 @@
 //! Reports to write: of real histories, of hostile names, and of nothing.
 
+use std::sync::Arc;
+
 use elephant_rs::engine::{ApplicationReport, Options, Report, SourceProblem, Summary, Work, analyze};
 use elephant_rs::finding::{Finding, Measure, NotEvaluated, Subject, Suppressed, Threshold};
 use elephant_rs::metrics::Metrics;
@@ -115,11 +117,11 @@ pub fn hostile(name: &str) -> Report {
             finding(Severity::Severe, Subject::Driver),
         ],
         suppressed: vec![suppressed],
-        evaluated: vec![text().into()],
+        evaluated: Arc::new([text().into()]),
         not_evaluated: vec![NotEvaluated { rule: "other-rule".into(), reason: text() }],
         stage_names: Vec::new(),
         phases: Some(Vec::new()),
-        configuration: Some(conf),
+        configuration: Some(Box::new(conf)),
         charts: None,
     };
     let rule = |id: String| RuleInfo { id: id.into(), title: text().into(), page: text().into() };

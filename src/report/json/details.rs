@@ -21,7 +21,7 @@ pub(super) fn details(app: &ApplicationReport) -> Option<DetailsView<'_>> {
     let phases = app.phases.as_deref()?;
     Some(DetailsView {
         phases: Each(phases, phase),
-        configuration: app.configuration.as_ref().map(configuration),
+        configuration: app.configuration.as_deref().map(configuration),
     })
 }
 

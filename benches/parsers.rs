@@ -140,7 +140,7 @@ fn rules(criterion: &mut Criterion) {
         let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();
         group.throughput(Throughput::Elements(tasks));
         group.bench_function(rule.info.id.as_ref(), |bench| {
-            bench.iter(|| rule.verdict(black_box(app), &Shared::of(app), &|| &metrics));
+            bench.iter(|| rule.verdict(black_box(app), &Shared::of(app).with_metrics(&|| &metrics)));
         });
     }
     group.finish();

@@ -66,12 +66,14 @@ const SPARK: [&str; 16] = [
 ];
 
 /// As [`MAPREDUCE`], of any engine.
-const ANY: [&str; 5] = [
+const ANY: [&str; 7] = [
     "straggler-dos-index",
     "straggler-impact",
     "straggler-detection",
     "speculation-waste",
     "failed-attempts",
+    "wasted-resources",
+    "wait-time",
 ];
 
 fn ids() -> impl Iterator<Item = &'static str> {

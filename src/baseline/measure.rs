@@ -36,6 +36,7 @@ pub const KEY_MEASURES: &[(&str, &str, Worse)] = &[
     ("spark-stage-runtime", "lost_ms", Worse::Higher),
     ("spark-stages-with-failed-tasks", "failed_attempts_count", Worse::Higher),
     ("speculation-waste", "lost_ratio", Worse::Higher),
+    ("wasted-resources", "wasted_ratio", Worse::Higher),
 ];
 
 /// The key measure of a rule: the key of its evidence, and where it is worse.

@@ -312,7 +312,7 @@ fn evaluate(
     }
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
-    let metrics = rules.measure(app);
+    let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
     let place = Place { severity, score, wasted: metrics.wasted, id: &app.id, sources };
     charted.offer(place, || Charts::of(app, rules, &findings));
     findings.retain(|finding| finding.severity >= options.min_severity);

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::any::Causes;
+use crate::metrics::Metrics;
 use crate::model::Application;
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
@@ -11,6 +12,7 @@ use crate::stragglers::labels::Labelling;
 /// What the rules that judge an application share.
 pub struct Shared<'a> {
     app: &'a Application,
+    metrics: Option<&'a (dyn Fn() -> &'a Metrics + Sync)>,
     stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
 }
 
@@ -27,7 +29,19 @@ impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]
     pub const fn of(app: &'a Application) -> Self {
-        Self { app, stragglers: Mutex::new(Vec::new()) }
+        Self { app, metrics: None, stragglers: Mutex::new(Vec::new()) }
+    }
+
+    /// The same with what the application cost, which `metrics` computes when it is called first.
+    #[must_use]
+    pub fn with_metrics(self, metrics: &'a (dyn Fn() -> &'a Metrics + Sync)) -> Self {
+        Self { metrics: Some(metrics), ..self }
+    }
+
+    /// What the application cost, where that is computed.
+    #[must_use]
+    pub fn metrics(&self) -> Option<&'a Metrics> {
+        self.metrics.map(|metrics| metrics())
     }
 
     /// The stragglers of groups with so many tasks, by wall time.

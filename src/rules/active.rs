@@ -62,6 +62,8 @@ pub struct Evaluation {
     pub not_evaluated: Vec<NotEvaluated>,
     /// Whether a rule about tasks, stages or jobs was evaluated.
     pub judges_work: bool,
+    /// What the application cost, where a rule looked at that.
+    pub metrics: Option<Metrics>,
 }
 
 impl ActiveRule {
@@ -78,18 +80,16 @@ impl ActiveRule {
         }
     }
 
-    /// What the rule says about `app`, which cost `metrics`, among others that share `shared`.
-    pub fn verdict<'m>(
-        &self,
-        app: &Application,
-        shared: &Shared<'_>,
-        metrics: &dyn Fn() -> &'m Metrics,
-    ) -> Verdict<Name> {
+    /// What the rule says about `app`, among others that share `shared`.
+    #[must_use]
+    pub fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
         match &self.check {
             RuleCheck::BuiltIn(check) => check.check_among(app, shared).named(),
             RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),
-            RuleCheck::Defined(rule) if rule.needs_metrics() => rule.check(app, metrics()),
-            RuleCheck::Defined(rule) => rule.check(app, &Metrics::default()),
+            RuleCheck::Defined(rule) => {
+                let metrics = shared.metrics().filter(|_| rule.needs_metrics());
+                rule.check(app, metrics.unwrap_or(&Metrics::default()))
+            }
         }
     }
 
@@ -116,14 +116,10 @@ impl ActiveRule {
         }
     }
 
-    pub(super) fn evaluate<'m>(
-        &self,
-        (app, shared): (&Application, &Shared<'_>),
-        metrics: &dyn Fn() -> &'m Metrics,
-    ) -> Evaluation {
+    pub(super) fn evaluate(&self, app: &Application, shared: &Shared<'_>) -> Evaluation {
         let mut evaluation = Evaluation::default();
         let rule = || self.info.id.clone();
-        let judgements = match self.verdict(app, shared, metrics) {
+        let judgements = match self.verdict(app, shared) {
             Verdict::Judged(judged) => vec![judged],
             Verdict::Several(judged) => judged,
             Verdict::NotEvaluated(reason) => {

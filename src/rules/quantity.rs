@@ -47,6 +47,9 @@ pub struct Size;
 /// A speed, stored in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed;
+/// Memory held over time, stored in GiB × hours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryTime;
 
 impl Unit for Ratio {
     const EXPECTED: &'static str = "a ratio such as 0.5, 1/8 or 60%";
@@ -142,6 +145,28 @@ impl Unit for Speed {
     }
 }
 
+impl Unit for MemoryTime {
+    const EXPECTED: &'static str = "memory held over time with its unit, such as 10GBh";
+    const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*[mMgGtT][iI]?[bB]\s*[·*]?\s*h\s*$";
+    const KEY_ENDING: &'static str = "_gb_hours";
+    fn scale(unit: &str) -> Option<f64> {
+        let size = unit.strip_suffix('h')?.trim_end();
+        let size = size.strip_suffix(['·', '*']).unwrap_or(size).trim_end();
+        match size.to_ascii_lowercase().as_str() {
+            "mb" | "mib" => Some(1.0 / 1024.0),
+            "gb" | "gib" => Some(1.0),
+            "tb" | "tib" => Some(1024.0),
+            _ => None,
+        }
+    }
+    fn exact(value: f64) -> String {
+        format!("{value}GBh")
+    }
+    fn show(value: f64) -> String {
+        format!("{} GB·h", three_digits(value))
+    }
+}
+
 /// A number with its unit, never negative, never infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity<U> {
@@ -181,7 +206,8 @@ impl<U: Unit> Quantity<U> {
             None if unit.is_empty() && value == 0.0 => 1.0,
             None => return None,
         };
-        let value = value * scale;
+        // 70 % are 0.7, and 70 × 0.01 are a little more.
+        let value = if scale < 1.0 { value / scale.recip() } else { value * scale };
         (value.is_finite() && value >= 0.0).then_some(Self { value, unit: PhantomData })
     }
 }
@@ -265,6 +291,19 @@ mod tests {
         assert_eq!(Quantity::<Duration>::parse("0").unwrap().get(), 0.0);
         assert_eq!(Quantity::<Speed>::parse("50MB/s").unwrap().get(), 52_428_800.0);
         assert_eq!(Quantity::<Count>::parse("1_000").unwrap().get(), 1000.0);
+        assert_eq!(Quantity::<Ratio>::parse("70%").unwrap().get(), 0.7);
+    }
+
+    #[test]
+    fn memory_over_time() {
+        let hours = |text| Quantity::<MemoryTime>::parse(text).map(|amount| amount.get());
+        for text in ["10GBh", "10 GB·h", "10 GiB * h", "10240MBh"] {
+            assert_eq!(hours(text), Ok(10.0), "{text}");
+        }
+        assert_eq!(hours("1.5 TBh"), Ok(1536.0));
+        assert!(hours("10GB").is_err() && hours("10h").is_err() && hours("10GBs").is_err());
+        assert_eq!(MemoryTime::exact(10.0), "10GBh");
+        assert_eq!(MemoryTime::show(0.25), "0.25 GB·h");
     }
 
     #[test]

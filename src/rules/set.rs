@@ -1,7 +1,7 @@
 //! All rules with the parameters in force, for all applications or for one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, NaiveDate};
@@ -233,17 +233,9 @@ impl RuleSet {
     /// What the rules that are switched on say about `app`.
     #[must_use]
     pub fn evaluate(&self, app: &Application) -> Evaluation {
-        let metrics = LazyLock::new(|| self.measure(app));
-        let shared = Shared::of(app);
-        let rules = self.rules_for(app);
-        let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
-        let judge = |active: &&ActiveRule| active.evaluate((app, &shared), &|| &metrics);
-        let parts: Vec<Evaluation> = if app.task_count() >= MANY_TASKS {
-            enabled.par_iter().map(judge).collect()
-        } else {
-            enabled.iter().map(judge).collect()
-        };
-        let mut evaluation = Evaluation::default();
+        let metrics = OnceLock::new();
+        let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)));
+        let mut evaluation = Evaluation { metrics: metrics.into_inner(), ..Evaluation::default() };
         for part in parts {
             evaluation.findings.extend(part.findings);
             evaluation.not_evaluated.extend(part.not_evaluated);
@@ -251,6 +243,23 @@ impl RuleSet {
         }
         self.suppress(app, &mut evaluation);
         evaluation
+    }
+
+    /// What each rule that is switched on says about `app`.
+    fn parts<'a>(
+        &self,
+        app: &'a Application,
+        metrics: &'a (dyn Fn() -> &'a Metrics + Sync),
+    ) -> Vec<Evaluation> {
+        let shared = Shared::of(app).with_metrics(metrics);
+        let rules = self.rules_for(app);
+        let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
+        let judge = |active: &&ActiveRule| active.evaluate(app, &shared);
+        if app.task_count() >= MANY_TASKS {
+            enabled.par_iter().map(judge).collect()
+        } else {
+            enabled.iter().map(judge).collect()
+        }
     }
 
     fn suppress(&self, app: &Application, evaluation: &mut Evaluation) {

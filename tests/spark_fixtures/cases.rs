@@ -18,7 +18,7 @@ pub(crate) struct Fixture {
 }
 
 pub(crate) fn all() -> Vec<Fixture> {
-    [settings(), memory(), balance(), stages(), failures(), losses(), stragglers(), races()]
+    [settings(), memory(), balance(), stages(), failures(), losses(), stragglers(), races(), costs()]
         .into_iter()
         .flatten()
         .collect()
@@ -263,4 +263,24 @@ fn races() -> Vec<Fixture> {
         })
     });
     [waste, failed].into_iter().flatten().collect()
+}
+
+fn costs() -> Vec<Fixture> {
+    let heaps = [(5230, 2), (4000, 2), (3079, 2), (2158, 2), (929, 10)].map(Some);
+    let wasted = series("wasted-resources", "heap", heaps, |(mib, hours)| {
+        let app = with_peaks(idle(20, "8g"), 4 * GIB, &[("JVMHeapMemory", mib * MIB)]);
+        App { end: Some(hours * HOUR), ..app }
+    });
+    let times = [(2, 60), (20, 60), (40, 60), (150, 180), (600, 660)].map(Some);
+    let wait = series("wait-time", "first-executor", times, |(minutes, run)| {
+        let mut app = App { end: Some(run * MINUTE), ..idle(2, "2g") };
+        for executor in &mut app.executors {
+            executor.added = minutes * MINUTE;
+        }
+        for job in &mut app.jobs {
+            job.start = Some(minutes * MINUTE);
+        }
+        app
+    });
+    [wasted, wait].into_iter().flatten().collect()
 }

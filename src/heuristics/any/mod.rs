@@ -1,12 +1,15 @@
 //! The rules of any engine, one file per heuristic; what several share stands here.
 
 mod causes;
+mod costs;
 mod failed_attempts;
 mod speculation_settings;
 mod speculation_waste;
 mod straggler_detection;
 mod straggler_dos_index;
 mod straggler_impact;
+mod wait_time;
+mod wasted_resources;
 
 pub(super) use causes::Causes;
 
@@ -22,6 +25,8 @@ pub(super) const RULES: &[Rule] = &[
     straggler_detection::RULE,
     speculation_waste::RULE,
     failed_attempts::RULE,
+    wasted_resources::RULE,
+    wait_time::RULE,
 ];
 
 macro_rules! rule {

@@ -10,7 +10,7 @@ use crate::metrics::requested_container;
 use crate::model::Application;
 use crate::model::counters::Counter;
 use crate::model::spark::Facet;
-use crate::model::table::TaskGroup;
+use crate::model::table::{TaskGroup, TaskKind};
 use crate::rules::cutoffs::{Ascending, Descending};
 use crate::rules::params::{Assumed, rule_params};
 use crate::rules::quantity::{Quantity, Ratio, Size};
@@ -62,10 +62,7 @@ impl Check for Usage {
             return Verdict::NotEvaluated(no_task_reports(*role, group, Counter::PhysicalMemoryBytes.name()));
         }
         let Some(container) = requested_container(app, role.kind(), params.container_default) else {
-            return Verdict::NotEvaluated(format!(
-                "the container size is unknown: no configuration file with {} was found",
-                role.memory().name()
-            ));
+            return Verdict::NotEvaluated(no_container(role.kind()));
         };
         let mean = truncated_mean(&used).unwrap_or_default();
         let ratio = mean as f64 / container.as_f64();
@@ -97,7 +94,11 @@ impl Check for Usage {
                 limit(severity, params.used_ratio.describe_in(severity, percent), &conditions),
             ),
             evidence,
-            advice: if severity > Severity::None { self.advice(app, group, container) } else { Vec::new() },
+            advice: if severity > Severity::None {
+                advice(app, *role, group, (container, params.headroom))
+            } else {
+                Vec::new()
+            },
         })
     }
 
@@ -106,44 +107,87 @@ impl Check for Usage {
     }
 }
 
-impl Usage {
-    /// The smallest container that holds the measured peak with room to spare, and the heap that
-    /// `mapper-gc` and `reducer-gc` ask for.
-    fn advice(&self, app: &Application, group: &TaskGroup, container: Bytes) -> Vec<String> {
-        let Self(role, params) = self;
-        let heap = Heap::of(app, *role, group);
-        let Some(peak) = heap.peak else {
-            return vec!["find out what the tasks use: the history measures no memory".to_owned()];
+/// What tells how much memory a task needed.
+const MEMORY: [Counter; 4] = [
+    Counter::PhysicalMemoryBytes,
+    Counter::VirtualMemoryBytes,
+    Counter::PeakPhysicalMemoryBytes,
+    Counter::PeakVirtualMemoryBytes,
+];
+
+/// Why the size of containers is not known.
+pub(in crate::heuristics) fn no_container(kind: TaskKind) -> String {
+    let role = if kind == TaskKind::Reduce { Role::Reduce } else { Role::Map };
+    format!("the container size is unknown: no configuration file with {} was found", role.memory().name())
+}
+
+/// Why it is not known how much memory tasks needed, of which some kind does not tell it.
+pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
+    let why = |role: Role| {
+        let group = app.group(role.kind()).filter(|group| !group.tasks.is_empty())?;
+        let measured =
+            group.winners().filter_map(|row| group.attempts.bytes(row, Counter::PhysicalMemoryBytes));
+        let silent = measured.max().is_none_or(|peak| peak.get() == 0);
+        unread(app, role.kind(), &MEMORY)
+            .or_else(|| silent.then(|| no_task_reports(role, group, Counter::PhysicalMemoryBytes.name())))
+    };
+    let why = [Role::Map, Role::Reduce].into_iter().find_map(why);
+    why.unwrap_or_else(|| "no task tells how much memory it needed".to_owned())
+}
+
+/// How containers of maps and reduces can shrink, or why they cannot, as `mapper-memory` and `reducer-memory` advise.
+pub(in crate::heuristics) fn container_advice(
+    app: &Application,
+    headroom: Quantity<Ratio>,
+) -> impl Iterator<Item = String> {
+    [Role::Map, Role::Reduce].into_iter().flat_map(move |role| {
+        let group = app.group(role.kind()).filter(|group| !group.tasks.is_empty());
+        let container = requested_container(app, role.kind(), Assumed(None));
+        let known = group.zip(container);
+        known.map_or_else(Vec::new, |(group, container)| advice(app, role, group, (container, headroom)))
+    })
+}
+
+/// The smallest container that holds the measured peak with room to spare, and the heap that
+/// `mapper-gc` and `reducer-gc` ask for.
+fn advice(
+    app: &Application,
+    role: Role,
+    group: &TaskGroup,
+    (container, headroom): (Bytes, Quantity<Ratio>),
+) -> Vec<String> {
+    let heap = Heap::of(app, role, group);
+    let Some(peak) = heap.peak else {
+        return vec!["find out what the tasks use: the history measures no memory".to_owned()];
+    };
+    let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom.get())).unwrap_or(peak);
+    let smaller = container_for(app, needed).max(heap.container(app).unwrap_or_default());
+    let kind = role.kind().name();
+    if smaller >= container {
+        let why = match heap.larger {
+            Some(larger) => format!("its heap is full and should grow to {larger}"),
+            None => format!("the largest {kind} needs {peak}"),
         };
-        let needed = Bytes::from_f64(peak.as_f64() * (1.0 + params.headroom.get())).unwrap_or(peak);
-        let smaller = container_for(app, needed).max(heap.container(app).unwrap_or_default());
-        let kind = role.kind().name();
-        if smaller >= container {
-            let why = match heap.larger {
-                Some(larger) => format!("its heap is full and should grow to {larger}"),
-                None => format!("the largest {kind} needs {peak}"),
-            };
-            return vec![format!("the container cannot shrink, {why}: even out what the tasks do")];
-        }
-        let why = if let Some(larger) = heap.larger {
-            format!("measured peak {peak}, and room for the larger heap of {larger}")
-        } else {
-            let percent = three_digits(100.0 * params.headroom.get());
-            format!("measured peak {peak} and {percent} % above it")
-        };
-        let mut advice = vec![format!("{} ({why})", change(app, role.memory(), smaller.whole_mib()))];
-        let fitting = Bytes::from_f64(smaller.as_f64() * HEAP_SHARE).unwrap_or(smaller);
-        if heap.larger.is_none()
-            && let Some(now) = app.conf.heap_limit(role.java_opts())
-            && now > fitting
-        {
-            advice.push(format!(
-                "-Xmx in {} {}m → {}m, so that the heap fits the container",
-                heap.opts,
-                now.whole_mib(),
-                fitting.whole_mib()
-            ));
-        }
-        advice
+        return vec![format!("the container cannot shrink, {why}: even out what the tasks do")];
     }
+    let why = if let Some(larger) = heap.larger {
+        format!("measured peak {peak}, and room for the larger heap of {larger}")
+    } else {
+        let percent = three_digits(100.0 * headroom.get());
+        format!("measured peak {peak} and {percent} % above it")
+    };
+    let mut advice = vec![format!("{} ({why})", change(app, role.memory(), smaller.whole_mib()))];
+    let fitting = Bytes::from_f64(smaller.as_f64() * HEAP_SHARE).unwrap_or(smaller);
+    if heap.larger.is_none()
+        && let Some(now) = app.conf.heap_limit(role.java_opts())
+        && now > fitting
+    {
+        advice.push(format!(
+            "-Xmx in {} {}m → {}m, so that the heap fits the container",
+            heap.opts,
+            now.whole_mib(),
+            fitting.whole_mib()
+        ));
+    }
+    advice
 }

@@ -51,6 +51,8 @@ macro_rules! rule {
 }
 use rule;
 
+pub(super) use memory::{container_advice, no_container, no_memory};
+
 choice! {
     /// What a counter is that the history does not have.
     pub(super) enum MissingCounters {
@@ -192,6 +194,17 @@ fn no_task_reports(role: Role, group: &TaskGroup, what: &str) -> String {
     } else {
         format!("no {} task reports {what}", role.kind().name())
     }
+}
+
+/// Why it is not known how long tasks waited, where the history is whole.
+pub(super) fn no_times(app: &Application) -> String {
+    let untold = |role: Role| {
+        let group = app.group(role.kind()).filter(|group| !group.tasks.is_empty())?;
+        let told = group.winners().any(|row| group.attempts.run_time(row).is_some());
+        (!told).then(|| no_task_reports(role, group, "its start and end"))
+    };
+    let untold = [Role::Map, Role::Reduce].into_iter().find_map(untold);
+    untold.unwrap_or_else(|| "the history does not tell when the job was submitted".to_owned())
 }
 
 fn to_bytes(value: i64) -> Bytes {

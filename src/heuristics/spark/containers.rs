@@ -1,6 +1,7 @@
 //! What executors take from the cluster: the memory of one, and how many there were at a time.
 
 use super::sizing::overhead;
+use crate::heuristics::overlap;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Executor;
@@ -23,19 +24,9 @@ pub(super) fn executor_container(app: &Application) -> Bytes {
 
 /// The most executors that were there at one time.
 pub(super) fn most_at_a_time(executors: &[Executor]) -> u64 {
-    // At the same moment leaving counts before coming: a replacement is no addition.
-    let mut changes: Vec<(Timestamp, i64)> = Vec::new();
-    for executor in executors {
-        let Some(added) = executor.added_at else { continue };
-        changes.push((added, 1));
-        changes.extend(executor.removed_at.map(|removed| (removed.max(added), -1)));
-    }
-    changes.sort_unstable();
-    let running = changes.iter().scan(0i64, |count, (_, change)| {
-        *count += change;
-        Some(*count)
-    });
-    running.max().and_then(|most| u64::try_from(most).ok()).unwrap_or_default()
+    overlap::most_at_a_time(
+        executors.iter().filter_map(|executor| Some((executor.added_at?, executor.removed_at))),
+    )
 }
 
 /// From the application's start to its end, or to the last moment of which its log tells.

@@ -88,6 +88,12 @@ impl Check for TooLarge {
     }
 }
 
+/// The same as what this rule advises, for other rules on memory that nobody needs.
+pub(in crate::heuristics) fn heap_advice(app: &Application) -> Vec<String> {
+    let advice = |spark| advice(app, spark, memory::heap(app, memory::heap_key(app, spark)));
+    super::spark(app).map(advice).unwrap_or_default()
+}
+
 fn advice(app: &Application, spark: &Spark, now: Bytes) -> Vec<String> {
     let key = memory::heap_key(app, spark);
     match sizing::heap_that_fits(app, spark).filter(|&fits| fits < now) {

@@ -10,7 +10,7 @@ use crate::units::{Bytes, Millis};
 /// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
 pub(super) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Why rules on memory cannot be evaluated.
-pub(super) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
+pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
      spark.eventLog.logStageExecutorMetrics=true";
 /// The heap of an executor or driver for which none is set.
 const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);

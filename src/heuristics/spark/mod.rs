@@ -28,6 +28,11 @@ mod stage_metrics;
 mod stage_runtime;
 mod stage_text;
 mod stages_with_failed_tasks;
+mod waiting;
+
+pub(super) use jvm_used_memory::heap_advice;
+pub(super) use memory::NO_PEAKS;
+pub(super) use waiting::{Missing, waiting_advice};
 
 use super::Rule;
 use super::wording::{conf_line, percent};

@@ -1,0 +1,46 @@
+//! What to do about time in which an application wanted executors and had none.
+
+use super::memory::{heap, heap_key};
+use super::sizing::{self, Setting};
+use super::{conf_line, containers, spark};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::ClusterManager;
+
+/// Which executors were missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::heuristics) enum Missing {
+    /// The first one came late.
+    First,
+    /// None was there while a job ran, although some had come before.
+    Later,
+}
+
+/// How an executor comes sooner, by settings where the log tells which.
+pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing) -> Vec<String> {
+    let Some(spark) = spark(app) else { return Vec::new() };
+    let mut advice = Vec::new();
+    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let least = app.conf.integer(ConfKey::DynamicAllocationMin).unwrap_or_default();
+    if missing == Missing::Later && dynamic && least <= 0 {
+        let keep = conf_line(app, ConfKey::DynamicAllocationMin, 1);
+        advice.push(format!("keep an executor for the next job: {keep}"));
+    }
+    let key = heap_key(app, spark);
+    if let Some(fits) = sizing::heap_that_fits(app, spark).filter(|&fits| fits < heap(app, key)) {
+        let smaller = conf_line(app, key, Setting(fits));
+        advice.push(format!("ask for smaller executors, which find room sooner: {smaller}"));
+    }
+    let container = containers::executor_container(app);
+    let on_yarn = ClusterManager::of(&app.conf) == Some(ClusterManager::Yarn);
+    advice.push(if on_yarn {
+        let queue = app.queue.as_deref().map_or_else(|| "its queue".to_owned(), |queue| format!("queue {queue}"));
+        format!(
+            "{queue} had no room for an executor of {container}: submit to another one ({}) or at another hour",
+            ConfKey::SparkQueue.name()
+        )
+    } else {
+        format!("the cluster had no room for an executor of {container}: submit at another hour, or add room")
+    });
+    advice
+}

@@ -199,11 +199,11 @@ fn junit_tells_what_passed_failed_and_was_skipped() {
         let class = cases.find(|case| case.classname.as_deref() == Some(class) && case.original_name == name);
         class.map(|case| case.status.clone())
     };
-    let job = "nightly \"sessions\" import";
+    let job = "mapreduce · nightly \"sessions\" import";
     assert!(case(job, "mapper-skew").unwrap().is_success());
     assert!(case(job, "mapper-memory").unwrap().is_failure());
     assert!(case(job, "mapper-gc").unwrap().is_skipped(), "suppressed");
-    assert!(case("retries", "reducer-gc").unwrap().is_skipped(), "not evaluated");
+    assert!(case("mapreduce · retries", "reducer-gc").unwrap().is_skipped(), "not evaluated");
     assert!(case(job, "spark-executor-gc").is_none(), "rules of the other engine do not apply");
 }
 

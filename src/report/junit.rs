@@ -2,9 +2,11 @@
 //!
 //! A rule that was evaluated and has no finding that is listed is a passed test, one with findings a failed one; one
 //! that could not be evaluated, or whose findings a rule file silences or a baseline accepts, is skipped. A rule that
-//! does not apply is no test. What a check could not judge has a suite of its own. Both tools compare runs by the names of class and test, so these are the job's name and the rule's id and
-//! hold nothing that changes from run to run, as far as the report allows.
+//! does not apply is no test. What a check could not judge has a suite of its own, and so have suppressions that have
+//! expired. Both tools compare runs by the names of class and test, so these are the job's key and the rule's id and hold
+//! nothing that changes from run to run, as far as the report allows.
 
+mod expired;
 mod unjudged;
 
 use std::collections::BTreeMap;
@@ -20,8 +22,10 @@ use super::wrap::clean;
 use crate::baseline::{Change, Comparison, MetricChange, MetricVerdict};
 use crate::engine::{ApplicationReport, Report, SourceProblem};
 use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::fingerprint::JobKey;
 use crate::parse::Level;
 use crate::severity::Severity;
+use expired::Expired;
 use unjudged::Unjudged;
 
 /// The suite of what runs cost beside a baseline.
@@ -42,14 +46,12 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     counts.tests += costs.cases.len();
     counts.failures += costs.failures();
     let unjudged = Unjudged::of(report.comparison.as_ref());
-    let Counts { tests, errors, skipped, .. } = unjudged.counts();
-    counts.tests += tests;
-    counts.errors += errors;
-    counts.skipped += skipped;
-    for suite in &suites {
-        let Counts { tests, failures, skipped, .. } = suite.counts();
+    let expired = Expired::of(report.comparison.as_ref());
+    let others = [unjudged.counts(), expired.counts()];
+    for Counts { tests, failures, errors, skipped } in suites.iter().map(Suite::counts).chain(others) {
         counts.tests += tests;
         counts.failures += failures;
+        counts.errors += errors;
         counts.skipped += skipped;
     }
     let root = counts.write(xml.create_element("testsuites").with_attribute(("name", "elephant-rs")));
@@ -57,6 +59,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         suites.iter().try_for_each(|suite| suite.write(xml))?;
         costs.write(xml)?;
         unjudged.write(xml)?;
+        expired.write(xml)?;
         if unreadable.is_empty() { Ok(()) } else { input(&unreadable, xml) }
     })?;
     writeln!(xml.get_mut())
@@ -231,13 +234,13 @@ impl<'a> Case<'a> {
 
 /// What the runs of each job cost beside the accepted ones: a case for each metric.
 struct Costs<'a> {
-    cases: Vec<(&'a str, &'a MetricChange)>,
+    cases: Vec<(&'a JobKey, &'a MetricChange)>,
 }
 
 impl<'a> Costs<'a> {
     fn of(comparison: Option<&'a Comparison>) -> Self {
         let jobs = comparison.map(|comparison| comparison.jobs.as_slice()).unwrap_or_default();
-        let cases = jobs.iter().flat_map(|job| job.metrics.iter().map(|metric| (job.key.as_str(), metric)));
+        let cases = jobs.iter().flat_map(|job| job.metrics.iter().map(|metric| (&job.key, metric)));
         Self { cases: cases.collect() }
     }
 
@@ -253,7 +256,7 @@ impl<'a> Costs<'a> {
         let suite = counts.write(xml.create_element("testsuite").with_attribute(("name", COSTS)));
         suite.write_inner_content(|xml| {
             self.cases.iter().try_for_each(|(job, metric)| {
-                let class = text(job).replace('.', "_");
+                let class = class(job);
                 let case = xml.create_element("testcase");
                 let case =
                     case.with_attributes([("classname", class.as_str()), ("name", metric.metric.key())]);
@@ -304,10 +307,15 @@ fn input(unreadable: &[&SourceProblem], xml: &mut Xml<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A class name for each application: the job's name, with the id where two have the same. Jenkins takes what stands
-/// before the last dot for a package.
+/// What a job is called as a class: Jenkins takes what stands before the last dot for a package.
+fn class(job: &JobKey) -> String {
+    text(job.as_str()).replace('.', "_")
+}
+
+/// A class name for each application: the job's key, in which dates and ids of one run have no place, with the
+/// application's id where two have the same.
 fn classes(applications: &[ApplicationReport]) -> Vec<String> {
-    let name = |app: &ApplicationReport| text(app.name.as_deref().unwrap_or(&app.id)).replace('.', "_");
+    let name = |app: &ApplicationReport| class(&JobKey::of(app));
     let mut uses: BTreeMap<String, u64> = BTreeMap::new();
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     for app in applications {

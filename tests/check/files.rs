@@ -122,6 +122,32 @@ fn a_suppression_that_has_expired_fails() {
 }
 
 #[test]
+fn servers_show_what_a_check_fails_for_where_it_is_a_suppression() {
+    let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
+    let rules = gate.baseline().with_file_name("rules.yaml");
+    std::fs::write(&rules, "suppress: mapper-spill\nreason: known\nuntil: 2026-11-30\n").unwrap();
+    let check = |format: &str, more: &[&str]| {
+        let arguments =
+            [&["--rules", "rules.yaml", "--today", "2026-12-01", "--format", format], more].concat();
+        gate.check(&arguments)
+    };
+    let (code, junit) = check("junit", &[]);
+    let suite = "<testsuite name=\"suppressions\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">";
+    assert!(code == 1 && junit.contains(suite), "{junit}");
+    assert!(junit.contains("name=\"rules.yaml:1 (mapper-spill)\""), "{junit}");
+    // What fails is all that fails.
+    let root = junit.lines().find(|line| line.contains("<testsuites")).unwrap();
+    assert!(root.contains("failures=\"1\" errors=\"0\""), "{root}");
+    let (code, sarif) = check("sarif", &[]);
+    let report: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+    let told = report["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
+    let expired: Vec<_> = told.iter().filter(|it| it["descriptor"]["id"] == "suppression-expired").collect();
+    assert!(code == 1 && expired.len() == 1 && expired[0]["level"] == "error", "{sarif}");
+    let (code, junit) = check("junit", &["--update"]);
+    assert!(code == 0 && !junit.contains("suppressions"), "{junit}");
+}
+
+#[test]
 fn an_empty_input_passes_nothing_and_accepts_nothing() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let accepted = std::fs::read_to_string(gate.baseline()).unwrap();

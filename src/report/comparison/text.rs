@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{DECIDE, cost, counted, head, left_out, reservations, why_absent};
+use super::words::{DECIDE, EXPIRED, cost, counted, head, left_out, reservations, why_absent};
 use crate::baseline::{
     Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared,
 };
@@ -206,11 +206,10 @@ impl Page<'_> {
                             and commit the baseline.";
                 self.paragraph(0, what)?;
             }
-            comparison.expired.iter().try_for_each(|place| {
-                let what =
-                    "FAILED: a suppression has expired: fix its findings, or give it another \"until\":";
-                self.paragraph(0, &format!("{what} {}", clean(place)))
-            })?;
+            comparison
+                .expired
+                .iter()
+                .try_for_each(|place| self.paragraph(0, &format!("FAILED: {EXPIRED}: {}", clean(place))))?;
             let rest = reservations.map(|rest| format!("And not everything could be judged: {rest}."));
             rest.map_or(Ok(()), |rest| self.paragraph(0, &rest))
         } else if comparison.undecided {

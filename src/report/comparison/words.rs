@@ -5,6 +5,9 @@ use super::super::wrap::clean;
 use crate::baseline::{Absence, Change, Counts, FindingChange, MeasureChange, MetricChange, MetricVerdict};
 use crate::units::{Bytes, Millis, three_digits};
 
+/// What is wrong about a suppression that silences nothing more, and what to do.
+pub(crate) const EXPIRED: &str = "a suppression has expired: fix its findings, or give it another \"until\"";
+
 /// Growth of the input below this is not worth a word.
 const GROWTH: f64 = 1.05;
 

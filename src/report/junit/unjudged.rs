@@ -5,7 +5,7 @@ use std::io;
 
 use quick_xml::events::BytesText;
 
-use super::{Counts, Xml, text};
+use super::{Counts, Xml, class, text};
 use crate::baseline::{Absence, Comparison, JobComparison};
 
 /// The name of the suite.
@@ -57,7 +57,7 @@ impl Case {
         let reasons: Vec<String> =
             job.unjudged().map(|run| format!("{}: {}", text(&run.application), text(&run.reason))).collect();
         (!reasons.is_empty()).then(|| Self {
-            class: class(job),
+            class: class(&job.key),
             name: HISTORY.to_owned(),
             reason: format!("nothing could be judged: {}", reasons.join("; ")),
             is_error,
@@ -68,7 +68,7 @@ impl Case {
         job.absent.iter().filter_map(|absent| {
             let Absence::NotJudged(why) = &absent.absence else { return None };
             Some(Self {
-                class: class(job),
+                class: class(&job.key),
                 name: format!("{} ({})", text(&absent.rule), text(&absent.subject)),
                 reason: format!("not judged, was {}: {}", absent.severity, text(why)),
                 is_error: false,
@@ -88,8 +88,4 @@ impl Case {
         })
         .map(drop)
     }
-}
-
-fn class(job: &JobComparison) -> String {
-    text(job.key.as_str()).replace('.', "_")
 }

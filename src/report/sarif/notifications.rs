@@ -9,6 +9,7 @@ use super::{MAX_RESULTS, Rules};
 use crate::baseline::{Absence, Absent, IncompleteRun, JobComparison};
 use crate::engine::{Report, SourceProblem};
 use crate::parse::{Level, Position};
+use crate::report::comparison::words::EXPIRED;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,7 +40,22 @@ pub(super) fn all(report: &Report, rules: &Rules<'_>, left_out: usize) -> Vec<No
     let read = cut.into_iter().chain(report.problems.iter().map(problem));
     let jobs = report.comparison.iter().flat_map(|comparison| &comparison.jobs);
     let unjudged = jobs.flat_map(|job| not_judged(job, rules));
-    read.chain(unjudged).chain(not_evaluated(report, rules)).collect()
+    let expired = report.comparison.iter().flat_map(|comparison| {
+        comparison.expired.iter().map(|place| suppression_expired(place, comparison.failed))
+    });
+    read.chain(expired).chain(unjudged).chain(not_evaluated(report, rules)).collect()
+}
+
+/// A suppression that has ended makes a check fail, whatever became of its findings; accepting a state with `--update`
+/// does not.
+fn suppression_expired(place: &str, failed: bool) -> Notification {
+    Notification {
+        level: if failed { "error" } else { "warning" },
+        message: Message { text: plain(&format!("{EXPIRED}: {place}")) },
+        locations: Vec::new(),
+        descriptor: Descriptor { id: "suppression-expired" },
+        associated_rule: None,
+    }
 }
 
 /// Accepted findings that could not be judged, and runs of which nothing could be.

@@ -1,7 +1,8 @@
 //! The measured value that tells how bad a finding is, beyond its severity.
 //!
 //! Rules whose value is the worst of many tasks, and so differs from run to run by nature, have none: their severities,
-//! each about twice the one before, say enough. Nor have rules with values that are bad at both ends.
+//! each about twice the one before, say enough. Nor have rules with values that are bad at both ends, nor has the wait, which
+//! depends on what else runs.
 
 use crate::finding::{Finding, Measure};
 

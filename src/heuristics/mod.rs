@@ -23,6 +23,9 @@ use crate::rules::params::{Key, Params};
 
 pub use shared::Shared;
 
+/// Why a rule cannot be evaluated where nobody has asked what the application cost.
+pub(crate) const NOT_MEASURED: &str = "what the application cost was not measured";
+
 /// Judges an application.
 pub trait Check: Send + Sync {
     /// The verdict on `app`.
@@ -45,9 +48,33 @@ pub trait Check: Send + Sync {
         false
     }
 
+    /// What the rule would advise, whatever it finds, for rules on other traces of the same trouble.
+    fn remedy(&self, _app: &Application) -> Option<Remedy> {
+        None
+    }
+
     /// The counters of tasks of this kind that the verdict rests on, with the same meaning.
     fn reads(&self, _kind: TaskKind) -> CounterMask {
         CounterMask::NONE
+    }
+}
+
+/// What is to be done about what a rule looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// Settings to change.
+    Change(Vec<String>),
+    /// Why no setting helps.
+    NoSetting(String),
+}
+
+impl Remedy {
+    /// What advice says.
+    fn lines(self) -> Vec<String> {
+        match self {
+            Self::Change(lines) => lines,
+            Self::NoSetting(why) => vec![why],
+        }
     }
 }
 

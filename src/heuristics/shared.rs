@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::Remedy;
 use super::any::Causes;
 use crate::metrics::Metrics;
 use crate::model::Application;
@@ -9,10 +10,14 @@ use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 
+/// What rules would advise about an application, by their ids.
+type Remedies<'a> = dyn Fn(&str) -> Option<Remedy> + Sync + 'a;
+
 /// What the rules that judge an application share.
 pub struct Shared<'a> {
     app: &'a Application,
     metrics: Option<&'a (dyn Fn() -> &'a Metrics + Sync)>,
+    remedies: Option<&'a Remedies<'a>>,
     stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
 }
 
@@ -29,13 +34,24 @@ impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]
     pub const fn of(app: &'a Application) -> Self {
-        Self { app, metrics: None, stragglers: Mutex::new(Vec::new()) }
+        Self { app, metrics: None, remedies: None, stragglers: Mutex::new(Vec::new()) }
     }
 
     /// The same with what the application cost, which `metrics` computes when it is called first.
     #[must_use]
     pub fn with_metrics(self, metrics: &'a (dyn Fn() -> &'a Metrics + Sync)) -> Self {
         Self { metrics: Some(metrics), ..self }
+    }
+
+    /// The same with what other rules would advise, by their ids.
+    #[must_use]
+    pub fn with_remedies(self, remedies: &'a Remedies<'a>) -> Self {
+        Self { remedies: Some(remedies), ..self }
+    }
+
+    /// What the rule `id` would advise, with its parameters in force for this application.
+    pub(super) fn remedy(&self, id: &str) -> Option<Remedy> {
+        self.remedies.and_then(|remedies| remedies(id))
     }
 
     /// What the application cost, where that is computed.

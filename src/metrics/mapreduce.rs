@@ -68,9 +68,11 @@ impl Metrics {
             .zip(&usages)
             .filter(|(group, _)| matches!(group.kind, TaskKind::Map | TaskKind::Reduce));
         let wasted = judged.map(|(_, usage)| usage.wasted).sum::<Option<MbMillis>>();
+        let wait = wait(app, params);
         Self {
             run_time: run_time(app),
-            wait_time: wait_time(app, params),
+            wait_time: wait.map(|(maps, reduces)| maps + reduces),
+            wait_of_reduces: wait.map(|(_, reduces)| reduces),
             used: total(|u| u.used),
             wasted: if whole { wasted } else { None },
             failed_attempts: total(|u| u.failed),
@@ -292,7 +294,8 @@ fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams
     Bytes::from_mib(physical.whole_mib().max(from_virtual))
 }
 
-fn wait_time(app: &Application, params: &MetricParams) -> Option<Millis> {
+/// How long maps waited, and how long reduces did.
+fn wait(app: &Application, params: &MetricParams) -> Option<(Millis, Millis)> {
     if app.events_missing && params.attempts_without_data == WithoutData::Unknown {
         return None;
     }
@@ -308,7 +311,7 @@ fn wait_time(app: &Application, params: &MetricParams) -> Option<Millis> {
         (Some(reduces), Some(maps)) => wait(reduces, reduce_start(app, maps, params))?,
         _ => Millis::ZERO,
     };
-    Some(map_wait + reduce_wait)
+    Some((map_wait, reduce_wait))
 }
 
 /// How much later the last task ended than it would have if all had started at once.

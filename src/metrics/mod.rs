@@ -23,6 +23,10 @@ pub struct Metrics {
     pub run_time: Option<Millis>,
     /// Time in which tasks waited for resources.
     pub wait_time: Option<Millis>,
+    /// The part of `wait_time` in which reduces waited; MapReduce only.
+    pub wait_of_reduces: Option<Millis>,
+    /// The part of `wait_time` before the first executor came; Spark only.
+    pub wait_for_first: Option<Millis>,
     /// Container memory × time over all that is charged.
     pub used: Option<MbMillis>,
     /// The part of `used` that lies above what was needed.

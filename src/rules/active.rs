@@ -6,7 +6,7 @@ use super::defined::DefinedRule;
 use super::layers::{Parameter, Setting};
 use super::params::ParamValue;
 use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
-use crate::heuristics::{Check, Shared};
+use crate::heuristics::{Check, NOT_MEASURED, Remedy, Shared};
 use crate::metrics::Metrics;
 use crate::model::Application;
 use crate::model::counters::CounterMask;
@@ -86,10 +86,19 @@ impl ActiveRule {
         match &self.check {
             RuleCheck::BuiltIn(check) => check.check_among(app, shared).named(),
             RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),
-            RuleCheck::Defined(rule) => {
-                let metrics = shared.metrics().filter(|_| rule.needs_metrics());
-                rule.check(app, metrics.unwrap_or(&Metrics::default()))
-            }
+            RuleCheck::Defined(rule) if rule.needs_metrics() => match shared.metrics() {
+                Some(metrics) => rule.check(app, metrics),
+                None => Verdict::NotEvaluated(NOT_MEASURED.to_owned()),
+            },
+            RuleCheck::Defined(rule) => rule.check(app, &Metrics::default()),
+        }
+    }
+
+    /// What the rule would advise, whatever it finds.
+    pub(super) fn remedy(&self, app: &Application) -> Option<Remedy> {
+        match &self.check {
+            RuleCheck::BuiltIn(check) => check.remedy(app),
+            RuleCheck::Defined(_) | RuleCheck::Contradicted(_) => None,
         }
     }
 

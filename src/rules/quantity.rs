@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn memory_over_time() {
-        let hours = |text| Quantity::<MemoryTime>::parse(text).map(|amount| amount.get());
+        let hours = |text| Quantity::<MemoryTime>::parse(text).map(Quantity::get);
         for text in ["10GBh", "10 GB·h", "10 GiB * h", "10240MBh"] {
             assert_eq!(hours(text), Ok(10.0), "{text}");
         }

@@ -251,8 +251,10 @@ impl RuleSet {
         app: &'a Application,
         metrics: &'a (dyn Fn() -> &'a Metrics + Sync),
     ) -> Vec<Evaluation> {
-        let shared = Shared::of(app).with_metrics(metrics);
         let rules = self.rules_for(app);
+        let remedies = |id: &str| rules.iter().find(|rule| rule.info.id == id)?.remedy(app);
+        let metrics = || metrics();
+        let shared = Shared::of(app).with_metrics(&metrics).with_remedies(&remedies);
         let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
         let judge = |active: &&ActiveRule| active.evaluate(app, &shared);
         if app.task_count() >= MANY_TASKS {

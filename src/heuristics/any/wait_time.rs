@@ -1,9 +1,10 @@
 //! `wait-time`: an application waited for resources more than it worked (seed 004, "Wait Time").
 
-use super::{costs, rule, tasks};
+use super::{costs, rule, task_name, tasks};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
-use crate::heuristics::wording::{decisive, grouped, percent};
-use crate::heuristics::{Check, Rule, Shared, load, overlap, spark};
+use crate::heuristics::wording::{change, decisive, grouped, percent};
+use crate::heuristics::{Check, NOT_MEASURED, Rule, Shared, load, overlap, spark};
+use crate::metrics::Metrics;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -36,7 +37,7 @@ impl Check for Waited {
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
         let Self(params) = self;
         let Some(metrics) = shared.metrics() else {
-            return Verdict::NotEvaluated(costs::NOT_MEASURED.to_owned());
+            return Verdict::NotEvaluated(NOT_MEASURED.to_owned());
         };
         let Some(run) = metrics.run_time else {
             return Verdict::NotEvaluated(costs::run_time_unknown(app));
@@ -45,11 +46,12 @@ impl Check for Waited {
         if run == Millis::ZERO {
             return Verdict::NotApplicable;
         }
-        // Maps and reduces may wait at the same time.
+        // Tasks may wait beside each other.
         let share = (wait.as_f64() / run.as_f64()).min(1.0);
         let by_share = params.wait_share.severity(share);
         let by_time = params.wait_time.severity(wait.as_f64());
-        let severity = by_share.min(by_time);
+        // Where both limits are off, nothing is still no wait.
+        let severity = if wait == Millis::ZERO { Severity::None } else { by_share.min(by_time) };
         let level = severity.max(Severity::Low);
         let limits = [
             (by_share, params.wait_share.describe_in(level, percent)),
@@ -61,7 +63,7 @@ impl Check for Waited {
             ("wait_ratio", Measure::Ratio(Some(share))),
         ];
         // What it waited for takes a look at every attempt.
-        let cause = (severity > Severity::None).then(|| Cause::of(app, wait));
+        let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
         evidence.extend(cause.iter().flat_map(Cause::evidence));
         Verdict::Judged(Judgement {
             severity,
@@ -84,10 +86,10 @@ impl Check for Waited {
     }
 }
 
-/// Maps and reduces may wait at the same time, and together for longer than the job takes.
+/// Tasks may wait beside each other, and together for longer than the job takes.
 fn waited(wait: Millis, run: Millis) -> String {
     if wait > run {
-        format!("maps and reduces together waited {wait} in the {run} that it took")
+        format!("tasks together waited {wait} in the {run} that it took")
     } else {
         format!("waited {wait} of the {run} that it took")
     }
@@ -95,74 +97,103 @@ fn waited(wait: Millis, run: Millis) -> String {
 
 /// What an application waited for most of the time.
 enum Cause {
-    /// Its first task, or its first executor.
-    First { engine: Engine, after: Millis },
-    /// Containers: of one kind of tasks only so many ran at a time.
-    Containers { kind: TaskKind, at_a_time: u64, tasks: u64 },
-    /// Executors, while jobs ran, after the first had come.
+    /// The first executor of Spark.
+    FirstExecutor { after: Millis },
+    /// Executors of Spark, while jobs ran, after the first had come.
     Executors,
+    /// The first of these tasks.
+    FirstTask { kind: TaskKind, after: Millis },
+    /// Attempts that came to nothing, of the task that ended last.
+    Attempts { task: String, count: u64, took: Millis },
+    /// Containers: of these tasks only so many ran at a time, by the job's own setting where there is one.
+    Containers { kind: TaskKind, at_a_time: u64, tasks: u64, by: Option<ConfKey> },
+    /// Tasks of an uberized job run in its master, one after another.
+    Uber,
     /// Tasks that started late although no others held their containers.
-    LateTasks,
+    LateTasks { kind: TaskKind },
 }
 
 impl Cause {
-    fn of(app: &Application, wait: Millis) -> Self {
-        let engine = app.engine;
-        let first = app.submitted_at.zip(first_arrival(app));
-        let after = first.and_then(|(submitted, first)| Millis::between(submitted, first));
-        if let Some(after) = after.filter(|after| 2 * after.get() >= wait.get()) {
-            return Self::First { engine, after };
+    fn of(app: &Application, metrics: &Metrics, wait: Millis) -> Self {
+        if app.engine == Engine::Spark {
+            let for_first = metrics.wait_for_first.filter(|&first| is_most(first, wait));
+            return for_first.map_or(Self::Executors, |after| Self::FirstExecutor { after });
         }
-        if engine == Engine::Spark {
-            return Self::Executors;
+        if app.uberized == Some(true) {
+            return Self::Uber;
         }
-        let kinds = [TaskKind::Map, TaskKind::Reduce].into_iter().filter_map(|kind| app.group(kind));
-        let waves = kinds.filter_map(|group| {
-            let (at_a_time, tasks) = (most_at_a_time(group), group.tasks.len() as u64);
-            (0 < at_a_time && at_a_time < tasks).then_some((group.kind, at_a_time, tasks))
-        });
-        // The kind that needs most rounds; of equals the first.
-        let rounds = |(_, at_a_time, tasks): &(TaskKind, u64, u64)| *tasks as f64 / *at_a_time as f64;
-        match waves.reduce(|a, b| if rounds(&b) > rounds(&a) { b } else { a }) {
-            Some((kind, at_a_time, tasks)) => Self::Containers { kind, at_a_time, tasks },
-            None => Self::LateTasks,
+        let reduces = metrics.wait_of_reduces.unwrap_or_default();
+        let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
+        let (kind, wait) = if reduces > maps { (TaskKind::Reduce, reduces) } else { (TaskKind::Map, maps) };
+        app.group(kind).map_or(Self::LateTasks { kind }, |group| Self::of_tasks(app, group, wait))
+    }
+
+    /// What the tasks of one kind waited for.
+    fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis) -> Self {
+        let (kind, tasks) = (group.kind, group.tasks.len() as u64);
+        if let Some(after) = first_after(group, wait).filter(|&after| is_most(after, wait)) {
+            return Self::FirstTask { kind, after };
         }
+        if let Some(attempts) = attempts_before_the_last(group, wait) {
+            return attempts;
+        }
+        let own_limit = match kind {
+            TaskKind::Reduce => ConfKey::RunningReduceLimit,
+            _ => ConfKey::RunningMapLimit,
+        };
+        let limit = app.conf.integer(own_limit).and_then(|limit| u64::try_from(limit).ok());
+        let at_a_time = most_at_a_time(group);
+        if at_a_time == 0 || at_a_time >= tasks {
+            return Self::LateTasks { kind };
+        }
+        let by = limit.filter(|&limit| limit > 0 && at_a_time >= limit).map(|_| own_limit);
+        Self::Containers { kind, at_a_time, tasks, by }
     }
 
     /// To follow the measured wait.
     fn told(&self) -> String {
         match self {
-            Self::First { engine: Engine::MapReduce, after } => {
-                format!("; its first task started after {after}")
+            Self::FirstExecutor { after } => format!("; {after} of it for its first executor"),
+            Self::Executors => "; most of it while jobs ran and no executor was left".to_owned(),
+            Self::FirstTask { kind, after } => {
+                format!("; its first {} started {after} after it could", kind.name())
             }
-            Self::First { engine: Engine::Spark, after } => {
-                format!("; its first executor came after {after}")
+            Self::Attempts { task, count, took } => {
+                let attempts =
+                    if *count == 1 { "an attempt".to_owned() } else { format!("{count} attempts") };
+                format!("; {task} ended last, after {attempts} that came to nothing in {took}")
             }
-            Self::Containers { kind, at_a_time, tasks } => format!(
+            Self::Containers { kind, at_a_time, tasks, .. } => format!(
                 "; at most {} of {} {}s ran at a time",
                 grouped(i128::from(*at_a_time)),
                 grouped(i128::from(*tasks)),
                 kind.name()
             ),
-            Self::Executors => "; no executor was there while jobs ran".to_owned(),
-            Self::LateTasks => String::new(),
+            Self::Uber => "; its tasks ran one after another in its master".to_owned(),
+            Self::LateTasks { kind } => format!("; {}s started late", kind.name()),
         }
     }
 
     fn evidence(&self) -> Vec<(&'static str, Measure)> {
         match self {
-            Self::First { engine: Engine::MapReduce, after } => {
-                vec![("first_task_after_ms", Measure::Time(*after))]
-            }
-            Self::First { engine: Engine::Spark, after } => {
-                vec![("first_executor_after_ms", Measure::Time(*after))]
-            }
-            Self::Containers { kind, at_a_time, tasks } => vec![
+            Self::FirstExecutor { after } => vec![("first_executor_after_ms", Measure::Time(*after))],
+            Self::FirstTask { kind, after } => vec![
+                ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
+                ("first_task_after_ms", Measure::Time(*after)),
+            ],
+            Self::Attempts { task, took, .. } => vec![
+                ("last_task_text", Measure::Text(task.clone())),
+                ("attempts_before_ms", Measure::Time(*took)),
+            ],
+            Self::Containers { kind, at_a_time, tasks, .. } => vec![
                 ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
                 ("at_a_time_count", Measure::Count(*at_a_time)),
                 ("waiting_tasks_count", Measure::Count(*tasks)),
             ],
-            Self::Executors | Self::LateTasks => Vec::new(),
+            Self::LateTasks { kind } => {
+                vec![("waiting_tasks_text", Measure::Text(format!("{}s", kind.name())))]
+            }
+            Self::Executors | Self::Uber => Vec::new(),
         }
     }
 
@@ -171,40 +202,69 @@ impl Cause {
             Some(queue) => format!("queue {queue}"),
             None => "its queue".to_owned(),
         };
-        let setting = ConfKey::Queue.name();
+        let setting = app.conf.name_in_use(ConfKey::Queue);
         match self {
-            Self::First { engine: Engine::MapReduce, .. } => vec![format!(
-                "{queue} had no room: submit the job to another one ({}) or at another hour",
-                setting
+            Self::FirstExecutor { .. } => spark::waiting_advice(app, spark::Missing::First),
+            Self::Executors => spark::waiting_advice(app, spark::Missing::Later),
+            Self::FirstTask { kind, .. } => vec![format!(
+                "{queue} had no room for its {}s: submit the job to another one ({setting}) or at another hour",
+                kind.name()
             )],
-            Self::Containers { kind, at_a_time, .. } => vec![format!(
-                "{queue} gave it {} containers for {}s: give the queue a larger share of the cluster, or the job a \
-                 queue with more room ({})",
+            Self::Attempts { task, .. } => vec![format!(
+                "find out what the other attempts of {task} died of, see `failed-attempts` and `job-exception`: a \
+                 queue with more room would not help"
+            )],
+            Self::Containers { by: Some(limit), at_a_time, .. } => {
+                let more = at_a_time.saturating_mul(2);
+                vec![format!("let more of them run at a time: {}", change(app, *limit, more))]
+            }
+            Self::Containers { kind, at_a_time, by: None, .. } => vec![format!(
+                "{queue} had room for {} of its {}s: give the queue a larger share of the cluster, or the job a queue \
+                 with more room ({setting})",
                 grouped(i128::from(*at_a_time)),
                 kind.name(),
-                setting
             )],
-            Self::LateTasks => vec![format!(
-                "look at what else ran in {queue} then: it had no room for tasks that could have started ({})",
-                setting
-            )],
-            Self::First { engine: Engine::Spark, .. } => spark::waiting_advice(app, spark::Missing::First),
-            Self::Executors => spark::waiting_advice(app, spark::Missing::Later),
+            Self::Uber => {
+                vec![format!(
+                    "let its tasks run beside each other: {}",
+                    change(app, ConfKey::UberTask, false)
+                )]
+            }
+            Self::LateTasks { kind } => {
+                vec![format!("look at what else ran in {queue} when its {}s could have started", kind.name())]
+            }
         }
     }
 }
 
-/// When the first task started, or for Spark when the first executor came.
-fn first_arrival(app: &Application) -> Option<Timestamp> {
-    match &app.spark {
-        Some(spark) => spark.executors.iter().filter_map(|executor| executor.added_at).min(),
-        None => {
-            let attempts = |group: &TaskGroup| {
-                (0..group.attempts.len()).filter_map(|row| group.attempts.time(row, TimePoint::Start)).min()
-            };
-            app.groups.iter().filter_map(attempts).min()
-        }
-    }
+/// Whether a part is at least half of the whole.
+const fn is_most(part: Millis, whole: Millis) -> bool {
+    part.get().saturating_mul(2) >= whole.get()
+}
+
+/// How much later the first task of a group started than it could have, where the group waited for so long.
+fn first_after(group: &TaskGroup, wait: Millis) -> Option<Millis> {
+    let attempts = &group.attempts;
+    let longest = group.winners().filter_map(|row| attempts.run_time(row)).max()?;
+    let last = group.winners().filter_map(|row| attempts.time(row, TimePoint::Finish)).max()?;
+    // That is how the wait is defined.
+    let could = Timestamp::from_millis(last.as_millis().saturating_sub_unsigned((longest + wait).get()));
+    let first = (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()?;
+    Millis::between(could, first)
+}
+
+/// The attempts of the task that ended last, without the one that succeeded, where they took most of the wait.
+fn attempts_before_the_last(group: &TaskGroup, wait: Millis) -> Option<Cause> {
+    let attempts = &group.attempts;
+    let start = |row| attempts.time(row, TimePoint::Start);
+    let winners = group.winners().filter_map(|row| Some((attempts.time(row, TimePoint::Finish)?, row)));
+    let (_, last) = winners.max()?;
+    let (task, began) = (attempts.task(last)?, start(last)?);
+    let of_task = (0..attempts.len()).filter(|&row| row != last && attempts.task(row) == Some(task));
+    let before: Vec<Timestamp> = of_task.filter_map(start).filter(|&earlier| earlier < began).collect();
+    let took = Millis::between(before.iter().copied().min()?, began)?;
+    let cause = Cause::Attempts { task: task_name(group, task), count: before.len() as u64, took };
+    is_most(took, wait).then_some(cause)
 }
 
 /// How many attempts of a group ran at the same time, at most.
@@ -221,8 +281,9 @@ mod tests {
     use super::*;
     use crate::finding::Finding;
     use crate::model::Status;
+    use crate::model::conf::Property;
     use crate::model::table::Outcome;
-    use crate::rules::RuleSet;
+    use crate::rules::{RuleFile, RuleSet};
 
     const MINUTE: i64 = 60_000;
 
@@ -268,15 +329,79 @@ mod tests {
             (found.severity, found.message.as_str()),
             (
                 Severity::Moderate,
-                "waited 1h 40m of the 2h that it took, 83.3 %; its first task started after 1h 40m (moderate from 30m)"
+                "waited 1h 40m of the 2h that it took, 83.3 %; its first map started 1h 40m after it could \
+                 (moderate from 30m)"
             )
         );
         assert_eq!(
             found.advice,
             [
-                "queue etl had no room: submit the job to another one (mapreduce.job.queuename) or at another hour"
+                "queue etl had no room for its maps: submit the job to another one (mapreduce.job.queuename) or at \
+                 another hour"
             ]
         );
+    }
+
+    #[test]
+    fn the_kind_that_waited_most_is_the_one_that_is_told() {
+        // Two rounds of maps, and a reduce that starts an hour after the first map has ended.
+        let maps = group(TaskKind::Map, &[(0, 5), (0, 5), (5, 10), (5, 10)]);
+        let found = found(&job(vec![maps, group(TaskKind::Reduce, &[(65, 70)])], 70));
+        assert!(found.message.contains("; its first reduce started 1h after it could"), "{}", found.message);
+    }
+
+    #[test]
+    fn attempts_that_came_to_nothing_are_no_lack_of_room() {
+        let mut maps = group(TaskKind::Map, &[(0, 10), (0, 10), (120, 130)]);
+        for (number, (start, finish)) in (1..).zip([(0, 60), (60, 120)]) {
+            let row = maps.attempts.push(2, number);
+            maps.attempts.set_outcome(row, Outcome::Failed);
+            maps.attempts.set_time(row, TimePoint::Start, Some(moment(start)));
+            maps.attempts.set_time(row, TimePoint::Finish, Some(moment(finish)));
+        }
+        let found = found(&job(vec![maps], 130));
+        assert!(
+            found.message.contains("; map 2 ended last, after 2 attempts that came to nothing in 2h"),
+            "{}",
+            found.message
+        );
+        assert!(found.advice[0].starts_with("find out what the other attempts of map 2 died of"));
+    }
+
+    #[test]
+    fn settings_of_the_job_itself_come_before_its_queue() {
+        let rounds: Vec<(i64, i64)> = (0..6).map(|map| (map * 20, map * 20 + 20)).collect();
+        let mut limited = job(vec![group(TaskKind::Map, &rounds)], 120);
+        let property = Property { value: "1".to_owned(), is_final: false };
+        limited.conf.insert("mapreduce.job.running.map.limit".to_owned(), property);
+        assert_eq!(
+            found(&limited).advice,
+            ["let more of them run at a time: mapreduce.job.running.map.limit 1 → 2"]
+        );
+        let mut uber = job(vec![group(TaskKind::Map, &rounds)], 120);
+        uber.uberized = Some(true);
+        let found = found(&uber);
+        assert!(
+            found.message.contains("; its tasks ran one after another in its master"),
+            "{}",
+            found.message
+        );
+        assert_eq!(
+            found.advice,
+            ["let its tasks run beside each other: mapreduce.job.ubertask.enable → false"]
+        );
+    }
+
+    #[test]
+    fn where_both_limits_are_off_nothing_is_still_no_wait() {
+        let text = "rule: wait-time\nwait_share: off\nwait_time: off\n".to_owned();
+        let rules = RuleSet::with_files(&[RuleFile { name: "off.yaml".to_owned(), text }]).unwrap();
+        let severity = |app: &Application| {
+            let findings = rules.evaluate(app).findings;
+            findings.into_iter().find(|finding| finding.rule == "wait-time").map(|finding| finding.severity)
+        };
+        assert_eq!(severity(&job(vec![group(TaskKind::Map, &[(0, 60)])], 60)), Some(Severity::None));
+        assert_eq!(severity(&job(vec![group(TaskKind::Map, &[(1, 60)])], 60)), Some(Severity::Critical));
     }
 
     #[test]
@@ -293,18 +418,18 @@ mod tests {
             |key: &str| found.evidence.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         assert_eq!(evidence("at_a_time_count"), Some(&Measure::Count(2)));
         assert_eq!(evidence("waiting_tasks_count"), Some(&Measure::Count(12)));
-        assert!(found.advice[0].starts_with("queue etl gave it 2 containers for maps"), "{:?}", found.advice);
+        assert!(found.advice[0].starts_with("queue etl had room for 2 of its maps"), "{:?}", found.advice);
     }
 
     #[test]
-    fn maps_and_reduces_may_wait_together_for_longer_than_the_job_takes() {
+    fn tasks_may_wait_together_for_longer_than_the_job_takes() {
         // Reduces could start at five minutes, when the first map had ended.
         let maps = group(TaskKind::Map, &[(0, 5), (55, 60)]);
         let reduces = group(TaskKind::Reduce, &[(60, 65)]);
         let found = found(&job(vec![maps, reduces], 65));
         assert_eq!(
             found.message,
-            "maps and reduces together waited 1h 50m in the 1h 5m that it took, 100 %; at most 1 of 2 maps ran at a \
+            "tasks together waited 1h 50m in the 1h 5m that it took, 100 %; at most 1 of 2 maps ran at a \
              time (moderate from 30m)"
         );
     }

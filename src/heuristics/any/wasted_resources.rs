@@ -3,13 +3,12 @@
 use super::{costs, rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, percent};
-use crate::heuristics::{Check, Rule, Shared, load, mapreduce, spark};
-use crate::model::conf::ConfKey;
+use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load, spark};
 use crate::model::spark::Facet;
 use crate::model::{Application, Engine};
 use crate::rules::cutoffs::Ascending;
 use crate::rules::params::rule_params;
-use crate::rules::quantity::{MemoryTime, Quantity, Ratio};
+use crate::rules::quantity::{MemoryTime, Ratio};
 use crate::severity::Severity;
 use crate::units::{MbMillis, show_gb_hours};
 
@@ -20,8 +19,6 @@ rule_params! {
         wasted_share: Ascending<Ratio>,
         /// Memory above what was needed.
         wasted: Ascending<MemoryTime>,
-        /// What advice on containers of MapReduce leaves free above the measured peak, as a share of it.
-        headroom: Quantity<Ratio>,
     }
 }
 
@@ -38,7 +35,7 @@ impl Check for Unneeded {
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
         let Self(params) = self;
         let Some(metrics) = shared.metrics() else {
-            return Verdict::NotEvaluated(costs::NOT_MEASURED.to_owned());
+            return Verdict::NotEvaluated(NOT_MEASURED.to_owned());
         };
         let Some(used) = metrics.used else { return Verdict::NotEvaluated(costs::used_unknown(app)) };
         if used == MbMillis::ZERO {
@@ -69,14 +66,14 @@ impl Check for Unneeded {
             subject: Subject::Application,
             tasks: tasks(app),
             message: format!(
-                "{} GB·h of the {} GB·h that containers held are above what was needed, {} ({})",
+                "{} GB·h of the {} GB·h held are above what was needed, {} ({})",
                 show_gb_hours(wasted),
                 show_gb_hours(used),
                 percent(share),
                 decisive(severity, &limits),
             ),
             evidence,
-            advice: if severity > Severity::None { advice(app, params.headroom) } else { Vec::new() },
+            advice: if severity > Severity::None { advice(app, shared) } else { Vec::new() },
         })
     }
 
@@ -86,15 +83,173 @@ impl Check for Unneeded {
 }
 
 /// What the rules on containers and heaps advise, so that no two advise different values.
-fn advice(app: &Application, headroom: Quantity<Ratio>) -> Vec<String> {
-    let advice: Vec<String> = match app.engine {
-        Engine::MapReduce => mapreduce::container_advice(app, headroom).collect(),
-        Engine::Spark => spark::heap_advice(app),
+fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
+    let rules: &[&str] = match app.engine {
+        // Tasks of an uberized job share one container.
+        Engine::MapReduce if app.uberized == Some(true) => &["mapper-memory"],
+        Engine::MapReduce => &["mapper-memory", "reducer-memory"],
+        Engine::Spark => &["spark-jvm-used-memory"],
     };
-    if !advice.is_empty() {
-        return advice;
+    let (mut changes, mut reasons) = (Vec::new(), Vec::new());
+    for remedy in rules.iter().filter_map(|rule| shared.remedy(rule)) {
+        match remedy {
+            Remedy::Change(lines) => changes.extend(lines),
+            Remedy::NoSetting(why) => reasons.push(why),
+        }
     }
-    // The size was assumed.
-    let settings = [ConfKey::MapMemoryMb, ConfKey::ReduceMemoryMb].map(ConfKey::name);
-    vec![format!("ask for what the tasks need: {}", settings.join(", "))]
+    if !changes.is_empty() {
+        return changes;
+    }
+    if app.engine == Engine::Spark {
+        return vec![spark::remedy_beyond_heap(app)];
+    }
+    if reasons.is_empty() {
+        reasons.push("ask for containers of the size that the tasks need".to_owned());
+    }
+    reasons
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // helpers of tests are not tests to clippy
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+    use crate::model::Status;
+    use crate::model::conf::Property;
+    use crate::model::counters::Counter;
+    use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+    use crate::rules::{RuleFile, RuleSet};
+    use crate::units::Timestamp;
+
+    /// A hundred tasks of an hour, of which each needs so many MiB.
+    fn group(kind: TaskKind, needs: i64) -> TaskGroup {
+        let mut group = TaskGroup::new(kind);
+        for number in 0..100 {
+            let task = group.tasks.push(number);
+            let row = group.attempts.push(number, 0);
+            group.attempts.set_outcome(row, Outcome::Succeeded);
+            group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
+            group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(3_600_000)));
+            group.attempts.set_counter(row, Counter::PhysicalMemoryBytes, Some(needs << 20));
+            group.tasks.set_representative(task, Some(row));
+        }
+        group
+    }
+
+    fn job(groups: Vec<TaskGroup>, settings: &[(&str, &str)]) -> Application {
+        let mut app = Application::new(Engine::MapReduce);
+        app.status = Status::Succeeded;
+        app.complete = true;
+        app.submitted_at = Some(Timestamp::from_millis(0));
+        app.finished_at = Some(Timestamp::from_millis(3_600_000));
+        app.groups = groups;
+        for (name, value) in settings {
+            let property = Property { value: (*value).to_owned(), is_final: false };
+            app.conf.insert((*name).to_owned(), property);
+        }
+        app
+    }
+
+    fn found_by(rules: &str, app: &Application) -> Finding {
+        let file = RuleFile { name: "own.yaml".to_owned(), text: rules.to_owned() };
+        let evaluation = RuleSet::with_files(&[file]).unwrap().evaluate(app);
+        evaluation.findings.into_iter().find(|finding| finding.rule == "wasted-resources").unwrap()
+    }
+
+    fn found(app: &Application) -> Finding {
+        found_by("rule: wasted-resources\nenabled: true\n", app)
+    }
+
+    const SIZES: [(&str, &str); 2] =
+        [("mapreduce.map.memory.mb", "4096"), ("mapreduce.reduce.memory.mb", "4096")];
+
+    #[test]
+    fn containers_shrink_to_what_the_rules_on_memory_ask_for() {
+        // 400 GB·h of maps need at most 100 × 1.5 × 1 GiB·h.
+        let app = job(vec![group(TaskKind::Map, 1024)], &SIZES);
+        let found = found(&app);
+        assert_eq!(
+            (found.severity, found.message.as_str()),
+            (
+                Severity::Severe,
+                "250 GB·h of the 400 GB·h held are above what was needed, 62.5 % (severe from 55 %)"
+            )
+        );
+        assert_eq!(
+            found.advice,
+            ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB and 25 % above it)"]
+        );
+        let roomy = found_by("rule: mapper-memory\nheadroom: 1\n", &app);
+        assert_eq!(
+            roomy.advice,
+            ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB and 100 % above it)"]
+        );
+    }
+
+    #[test]
+    fn a_kind_that_cannot_shrink_says_nothing_beside_one_that_can() {
+        let groups = vec![group(TaskKind::Map, 1024), group(TaskKind::Reduce, 4000)];
+        let advice = found(&job(groups, &SIZES)).advice;
+        assert!(
+            advice.len() == 1 && advice.iter().all(|line| line.starts_with("mapreduce.map")),
+            "{advice:?}"
+        );
+    }
+
+    #[test]
+    fn the_smallest_container_that_is_granted_cannot_shrink() {
+        let settings =
+            [("mapreduce.map.memory.mb", "1024"), ("yarn.scheduler.minimum-allocation-mb", "1024")];
+        assert_eq!(
+            found(&job(vec![group(TaskKind::Map, 200)], &settings)).advice,
+            [
+                "the containers are the smallest that YARN grants (yarn.scheduler.minimum-allocation-mb): give each task \
+              more work, so that fewer hold one"
+            ]
+        );
+    }
+
+    #[test]
+    fn tasks_of_an_uberized_job_hold_its_master() {
+        let mut app = job(vec![group(TaskKind::Map, 500)], &[("yarn.app.mapreduce.am.resource.mb", "4096")]);
+        app.uberized = Some(true);
+        let advice = found(&app).advice;
+        assert_eq!(
+            advice,
+            ["yarn.app.mapreduce.am.resource.mb 4096 → 1024 (measured peak 500 MiB and 25 % above it)"]
+        );
+    }
+
+    #[test]
+    fn a_size_that_was_assumed_has_a_value_to_set() {
+        let app = job(vec![group(TaskKind::Map, 500)], &[]);
+        let rules = "rule: metrics\ncontainer_default: 4GB\n---\nrule: wasted-resources\nenabled: true\n";
+        assert_eq!(
+            found_by(rules, &app).advice,
+            ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB and 25 % above it)"]
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_is_told() {
+        let reason = |app: &Application| {
+            let evaluation = RuleSet::built_in().unwrap().evaluate(app);
+            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == "wasted-resources");
+            own.map(|missing| missing.reason).unwrap_or_default()
+        };
+        assert_eq!(
+            reason(&job(vec![group(TaskKind::Map, 500)], &[])),
+            "the container size is unknown: no configuration file with mapreduce.map.memory.mb was found"
+        );
+        assert_eq!(
+            reason(&job(vec![group(TaskKind::Map, 0)], &SIZES)),
+            "no map task reports PHYSICAL_MEMORY_BYTES"
+        );
+        let mut timeless = group(TaskKind::Map, 500);
+        timeless.attempts.set_time(7, TimePoint::Start, None);
+        assert_eq!(
+            reason(&job(vec![timeless], &SIZES)),
+            "an attempt does not tell how long it held its container"
+        );
+    }
 }

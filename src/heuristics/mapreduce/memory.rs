@@ -5,9 +5,10 @@ use super::heap::{HEAP_SHARE, Heap};
 use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule};
 use super::{tasks, to_bytes, unread, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
-use crate::heuristics::{Check, Rule, load};
+use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::metrics::requested_container;
 use crate::model::Application;
+use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::model::table::{TaskGroup, TaskKind};
@@ -62,7 +63,7 @@ impl Check for Usage {
             return Verdict::NotEvaluated(no_task_reports(*role, group, Counter::PhysicalMemoryBytes.name()));
         }
         let Some(container) = requested_container(app, role.kind(), params.container_default) else {
-            return Verdict::NotEvaluated(no_container(role.kind()));
+            return Verdict::NotEvaluated(no_container(app, role.kind()));
         };
         let mean = truncated_mean(&used).unwrap_or_default();
         let ratio = mean as f64 / container.as_f64();
@@ -95,11 +96,17 @@ impl Check for Usage {
             ),
             evidence,
             advice: if severity > Severity::None {
-                advice(app, *role, group, (container, params.headroom))
+                self.remedy_for(app, group, Some(container)).lines()
             } else {
                 Vec::new()
             },
         })
+    }
+
+    fn remedy(&self, app: &Application) -> Option<Remedy> {
+        let Self(role, params) = self;
+        let group = tasks(app, role.kind(), false)?;
+        Some(self.remedy_for(app, group, requested_container(app, role.kind(), params.container_default)))
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -107,6 +114,8 @@ impl Check for Usage {
     }
 }
 
+/// What to do about a task that needs more than the others.
+const EVEN_OUT: &str = "even out what the tasks do";
 /// What tells how much memory a task needed.
 const MEMORY: [Counter; 4] = [
     Counter::PhysicalMemoryBytes,
@@ -116,9 +125,13 @@ const MEMORY: [Counter; 4] = [
 ];
 
 /// Why the size of containers is not known.
-pub(in crate::heuristics) fn no_container(kind: TaskKind) -> String {
-    let role = if kind == TaskKind::Reduce { Role::Reduce } else { Role::Map };
-    format!("the container size is unknown: no configuration file with {} was found", role.memory().name())
+pub(in crate::heuristics) fn no_container(app: &Application, kind: TaskKind) -> String {
+    let key = match kind {
+        _ if app.uberized == Some(true) => ConfKey::MasterMemoryMb,
+        TaskKind::Reduce => ConfKey::ReduceMemoryMb,
+        TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => ConfKey::MapMemoryMb,
+    };
+    format!("the container size is unknown: no configuration file with {} was found", key.name())
 }
 
 /// Why it is not known how much memory tasks needed, of which some kind does not tell it.
@@ -135,40 +148,45 @@ pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
     why.unwrap_or_else(|| "no task tells how much memory it needed".to_owned())
 }
 
-/// How containers of maps and reduces can shrink, or why they cannot, as `mapper-memory` and `reducer-memory` advise.
-pub(in crate::heuristics) fn container_advice(
-    app: &Application,
-    headroom: Quantity<Ratio>,
-) -> impl Iterator<Item = String> {
-    [Role::Map, Role::Reduce].into_iter().flat_map(move |role| {
-        let group = app.group(role.kind()).filter(|group| !group.tasks.is_empty());
-        let container = requested_container(app, role.kind(), Assumed(None));
-        let known = group.zip(container);
-        known.map_or_else(Vec::new, |(group, container)| advice(app, role, group, (container, headroom)))
-    })
+impl Usage {
+    fn remedy_for(&self, app: &Application, group: &TaskGroup, container: Option<Bytes>) -> Remedy {
+        let Self(role, params) = self;
+        remedy(app, *role, group, (container, params.headroom))
+    }
 }
 
 /// The smallest container that holds the measured peak with room to spare, and the heap that
 /// `mapper-gc` and `reducer-gc` ask for.
-fn advice(
+fn remedy(
     app: &Application,
     role: Role,
     group: &TaskGroup,
-    (container, headroom): (Bytes, Quantity<Ratio>),
-) -> Vec<String> {
+    (container, headroom): (Option<Bytes>, Quantity<Ratio>),
+) -> Remedy {
     let heap = Heap::of(app, role, group);
     let Some(peak) = heap.peak else {
-        return vec!["find out what the tasks use: the history measures no memory".to_owned()];
+        let why = "find out what the tasks use: none that succeeded tells its memory";
+        return Remedy::NoSetting(why.to_owned());
     };
     let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom.get())).unwrap_or(peak);
-    let smaller = container_for(app, needed).max(heap.container(app).unwrap_or_default());
-    let kind = role.kind().name();
-    if smaller >= container {
-        let why = match heap.larger {
-            Some(larger) => format!("its heap is full and should grow to {larger}"),
-            None => format!("the largest {kind} needs {peak}"),
-        };
-        return vec![format!("the container cannot shrink, {why}: even out what the tasks do")];
+    let fitting = container_for(app, needed).max(heap.container(app).unwrap_or_default());
+    if let Some(container) = container.filter(|&container| fitting >= container) {
+        return Remedy::NoSetting(match heap.larger {
+            Some(larger) => {
+                format!(
+                    "the container cannot shrink, its heap is full and should grow to {larger}: {EVEN_OUT}"
+                )
+            }
+            None if needed < container => format!(
+                "the containers are the smallest that YARN grants ({}): give each task more work, so that fewer hold \
+                 one",
+                ConfKey::MinimumAllocationMb.name()
+            ),
+            None => {
+                let kind = role.kind().name();
+                format!("the container cannot shrink, the largest {kind} needs {peak}: {EVEN_OUT}")
+            }
+        });
     }
     let why = if let Some(larger) = heap.larger {
         format!("measured peak {peak}, and room for the larger heap of {larger}")
@@ -176,18 +194,22 @@ fn advice(
         let percent = three_digits(100.0 * headroom.get());
         format!("measured peak {peak} and {percent} % above it")
     };
-    let mut advice = vec![format!("{} ({why})", change(app, role.memory(), smaller.whole_mib()))];
-    let fitting = Bytes::from_f64(smaller.as_f64() * HEAP_SHARE).unwrap_or(smaller);
+    let is_uber = app.uberized == Some(true);
+    // Tasks of an uberized job run in its master.
+    let key = if is_uber { ConfKey::MasterMemoryMb } else { role.memory() };
+    let mut lines = vec![format!("{} ({why})", change(app, key, fitting.whole_mib()))];
+    let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
     if heap.larger.is_none()
+        && !is_uber
         && let Some(now) = app.conf.heap_limit(role.java_opts())
         && now > fitting
     {
-        advice.push(format!(
+        lines.push(format!(
             "-Xmx in {} {}m → {}m, so that the heap fits the container",
             heap.opts,
             now.whole_mib(),
             fitting.whole_mib()
         ));
     }
-    advice
+    Remedy::Change(lines)
 }

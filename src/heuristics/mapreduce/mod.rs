@@ -51,7 +51,7 @@ macro_rules! rule {
 }
 use rule;
 
-pub(super) use memory::{container_advice, no_container, no_memory};
+pub(super) use memory::{no_container, no_memory};
 
 choice! {
     /// What a counter is that the history does not have.

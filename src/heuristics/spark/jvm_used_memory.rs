@@ -4,7 +4,7 @@ use super::sizing::{self, Setting};
 use super::{conf_line, memory, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, limit};
-use crate::heuristics::{Check, Rule, load};
+use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Facet, Spark};
 use crate::rules::cutoffs::Ascending;
@@ -75,8 +75,17 @@ impl Check for TooLarge {
                 limit(severity, passed, &conditions)
             ),
             evidence: facts.evidence(),
-            advice: if severity > Severity::None { advice(app, spark, facts.heap) } else { Vec::new() },
+            advice: if severity > Severity::None {
+                remedy(app, spark, facts.heap).lines()
+            } else {
+                Vec::new()
+            },
         })
+    }
+
+    fn remedy(&self, app: &Application) -> Option<Remedy> {
+        let spark = spark(app)?;
+        Some(remedy(app, spark, memory::heap(app, memory::heap_key(app, spark))))
     }
 
     fn needs_all(&self) -> bool {
@@ -88,19 +97,15 @@ impl Check for TooLarge {
     }
 }
 
-/// The same as what this rule advises, for other rules on memory that nobody needs.
-pub(in crate::heuristics) fn heap_advice(app: &Application) -> Vec<String> {
-    let advice = |spark| advice(app, spark, memory::heap(app, memory::heap_key(app, spark)));
-    super::spark(app).map(advice).unwrap_or_default()
-}
-
-fn advice(app: &Application, spark: &Spark, now: Bytes) -> Vec<String> {
+fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
     let key = memory::heap_key(app, spark);
     match sizing::heap_that_fits(app, spark).filter(|&fits| fits < now) {
-        Some(fits) => vec![format!("a heap that fits: {}", conf_line(app, key, Setting(fits)))],
-        None => {
-            vec!["make more of the heap: let more tasks share it, or cache what is read again".to_owned()]
+        Some(fits) => {
+            Remedy::Change(vec![format!("a heap that fits: {}", conf_line(app, key, Setting(fits)))])
         }
+        None => Remedy::NoSetting(
+            "make more of the heap: let more tasks share it, or cache what is read again".to_owned(),
+        ),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Heaps: how large they are set, which part of them a task has, and how long they are held.
 
-use super::containers;
+use super::sizing::{self, Setting};
+use super::{conf_line, containers};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
@@ -10,7 +11,7 @@ use crate::units::{Bytes, Millis};
 /// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
 pub(super) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Why rules on memory cannot be evaluated.
-pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
+pub(super) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
      spark.eventLog.logStageExecutorMetrics=true";
 /// The heap of an executor or driver for which none is set.
 const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
@@ -19,6 +20,31 @@ const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 pub(super) fn unreadable(app: &Application, counters: &[Counter]) -> String {
     let wanted = CounterMask::of(counters);
     app.unread_counters(|_| wanted).unwrap_or_default()
+}
+
+/// Why it is not known what executors needed.
+pub(in crate::heuristics) fn no_peaks(app: &Application) -> String {
+    let measured = |spark: &Spark| spark.workers().any(|worker| worker.peaks.heap().is_some());
+    if app.spark.as_deref().is_some_and(measured) {
+        "there are executors of a size of which none reports its peak memory".to_owned()
+    } else {
+        NO_PEAKS.to_owned()
+    }
+}
+
+/// What to do about memory that executors do not need where their heap fits: less beyond it, if more than Spark takes by
+/// default was asked for.
+pub(in crate::heuristics) fn remedy_beyond_heap(app: &Application) -> String {
+    let by_default = sizing::default_overhead(app);
+    match app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead).filter(|&set| set > by_default) {
+        Some(_) => format!(
+            "ask for no more beyond the heap than Spark does by default: {}",
+            conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(by_default))
+        ),
+        None => "the executor that needs most sets the size of all: even out what executors do, or let those go that \
+                 have nothing to do"
+            .to_owned(),
+    }
 }
 
 /// Whether the driver runs the tasks itself.

@@ -30,8 +30,7 @@ mod stage_text;
 mod stages_with_failed_tasks;
 mod waiting;
 
-pub(super) use jvm_used_memory::heap_advice;
-pub(super) use memory::NO_PEAKS;
+pub(super) use memory::{no_peaks, remedy_beyond_heap};
 pub(super) use waiting::{Missing, waiting_advice};
 
 use super::Rule;

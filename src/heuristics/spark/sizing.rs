@@ -147,9 +147,11 @@ pub(super) fn peak_heap(spark: &Spark) -> Option<Bytes> {
 /// Memory of an executor's container beyond its heap: what is set, else Spark's default of a tenth, at least
 /// 384 MiB.
 pub(super) fn overhead(app: &Application) -> Bytes {
-    if let Some(set) = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead) {
-        return set;
-    }
+    app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead).unwrap_or_else(|| default_overhead(app))
+}
+
+/// The same where none is set.
+pub(super) fn default_overhead(app: &Application) -> Bytes {
     let heap = executor_heap(app);
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor).unwrap_or(0.1);
     Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(Bytes::from_mib(384))

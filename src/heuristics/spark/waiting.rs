@@ -31,16 +31,16 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
         let smaller = conf_line(app, key, Setting(fits));
         advice.push(format!("ask for smaller executors, which find room sooner: {smaller}"));
     }
-    let container = containers::executor_container(app);
-    let on_yarn = ClusterManager::of(&app.conf) == Some(ClusterManager::Yarn);
+    let size = Setting(containers::executor_heap(app));
+    let on_yarn = ClusterManager::of_application(app) == Some(ClusterManager::Yarn);
     advice.push(if on_yarn {
         let queue = app.queue.as_deref().map_or_else(|| "its queue".to_owned(), |queue| format!("queue {queue}"));
         format!(
-            "{queue} had no room for an executor of {container}: submit to another one ({}) or at another hour",
+            "{queue} had no room for an executor with a heap of {size}: submit to another one ({}) or at another hour",
             ConfKey::SparkQueue.name()
         )
     } else {
-        format!("the cluster had no room for an executor of {container}: submit at another hour, or add room")
+        format!("the cluster had no room for an executor with a heap of {size}: submit at another hour, or add room")
     });
     advice
 }

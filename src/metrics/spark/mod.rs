@@ -20,7 +20,7 @@ use crate::model::Application;
 use crate::model::spark::{ClusterManager, Spark};
 use crate::rules::params::{choice, rule_params};
 use crate::rules::quantity::{Quantity, Ratio, Size};
-use crate::units::{Bytes, MbMillis, Millis};
+use crate::units::{Bytes, MbMillis};
 use containers::Containers;
 use lives::Lives;
 use tasks::TaskCosts;
@@ -78,9 +78,12 @@ impl Metrics {
         };
         let tasks = lives.as_ref().and_then(|lives| TaskCosts::of(app, spark, lives)).unwrap_or_default();
         let held = lives.as_ref().and_then(Lives::cores);
+        let wait = if params.measure_wait { wait::of(app, spark) } else { Some(wait::Wait::default()) };
         Self {
             run_time: run_time(app),
-            wait_time: if params.measure_wait { wait::time(app, spark) } else { Some(Millis::ZERO) },
+            wait_time: wait.map(|wait| wait.all),
+            wait_of_reduces: None,
+            wait_for_first: wait.map(|wait| wait.for_first),
             used: cost.used,
             wasted: cost.wasted,
             failed_attempts: tasks.failed,

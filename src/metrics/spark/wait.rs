@@ -10,11 +10,19 @@ use crate::units::{Millis, Timestamp};
 /// From one moment to another.
 type Span = (Timestamp, Timestamp);
 
-/// How long no executor was there while one was wanted: until the first one came, and while jobs ran. `None` where
-/// lives of executors or jobs are unknown, and where no executor ever came.
-pub(super) fn time(app: &Application, spark: &Spark) -> Option<Millis> {
+/// How long no executor was there while one was wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wait {
+    /// Until the first one came, and while jobs ran.
+    pub(super) all: Millis,
+    /// The part of it before the first one came.
+    pub(super) for_first: Millis,
+}
+
+/// `None` where lives of executors or jobs are unknown, and where no executor ever came.
+pub(super) fn of(app: &Application, spark: &Spark) -> Option<Wait> {
     if manager(app, spark)? == ClusterManager::Local {
-        return Some(Millis::ZERO);
+        return Some(Wait::default());
     }
     if !shows_all_executors(spark) || spark.gaps.reason(&[Facet::Jobs]).is_some() {
         return None;
@@ -29,7 +37,8 @@ pub(super) fn time(app: &Application, spark: &Spark) -> Option<Millis> {
     for job in &spark.jobs {
         wanted.push((job.submitted_at?.max(start), job.completed_at?.min(end)));
     }
-    Some(uncovered(wanted, lives))
+    let before_first = wanted.iter().map(|&(from, to)| (from, to.min(first))).collect();
+    Some(Wait { for_first: uncovered(before_first, Vec::new()), all: uncovered(wanted, lives) })
 }
 
 fn lives(spark: &Spark, end: Timestamp) -> Option<Vec<Span>> {

@@ -38,6 +38,12 @@ conf_keys! {
     Reduces = "mapreduce.job.reduces" | "mapred.reduce.tasks";
     /// Queue of the job.
     Queue = "mapreduce.job.queuename" | "mapred.job.queue.name";
+    /// How many maps of the job may run at a time; 0 for any number.
+    RunningMapLimit = "mapreduce.job.running.map.limit";
+    /// How many reduces of the job may run at a time; 0 for any number.
+    RunningReduceLimit = "mapreduce.job.running.reduce.limit";
+    /// Whether a small job runs in its master.
+    UberTask = "mapreduce.job.ubertask.enable";
     /// Name of the job.
     JobName = "mapreduce.job.name" | "mapred.job.name";
     /// User of the job.

@@ -36,7 +36,7 @@ pub fn jobconf(bytes: &[u8]) {
     // A comment is for the parser of any XML, so that the one for what Hadoop writes has nothing to say.
     let root = b"<configuration>";
     let at = bytes.windows(root.len()).position(|window| window == root);
-    let once = |head: &[u8], mark| head.iter().filter(|&&byte| byte == mark).count() == 1;
+    let once = |head: &[u8], mark| head.split(|&byte| byte == mark).count() == 2;
     let is_declaration = |head: &[u8]| {
         head.starts_with(b"<?xml ")
             && head.trim_ascii_end().ends_with(b"?>")

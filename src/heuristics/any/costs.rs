@@ -8,8 +8,8 @@ use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Application, Engine};
 use crate::rules::params::Assumed;
 
-/// What the memory that containers held follows from.
-pub(super) const OF_MEMORY: &[Facet] = &[Facet::Tasks, Facet::Executors, Facet::End];
+/// What the memory that containers held, and what was needed of it, follow from.
+pub(super) const OF_MEMORY: &[Facet] = &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics, Facet::End];
 /// What run time and wait follow from.
 pub(super) const OF_TIME: &[Facet] = &[Facet::Tasks, Facet::Jobs, Facet::Executors, Facet::End];
 

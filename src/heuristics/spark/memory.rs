@@ -98,6 +98,27 @@ pub(super) fn held(lives: Option<Millis>) -> String {
 mod tests {
     use super::super::sample;
     use super::*;
+    use crate::model::spark::ExecutorMetric;
+
+    #[test]
+    fn what_is_held_beyond_the_heap_may_be_more_than_spark_takes() {
+        let remedy =
+            |overhead| remedy_beyond_heap(&sample::app(&[("spark.executor.memoryOverhead", overhead)]));
+        assert_eq!(
+            remedy("20g"),
+            "ask for no more beyond the heap than Spark does by default: --conf spark.executor.memoryOverhead=384m \
+             (now 20g)"
+        );
+        assert!(remedy("384m").starts_with("the executor that needs most sets the size of all"));
+    }
+
+    #[test]
+    fn executors_that_tell_nothing_are_not_those_of_another_size() {
+        let mut app = sample::app(&[]);
+        assert_eq!(no_peaks(&app), NO_PEAKS);
+        sample::peaks(sample::executor(&mut app, "1"), &[(ExecutorMetric::JvmHeapMemory, 1 << 20)]);
+        assert!(no_peaks(&app).starts_with("there are executors of a size"));
+    }
 
     #[test]
     fn bare_numbers_are_mebibytes_unless_they_are_too_large_for_that() {

@@ -44,3 +44,41 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
     });
     advice
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::model::spark::ExecutorMetric::JvmHeapMemory;
+
+    #[test]
+    fn executors_that_left_are_kept_and_those_that_come_find_room() {
+        let settings = [
+            ("spark.dynamicAllocation.enabled", "true"),
+            ("spark.dynamicAllocation.minExecutors", "0"),
+            ("spark.executor.memory", "8g"),
+        ];
+        let mut app = sample::app(&settings);
+        app.id = "application_1700000000000_0001".to_owned();
+        app.queue = Some("etl".to_owned());
+        sample::peaks(sample::executor(&mut app, "1"), &[(JvmHeapMemory, 1000 << 20)]);
+        let smaller =
+            "ask for smaller executors, which find room sooner: --conf spark.executor.memory=1792m (now 8g)";
+        let room = "queue etl had no room for an executor with a heap of 8g: submit to another one (spark.yarn.queue) \
+                    or at another hour";
+        let keep = "keep an executor for the next job: --conf spark.dynamicAllocation.minExecutors=1 (now 0)";
+        assert_eq!(waiting_advice(&app, Missing::First), [smaller, room]);
+        assert_eq!(waiting_advice(&app, Missing::Later), [keep, smaller, room]);
+    }
+
+    #[test]
+    fn a_cluster_without_queues_is_no_queue() {
+        let app = sample::app(&[("spark.master", "spark://host:7077")]);
+        assert_eq!(
+            waiting_advice(&app, Missing::Later),
+            [
+                "the cluster had no room for an executor with a heap of 1g: submit at another hour, or add room"
+            ]
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! What an application waited for, as far as its history tells.
+
+use super::super::task_name;
+use crate::finding::Measure;
+use crate::heuristics::wording::{change, grouped};
+use crate::heuristics::{overlap, spark};
+use crate::metrics::Metrics;
+use crate::model::conf::ConfKey;
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Engine};
+use crate::units::{Millis, Timestamp};
+
+/// What an application waited for most of the time.
+pub(super) enum Cause {
+    /// The first executor of Spark.
+    FirstExecutor { after: Millis },
+    /// Executors of Spark, while jobs ran, after the first had come.
+    Executors,
+    /// The first of these tasks.
+    FirstTask { kind: TaskKind, after: Millis },
+    /// Attempts that came to nothing, of the task that ended last.
+    Attempts { task: String, count: u64, took: Millis },
+    /// Containers: of these tasks only so many ran at a time, by the job's own setting where there is one.
+    Containers { kind: TaskKind, at_a_time: u64, tasks: u64, by: Option<ConfKey> },
+    /// Tasks of an uberized job run in its master, one after another.
+    Uber,
+    /// Tasks that started late although no others held their containers.
+    LateTasks { kind: TaskKind },
+}
+
+impl Cause {
+    pub(super) fn of(app: &Application, metrics: &Metrics, wait: Millis) -> Self {
+        if app.engine == Engine::Spark {
+            let for_first = metrics.wait_for_first.filter(|&first| is_most(first, wait));
+            return for_first.map_or(Self::Executors, |after| Self::FirstExecutor { after });
+        }
+        if app.uberized == Some(true) {
+            return Self::Uber;
+        }
+        let reduces = metrics.wait_of_reduces.unwrap_or_default();
+        let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
+        let (kind, wait) = if reduces > maps { (TaskKind::Reduce, reduces) } else { (TaskKind::Map, maps) };
+        app.group(kind).map_or(Self::LateTasks { kind }, |group| Self::of_tasks(app, group, wait))
+    }
+
+    /// What the tasks of one kind waited for.
+    fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis) -> Self {
+        let (kind, tasks) = (group.kind, group.tasks.len() as u64);
+        if let Some(after) = first_after(group, wait).filter(|&after| is_most(after, wait)) {
+            return Self::FirstTask { kind, after };
+        }
+        if let Some(attempts) = attempts_before_the_last(group, wait) {
+            return attempts;
+        }
+        let own_limit = match kind {
+            TaskKind::Reduce => ConfKey::RunningReduceLimit,
+            _ => ConfKey::RunningMapLimit,
+        };
+        let limit = app.conf.integer(own_limit).and_then(|limit| u64::try_from(limit).ok());
+        let at_a_time = most_at_a_time(group);
+        if at_a_time == 0 || at_a_time >= tasks {
+            return Self::LateTasks { kind };
+        }
+        let by = limit.filter(|&limit| limit > 0 && at_a_time >= limit).map(|_| own_limit);
+        Self::Containers { kind, at_a_time, tasks, by }
+    }
+
+    /// To follow the measured wait.
+    pub(super) fn told(&self) -> String {
+        match self {
+            Self::FirstExecutor { after } => format!("; {after} of it for its first executor"),
+            Self::Executors => "; most of it while jobs ran and no executor was left".to_owned(),
+            Self::FirstTask { kind, after } => {
+                format!("; its first {} started {after} after it could", kind.name())
+            }
+            Self::Attempts { task, count, took } => {
+                let attempts =
+                    if *count == 1 { "an attempt".to_owned() } else { format!("{count} attempts") };
+                format!("; {task} ended last, after {attempts} that came to nothing in {took}")
+            }
+            Self::Containers { kind, at_a_time, tasks, .. } => format!(
+                "; at most {} of {} {}s ran at a time",
+                grouped(i128::from(*at_a_time)),
+                grouped(i128::from(*tasks)),
+                kind.name()
+            ),
+            Self::Uber => "; its tasks ran one after another in its master".to_owned(),
+            Self::LateTasks { kind } => format!("; {}s started late", kind.name()),
+        }
+    }
+
+    pub(super) fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        match self {
+            Self::FirstExecutor { after } => vec![("first_executor_after_ms", Measure::Time(*after))],
+            Self::FirstTask { kind, after } => vec![
+                ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
+                ("first_task_after_ms", Measure::Time(*after)),
+            ],
+            Self::Attempts { task, took, .. } => vec![
+                ("last_task_text", Measure::Text(task.clone())),
+                ("attempts_before_ms", Measure::Time(*took)),
+            ],
+            Self::Containers { kind, at_a_time, tasks, .. } => vec![
+                ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
+                ("at_a_time_count", Measure::Count(*at_a_time)),
+                ("waiting_tasks_count", Measure::Count(*tasks)),
+            ],
+            Self::LateTasks { kind } => {
+                vec![("waiting_tasks_text", Measure::Text(format!("{}s", kind.name())))]
+            }
+            Self::Executors | Self::Uber => Vec::new(),
+        }
+    }
+
+    pub(super) fn advice(&self, app: &Application) -> Vec<String> {
+        let queue = match app.queue.as_deref() {
+            Some(queue) => format!("queue {queue}"),
+            None => "its queue".to_owned(),
+        };
+        let setting = app.conf.name_in_use(ConfKey::Queue);
+        match self {
+            Self::FirstExecutor { .. } => spark::waiting_advice(app, spark::Missing::First),
+            Self::Executors => spark::waiting_advice(app, spark::Missing::Later),
+            Self::FirstTask { kind, .. } => vec![format!(
+                "{queue} had no room for its {}s: submit the job to another one ({setting}) or at another hour",
+                kind.name()
+            )],
+            Self::Attempts { task, .. } => vec![format!(
+                "find out what the other attempts of {task} died of, see `failed-attempts` and `job-exception`: a \
+                 queue with more room would not help"
+            )],
+            Self::Containers { by: Some(limit), at_a_time, .. } => {
+                let more = at_a_time.saturating_mul(2);
+                vec![format!("let more of them run at a time: {}", change(app, *limit, more))]
+            }
+            Self::Containers { kind, at_a_time, by: None, .. } => vec![format!(
+                "{queue} had room for {} of its {}s: give the queue a larger share of the cluster, or the job a queue \
+                 with more room ({setting})",
+                grouped(i128::from(*at_a_time)),
+                kind.name(),
+            )],
+            Self::Uber => {
+                vec![format!(
+                    "let its tasks run beside each other: {}",
+                    change(app, ConfKey::UberTask, false)
+                )]
+            }
+            Self::LateTasks { kind } => {
+                vec![format!("look at what else ran in {queue} when its {}s could have started", kind.name())]
+            }
+        }
+    }
+}
+
+/// Whether a part is at least half of the whole.
+const fn is_most(part: Millis, whole: Millis) -> bool {
+    part.get().saturating_mul(2) >= whole.get()
+}
+
+/// How much later the first task of a group started than it could have, where the group waited for so long.
+fn first_after(group: &TaskGroup, wait: Millis) -> Option<Millis> {
+    let attempts = &group.attempts;
+    let longest = group.winners().filter_map(|row| attempts.run_time(row)).max()?;
+    let last = group.winners().filter_map(|row| attempts.time(row, TimePoint::Finish)).max()?;
+    // That is how the wait is defined.
+    let could = Timestamp::from_millis(last.as_millis().saturating_sub_unsigned((longest + wait).get()));
+    let first = (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()?;
+    Millis::between(could, first)
+}
+
+/// The attempts of the task that ended last, without the one that succeeded, where they took most of the wait.
+fn attempts_before_the_last(group: &TaskGroup, wait: Millis) -> Option<Cause> {
+    let attempts = &group.attempts;
+    let start = |row| attempts.time(row, TimePoint::Start);
+    let winners = group.winners().filter_map(|row| Some((attempts.time(row, TimePoint::Finish)?, row)));
+    let (_, last) = winners.max()?;
+    let (task, began) = (attempts.task(last)?, start(last)?);
+    let of_task = (0..attempts.len()).filter(|&row| row != last && attempts.task(row) == Some(task));
+    let before: Vec<Timestamp> = of_task.filter_map(start).filter(|&earlier| earlier < began).collect();
+    let took = Millis::between(before.iter().copied().min()?, began)?;
+    let cause = Cause::Attempts { task: task_name(group, task), count: before.len() as u64, took };
+    is_most(took, wait).then_some(cause)
+}
+
+/// How many attempts of a group ran at the same time, at most.
+fn most_at_a_time(group: &TaskGroup) -> u64 {
+    let attempts = &group.attempts;
+    overlap::most_at_a_time((0..attempts.len()).filter_map(|row| {
+        Some((attempts.time(row, TimePoint::Start)?, attempts.time(row, TimePoint::Finish)))
+    }))
+}

@@ -102,7 +102,7 @@ mod tests {
     use crate::finding::Finding;
     use crate::model::conf::Property;
     use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
-    use crate::model::{Engine, Status};
+    use crate::model::{Engine, MasterAttempt, Status};
     use crate::rules::{RuleFile, RuleSet};
     use crate::units::Timestamp;
 
@@ -182,11 +182,32 @@ mod tests {
         }
         let found = found(&job(vec![maps], 130));
         assert!(
-            found.message.contains("; map 2 ended last, after 2 attempts that came to nothing in 2h"),
+            found.message.contains("; map 2 ended last, after 2 attempts that failed in 2h"),
             "{}",
             found.message
         );
         assert!(found.advice[0].starts_with("find out what the other attempts of map 2 died of"));
+    }
+
+    #[test]
+    fn attempts_that_were_killed_are_no_failures() {
+        // Killed for others after a minute, and two hours without room.
+        let mut maps = group(TaskKind::Map, &[(0, 10), (0, 10), (120, 130)]);
+        let row = maps.attempts.push(2, 1);
+        maps.attempts.set_outcome(row, Outcome::Killed);
+        maps.attempts.set_time(row, TimePoint::Start, Some(moment(0)));
+        maps.attempts.set_time(row, TimePoint::Finish, Some(moment(1)));
+        let found = found(&job(vec![maps], 130));
+        assert!(found.message.contains("; maps started late"), "{}", found.message);
+    }
+
+    #[test]
+    fn a_master_that_came_late() {
+        let mut job = job(vec![group(TaskKind::Map, &[(100, 120)])], 120);
+        job.masters.push(MasterAttempt { started_at: Some(moment(90)), node: None });
+        let found = found(&job);
+        assert!(found.message.contains("; its master started after 1h 30m"), "{}", found.message);
+        assert!(found.advice[0].starts_with("queue etl had no room for its master"), "{:?}", found.advice);
     }
 
     #[test]

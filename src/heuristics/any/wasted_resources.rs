@@ -1,16 +1,20 @@
 //! `wasted-resources`: memory that containers held above what their tasks needed (seed 004, "Wasted Resources").
 
+use std::cmp::Reverse;
+
 use super::{costs, rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, percent};
 use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load, spark};
+use crate::metrics::requested_container;
 use crate::model::spark::Facet;
+use crate::model::table::TaskKind;
 use crate::model::{Application, Engine};
 use crate::rules::cutoffs::Ascending;
-use crate::rules::params::rule_params;
+use crate::rules::params::{Assumed, rule_params};
 use crate::rules::quantity::{MemoryTime, Ratio};
 use crate::severity::Severity;
-use crate::units::{MbMillis, show_gb_hours};
+use crate::units::{Bytes, MbMillis, show_gb_hours};
 
 rule_params! {
     /// Parameters of `wasted-resources`.
@@ -84,29 +88,56 @@ impl Check for Unneeded {
 
 /// What the rules on containers and heaps advise, so that no two advise different values.
 fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
-    let rules: &[&str] = match app.engine {
-        // Tasks of an uberized job share one container.
-        Engine::MapReduce if app.uberized == Some(true) => &["mapper-memory"],
-        Engine::MapReduce => &["mapper-memory", "reducer-memory"],
-        Engine::Spark => &["spark-jvm-used-memory"],
-    };
-    let (mut changes, mut reasons) = (Vec::new(), Vec::new());
-    for remedy in rules.iter().filter_map(|rule| shared.remedy(rule)) {
-        match remedy {
-            Remedy::Change(lines) => changes.extend(lines),
-            Remedy::NoSetting(why) => reasons.push(why),
+    match app.engine {
+        Engine::MapReduce => of_containers(app, shared),
+        Engine::Spark => of_executors(app, shared),
+    }
+}
+
+/// The kind of tasks that held most comes first, and what it cannot do is told; of the others what they can.
+fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
+    let rules = [(TaskKind::Map, "mapper-memory"), (TaskKind::Reduce, "reducer-memory")];
+    let mut holding = rules.map(|(kind, rule)| (held(app, kind), rule));
+    holding.sort_by_key(|(held, _)| Reverse(*held));
+    // Tasks of an uberized job share one container.
+    let containers = if app.uberized == Some(true) { 1 } else { holding.len() };
+    let mut lines = Vec::new();
+    for (place, (_, rule)) in holding.into_iter().take(containers).enumerate() {
+        match shared.remedy(rule) {
+            Some(Remedy::Change(changes)) => lines.extend(changes),
+            Some(Remedy::NoSetting(why)) if place == 0 => lines.push(why),
+            Some(Remedy::NoSetting(_)) | None => {}
         }
     }
-    if !changes.is_empty() {
-        return changes;
+    if lines.is_empty() {
+        lines.push("ask for containers of the size that the tasks need".to_owned());
     }
-    if app.engine == Engine::Spark {
-        return vec![spark::remedy_beyond_heap(app)];
+    lines
+}
+
+/// What attempts of one kind held together, as far as their times are known.
+fn held(app: &Application, kind: TaskKind) -> MbMillis {
+    let Some(group) = app.group(kind) else { return MbMillis::ZERO };
+    // Sizes that are not known are alike.
+    let container = requested_container(app, kind, Assumed(None)).unwrap_or(Bytes::from_mib(1024));
+    let times = (0..group.attempts.len()).filter_map(|row| group.attempts.run_time(row));
+    times.map(|time| MbMillis::of(container, time)).sum()
+}
+
+fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
+    let mut lines = match shared.remedy("spark-jvm-used-memory") {
+        Some(Remedy::Change(lines)) => lines,
+        Some(Remedy::NoSetting(_)) | None => Vec::new(),
+    };
+    lines.extend(spark::less_than_is_held(app));
+    if lines.is_empty() {
+        lines.push(
+            "the executor that needs most sets the size of all: even out what executors do, or let those go that have \
+             nothing to do"
+                .to_owned(),
+        );
     }
-    if reasons.is_empty() {
-        reasons.push("ask for containers of the size that the tasks need".to_owned());
-    }
-    reasons
+    lines
 }
 
 #[cfg(test)]
@@ -117,7 +148,7 @@ mod tests {
     use crate::model::Status;
     use crate::model::conf::Property;
     use crate::model::counters::Counter;
-    use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+    use crate::model::table::{Outcome, TaskGroup, TimePoint};
     use crate::rules::{RuleFile, RuleSet};
     use crate::units::Timestamp;
 
@@ -203,8 +234,8 @@ mod tests {
         assert_eq!(
             found(&job(vec![group(TaskKind::Map, 200)], &settings)).advice,
             [
-                "the containers are the smallest that YARN grants (yarn.scheduler.minimum-allocation-mb): give each task \
-              more work, so that fewer hold one"
+                "YARN grants no container below 1 GiB (yarn.scheduler.minimum-allocation-mb): give each task more work, so that \
+              fewer hold one"
             ]
         );
     }

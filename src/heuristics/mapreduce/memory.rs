@@ -163,6 +163,9 @@ fn remedy(
     group: &TaskGroup,
     (container, headroom): (Option<Bytes>, Quantity<Ratio>),
 ) -> Remedy {
+    if app.uberized == Some(true) {
+        return master_remedy(app, container, headroom);
+    }
     let heap = Heap::of(app, role, group);
     let Some(peak) = heap.peak else {
         let why = "find out what the tasks use: none that succeeded tells its memory";
@@ -177,14 +180,8 @@ fn remedy(
                     "the container cannot shrink, its heap is full and should grow to {larger}: {EVEN_OUT}"
                 )
             }
-            None if needed < container => format!(
-                "the containers are the smallest that YARN grants ({}): give each task more work, so that fewer hold \
-                 one",
-                ConfKey::MinimumAllocationMb.name()
-            ),
             None => {
-                let kind = role.kind().name();
-                format!("the container cannot shrink, the largest {kind} needs {peak}: {EVEN_OUT}")
+                cannot_shrink(app, container, &format!("the largest {} needs {peak}", role.kind().name()))
             }
         });
     }
@@ -194,13 +191,9 @@ fn remedy(
         let percent = three_digits(100.0 * headroom.get());
         format!("measured peak {peak} and {percent} % above it")
     };
-    let is_uber = app.uberized == Some(true);
-    // Tasks of an uberized job run in its master.
-    let key = if is_uber { ConfKey::MasterMemoryMb } else { role.memory() };
-    let mut lines = vec![format!("{} ({why})", change(app, key, fitting.whole_mib()))];
+    let mut lines = vec![format!("{} ({why})", change(app, role.memory(), fitting.whole_mib()))];
     let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
     if heap.larger.is_none()
-        && !is_uber
         && let Some(now) = app.conf.heap_limit(role.java_opts())
         && now > fitting
     {
@@ -212,4 +205,40 @@ fn remedy(
         ));
     }
     Remedy::Change(lines)
+}
+
+/// The same for an uberized job, whose tasks all run in its master.
+fn master_remedy(app: &Application, container: Option<Bytes>, headroom: Quantity<Ratio>) -> Remedy {
+    let peak = |role: Role| Heap::of(app, role, app.group(role.kind())?).peak;
+    let Some(peak) = [Role::Map, Role::Reduce].into_iter().filter_map(peak).max() else {
+        let why = "find out what the tasks use: none that succeeded tells its memory";
+        return Remedy::NoSetting(why.to_owned());
+    };
+    let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom.get())).unwrap_or(peak);
+    let fitting = container_for(app, needed);
+    if let Some(container) = container.filter(|&container| fitting >= container) {
+        return Remedy::NoSetting(cannot_shrink(app, container, &format!("its largest task needs {peak}")));
+    }
+    let percent = three_digits(100.0 * headroom.get());
+    let line = change(app, ConfKey::MasterMemoryMb, fitting.whole_mib());
+    let mut lines = vec![format!("{line} (measured peak {peak} and {percent} % above it)")];
+    let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
+    let key = ConfKey::MasterJavaOpts;
+    if let Some(now) = app.conf.heap_limit(key).filter(|&now| now > fitting) {
+        let (now, fitting) = (now.whole_mib(), fitting.whole_mib());
+        lines
+            .push(format!("-Xmx in {} {now}m → {fitting}m, so that the heap fits the container", key.name()));
+    }
+    Remedy::Change(lines)
+}
+
+fn cannot_shrink(app: &Application, container: Bytes, why: &str) -> String {
+    let key = ConfKey::MinimumAllocationMb;
+    match app.conf.mebibytes(key).filter(|&least| container <= least) {
+        Some(least) => format!(
+            "YARN grants no container below {least} ({}): give each task more work, so that fewer hold one",
+            key.name()
+        ),
+        None => format!("the container cannot shrink, {why}: {EVEN_OUT}"),
+    }
 }

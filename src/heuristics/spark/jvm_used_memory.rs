@@ -1,5 +1,6 @@
 //! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant `JvmUsedMemoryHeuristic`).
 
+use super::beyond_heap::kept_room;
 use super::sizing::{self, Setting};
 use super::{conf_line, memory, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
@@ -101,7 +102,8 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
     let key = memory::heap_key(app, spark);
     match sizing::heap_that_fits(app, spark).filter(|&fits| fits < now) {
         Some(fits) => {
-            Remedy::Change(vec![format!("a heap that fits: {}", conf_line(app, key, Setting(fits)))])
+            let line = format!("a heap that fits: {}", conf_line(app, key, Setting(fits)));
+            Remedy::Change(std::iter::once(line).chain(kept_room(app, spark, fits)).collect())
         }
         None => Remedy::NoSetting(
             "make more of the heap: let more tasks share it, or cache what is read again".to_owned(),

@@ -1,7 +1,6 @@
 //! Heaps: how large they are set, which part of them a task has, and how long they are held.
 
-use super::sizing::{self, Setting};
-use super::{conf_line, containers};
+use super::containers;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
@@ -29,21 +28,6 @@ pub(in crate::heuristics) fn no_peaks(app: &Application) -> String {
         "there are executors of a size of which none reports its peak memory".to_owned()
     } else {
         NO_PEAKS.to_owned()
-    }
-}
-
-/// What to do about memory that executors do not need where their heap fits: less beyond it, if more than Spark takes by
-/// default was asked for.
-pub(in crate::heuristics) fn remedy_beyond_heap(app: &Application) -> String {
-    let by_default = sizing::default_overhead(app);
-    match app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead).filter(|&set| set > by_default) {
-        Some(_) => format!(
-            "ask for no more beyond the heap than Spark does by default: {}",
-            conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(by_default))
-        ),
-        None => "the executor that needs most sets the size of all: even out what executors do, or let those go that \
-                 have nothing to do"
-            .to_owned(),
     }
 }
 
@@ -99,18 +83,6 @@ mod tests {
     use super::super::sample;
     use super::*;
     use crate::model::spark::ExecutorMetric;
-
-    #[test]
-    fn what_is_held_beyond_the_heap_may_be_more_than_spark_takes() {
-        let remedy =
-            |overhead| remedy_beyond_heap(&sample::app(&[("spark.executor.memoryOverhead", overhead)]));
-        assert_eq!(
-            remedy("20g"),
-            "ask for no more beyond the heap than Spark does by default: --conf spark.executor.memoryOverhead=384m \
-             (now 20g)"
-        );
-        assert!(remedy("384m").starts_with("the executor that needs most sets the size of all"));
-    }
 
     #[test]
     fn executors_that_tell_nothing_are_not_those_of_another_size() {

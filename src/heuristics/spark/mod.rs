@@ -1,5 +1,6 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
+mod beyond_heap;
 mod configuration;
 mod configuration_parameters;
 mod containers;
@@ -30,7 +31,8 @@ mod stage_text;
 mod stages_with_failed_tasks;
 mod waiting;
 
-pub(super) use memory::{no_peaks, remedy_beyond_heap};
+pub(super) use beyond_heap::less_than_is_held;
+pub(super) use memory::no_peaks;
 pub(super) use waiting::{Missing, waiting_advice};
 
 use super::Rule;

@@ -20,7 +20,7 @@ const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 /// The smallest heap worth recommending; below 450 MiB Spark does not start.
 const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
 /// Room above the highest heap that was seen.
-const ROOM: f64 = 1.25;
+pub(super) const ROOM: f64 = 1.25;
 /// What a driver's heap should be over its highest use with what Spark keeps.
 const DRIVER_ROOM: f64 = 1.5;
 /// Sizes are recommended in multiples of this.
@@ -151,7 +151,7 @@ pub(super) fn overhead(app: &Application) -> Bytes {
 }
 
 /// The same where none is set.
-pub(super) fn default_overhead(app: &Application) -> Bytes {
+fn default_overhead(app: &Application) -> Bytes {
     let heap = executor_heap(app);
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor).unwrap_or(0.1);
     Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(Bytes::from_mib(384))

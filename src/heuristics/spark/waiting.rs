@@ -31,6 +31,10 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
         let smaller = conf_line(app, key, Setting(fits));
         advice.push(format!("ask for smaller executors, which find room sooner: {smaller}"));
     }
+    if missing == Missing::Later && !dynamic {
+        let lost = "executors were lost: `spark-stages-with-failed-tasks` tells when and why";
+        return vec![lost.to_owned()];
+    }
     let size = Setting(containers::executor_heap(app));
     let on_yarn = ClusterManager::of_application(app) == Some(ClusterManager::Yarn);
     advice.push(if on_yarn {
@@ -75,7 +79,7 @@ mod tests {
     fn a_cluster_without_queues_is_no_queue() {
         let app = sample::app(&[("spark.master", "spark://host:7077")]);
         assert_eq!(
-            waiting_advice(&app, Missing::Later),
+            waiting_advice(&app, Missing::First),
             [
                 "the cluster had no room for an executor with a heap of 1g: submit at another hour, or add room"
             ]

@@ -26,6 +26,8 @@ conf_keys! {
     ReduceMemoryMb = "mapreduce.reduce.memory.mb" | "mapred.job.reduce.memory.mb";
     /// Memory of the application master's container in MiB.
     MasterMemoryMb = "yarn.app.mapreduce.am.resource.mb";
+    /// JVM options of the application master.
+    MasterJavaOpts = "yarn.app.mapreduce.am.command-opts";
     /// JVM options of map tasks.
     MapJavaOpts = "mapreduce.map.java.opts" | "mapred.map.child.java.opts" | "mapred.child.java.opts";
     /// JVM options of reduce tasks.
@@ -146,6 +148,8 @@ conf_keys! {
     OffHeapEnabled = "spark.memory.offHeap.enabled";
     /// Spark: how much.
     OffHeapSize = "spark.memory.offHeap.size";
+    /// Whether executors tell the memory of all their processes.
+    ProcessTreeMetrics = "spark.executor.processTreeMetrics.enabled";
     /// Spark on YARN: jars to distribute (Spark 1).
     SecondaryJars = "spark.yarn.secondary.jars";
     /// Spark: CPUs of a task.

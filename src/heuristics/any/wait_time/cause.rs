@@ -2,11 +2,11 @@
 
 use super::super::task_name;
 use crate::finding::Measure;
-use crate::heuristics::wording::{change, grouped};
+use crate::heuristics::wording::{change, grouped, plural};
 use crate::heuristics::{overlap, spark};
 use crate::metrics::Metrics;
 use crate::model::conf::ConfKey;
-use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine};
 use crate::units::{Millis, Timestamp};
 
@@ -18,10 +18,12 @@ pub(super) enum Cause {
     Executors,
     /// The first of these tasks.
     FirstTask { kind: TaskKind, after: Millis },
-    /// Attempts that came to nothing, of the task that ended last.
-    Attempts { task: String, count: u64, took: Millis },
+    /// Its own master (Hadoop 2).
+    Master { after: Millis },
+    /// Attempts that failed, of the task that ended last.
+    FailedAttempts { task: String, count: u64, took: Millis },
     /// Containers: of these tasks only so many ran at a time, by the job's own setting where there is one.
-    Containers { kind: TaskKind, at_a_time: u64, tasks: u64, by: Option<ConfKey> },
+    Containers { kind: TaskKind, at_a_time: u64, tasks: u64, by: Option<(ConfKey, u64)> },
     /// Tasks of an uberized job run in its master, one after another.
     Uber,
     /// Tasks that started late although no others held their containers.
@@ -34,9 +36,6 @@ impl Cause {
             let for_first = metrics.wait_for_first.filter(|&first| is_most(first, wait));
             return for_first.map_or(Self::Executors, |after| Self::FirstExecutor { after });
         }
-        if app.uberized == Some(true) {
-            return Self::Uber;
-        }
         let reduces = metrics.wait_of_reduces.unwrap_or_default();
         let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
         let (kind, wait) = if reduces > maps { (TaskKind::Reduce, reduces) } else { (TaskKind::Map, maps) };
@@ -46,11 +45,18 @@ impl Cause {
     /// What the tasks of one kind waited for.
     fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis) -> Self {
         let (kind, tasks) = (group.kind, group.tasks.len() as u64);
+        if let Some(after) = master_after(app).filter(|&after| kind == TaskKind::Map && is_most(after, wait))
+        {
+            return Self::Master { after };
+        }
         if let Some(after) = first_after(group, wait).filter(|&after| is_most(after, wait)) {
             return Self::FirstTask { kind, after };
         }
-        if let Some(attempts) = attempts_before_the_last(group, wait) {
+        if let Some(attempts) = failed_before_the_last(group, wait) {
             return attempts;
+        }
+        if app.uberized == Some(true) {
+            return Self::Uber;
         }
         let own_limit = match kind {
             TaskKind::Reduce => ConfKey::RunningReduceLimit,
@@ -61,7 +67,7 @@ impl Cause {
         if at_a_time == 0 || at_a_time >= tasks {
             return Self::LateTasks { kind };
         }
-        let by = limit.filter(|&limit| limit > 0 && at_a_time >= limit).map(|_| own_limit);
+        let by = limit.filter(|&limit| limit > 0 && at_a_time >= limit).map(|limit| (own_limit, limit));
         Self::Containers { kind, at_a_time, tasks, by }
     }
 
@@ -73,10 +79,9 @@ impl Cause {
             Self::FirstTask { kind, after } => {
                 format!("; its first {} started {after} after it could", kind.name())
             }
-            Self::Attempts { task, count, took } => {
-                let attempts =
-                    if *count == 1 { "an attempt".to_owned() } else { format!("{count} attempts") };
-                format!("; {task} ended last, after {attempts} that came to nothing in {took}")
+            Self::Master { after } => format!("; its master started after {after}"),
+            Self::FailedAttempts { task, count, took } => {
+                format!("; {task} ended last, after {} that failed in {took}", plural(*count, "attempt"))
             }
             Self::Containers { kind, at_a_time, tasks, .. } => format!(
                 "; at most {} of {} {}s ran at a time",
@@ -96,9 +101,11 @@ impl Cause {
                 ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
                 ("first_task_after_ms", Measure::Time(*after)),
             ],
-            Self::Attempts { task, took, .. } => vec![
+            Self::Master { after } => vec![("master_after_ms", Measure::Time(*after))],
+            Self::FailedAttempts { task, count, took } => vec![
                 ("last_task_text", Measure::Text(task.clone())),
-                ("attempts_before_ms", Measure::Time(*took)),
+                ("failed_before_count", Measure::Count(*count)),
+                ("failed_before_ms", Measure::Time(*took)),
             ],
             Self::Containers { kind, at_a_time, tasks, .. } => vec![
                 ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
@@ -125,13 +132,16 @@ impl Cause {
                 "{queue} had no room for its {}s: submit the job to another one ({setting}) or at another hour",
                 kind.name()
             )],
-            Self::Attempts { task, .. } => vec![format!(
-                "find out what the other attempts of {task} died of, see `failed-attempts` and `job-exception`: a \
-                 queue with more room would not help"
+            Self::Master { .. } => vec![format!(
+                "{queue} had no room for its master: submit the job to another one ({setting}) or at another hour; a \
+                 queue also limits what all masters hold (yarn.scheduler.capacity.maximum-am-resource-percent)"
             )],
-            Self::Containers { by: Some(limit), at_a_time, .. } => {
-                let more = at_a_time.saturating_mul(2);
-                vec![format!("let more of them run at a time: {}", change(app, *limit, more))]
+            Self::FailedAttempts { task, .. } => vec![format!(
+                "find out what the other attempts of {task} died of: a queue with more room would not help"
+            )],
+            Self::Containers { by: Some((key, limit)), tasks, .. } => {
+                let more = limit.saturating_mul(2).min(*tasks);
+                vec![format!("let more of them run at a time: {}", change(app, *key, more))]
             }
             Self::Containers { kind, at_a_time, by: None, .. } => vec![format!(
                 "{queue} had room for {} of its {}s: give the queue a larger share of the cluster, or the job a queue \
@@ -168,18 +178,23 @@ fn first_after(group: &TaskGroup, wait: Millis) -> Option<Millis> {
     Millis::between(could, first)
 }
 
-/// The attempts of the task that ended last, without the one that succeeded, where they took most of the wait.
-fn attempts_before_the_last(group: &TaskGroup, wait: Millis) -> Option<Cause> {
+/// How long after the submission the first master of the job started.
+fn master_after(app: &Application) -> Option<Millis> {
+    let first = app.masters.iter().filter_map(|master| master.started_at).min()?;
+    Millis::between(app.submitted_at?, first)
+}
+
+/// The failed attempts of the task that ended last, where they ran for most of the wait.
+fn failed_before_the_last(group: &TaskGroup, wait: Millis) -> Option<Cause> {
     let attempts = &group.attempts;
-    let start = |row| attempts.time(row, TimePoint::Start);
     let winners = group.winners().filter_map(|row| Some((attempts.time(row, TimePoint::Finish)?, row)));
     let (_, last) = winners.max()?;
-    let (task, began) = (attempts.task(last)?, start(last)?);
-    let of_task = (0..attempts.len()).filter(|&row| row != last && attempts.task(row) == Some(task));
-    let before: Vec<Timestamp> = of_task.filter_map(start).filter(|&earlier| earlier < began).collect();
-    let took = Millis::between(before.iter().copied().min()?, began)?;
-    let cause = Cause::Attempts { task: task_name(group, task), count: before.len() as u64, took };
-    is_most(took, wait).then_some(cause)
+    let task = attempts.task(last)?;
+    let failed = |row: &usize| attempts.task(*row) == Some(task) && attempts.outcome(*row) == Outcome::Failed;
+    let times = (0..attempts.len()).filter(failed).filter_map(|row| attempts.run_time(row));
+    let (count, took) = times.fold((0, Millis::ZERO), |(count, sum), time| (count + 1, sum + time));
+    let cause = Cause::FailedAttempts { task: task_name(group, task), count, took };
+    (count > 0 && is_most(took, wait)).then_some(cause)
 }
 
 /// How many attempts of a group ran at the same time, at most.

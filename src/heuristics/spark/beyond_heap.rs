@@ -1,0 +1,158 @@
+//! Memory that executors hold beyond their heaps: overhead, and what Spark keeps off the heap.
+
+use super::memory::{heap, heap_key, is_local};
+use super::sizing::{self, ROOM, Setting, overhead, rounded_up};
+use super::{conf_line, spark};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
+use crate::units::Bytes;
+
+/// The overhead that Spark takes where none is set: a tenth of the heap, and at least this.
+const LEAST: Bytes = Bytes::from_mib(384);
+const SHARE: f64 = 0.1;
+
+/// A line that keeps room for what processes held, where a heap shrinks to `new_heap` and the overhead with it.
+pub(super) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Option<String> {
+    if !counts(app, spark) {
+        return None;
+    }
+    let resident = resident(spark)?;
+    let wanted = room_for(resident, new_heap);
+    let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
+    let left = set.unwrap_or_else(|| by_default(new_heap));
+    (left < wanted).then(|| {
+        let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
+        format!("with it, room for all that an executor's processes held, {resident}: {line}")
+    })
+}
+
+/// What to ask less for where executors hold more than they need.
+pub(in crate::heuristics) fn less_than_is_held(app: &Application) -> Vec<String> {
+    let Some(spark) = spark(app).filter(|spark| counts(app, spark)) else { return Vec::new() };
+    let now = now(app, spark);
+    let heap = sizing::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
+    [less_overhead(app, spark, heap), less_off_heap(app, spark)].into_iter().flatten().collect()
+}
+
+fn less_overhead(app: &Application, spark: &Spark, heap: Bytes) -> Option<String> {
+    let held = overhead(app);
+    match resident(spark) {
+        Some(resident) => {
+            let wanted = room_for(resident, heap);
+            let is_set = app.conf.text(ConfKey::ExecutorMemoryOverhead).is_some()
+                || app.conf.text(ConfKey::ExecutorMemoryOverheadFactor).is_some();
+            let line = || conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
+            (is_set && wanted < held).then(|| format!("ask for less beyond the heap: {}", line()))
+        }
+        None => (held > by_default(now(app, spark))).then(|| {
+            format!(
+                "find out what is used beyond the heap, for which executors hold {held}: {}",
+                conf_line(app, ConfKey::ProcessTreeMetrics, true)
+            )
+        }),
+    }
+}
+
+fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
+    if app.conf.flag(ConfKey::OffHeapEnabled) != Some(true) {
+        return None;
+    }
+    let held = app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1))?;
+    let used = |worker: &Executor| worker.peaks.measured(ExecutorMetric::OffHeapUnifiedMemory);
+    let used = sizing::workers(spark).filter_map(used).max()?;
+    let wanted = rounded_up(Bytes::from_f64(used.as_f64() * ROOM)?);
+    let line = match wanted.get() {
+        0 => conf_line(app, ConfKey::OffHeapEnabled, false),
+        _ => conf_line(app, ConfKey::OffHeapSize, Setting(wanted)),
+    };
+    (wanted < held).then(|| format!("ask for less off the heap, of which at most {used} are used: {line}"))
+}
+
+/// Whether executors are in containers that hold more than heaps.
+fn counts(app: &Application, spark: &Spark) -> bool {
+    use ClusterManager::{Kubernetes, Mesos, Yarn};
+    !is_local(app, spark) && matches!(ClusterManager::of_application(app), Some(Yarn | Kubernetes | Mesos))
+}
+
+/// The heap in force.
+fn now(app: &Application, spark: &Spark) -> Bytes {
+    heap(app, heap_key(app, spark))
+}
+
+fn by_default(heap: Bytes) -> Bytes {
+    Bytes::from_f64(heap.as_f64() * SHARE).unwrap_or_default().max(LEAST)
+}
+
+/// The most that the processes of any executor held.
+fn resident(spark: &Spark) -> Option<Bytes> {
+    sizing::workers(spark).filter_map(|worker| worker.peaks.resident()).max()
+}
+
+/// The overhead beside `heap` in which `resident` has room, and no less than Spark takes.
+fn room_for(resident: Bytes, heap: Bytes) -> Bytes {
+    let all = Bytes::from_f64(resident.as_f64() * ROOM).unwrap_or(resident);
+    rounded_up((all - heap).max(by_default(heap)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use ExecutorMetric::{JvmHeapMemory, OffHeapUnifiedMemory, ProcessTreeJvmRssMemory};
+
+    fn app(settings: &[(&str, &str)], peaks: &[(ExecutorMetric, i64)]) -> Application {
+        let mut app = sample::app(&[&[("spark.master", "yarn")], settings].concat());
+        let peaks: Vec<(ExecutorMetric, i64)> =
+            peaks.iter().map(|(metric, gib)| (*metric, gib << 30)).collect();
+        sample::peaks(sample::executor(&mut app, "1"), &peaks);
+        app
+    }
+
+    #[test]
+    fn overhead_keeps_room_for_what_processes_held() {
+        let settings = [("spark.executor.memory", "4g"), ("spark.executor.memoryOverhead", "40g")];
+        let measured = app(&settings, &[(JvmHeapMemory, 3), (ProcessTreeJvmRssMemory, 12)]);
+        // 15 GiB, of which the heap has 4.
+        assert_eq!(
+            less_than_is_held(&measured),
+            ["ask for less beyond the heap: --conf spark.executor.memoryOverhead=11g (now 40g)"]
+        );
+        let unmeasured = app(&settings, &[(JvmHeapMemory, 3)]);
+        assert_eq!(
+            less_than_is_held(&unmeasured),
+            ["find out what is used beyond the heap, for which executors hold 40 GiB: --conf \
+              spark.executor.processTreeMetrics.enabled=true"]
+        );
+    }
+
+    #[test]
+    fn a_heap_that_shrinks_leaves_room_for_other_processes() {
+        let measured =
+            app(&[("spark.executor.memory", "40g")], &[(JvmHeapMemory, 3), (ProcessTreeJvmRssMemory, 14)]);
+        let spark = measured.spark.as_deref().unwrap();
+        let new_heap = Bytes::from_mib(5 * 1024);
+        assert_eq!(
+            kept_room(&measured, spark, new_heap).as_deref(),
+            Some(
+                "with it, room for all that an executor's processes held, 14 GiB: --conf \
+                 spark.executor.memoryOverhead=12800m"
+            )
+        );
+        let small = app(&[("spark.executor.memory", "40g")], &[(ProcessTreeJvmRssMemory, 4)]);
+        assert_eq!(kept_room(&small, small.spark.as_deref().unwrap(), new_heap), None);
+        assert_eq!(less_than_is_held(&small), [""; 0]);
+    }
+
+    #[test]
+    fn memory_off_the_heap_that_nobody_uses() {
+        let settings = [("spark.memory.offHeap.enabled", "true"), ("spark.memory.offHeap.size", "40g")];
+        assert_eq!(
+            less_than_is_held(&app(&settings, &[(JvmHeapMemory, 1), (OffHeapUnifiedMemory, 4)])),
+            [
+                "ask for less off the heap, of which at most 4 GiB are used: --conf spark.memory.offHeap.size=5g (now \
+              40g)"
+            ]
+        );
+    }
+}

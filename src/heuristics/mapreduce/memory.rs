@@ -2,7 +2,9 @@
 //! `GenericMemoryHeuristic`).
 
 use super::heap::{HEAP_SHARE, Heap};
-use super::{MissingCounters, Role, change, container_for, counter, limit, no_task_reports, rule};
+use super::{
+    MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
+};
 use super::{tasks, to_bytes, unread, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict};
 use crate::heuristics::{Check, Remedy, Rule, load};
@@ -234,11 +236,14 @@ fn master_remedy(app: &Application, container: Option<Bytes>, headroom: Quantity
 
 fn cannot_shrink(app: &Application, container: Bytes, why: &str) -> String {
     let key = ConfKey::MinimumAllocationMb;
-    match app.conf.mebibytes(key).filter(|&least| container <= least) {
-        Some(least) => format!(
-            "YARN grants no container below {least} ({}): give each task more work, so that fewer hold one",
-            key.name()
-        ),
-        None => format!("the container cannot shrink, {why}: {EVEN_OUT}"),
-    }
+    let granted = match app.conf.mebibytes(key) {
+        Some(least) if container <= least => {
+            format!("YARN grants no container below {least} ({})", key.name())
+        }
+        None if container <= USUAL_STEP => {
+            format!("few clusters grant less than {container} ({})", key.name())
+        }
+        _ => return format!("the container cannot shrink, {why}: {EVEN_OUT}"),
+    };
+    format!("{granted}: give each task more work, so that fewer hold one")
 }

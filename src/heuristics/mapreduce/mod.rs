@@ -215,10 +215,12 @@ fn to_millis(value: i64) -> crate::units::Millis {
     crate::units::Millis::new(u64::try_from(value).unwrap_or_default())
 }
 
+/// The smallest container of most clusters, and the step of larger ones.
+const USUAL_STEP: Bytes = Bytes::from_mib(512);
+
 /// `needed` rounded up to what YARN grants: whole multiples of the smallest container.
 fn container_for(app: &Application, needed: Bytes) -> Bytes {
-    let step =
-        app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(Bytes::from_mib(512)).whole_mib().max(1);
+    let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(USUAL_STEP).whole_mib().max(1);
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))
 }
 

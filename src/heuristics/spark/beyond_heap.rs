@@ -59,7 +59,8 @@ fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
         return None;
     }
     let held = app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1))?;
-    let used = |worker: &Executor| worker.peaks.measured(ExecutorMetric::OffHeapUnifiedMemory);
+    // That none is used is measured, too.
+    let used = |worker: &Executor| worker.peaks.get(ExecutorMetric::OffHeapUnifiedMemory).map(Bytes::new);
     let used = sizing::workers(spark).filter_map(used).max()?;
     let wanted = rounded_up(Bytes::from_f64(used.as_f64() * ROOM)?);
     let line = match wanted.get() {

@@ -155,5 +155,13 @@ mod tests {
               40g)"
             ]
         );
+        assert_eq!(
+            less_than_is_held(&app(&settings, &[(JvmHeapMemory, 1), (OffHeapUnifiedMemory, 0)])),
+            [
+                "ask for less off the heap, of which at most 0 B are used: --conf spark.memory.offHeap.enabled=false (now \
+              true)"
+            ]
+        );
+        assert_eq!(less_than_is_held(&app(&settings, &[])), [""; 0]);
     }
 }

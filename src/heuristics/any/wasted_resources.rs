@@ -97,7 +97,9 @@ fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
 /// The kind of tasks that held most comes first, and what it cannot do is told; of the others what they can.
 fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
     let rules = [(TaskKind::Map, "mapper-memory"), (TaskKind::Reduce, "reducer-memory")];
-    let mut holding = rules.map(|(kind, rule)| (held(app, kind), rule));
+    let sizes = rules.map(|(kind, _)| requested_container(app, kind, Assumed(None)));
+    let are_known = sizes.iter().all(Option::is_some);
+    let mut holding = rules.map(|(kind, rule)| (held(app, kind, are_known), rule));
     holding.sort_by_key(|(held, _)| Reverse(*held));
     // Tasks of an uberized job share one container.
     let containers = if app.uberized == Some(true) { 1 } else { holding.len() };
@@ -115,13 +117,14 @@ fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
     lines
 }
 
-/// What attempts of one kind held together, as far as their times are known.
-fn held(app: &Application, kind: TaskKind) -> MbMillis {
+/// What attempts of one kind held together, as far as their times are known: memory over time, or where not all sizes are
+/// known the time alone.
+fn held(app: &Application, kind: TaskKind, sizes_are_known: bool) -> MbMillis {
     let Some(group) = app.group(kind) else { return MbMillis::ZERO };
-    // Sizes that are not known are alike.
-    let container = requested_container(app, kind, Assumed(None)).unwrap_or(Bytes::from_mib(1024));
+    let size = requested_container(app, kind, Assumed(None)).filter(|_| sizes_are_known);
+    let size = size.unwrap_or(Bytes::from_mib(1));
     let times = (0..group.attempts.len()).filter_map(|row| group.attempts.run_time(row));
-    times.map(|time| MbMillis::of(container, time)).sum()
+    times.map(|time| MbMillis::of(size, time)).sum()
 }
 
 fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use super::{Role, container_for, is_unread, own_java_opts, run_time};
 use crate::model::Application;
+use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::table::TaskGroup;
 use crate::units::Bytes;
@@ -43,6 +44,16 @@ impl Heap {
             .filter(|_| full && collects_much(group))
             .map(|base| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1)));
         Self { limit, peak, larger, opts: own_java_opts(app, role) }
+    }
+
+    /// The heap of the master of an uberized job, in which all of its tasks run. Whether it should grow is not known: its
+    /// collections are those of maps and reduces together.
+    pub(super) fn of_master(app: &Application) -> Self {
+        let of = |role: Role| Some(Self::of(app, role, app.group(role.kind())?));
+        let peak = [Role::Map, Role::Reduce].into_iter().filter_map(|role| of(role)?.peak).max();
+        let key = ConfKey::MasterJavaOpts;
+        let limit = app.conf.heap_limit(key).filter(|limit| limit.get() > 0);
+        Self { limit, peak, larger: None, opts: key.name() }
     }
 
     /// The container that the larger heap needs.

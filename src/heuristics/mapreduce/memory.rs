@@ -151,87 +151,50 @@ pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
 }
 
 impl Usage {
+    /// The smallest container that holds the measured peak with room to spare, and the heap that
+    /// `mapper-gc` and `reducer-gc` ask for. Tasks of an uberized job share the container of their master.
     fn remedy_for(&self, app: &Application, group: &TaskGroup, container: Option<Bytes>) -> Remedy {
         let Self(role, params) = self;
-        remedy(app, *role, group, (container, params.headroom))
-    }
-}
-
-/// The smallest container that holds the measured peak with room to spare, and the heap that
-/// `mapper-gc` and `reducer-gc` ask for.
-fn remedy(
-    app: &Application,
-    role: Role,
-    group: &TaskGroup,
-    (container, headroom): (Option<Bytes>, Quantity<Ratio>),
-) -> Remedy {
-    if app.uberized == Some(true) {
-        return master_remedy(app, container, headroom);
-    }
-    let heap = Heap::of(app, role, group);
-    let Some(peak) = heap.peak else {
-        let why = "find out what the tasks use: none that succeeded tells its memory";
-        return Remedy::NoSetting(why.to_owned());
-    };
-    let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom.get())).unwrap_or(peak);
-    let fitting = container_for(app, needed).max(heap.container(app).unwrap_or_default());
-    if let Some(container) = container.filter(|&container| fitting >= container) {
-        return Remedy::NoSetting(match heap.larger {
-            Some(larger) => {
-                format!(
+        let headroom = params.headroom.get();
+        let (heap, size, options, whose) = if app.uberized == Some(true) {
+            (Heap::of_master(app), ConfKey::MasterMemoryMb, ConfKey::MasterJavaOpts, "task")
+        } else {
+            (Heap::of(app, *role, group), role.memory(), role.java_opts(), role.kind().name())
+        };
+        let Some(peak) = heap.peak else {
+            let why = "find out what the tasks use: none that succeeded tells its memory";
+            return Remedy::NoSetting(why.to_owned());
+        };
+        let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom)).unwrap_or(peak);
+        let fitting = container_for(app, needed).max(heap.container(app).unwrap_or_default());
+        if let Some(container) = container.filter(|&container| fitting >= container) {
+            return Remedy::NoSetting(match heap.larger {
+                Some(larger) => format!(
                     "the container cannot shrink, its heap is full and should grow to {larger}: {EVEN_OUT}"
-                )
-            }
-            None => {
-                cannot_shrink(app, container, &format!("the largest {} needs {peak}", role.kind().name()))
-            }
-        });
+                ),
+                None => cannot_shrink(app, container, &format!("the largest {whose} needs {peak}")),
+            });
+        }
+        let why = if let Some(larger) = heap.larger {
+            format!("measured peak {peak}, and room for the larger heap of {larger}")
+        } else {
+            format!("measured peak {peak} and {} % above it", three_digits(100.0 * headroom))
+        };
+        let mut lines = vec![format!("{} ({why})", change(app, size, fitting.whole_mib()))];
+        let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
+        if heap.larger.is_none()
+            && let Some(now) = app.conf.heap_limit(options)
+            && now > fitting
+        {
+            lines.push(format!(
+                "-Xmx in {} {}m → {}m, so that the heap fits the container",
+                heap.opts,
+                now.whole_mib(),
+                fitting.whole_mib()
+            ));
+        }
+        Remedy::Change(lines)
     }
-    let why = if let Some(larger) = heap.larger {
-        format!("measured peak {peak}, and room for the larger heap of {larger}")
-    } else {
-        let percent = three_digits(100.0 * headroom.get());
-        format!("measured peak {peak} and {percent} % above it")
-    };
-    let mut lines = vec![format!("{} ({why})", change(app, role.memory(), fitting.whole_mib()))];
-    let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
-    if heap.larger.is_none()
-        && let Some(now) = app.conf.heap_limit(role.java_opts())
-        && now > fitting
-    {
-        lines.push(format!(
-            "-Xmx in {} {}m → {}m, so that the heap fits the container",
-            heap.opts,
-            now.whole_mib(),
-            fitting.whole_mib()
-        ));
-    }
-    Remedy::Change(lines)
-}
-
-/// The same for an uberized job, whose tasks all run in its master.
-fn master_remedy(app: &Application, container: Option<Bytes>, headroom: Quantity<Ratio>) -> Remedy {
-    let peak = |role: Role| Heap::of(app, role, app.group(role.kind())?).peak;
-    let Some(peak) = [Role::Map, Role::Reduce].into_iter().filter_map(peak).max() else {
-        let why = "find out what the tasks use: none that succeeded tells its memory";
-        return Remedy::NoSetting(why.to_owned());
-    };
-    let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom.get())).unwrap_or(peak);
-    let fitting = container_for(app, needed);
-    if let Some(container) = container.filter(|&container| fitting >= container) {
-        return Remedy::NoSetting(cannot_shrink(app, container, &format!("its largest task needs {peak}")));
-    }
-    let percent = three_digits(100.0 * headroom.get());
-    let line = change(app, ConfKey::MasterMemoryMb, fitting.whole_mib());
-    let mut lines = vec![format!("{line} (measured peak {peak} and {percent} % above it)")];
-    let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
-    let key = ConfKey::MasterJavaOpts;
-    if let Some(now) = app.conf.heap_limit(key).filter(|&now| now > fitting) {
-        let (now, fitting) = (now.whole_mib(), fitting.whole_mib());
-        lines
-            .push(format!("-Xmx in {} {now}m → {fitting}m, so that the heap fits the container", key.name()));
-    }
-    Remedy::Change(lines)
 }
 
 fn cannot_shrink(app: &Application, container: Bytes, why: &str) -> String {

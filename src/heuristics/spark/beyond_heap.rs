@@ -1,16 +1,12 @@
 //! Memory that executors hold beyond their heaps: overhead, and what Spark keeps off the heap.
 
 use super::memory::{heap, heap_key, is_local};
-use super::sizing::{self, ROOM, Setting, overhead, rounded_up};
+use super::sizing::{self, ROOM, Setting, default_overhead, overhead, overhead_beside, rounded_up};
 use super::{conf_line, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
 use crate::units::Bytes;
-
-/// The overhead that Spark takes where none is set: a tenth of the heap, and at least this.
-const LEAST: Bytes = Bytes::from_mib(384);
-const SHARE: f64 = 0.1;
 
 /// A line that keeps room for what processes held, where a heap shrinks to `new_heap` and the overhead with it.
 pub(super) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Option<String> {
@@ -19,9 +15,7 @@ pub(super) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Op
     }
     let resident = resident(spark)?;
     let wanted = room_for(resident, new_heap);
-    let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
-    let left = set.unwrap_or_else(|| by_default(new_heap));
-    (left < wanted).then(|| {
+    (overhead_beside(app, new_heap) < wanted).then(|| {
         let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
         format!("with it, room for all that an executor's processes held, {resident}: {line}")
     })
@@ -30,28 +24,23 @@ pub(super) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Op
 /// What to ask less for where executors hold more than they need.
 pub(in crate::heuristics) fn less_than_is_held(app: &Application) -> Vec<String> {
     let Some(spark) = spark(app).filter(|spark| counts(app, spark)) else { return Vec::new() };
-    let now = now(app, spark);
-    let heap = sizing::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
-    [less_overhead(app, spark, heap), less_off_heap(app, spark)].into_iter().flatten().collect()
+    let now = heap(app, heap_key(app, spark));
+    let fitting = sizing::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
+    [less_overhead(app, spark, (now, fitting)), less_off_heap(app, spark)].into_iter().flatten().collect()
 }
 
-fn less_overhead(app: &Application, spark: &Spark, heap: Bytes) -> Option<String> {
-    let held = overhead(app);
-    match resident(spark) {
-        Some(resident) => {
-            let wanted = room_for(resident, heap);
-            let is_set = app.conf.text(ConfKey::ExecutorMemoryOverhead).is_some()
-                || app.conf.text(ConfKey::ExecutorMemoryOverheadFactor).is_some();
-            let line = || conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
-            (is_set && wanted < held).then(|| format!("ask for less beyond the heap: {}", line()))
-        }
-        None => (held > by_default(now(app, spark))).then(|| {
-            format!(
-                "find out what is used beyond the heap, for which executors hold {held}: {}",
-                conf_line(app, ConfKey::ProcessTreeMetrics, true)
-            )
-        }),
-    }
+fn less_overhead(app: &Application, spark: &Spark, (now, heap): (Bytes, Bytes)) -> Option<String> {
+    // That a heap takes its share along needs no setting of its own.
+    let held = Some(overhead(app)).filter(|&held| held > default_overhead(now))?;
+    let Some(resident) = resident(spark) else {
+        return Some(format!(
+            "find out what is used beyond the heap, for which executors hold {held}: {}",
+            conf_line(app, ConfKey::ProcessTreeMetrics, true)
+        ));
+    };
+    let wanted = Some(room_for(resident, heap)).filter(|&wanted| wanted < held)?;
+    let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
+    Some(format!("ask for less beyond the heap: {line}"))
 }
 
 fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
@@ -76,15 +65,6 @@ fn counts(app: &Application, spark: &Spark) -> bool {
     !is_local(app, spark) && matches!(ClusterManager::of_application(app), Some(Yarn | Kubernetes | Mesos))
 }
 
-/// The heap in force.
-fn now(app: &Application, spark: &Spark) -> Bytes {
-    heap(app, heap_key(app, spark))
-}
-
-fn by_default(heap: Bytes) -> Bytes {
-    Bytes::from_f64(heap.as_f64() * SHARE).unwrap_or_default().max(LEAST)
-}
-
 /// The most that the processes of any executor held.
 fn resident(spark: &Spark) -> Option<Bytes> {
     sizing::workers(spark).filter_map(|worker| worker.peaks.resident()).max()
@@ -93,7 +73,7 @@ fn resident(spark: &Spark) -> Option<Bytes> {
 /// The overhead beside `heap` in which `resident` has room, and no less than Spark takes.
 fn room_for(resident: Bytes, heap: Bytes) -> Bytes {
     let all = Bytes::from_f64(resident.as_f64() * ROOM).unwrap_or(resident);
-    rounded_up((all - heap).max(by_default(heap)))
+    rounded_up((all - heap).max(default_overhead(heap)))
 }
 
 #[cfg(test)]
@@ -140,6 +120,11 @@ mod tests {
                  spark.executor.memoryOverhead=12800m"
             )
         );
+        let by_factor = app(
+            &[("spark.executor.memory", "40g"), ("spark.executor.memoryOverheadFactor", "3")],
+            &[(JvmHeapMemory, 3), (ProcessTreeJvmRssMemory, 14)],
+        );
+        assert_eq!(kept_room(&by_factor, by_factor.spark.as_deref().unwrap(), new_heap), None);
         let small = app(&[("spark.executor.memory", "40g")], &[(ProcessTreeJvmRssMemory, 4)]);
         assert_eq!(kept_room(&small, small.spark.as_deref().unwrap(), new_heap), None);
         assert_eq!(less_than_is_held(&small), [""; 0]);

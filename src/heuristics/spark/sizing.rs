@@ -23,6 +23,9 @@ const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
 pub(super) const ROOM: f64 = 1.25;
 /// What a driver's heap should be over its highest use with what Spark keeps.
 const DRIVER_ROOM: f64 = 1.5;
+/// What Spark takes beyond the heap where nothing is set: a share of it, and at least this.
+const OVERHEAD_FACTOR: f64 = 0.1;
+const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
 /// Sizes are recommended in multiples of this.
 const STEP: u64 = 256;
 
@@ -147,14 +150,23 @@ pub(super) fn peak_heap(spark: &Spark) -> Option<Bytes> {
 /// Memory of an executor's container beyond its heap: what is set, else Spark's default of a tenth, at least
 /// 384 MiB.
 pub(super) fn overhead(app: &Application) -> Bytes {
-    app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead).unwrap_or_else(|| default_overhead(app))
+    overhead_beside(app, executor_heap(app))
 }
 
-/// The same where none is set.
-fn default_overhead(app: &Application) -> Bytes {
-    let heap = executor_heap(app);
-    let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor).unwrap_or(0.1);
-    Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(Bytes::from_mib(384))
+/// The same beside another heap.
+pub(super) fn overhead_beside(app: &Application, heap: Bytes) -> Bytes {
+    let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor);
+    let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
+    set.unwrap_or_else(|| overhead_by(factor.unwrap_or(OVERHEAD_FACTOR), heap))
+}
+
+/// The same beside a heap where nothing is set.
+pub(super) fn default_overhead(heap: Bytes) -> Bytes {
+    overhead_by(OVERHEAD_FACTOR, heap)
+}
+
+fn overhead_by(factor: f64, heap: Bytes) -> Bytes {
+    Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(LEAST_OVERHEAD)
 }
 
 /// Spark's default of `spark.sql.shuffle.partitions`.

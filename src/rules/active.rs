@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::defined::DefinedRule;
+use super::custom::CustomRule;
 use super::layers::{Parameter, Setting};
 use super::params::ParamValue;
 use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
@@ -46,7 +46,7 @@ pub enum RuleCheck {
     /// A rule of this program.
     BuiltIn(Box<dyn Check>),
     /// A rule that a file defines.
-    Defined(Box<DefinedRule>),
+    Defined(Box<CustomRule>),
     /// A rule that a file defines, where the documents for an application contradict each other; says how.
     Contradicted(String),
 }

@@ -2,8 +2,8 @@
 //! say about rules: for which applications, up to which severity, and which findings they have accepted.
 
 mod active;
+pub mod custom;
 pub mod cutoffs;
-pub mod defined;
 mod document;
 mod file;
 pub mod files;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::defined;
+use super::custom;
 use super::params::{Key, Params};
 use super::scope::Aspect;
 use super::{METRICS_ID, SPARK_METRICS_ID};
@@ -38,7 +38,7 @@ pub fn schema() -> Value {
         "if": {"properties": {"rule": several}, "required": ["rule"]},
         "then": {"properties": properties(&[], true), "additionalProperties": false},
     }));
-    let mut of_definition = defined::properties();
+    let mut of_definition = custom::properties();
     if let Value::Object(head) = properties(&[], true) {
         of_definition.extend(head);
     }

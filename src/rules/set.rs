@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDate};
 use rayon::prelude::*;
 
 use super::active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
-use super::defined;
+use super::custom;
 use super::document::{Content, Document, check_target};
 use super::layers::{Layers, Parameter};
 use super::problem::{Importance, Problems, RuleProblem};
@@ -67,7 +67,7 @@ impl RuleSet {
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
         }
-        let ids = defined::mark(&mut content.documents);
+        let ids = custom::mark(&mut content.documents);
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         content.documents.retain(|document| check_target(document, &ids, &mut problems));
         content.suppressions.iter().for_each(|suppression| check_rules(suppression, &ids, &mut problems));
@@ -95,7 +95,7 @@ impl RuleSet {
             problems.error(&document.file, &document.span, message, Some("leave out for".to_owned()));
         }
         built_in_rules(&all, problems)?;
-        defined::check_all(&all, problems);
+        custom::check_all(&all, problems);
         let everywhere: Vec<&Document> =
             all.into_iter().filter(|d| d.scope.is_everything() || d.defines).collect();
         let mut known = Problems::default();
@@ -318,7 +318,7 @@ fn own<'d>(documents: &[&'d Document], id: &str) -> Vec<&'d Document> {
 /// Every rule with the parameters that `documents` give it; `None` where a built-in file is not complete.
 fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
     let mut rules = built_in_rules(documents, problems)?;
-    rules.extend(defined::load_all(documents, problems));
+    rules.extend(custom::load_all(documents, problems));
     Some(rules)
 }
 

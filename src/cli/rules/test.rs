@@ -13,7 +13,7 @@ use super::print;
 use crate::engine;
 use crate::finding::{Judgement, Name, Verdict};
 use crate::report::wrap::clean;
-use crate::rules::defined::{DefinedRule, Example, Expected, Input};
+use crate::rules::custom::{CustomRule, Example, Expected, Input};
 use crate::rules::{ActiveRule, RuleCheck, RuleError, RuleSet};
 use crate::severity::Severity;
 
@@ -82,7 +82,7 @@ impl Test {
     }
 }
 
-fn defined(active: &ActiveRule) -> Option<(&ActiveRule, &DefinedRule)> {
+fn defined(active: &ActiveRule) -> Option<(&ActiveRule, &CustomRule)> {
     match &active.check {
         RuleCheck::Defined(rule) => Some((active, rule)),
         RuleCheck::BuiltIn(_) | RuleCheck::Contradicted(_) => None,
@@ -90,7 +90,7 @@ fn defined(active: &ActiveRule) -> Option<(&ActiveRule, &DefinedRule)> {
 }
 
 /// What is wrong with an example, if it does not hold.
-fn failure(active: &ActiveRule, rule: &DefinedRule, example: &Example, rules: &RuleSet) -> Option<String> {
+fn failure(active: &ActiveRule, rule: &CustomRule, example: &Example, rules: &RuleSet) -> Option<String> {
     let outcome = outcome(active, rule, example, rules);
     let got = match (&outcome.said, example.expected) {
         (Said::Severity(severity), Expected::Severity(expected)) if *severity == expected => return None,
@@ -112,7 +112,7 @@ fn failure(active: &ActiveRule, rule: &DefinedRule, example: &Example, rules: &R
     Some(text)
 }
 
-fn outcome(active: &ActiveRule, rule: &DefinedRule, example: &Example, rules: &RuleSet) -> Outcome {
+fn outcome(active: &ActiveRule, rule: &CustomRule, example: &Example, rules: &RuleSet) -> Outcome {
     match &example.input {
         Input::Values(given) => {
             let trial = rule.try_values(given);

@@ -15,7 +15,7 @@ use crate::rules::yaml::Span;
 
 /// A rule that users define.
 #[derive(Debug)]
-pub struct DefinedRule {
+pub struct CustomRule {
     /// Its name for people.
     pub title: String,
     /// Its page in Markdown.
@@ -67,7 +67,7 @@ pub(super) struct Advice {
     pub(super) text: Template,
 }
 
-impl DefinedRule {
+impl CustomRule {
     /// Every expression of the rule.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
         let values = self.values.iter().map(|value| &value.node);

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::definition::DefinedRule;
+use super::definition::CustomRule;
 use super::read::Source;
 use crate::rules::active::{ActiveRule, RuleCheck, RuleInfo};
 use crate::rules::document::{Document, Target};
@@ -73,12 +73,12 @@ fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Op
             entries: &document.entries,
         })
         .collect();
-    let rule = DefinedRule::read(id, &sources, &mut |place, span, message, help| {
+    let rule = CustomRule::read(id, &sources, &mut |place, span, message, help| {
         if let Some(document) = layers.get(place) {
             problems.error(&document.file, &span, message, help);
         }
     });
-    let rule = DefinedRule { only_for: base.scope.clone(), ..rule? };
+    let rule = CustomRule { only_for: base.scope.clone(), ..rule? };
     let params = rule.limits.iter().filter_map(|limit| {
         let (place, span) = &limit.origin;
         Some(Parameter {

@@ -5,11 +5,11 @@
 
 mod common;
 
-#[path = "defined/agreement.rs"]
+#[path = "custom/agreement.rs"]
 mod agreement;
-#[path = "defined/command.rs"]
+#[path = "custom/command.rs"]
 mod command;
-#[path = "defined/docs.rs"]
+#[path = "custom/docs.rs"]
 mod docs;
-#[path = "defined/files.rs"]
+#[path = "custom/files.rs"]
 mod files;

@@ -26,7 +26,7 @@ mod template;
 mod unit;
 
 pub use compile::Over;
-pub use definition::DefinedRule;
+pub use definition::CustomRule;
 pub use example::{Example, Expected, Given, Input, Trial};
 pub(super) use load::{check_all, load_all, mark};
 pub(super) use schema::properties;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use super::definition::{DefinedLimit, DefinedRule};
+use super::definition::{CustomRule, DefinedLimit};
 use super::eval::{Gap, Inner, Value};
 use super::reason::{Limits, reason};
 use super::scope::{Judged, Scope};
@@ -25,7 +25,7 @@ enum Said {
     TooExpensive,
 }
 
-impl DefinedRule {
+impl CustomRule {
     /// The verdict on `app`, which cost `metrics`: the worst findings, where there are many.
     #[must_use]
     pub fn check(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {

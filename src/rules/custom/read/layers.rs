@@ -7,7 +7,7 @@ use crate::rules::words::nearest;
 use crate::rules::yaml::{Kind, Node, Spanned};
 
 /// The keys of a rule's definition.
-pub(in crate::rules::defined) const KEYS: [&str; 12] = [
+pub(in crate::rules::custom) const KEYS: [&str; 12] = [
     "title",
     "engine",
     "over",

@@ -1,4 +1,4 @@
-//! Documents of rule files into a [`DefinedRule`]: every mistake is told, with its place in the file.
+//! Documents of rule files into a [`CustomRule`]: every mistake is told, with its place in the file.
 
 mod examples;
 mod judging;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub(super) use self::layers::KEYS;
 use self::layers::{Entry, Layered};
 use super::compile::{Compiled, Env, Over, compile};
-use super::definition::{DefinedLimit, DefinedRule, DefinedValue};
+use super::definition::{CustomRule, DefinedLimit, DefinedValue};
 use super::node::Node;
 use super::parse::Mistake;
 use super::unit::Type;
@@ -44,7 +44,7 @@ struct Reader<'d, 't> {
     failed: bool,
 }
 
-impl DefinedRule {
+impl CustomRule {
     /// Reads the rule `id` from the documents about it, each over those before it; `None` after a mistake.
     pub(super) fn read<'d, 't>(id: &str, sources: &'d [Source<'d>], tell: &'t mut Tell<'t>) -> Option<Self> {
         let mut reader = Reader { sources, tell, failed: false };
@@ -54,7 +54,7 @@ impl DefinedRule {
 }
 
 impl<'d> Reader<'d, '_> {
-    fn rule(&mut self, id: &str) -> Option<DefinedRule> {
+    fn rule(&mut self, id: &str) -> Option<CustomRule> {
         let layered = Layered::of(self);
         if !is_kebab_case(id) {
             self.base_error(
@@ -104,7 +104,7 @@ impl<'d> Reader<'d, '_> {
         let examples = self.examples(&layered, &types);
         let title = self.text(layered.entry("title")).unwrap_or(id).to_owned();
         let page = page(&title, self.text(layered.entry("description")), &layered);
-        let mut rule = DefinedRule {
+        let mut rule = CustomRule {
             title,
             page,
             engine,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
-use super::definition::{DefinedRule, DefinedValue};
+use super::definition::{CustomRule, DefinedValue};
 use super::eval::{Gap, Inner, Value};
 use super::scope::{Judged, Scope};
 use super::template::{Style, show};
@@ -146,7 +146,7 @@ pub struct Trial {
     pub values: Vec<(String, String)>,
 }
 
-impl DefinedRule {
+impl CustomRule {
     /// What the rule says where some of its values are given: the others follow from them, as nothing else is known.
     #[must_use]
     pub fn try_values(&self, given: &[(usize, Option<Given>)]) -> Trial {

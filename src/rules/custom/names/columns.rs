@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use super::Named;
 use crate::model::counters::{Counter, CounterUnit};
 use crate::model::spark::ExecutorMetric;
-use crate::rules::defined::unit::Type;
+use crate::rules::custom::unit::Type;
 
 /// Facts about an attempt of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the meanings stand in the table
-pub(in crate::rules::defined) enum AttemptField {
+pub(in crate::rules::custom) enum AttemptField {
     Counter(Counter),
     InputBytes,
     ShuffleBytesRead,
@@ -32,7 +32,7 @@ pub(in crate::rules::defined) enum AttemptField {
 }
 
 /// Every name of `task` and `attempt`.
-pub(in crate::rules::defined) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> = LazyLock::new(|| {
+pub(in crate::rules::custom) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> = LazyLock::new(|| {
     use AttemptField as F;
     let named = |name: &str, field, kind, meaning: &str| Named {
         name: name.to_owned(),
@@ -115,7 +115,7 @@ fn counter_name(counter: Counter) -> String {
 /// Facts about an executor, or about the driver where it runs the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the meanings stand in the table
-pub(in crate::rules::defined) enum ExecutorField {
+pub(in crate::rules::custom) enum ExecutorField {
     Id,
     Host,
     Cores,
@@ -143,7 +143,7 @@ pub(in crate::rules::defined) enum ExecutorField {
 }
 
 /// Every name of `executor`.
-pub(in crate::rules::defined) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>> = LazyLock::new(|| {
+pub(in crate::rules::custom) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>> = LazyLock::new(|| {
     use ExecutorField as F;
     let named = |name: &str, field, kind, meaning: &str| Named {
         name: name.to_owned(),
@@ -209,7 +209,7 @@ pub(in crate::rules::defined) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>
 });
 
 /// `HdfsBytesRead` as `hdfs_bytes_read`.
-pub(in crate::rules::defined) fn snake_case(variant: &str) -> String {
+pub(in crate::rules::custom) fn snake_case(variant: &str) -> String {
     let mut name = String::with_capacity(variant.len() + 8);
     for (place, letter) in variant.chars().enumerate() {
         if place > 0 && letter.is_ascii_uppercase() {

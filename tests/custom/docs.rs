@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use elephant_rs::rules::defined::{Input, reference};
+use elephant_rs::rules::custom::{Input, reference};
 use elephant_rs::rules::{RuleCheck, RuleFile, RuleSet};
 use elephant_rs::severity::Severity;
 
@@ -25,7 +25,7 @@ fn the_reference_is_complete() {
         return;
     }
     let bless = std::env::var_os("BLESS").is_some();
-    assert!(bless, "the reference is old; run BLESS=1 cargo test --test defined");
+    assert!(bless, "the reference is old; run BLESS=1 cargo test --test custom");
     std::fs::write(path, [head, BEGIN, &reference, END, tail].concat()).unwrap();
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::aggregate::Of;
 use super::compile::Over;
-use super::definition::DefinedRule;
+use super::definition::CustomRule;
 use super::eval::Gap;
 use super::names::{
     APP, ATTEMPT, AppField, AttemptField, EXECUTOR, ExecutorField, JOB, Named, RowField, Rows, STAGE, TASKS,
@@ -86,7 +86,7 @@ impl fmt::Display for Limits {
     }
 }
 
-impl DefinedRule {
+impl CustomRule {
     /// The parts of a Spark application that the verdict rests on, by what the expressions use.
     #[must_use]
     pub fn rests_on(&self) -> &[Facet] {

@@ -81,7 +81,7 @@ examples:
     let (_, problems) = RuleSet::read(&[file(text)]);
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     insta::with_settings!({ snapshot_path => "../../snapshots" }, {
-        insta::assert_snapshot!("defined_mistakes", lines.join("\n"));
+        insta::assert_snapshot!("custom_mistakes", lines.join("\n"));
     });
 }
 

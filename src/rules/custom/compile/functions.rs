@@ -1,10 +1,10 @@
 //! The functions, for messages and for the table in `docs/defining-rules.md`.
 
 /// A function: its name, how it is called, what it gives.
-pub(in crate::rules::defined) type FunctionLine = (&'static str, &'static str, &'static str);
+pub(in crate::rules::custom) type FunctionLine = (&'static str, &'static str, &'static str);
 
 /// Every function.
-pub(in crate::rules::defined) const FUNCTIONS: &[FunctionLine] = &[
+pub(in crate::rules::custom) const FUNCTIONS: &[FunctionLine] = &[
     ("sum", "sum(x)", "sum over the rows"),
     ("mean", "mean(x)", "arithmetic mean"),
     ("median", "median(x)", "middle value, of an even number the mean of the middle two"),

@@ -7,7 +7,7 @@
 
 pub mod any;
 pub mod mapreduce;
-mod overlap;
+mod max_concurrent;
 mod shared;
 pub mod spark;
 pub(crate) mod split;

@@ -3,9 +3,11 @@
 
 mod facts;
 mod recommend;
+mod stage_analysis;
 mod stages;
 
-use super::{percent, rule, spark, stage_figures};
+use super::support::stage_figures;
+use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::sizing::{self, Setting};
-use super::{conf_line, containers, memory, percent, rule, spark};
+use super::support::memory::{self, Setting};
+use super::{conf_line, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -120,7 +120,7 @@ fn advice(mut aspects: Vec<Aspect>) -> Vec<String> {
 impl Driver {
     fn judge(&self, app: &Application, facts: &Facts) -> Vec<Aspect> {
         let set = |key, value: String| conf_line(app, key, value);
-        let fits = facts.used.map(sizing::driver_heap_for);
+        let fits = facts.used.map(memory::driver_heap_for);
         let (cores, heap) = (facts.cores as f64, facts.heap.as_f64());
         let mut aspects = Vec::new();
         let severity = self.cores.severity(cores);
@@ -139,7 +139,7 @@ impl Driver {
         });
         let severity = self.memory.severity(heap);
         // Without a known use half of it is a step that rarely hurts.
-        let half = sizing::rounded_up(Bytes::new(facts.heap.get() / 2));
+        let half = memory::rounded_up(Bytes::new(facts.heap.get() / 2));
         let enough = fits.unwrap_or(half).min(facts.heap);
         aspects.push(Aspect {
             severity,
@@ -190,7 +190,7 @@ impl Driver {
         let (gc, time) = facts.gc?;
         let ratio = gc.as_f64() / time.as_f64();
         let severity = self.gc_ratio.severity(ratio).min(self.gc_time.severity(gc.as_f64()));
-        let larger = sizing::rounded_up(Bytes::new(facts.heap.get() / 2 * 3));
+        let larger = memory::rounded_up(Bytes::new(facts.heap.get() / 2 * 3));
         Some(Aspect {
             severity,
             message: format!(
@@ -222,7 +222,7 @@ impl Facts {
         let driver = &spark.driver;
         let gc = match gc_from {
             GcFrom::Tasks => driver.totals.gc_time.zip(driver.totals.task_time),
-            GcFrom::Heartbeats => collections(spark).zip(containers::run_time(app)),
+            GcFrom::Heartbeats => collections(spark).zip(memory::run_time(app)),
         };
         let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());
         Self {
@@ -266,7 +266,7 @@ fn collections(spark: &Spark) -> Option<Millis> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
+    use super::super::support::sample;
     use super::*;
     use crate::units::Timestamp;
 

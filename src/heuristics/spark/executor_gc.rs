@@ -1,7 +1,7 @@
 //! `spark-executor-gc`: executors spend their tasks' time collecting garbage (Dr. Elephant `ExecutorGcHeuristic`).
 
-use super::memory::unreadable;
-use super::sizing::more_heap_lines;
+use super::support::memory::more_heap_lines;
+use super::support::memory::unreadable;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;

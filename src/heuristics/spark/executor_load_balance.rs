@@ -1,8 +1,9 @@
 //! `spark-executor-load-balance`: some executors work while others wait (Dr. Elephant v2.0.9
 //! `ExecutorLoadHeuristic`).
 
-use super::memory::unreadable;
-use super::{conf_line, memory, percent, rule, spark};
+use super::support::memory;
+use super::support::memory::unreadable;
+use super::{conf_line, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
@@ -265,7 +266,7 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<String> {
 #[cfg(test)]
 #[allow(clippy::float_cmp)] // exact arithmetic
 mod tests {
-    use super::super::sample;
+    use super::super::support::sample;
     use super::*;
     use crate::units::Timestamp;
 

@@ -1,6 +1,7 @@
 //! `spark-executor-metrics`: one executor does far more than the others (Dr. Elephant `ExecutorsHeuristic`).
 
-use super::{conf_line, containers, percent, rule, sizing, spark};
+use super::support::memory;
+use super::{conf_line, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -150,7 +151,7 @@ impl Check for Comparison {
 impl Comparison {
     /// The executors that were there long enough to be compared.
     fn compared<'a>(&self, app: &Application, spark: &'a Spark) -> Vec<&'a Executor> {
-        let life = |executor: &Executor| containers::life(app, executor).map_or(0.0, Millis::as_f64);
+        let life = |executor: &Executor| memory::executor_life(app, executor).map_or(0.0, Millis::as_f64);
         let longest = spark.executors.iter().map(life).fold(0.0, f64::max);
         let long_enough = |executor: &&Executor| life(executor) >= longest * self.0.min_life.get();
         let driver = self.0.with_driver.then_some(&spark.driver);
@@ -217,7 +218,7 @@ impl Spread<'_> {
 
     /// What the busiest executor works longer than the median, on each core, over the application's run time.
     fn excess(&self, app: &Application) -> Option<f64> {
-        let run_time = containers::run_time(app).filter(|time| *time > Millis::ZERO)?;
+        let run_time = memory::run_time(app).filter(|time| *time > Millis::ZERO)?;
         let cores = f64::from(self.most.cores.unwrap_or(1).max(1));
         Some(self.max.saturating_sub(self.median) as f64 / cores / run_time.as_f64())
     }
@@ -242,8 +243,8 @@ fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spr
 /// Settings that make more tasks; those in force that make as many already are left alone.
 fn more_tasks(app: &Application, enough: u64) -> String {
     let settings = [
-        (ConfKey::DefaultParallelism, sizing::in_force(app, ConfKey::DefaultParallelism)),
-        (ConfKey::ShufflePartitions, Some(sizing::shuffle_partitions(app))),
+        (ConfKey::DefaultParallelism, memory::in_force(app, ConfKey::DefaultParallelism)),
+        (ConfKey::ShufflePartitions, Some(memory::shuffle_partitions(app))),
     ];
     let few = settings.into_iter().filter(|(_, now)| now.is_none_or(|now| now < enough));
     let lines: Vec<String> = few.map(|(key, _)| conf_line(app, key, enough)).collect();

@@ -1,9 +1,10 @@
 //! `spark-executor-spill`: tasks need more memory than they have (Dr. Elephant `ExecutorStorageSpillHeuristic`).
 
-use super::memory::unreadable;
-use super::sizing::{MEMORY_FRACTION, Setting, Shape};
-use super::spill_sizing::AgainstSpill;
-use super::{conf_line, memory, percent, rule, spark};
+use super::support::memory;
+use super::support::memory::unreadable;
+use super::support::memory::{ExecutorSize, MEMORY_FRACTION, Setting};
+use super::support::spill_sizing::AgainstSpill;
+use super::{conf_line, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
@@ -235,7 +236,7 @@ fn advice(app: &Application, spark: &Spark) -> Vec<String> {
         let line = conf_line(app, ConfKey::ShufflePartitions, partitions);
         advice.push(format!("make partitions smaller, so that each fits into memory: {line}"));
     }
-    let now = Shape::now(app, spark);
+    let now = ExecutorSize::now(app, spark);
     let wanted = against.and_then(|against| against.executors(app, spark)).unwrap_or(now);
     if wanted.heap != now.heap {
         let line = conf_line(app, memory::heap_key(app, spark), Setting(wanted.heap));
@@ -253,7 +254,7 @@ fn advice(app: &Application, spark: &Spark) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
+    use super::super::support::sample;
     use super::*;
 
     const ID: &str = "spark-executor-spill";

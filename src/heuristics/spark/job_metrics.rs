@@ -1,7 +1,7 @@
 //! `spark-job-metrics`: jobs that fail, and jobs whose tasks fail (Dr. Elephant `JobsHeuristic`).
 
-use super::failures::{self, Ends};
-use super::lost_time::reason_of_job;
+use super::support::failures::{self, Ends};
+use super::support::lost_time::reason_of_job;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::plural;

@@ -1,7 +1,7 @@
 //! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `JobRuntimeHeuristic`).
 
-use super::lost_time::{Failures, in_brackets, of_all, reason_of_job};
+use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_job};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
@@ -163,7 +163,7 @@ fn failures_by_job(app: &Application, spark: &Spark) -> (Millis, Vec<(Failures, 
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
+    use super::super::support::sample;
     use super::*;
     use crate::model::table::Outcome;
 

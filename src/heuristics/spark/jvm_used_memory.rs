@@ -1,8 +1,8 @@
 //! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant `JvmUsedMemoryHeuristic`).
 
-use super::beyond_heap::kept_room;
-use super::sizing::{self, Setting};
-use super::{conf_line, memory, rule, spark};
+use super::support::beyond_heap::kept_room;
+use super::support::memory::{self, Setting};
+use super::{conf_line, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Remedy, Rule, load};
@@ -100,7 +100,7 @@ impl Check for TooLarge {
 
 fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
     let key = memory::heap_key(app, spark);
-    match sizing::heap_that_fits(app, spark).filter(|&fits| fits < now) {
+    match memory::heap_that_fits(app, spark).filter(|&fits| fits < now) {
         Some(fits) => {
             let line = format!("a heap that fits: {}", conf_line(app, key, Setting(fits)));
             Remedy::Change(std::iter::once(line).chain(kept_room(app, spark, fits)).collect())
@@ -152,7 +152,7 @@ fn excess((heap, used): (Bytes, Bytes)) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
+    use super::super::support::sample;
     use super::*;
     use crate::model::spark::ExecutorMetric::JvmHeapMemory;
     use crate::units::Timestamp;

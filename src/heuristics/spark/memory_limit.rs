@@ -1,8 +1,8 @@
 //! `spark-memory-limit`: applications that hold much of the cluster's memory and use little of it (Dr. Elephant
 //! `MemoryLimitHeuristic` of 2.0.9).
 
-use super::sizing::{self, Setting};
-use super::{conf_line, containers, percent, rule, spark};
+use super::support::memory::{self, Setting};
+use super::{conf_line, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -105,14 +105,14 @@ impl Memory {
     fn measure(&self, app: &Application, spark: &Spark) -> Measured {
         let (total, heap) = match self.0.total {
             Total::Held => {
-                let most = containers::most_at_a_time(&spark.executors);
-                let one = containers::executor_container(app);
-                ((most > 0).then(|| times(one, most)), containers::executor_heap(app))
+                let most = memory::max_executors(&spark.executors);
+                let one = memory::executor_container(app);
+                ((most > 0).then(|| times(one, most)), memory::executor_heap(app))
             }
             Total::Asked => {
                 let instances =
                     app.conf.integer(ConfKey::ExecutorInstances).and_then(|count| u64::try_from(count).ok());
-                let heap = containers::executor_heap(app);
+                let heap = memory::executor_heap(app);
                 (instances.map(|count| times(heap, count)), heap)
             }
         };
@@ -208,15 +208,15 @@ fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
 
 /// A smaller heap where the peaks are known, executors that leave when they are idle.
 fn advice(app: &Application, spark: &Spark) -> Vec<String> {
-    let heap = containers::executor_heap(app);
-    let enough = sizing::heap_that_fits(app, spark);
+    let heap = memory::executor_heap(app);
+    let enough = memory::heap_that_fits(app, spark);
     let mut advice = Vec::new();
     if let Some(enough) = enough.filter(|&enough| enough < heap) {
         let line = conf_line(app, ConfKey::ExecutorMemory, Setting(enough));
         advice.push(format!("make heaps as large as their peaks and a quarter: {line}"));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
-        let fewer = (containers::most_at_a_time(&spark.executors) / 2).max(1);
+        let fewer = (memory::max_executors(&spark.executors) / 2).max(1);
         advice.push(format!(
             "let fewer executors run at a time: {}",
             conf_line(app, ConfKey::DynamicAllocationMax, fewer)

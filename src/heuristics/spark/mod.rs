@@ -1,39 +1,26 @@
 //! The rules of Spark, one file per heuristic; what several share stands here.
 
-mod beyond_heap;
 mod configuration;
 mod configuration_parameters;
-mod containers;
 mod driver_metrics;
 mod event_log_limit;
 mod executor_gc;
 mod executor_load_balance;
 mod executor_metrics;
 mod executor_spill;
-mod failures;
 mod job_metrics;
 mod job_runtime;
 mod jvm_used_memory;
-mod losses;
-mod lost_time;
-mod memory;
 mod memory_limit;
 mod peak_unified_memory;
-#[cfg(test)]
-mod sample;
-mod sizing;
-mod spill_sizing;
-mod stage_analysis;
-mod stage_figures;
 mod stage_metrics;
 mod stage_runtime;
-mod stage_text;
 mod stages_with_failed_tasks;
-mod waiting;
+mod support;
 
-pub(super) use beyond_heap::less_than_is_held;
-pub(super) use memory::no_peaks;
-pub(super) use waiting::{Missing, waiting_advice};
+pub(super) use support::beyond_heap::less_than_is_held;
+pub(super) use support::memory::no_peaks;
+pub(super) use support::waiting::{Missing, waiting_advice};
 
 use super::Rule;
 use super::wording::{conf_line, percent};

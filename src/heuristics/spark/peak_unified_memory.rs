@@ -1,8 +1,8 @@
 //! `spark-peak-unified-memory`: execution and storage use little of their memory (Dr. Elephant
 //! `UnifiedMemoryHeuristic`).
 
-use super::sizing::{self, Setting};
-use super::{conf_line, memory, percent, rule, spark};
+use super::support::memory::{self, Setting};
+use super::{conf_line, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
@@ -192,7 +192,7 @@ impl Facts {
     fn advice(&self, app: &Application, spark: &Spark) -> Vec<String> {
         let key = memory::heap_key(app, spark);
         let mut advice = Vec::new();
-        if let Some(smaller) = sizing::heap_that_fits(app, spark).filter(|&fits| fits < self.heap) {
+        if let Some(smaller) = memory::heap_that_fits(app, spark).filter(|&fits| fits < self.heap) {
             let line = conf_line(app, key, Setting(smaller));
             advice.push(format!("smaller executors hold what is used, with a quarter to spare: {line}"));
         }
@@ -229,7 +229,7 @@ fn largest_task_peak(app: &Application) -> Option<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
+    use super::super::support::sample;
     use super::*;
     use crate::model::spark::ExecutorMetric;
     use crate::model::table::Outcome;

@@ -5,8 +5,9 @@ mod facts;
 
 use self::facts::Facts;
 use super::conf_line;
-use super::lost_time::reason_of_stage;
-use super::{failures, percent, rule, spark};
+use super::support::failures;
+use super::support::lost_time::reason_of_stage;
+use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};

@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 
-use super::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
-use super::stage_text::label;
-use super::{conf_line, containers, memory, percent, rule, sizing, spark};
+use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
+use super::support::memory;
+use super::support::stage_text::label;
+use super::{conf_line, percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
@@ -92,7 +93,7 @@ impl Whole {
         for group in &app.groups {
             all.add(&Failures::of(group));
         }
-        Self { run_time: containers::run_time(app), spent: all.spent }
+        Self { run_time: memory::run_time(app), spent: all.spent }
     }
 }
 
@@ -253,8 +254,8 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
     if tasks < slots.saturating_mul(2) {
         let key = if spark.sql.is_empty() { ConfKey::DefaultParallelism } else { ConfKey::ShufflePartitions };
         // Spark SQL has a number in force where none is set; a smaller one would make matters worse.
-        let now = sizing::in_force(app, key).unwrap_or(if key == ConfKey::ShufflePartitions {
-            sizing::SHUFFLE_PARTITIONS
+        let now = memory::in_force(app, key).unwrap_or(if key == ConfKey::ShufflePartitions {
+            memory::SHUFFLE_PARTITIONS
         } else {
             0
         });
@@ -276,7 +277,7 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
+    use super::super::support::sample;
     use super::*;
     use crate::model::table::Outcome;
     use crate::units::Timestamp;

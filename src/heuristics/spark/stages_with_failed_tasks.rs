@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::containers::life;
-use super::losses::{Loss, lost_executors};
-use super::stage_figures::scored_tasks;
-use super::stage_text::{first_line, label};
+use super::support::losses::{Loss, lost_executors};
+use super::support::memory::executor_life;
+use super::support::stage_figures::scored_tasks;
+use super::support::stage_text::{first_line, label};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::wording::limit;
@@ -261,7 +261,8 @@ impl Done {
 fn tell(app: &Application, executor: &Executor) -> String {
     let host = executor.host.and_then(|host| app.strings.get(host));
     let host = host.map(|host| format!(" on {host}")).unwrap_or_default();
-    let after = life(app, executor).map(|life| format!(" {life} after it was added")).unwrap_or_default();
+    let after =
+        executor_life(app, executor).map(|life| format!(" {life} after it was added")).unwrap_or_default();
     let reason = executor.removed_reason.as_deref().map(first_line).filter(|reason| !reason.is_empty());
     let reason = reason.unwrap_or_else(|| "the log does not say why".to_owned());
     format!("executor {}{host} was lost{after}: {reason}", executor.id)

@@ -3,7 +3,7 @@
 use super::super::task_name;
 use crate::finding::Measure;
 use crate::heuristics::wording::{change, grouped, plural};
-use crate::heuristics::{overlap, spark};
+use crate::heuristics::{max_concurrent::max_concurrent, spark};
 use crate::metrics::Metrics;
 use crate::model::conf::ConfKey;
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
@@ -200,7 +200,7 @@ fn failed_before_the_last(group: &TaskGroup, wait: Millis) -> Option<Cause> {
 /// How many attempts of a group ran at the same time, at most.
 fn most_at_a_time(group: &TaskGroup) -> u64 {
     let attempts = &group.attempts;
-    overlap::most_at_a_time((0..attempts.len()).filter_map(|row| {
+    max_concurrent((0..attempts.len()).filter_map(|row| {
         Some((attempts.time(row, TimePoint::Start)?, attempts.time(row, TimePoint::Finish)))
     }))
 }

@@ -1,7 +1,8 @@
 //! How executors come and go.
 
 use super::{Issue, Settings, setting, whole};
-use crate::heuristics::spark::{conf_line, containers, percent};
+use crate::heuristics::spark::support::memory;
+use crate::heuristics::spark::{conf_line, percent};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
@@ -87,7 +88,7 @@ pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark)
 
 /// The share of `least` executors that tasks would not have kept busy, on average.
 fn idle(app: &Application, spark: &Spark, least: u64) -> Option<f64> {
-    let run_time = containers::run_time(app).filter(|time| *time > Millis::ZERO)?;
+    let run_time = memory::run_time(app).filter(|time| *time > Millis::ZERO)?;
     let busy = spark.executors.iter().filter_map(|executor| {
         Some(executor.totals.task_time?.as_f64() / f64::from(executor.cores.unwrap_or(1).max(1)))
     });

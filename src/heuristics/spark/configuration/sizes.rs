@@ -2,7 +2,7 @@
 
 use super::{Issue, Settings, setting, whole};
 use crate::heuristics::spark::conf_line;
-use crate::heuristics::spark::sizing::{Setting, heap_that_fits, rounded_up};
+use crate::heuristics::spark::support::memory::{Setting, heap_that_fits, rounded_up};
 use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;

@@ -1,14 +1,14 @@
 //! What recommendations rest on: settings in force and what was measured.
 
+use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes, with_limit};
 use crate::finding::Measure;
-use crate::heuristics::spark::losses::{Loss, lost_executors};
-use crate::heuristics::spark::memory::is_local;
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::sizing::{
-    MEMORY_FRACTION, RESERVED, Shape, overhead, peak_heap, shuffle_partitions, workers,
+use crate::heuristics::spark::support::losses::{Loss, lost_executors};
+use crate::heuristics::spark::support::memory::is_local;
+use crate::heuristics::spark::support::memory::{
+    ExecutorSize, MEMORY_FRACTION, RESERVED, overhead, peak_heap, shuffle_partitions, workers,
 };
-use crate::heuristics::spark::stage_analysis::{Analysis, analyse};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -21,7 +21,7 @@ pub(super) struct Facts<'a> {
     pub(super) app: &'a Application,
     pub(super) spark: &'a Spark,
     pub(super) stages: Vec<Analysis<'a>>,
-    pub(super) now: Shape,
+    pub(super) now: ExecutorSize,
     pub(super) fraction: f64,
     pub(super) partitions: u64,
     /// Number of executors where it is a setting.
@@ -51,7 +51,7 @@ pub(super) struct Driver {
 impl<'a> Facts<'a> {
     pub(super) fn of(app: &'a Application, spark: &'a Spark, limits: &Limits) -> Self {
         let whole = |key| app.conf.integer(key).and_then(|value| u64::try_from(value).ok());
-        let now = Shape::now(app, spark);
+        let now = ExecutorSize::now(app, spark);
         let peak = peak_heap(spark);
         let stages = analyse(app, spark, limits);
         let (gc_ratio, gc) = collection(spark, limits);

@@ -1,15 +1,16 @@
 //! From what was measured to settings.
 
 use super::facts::Facts;
+use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
 use crate::finding::Measure;
 use crate::heuristics::spark::conf_line;
-use crate::heuristics::spark::memory::heap_key;
-use crate::heuristics::spark::sizing::{
-    MEMORY_FRACTION, RESERVED, Setting, Shape, driver_heap_for, heap_for, heap_that_fits, more_overhead,
+use crate::heuristics::spark::support::memory::heap_key;
+use crate::heuristics::spark::support::memory::{
+    ExecutorSize, MEMORY_FRACTION, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits,
+    more_overhead,
 };
-use crate::heuristics::spark::spill_sizing::{AgainstSpill, partitions_decide};
-use crate::heuristics::spark::stage_analysis::Analysis;
+use crate::heuristics::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::severity::Severity;
@@ -23,7 +24,7 @@ const DRIVER_CORES: u64 = 2;
 /// Every setting as it should be; unchanged where nothing speaks against it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Recommended {
-    pub(super) shape: Shape,
+    pub(super) size: ExecutorSize,
     pub(super) instances: Option<u64>,
     pub(super) overhead: Option<Bytes>,
     pub(super) fraction: f64,
@@ -99,7 +100,7 @@ pub(super) fn recommend(facts: &Facts<'_>, limits: &Limits) -> (Recommended, Vec
 /// Recommendations in the making, with the reason of each.
 struct Plan {
     to: Recommended,
-    shape: Option<(Reason, Severity)>,
+    size: Option<(Reason, Severity)>,
     fraction: Option<(Reason, Severity)>,
     partitions: Option<(Reason, Severity)>,
 }
@@ -107,7 +108,7 @@ struct Plan {
 impl Plan {
     fn new(facts: &Facts<'_>) -> Self {
         let to = Recommended {
-            shape: facts.now,
+            size: facts.now,
             instances: facts.instances,
             overhead: None,
             fraction: facts.fraction,
@@ -116,7 +117,7 @@ impl Plan {
             driver_cores: facts.driver.cores,
             driver_overhead: facts.driver.overhead,
         };
-        Self { to, shape: None, fraction: None, partitions: None }
+        Self { to, size: None, fraction: None, partitions: None }
     }
 
     fn measured(&mut self, facts: &Facts<'_>, limits: &Limits) {
@@ -133,7 +134,7 @@ impl Plan {
         } else if spill.is_none() && facts.complete && facts.heap > Severity::None {
             self.shrink(facts);
         }
-        self.to.shape = self.to.shape.with_room(facts.now, facts.peak);
+        self.to.size = self.to.size.with_room(facts.now, facts.peak);
         if facts.container_kills > Severity::None {
             self.to.overhead = Some(more_overhead(facts.app));
         }
@@ -178,9 +179,9 @@ impl Plan {
             self.to.partitions = partitions;
             self.partitions = because;
         }
-        if let Some(grown) = against.shape {
-            self.to.shape = grown;
-            self.shape = because;
+        if let Some(grown) = against.size {
+            self.to.size = grown;
+            self.size = because;
         }
     }
 
@@ -191,27 +192,27 @@ impl Plan {
             self.fraction = Some(because);
         }
         let more = facts.now.more_heap_per_task();
-        if self.to.shape == facts.now && more != facts.now {
-            self.to.shape = more;
-            self.shape = Some(because);
+        if self.to.size == facts.now && more != facts.now {
+            self.to.size = more;
+            self.size = Some(because);
         }
     }
 
     fn shrink(&mut self, facts: &Facts<'_>) {
         let Some(heap) = heap_that_fits(facts.app, facts.spark) else { return };
         if heap < facts.now.heap {
-            self.to.shape.heap = heap;
-            self.shape = Some((Reason::Unused, facts.heap));
+            self.to.size.heap = heap;
+            self.size = Some((Reason::Unused, facts.heap));
         }
     }
 
     /// Fewer cores need more executors for the same number of tasks at a time.
     fn keep_parallelism(&mut self, facts: &Facts<'_>, limits: &Limits) {
-        if self.to.shape.cores != facts.now.cores {
+        if self.to.size.cores != facts.now.cores {
             let cores = |instances: u64| instances.saturating_mul(u64::from(facts.now.cores));
             let most = whole(limits.max_instances.get(), f64::INFINITY);
             let same = |instances| {
-                let needed = cores(instances).div_ceil(u64::from(self.to.shape.cores).max(1));
+                let needed = cores(instances).div_ceil(u64::from(self.to.size.cores).max(1));
                 needed.min(most.max(instances))
             };
             self.to.instances = facts.instances.map(same);
@@ -226,19 +227,19 @@ impl Plan {
             let tasks = stage.figures.tasks as f64;
             let spilled = stage.figures.spilled().unwrap_or_default().as_f64();
             let needed = spilled + facts.now.unified_per_task(facts.fraction) * tasks;
-            let enough = |shape: Shape| shape.unified_per_task(MEMORY_FRACTION) * tasks >= needed;
-            self.to.shape = facts.now.grown_until(enough);
-            self.shape = Some((Reason::Spill, stage.spill));
+            let enough = |size: ExecutorSize| size.unified_per_task(MEMORY_FRACTION) * tasks >= needed;
+            self.to.size = facts.now.grown_until(enough);
+            self.size = Some((Reason::Spill, stage.spill));
         }
         if bad(facts.out_of_memory) || bad(facts.gc) {
-            if self.to.shape == facts.now {
-                self.to.shape = facts.now.more_heap_per_task();
-                self.shape = Some((Reason::OutOfMemory, facts.out_of_memory.max(facts.gc)));
+            if self.to.size == facts.now {
+                self.to.size = facts.now.more_heap_per_task();
+                self.size = Some((Reason::OutOfMemory, facts.out_of_memory.max(facts.gc)));
             }
         } else if spill.is_none() {
             self.pack(facts);
         }
-        let cores = u64::from(self.to.shape.cores).max(1);
+        let cores = u64::from(self.to.size.cores).max(1);
         self.to.instances = facts.instances.map(|instances| {
             let same = instances.saturating_mul(u64::from(facts.now.cores)) / cores;
             same.min(facts.partitions / cores).min(whole(limits.max_instances.get(), f64::INFINITY)).max(1)
@@ -272,8 +273,8 @@ impl Plan {
             new = u32::try_from(fit).unwrap_or(cores).max(cores);
         }
         let peak = Bytes::new(peak.get().saturating_mul(u64::from(new.div_ceil(cores))));
-        self.to.shape = Shape { heap: heap_for(peak).min(heap), cores: new, ..facts.now };
-        self.shape = Some((Reason::Unused, facts.heap));
+        self.to.size = ExecutorSize { heap: heap_for(peak).min(heap), cores: new, ..facts.now };
+        self.size = Some((Reason::Unused, facts.heap));
     }
 
     /// Dr. Elephant prints whole GiB from two on, else whole MiB.
@@ -282,7 +283,7 @@ impl Plan {
             let mib = size.get().div_ceil(Bytes::PER_MIB);
             Bytes::from_mib(if mib >= 2048 { mib.div_ceil(1024).saturating_mul(1024) } else { mib })
         };
-        self.to.shape.heap = round(self.to.shape.heap);
+        self.to.size.heap = round(self.to.size.heap);
         self.to.driver_memory = round(self.to.driver_memory);
         self.to.overhead = self.to.overhead.map(round);
         self.to.driver_overhead = self.to.driver_overhead.map(round);
@@ -296,24 +297,24 @@ impl Plan {
             }
         };
         let to = &self.to;
-        let shape = self.shape.unwrap_or((Reason::Unused, facts.heap));
-        let heap = Setting(to.shape.heap).to_string();
-        add(to.shape.heap != facts.now.heap, heap_key(facts.app, facts.spark), heap, shape);
-        add(to.shape.cores != facts.now.cores, ConfKey::ExecutorCores, to.shape.cores.to_string(), shape);
+        let size = self.size.unwrap_or((Reason::Unused, facts.heap));
+        let heap = Setting(to.size.heap).to_string();
+        add(to.size.heap != facts.now.heap, heap_key(facts.app, facts.spark), heap, size);
+        add(to.size.cores != facts.now.cores, ConfKey::ExecutorCores, to.size.cores.to_string(), size);
         if let Some(overhead) = to.overhead {
             let killed = (Reason::ContainerKilled, facts.container_kills);
             let value = Setting(overhead).to_string();
             add(overhead > facts.overhead, ConfKey::ExecutorMemoryOverhead, value, killed);
         }
         if let Some(instances) = to.instances {
-            let same = (Reason::SameParallelism, shape.1);
+            let same = (Reason::SameParallelism, size.1);
             let value = instances.to_string();
             add(to.instances != facts.instances, ConfKey::ExecutorInstances, value, same);
         }
-        let fraction = self.fraction.unwrap_or(shape);
+        let fraction = self.fraction.unwrap_or(size);
         let differs = (to.fraction - facts.fraction).abs() > f64::EPSILON;
         add(differs, ConfKey::MemoryFraction, to.fraction.to_string(), fraction);
-        let partitions = self.partitions.unwrap_or(shape);
+        let partitions = self.partitions.unwrap_or(size);
         let differs = to.partitions != facts.partitions;
         add(differs, ConfKey::ShufflePartitions, to.partitions.to_string(), partitions);
         let driver = &facts.driver;
@@ -329,8 +330,8 @@ impl Plan {
 impl Recommended {
     pub(super) fn evidence(&self) -> Vec<(&'static str, Measure)> {
         let known = [
-            mebibytes("recommended_executor_memory_mb", Some(self.shape.heap)),
-            count("recommended_executor_cores_count", Some(u64::from(self.shape.cores))),
+            mebibytes("recommended_executor_memory_mb", Some(self.size.heap)),
+            count("recommended_executor_cores_count", Some(u64::from(self.size.cores))),
             count("recommended_executor_instances_count", self.instances),
             mebibytes("recommended_executor_overhead_mb", self.overhead),
             count("recommended_shuffle_partitions_count", Some(self.partitions)),

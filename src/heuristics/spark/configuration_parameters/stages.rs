@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use super::facts::Facts;
 use super::recommend::{Change, Reason};
+use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, count, with_limit};
 use crate::finding::{Judgement, Measure, Subject};
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::stage_analysis::{Analysis, Cause};
-use crate::heuristics::spark::stage_figures::{Flow, FlowKind};
-use crate::heuristics::spark::stage_text::{first_line, label};
+use crate::heuristics::spark::support::stage_figures::{Flow, FlowKind};
+use crate::heuristics::spark::support::stage_text::{first_line, label};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::severity::Severity;

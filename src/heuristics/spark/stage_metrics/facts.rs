@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Share;
-use crate::heuristics::spark::failures::Ends;
+use crate::heuristics::spark::support::failures::Ends;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;

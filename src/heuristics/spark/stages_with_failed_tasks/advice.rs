@@ -2,8 +2,8 @@
 
 use super::failures::{Failures, Kind};
 use crate::heuristics::spark::conf_line;
-use crate::heuristics::spark::losses::{Loss, lost_executors};
-use crate::heuristics::spark::sizing::{Setting, more_heap_lines, more_overhead};
+use crate::heuristics::spark::support::losses::{Loss, lost_executors};
+use crate::heuristics::spark::support::memory::{Setting, more_heap_lines, more_overhead};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Measure;
-use crate::heuristics::spark::losses::lost_executors;
-use crate::heuristics::spark::stage_text::cause;
+use crate::heuristics::spark::support::losses::lost_executors;
+use crate::heuristics::spark::support::stage_text::cause;
 use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::spark::{Executor, Spark};

@@ -1,6 +1,6 @@
 //! What to set against spill: one place for every rule that advises on it.
 
-use super::sizing::{MEMORY_FRACTION, Shape, peak_heap, shuffle_partitions};
+use super::memory::{ExecutorSize, MEMORY_FRACTION, peak_heap, shuffle_partitions};
 use super::stage_figures::{Figures, spilled};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -11,24 +11,30 @@ use crate::units::Bytes;
 const MOST_TIMES_PARTITIONS: f64 = 8.0;
 
 /// Settings with which a stage would have spilled little; what costs least comes first, and the rest stays as it is.
-pub(super) struct AgainstSpill {
+pub(in crate::heuristics) struct AgainstSpill {
     /// `spark.memory.fraction`.
-    pub(super) fraction: f64,
+    pub(in crate::heuristics) fraction: f64,
     /// `spark.sql.shuffle.partitions`, where more of them are enough.
-    pub(super) partitions: Option<u64>,
+    pub(in crate::heuristics) partitions: Option<u64>,
     /// Heap and cores, where nothing else is enough.
-    pub(super) shape: Option<Shape>,
+    pub(in crate::heuristics) size: Option<ExecutorSize>,
 }
 
 impl AgainstSpill {
-    pub(super) fn of(app: &Application, spark: &Spark, stage: &Stage, figures: &Figures, most: f64) -> Self {
-        let now = Shape::now(app, spark);
+    pub(in crate::heuristics) fn of(
+        app: &Application,
+        spark: &Spark,
+        stage: &Stage,
+        figures: &Figures,
+        most: f64,
+    ) -> Self {
+        let now = ExecutorSize::now(app, spark);
         let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
         let spilled = figures.spilled().unwrap_or_default().as_f64() / figures.tasks.max(1) as f64;
         let needed = spilled + now.unified_per_task(before);
         let fraction = before.max(MEMORY_FRACTION);
         let times = needed / now.unified_per_task(fraction);
-        let mut against = Self { fraction, partitions: None, shape: None };
+        let mut against = Self { fraction, partitions: None, size: None };
         if times <= 1.0 {
             return against;
         }
@@ -39,14 +45,14 @@ impl AgainstSpill {
         {
             against.partitions = Bytes::from_f64(partitions).map(Bytes::get);
         } else {
-            let grown = now.grown_until(|shape| shape.unified_per_task(fraction) >= needed);
-            against.shape = Some(grown).filter(|&grown| grown != now);
+            let grown = now.grown_until(|size| size.unified_per_task(fraction) >= needed);
+            against.size = Some(grown).filter(|&grown| grown != now);
         }
         against
     }
 
     /// Against the spill of the stage that spilled most; `None` where the log shows no stage that did.
-    pub(super) fn of_worst(app: &Application, spark: &Spark) -> Option<Self> {
+    pub(in crate::heuristics) fn of_worst(app: &Application, spark: &Spark) -> Option<Self> {
         let spilling = spark.stages.iter().filter_map(|stage| {
             let group = app.groups.get(stage.group?)?;
             spilled(group)
@@ -59,13 +65,18 @@ impl AgainstSpill {
     }
 
     /// The executors to ask for, with room above what heaps held; `None` where they stay as they are.
-    pub(super) fn executors(&self, app: &Application, spark: &Spark) -> Option<Shape> {
-        self.shape.map(|shape| shape.with_room(Shape::now(app, spark), peak_heap(spark)))
+    pub(in crate::heuristics) fn executors(&self, app: &Application, spark: &Spark) -> Option<ExecutorSize> {
+        self.size.map(|size| size.with_room(ExecutorSize::now(app, spark), peak_heap(spark)))
     }
 }
 
 /// Whether `spark.sql.shuffle.partitions` decides the stage's number of tasks.
-pub(super) fn partitions_decide(app: &Application, spark: &Spark, stage: &Stage, figures: &Figures) -> bool {
+pub(in crate::heuristics) fn partitions_decide(
+    app: &Application,
+    spark: &Spark,
+    stage: &Stage,
+    figures: &Figures,
+) -> bool {
     let of_sql = |job: &crate::model::spark::Job| {
         job.sql_execution.is_some() && job.stages.binary_search(&stage.id.stage).is_ok()
     };

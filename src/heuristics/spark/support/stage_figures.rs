@@ -14,13 +14,13 @@ const FRESH: Millis = Millis::from_secs(1);
 const BELIEVED: u64 = 10;
 
 /// Tasks for the score of a stage: those that it announced, as far as the log bears it out.
-pub(super) fn scored_tasks(stage: &Stage, group: &TaskGroup) -> u64 {
+pub(in crate::heuristics) fn scored_tasks(stage: &Stage, group: &TaskGroup) -> u64 {
     let shown = group.tasks.len() as u64;
     stage.announced_tasks.unwrap_or_default().clamp(shown, shown.saturating_mul(BELIEVED))
 }
 
 /// All counters that figures are made of.
-pub(super) const READ: CounterMask = CounterMask::of(&[
+pub(in crate::heuristics) const READ: CounterMask = CounterMask::of(&[
     Counter::ExecutorRunTime,
     Counter::GcTimeMillis,
     Counter::MemoryBytesSpilled,
@@ -32,58 +32,58 @@ pub(super) const READ: CounterMask = CounterMask::of(&[
 ]);
 
 /// What is measured of a stage attempt. Medians and longest are of the attempts that succeeded, sums of all.
-pub(super) struct Figures {
+pub(in crate::heuristics) struct Figures {
     /// Tasks that the stage announced.
-    pub(super) tasks: u64,
+    pub(in crate::heuristics) tasks: u64,
     /// Tasks for the score.
-    pub(super) scored: u64,
-    pub(super) stage_time: Option<Millis>,
-    pub(super) run_time: Option<RunTimes>,
-    pub(super) slowest: Slowest,
+    pub(in crate::heuristics) scored: u64,
+    pub(in crate::heuristics) stage_time: Option<Millis>,
+    pub(in crate::heuristics) run_time: Option<RunTimes>,
+    pub(in crate::heuristics) slowest: Slowest,
     /// Spill, input, shuffle read, shuffle write, output; those that tasks report.
-    pub(super) flows: Vec<Flow>,
+    pub(in crate::heuristics) flows: Vec<Flow>,
     /// Whether what some task read or wrote, spill apart, cannot be read.
-    pub(super) moved_is_unreadable: bool,
+    pub(in crate::heuristics) moved_is_unreadable: bool,
     /// Attempts that failed.
-    pub(super) failed: u64,
+    pub(in crate::heuristics) failed: u64,
     /// Those of them whose JVM ran out of memory.
-    pub(super) out_of_memory: u64,
+    pub(in crate::heuristics) out_of_memory: u64,
     /// Those of them whose container was killed for its memory.
-    pub(super) over_memory: u64,
+    pub(in crate::heuristics) over_memory: u64,
 }
 
 /// Run times of the tasks that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RunTimes {
-    pub(super) median: Millis,
-    pub(super) longest: Millis,
+pub(in crate::heuristics) struct RunTimes {
+    pub(in crate::heuristics) median: Millis,
+    pub(in crate::heuristics) longest: Millis,
 }
 
 impl RunTimes {
     /// How many times the median the longest is.
-    pub(super) fn ratio(self) -> f64 {
+    pub(in crate::heuristics) fn ratio(self) -> f64 {
         self.longest.as_f64() / self.median.as_f64()
     }
 
     /// How much longer than the median the longest is.
-    pub(super) fn gap(self) -> Millis {
+    pub(in crate::heuristics) fn gap(self) -> Millis {
         Millis::new(self.longest.get().saturating_sub(self.median.get()))
     }
 }
 
 /// The task with the longest run time.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slowest {
-    pub(super) executor: Option<String>,
-    pub(super) host: Option<String>,
-    pub(super) gc: Option<Millis>,
+pub(in crate::heuristics) struct Slowest {
+    pub(in crate::heuristics) executor: Option<String>,
+    pub(in crate::heuristics) host: Option<String>,
+    pub(in crate::heuristics) gc: Option<Millis>,
     /// Whether it is one of its executor's first.
-    pub(super) first_on_executor: bool,
+    pub(in crate::heuristics) first_on_executor: bool,
 }
 
 /// What flows through tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FlowKind {
+pub(in crate::heuristics) enum FlowKind {
     Spill,
     Input,
     ShuffleRead,
@@ -95,7 +95,7 @@ impl FlowKind {
     const ALL: [Self; 5] = [Self::Spill, Self::Input, Self::ShuffleRead, Self::ShuffleWrite, Self::Output];
 
     /// What a task does with so many bytes.
-    pub(super) fn does(self, bytes: Bytes) -> String {
+    pub(in crate::heuristics) fn does(self, bytes: Bytes) -> String {
         match self {
             Self::Spill => format!("spills {bytes}"),
             Self::Input => format!("reads {bytes}"),
@@ -128,18 +128,18 @@ impl FlowKind {
 
 /// Bytes of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Flow {
-    pub(super) kind: FlowKind,
-    pub(super) total: Bytes,
-    pub(super) median: Bytes,
-    pub(super) of_slowest: Bytes,
+pub(in crate::heuristics) struct Flow {
+    pub(in crate::heuristics) kind: FlowKind,
+    pub(in crate::heuristics) total: Bytes,
+    pub(in crate::heuristics) median: Bytes,
+    pub(in crate::heuristics) of_slowest: Bytes,
     /// The most that any task has.
-    pub(super) largest: Bytes,
+    pub(in crate::heuristics) largest: Bytes,
 }
 
 impl Flow {
     /// How many times the median the slowest task has.
-    pub(super) fn ratio(self) -> f64 {
+    pub(in crate::heuristics) fn ratio(self) -> f64 {
         self.of_slowest.as_f64() / self.median.as_f64()
     }
 
@@ -167,12 +167,12 @@ fn total(kind: FlowKind, group: &TaskGroup) -> Option<Bytes> {
 }
 
 /// Bytes that all attempts of a group spilled from memory.
-pub(super) fn spilled(group: &TaskGroup) -> Option<Bytes> {
+pub(in crate::heuristics) fn spilled(group: &TaskGroup) -> Option<Bytes> {
     total(FlowKind::Spill, group)
 }
 
 impl Figures {
-    pub(super) fn of(app: &Application, stage: &Stage, group: &TaskGroup) -> Self {
+    pub(in crate::heuristics) fn of(app: &Application, stage: &Stage, group: &TaskGroup) -> Self {
         let winners: Vec<usize> = group.winners().collect();
         let times: Vec<(u64, usize)> =
             winners.iter().filter_map(|&row| Some((run_time(group, row)?.get(), row))).collect();
@@ -199,17 +199,17 @@ impl Figures {
         }
     }
 
-    pub(super) fn flow(&self, kind: FlowKind) -> Option<Flow> {
+    pub(in crate::heuristics) fn flow(&self, kind: FlowKind) -> Option<Flow> {
         self.flows.iter().find(|flow| flow.kind == kind).copied()
     }
 
     /// Bytes spilled from memory by all tasks.
-    pub(super) fn spilled(&self) -> Option<Bytes> {
+    pub(in crate::heuristics) fn spilled(&self) -> Option<Bytes> {
         self.flow(FlowKind::Spill).map(|flow| flow.total)
     }
 
     /// The largest of what all tasks read and wrote, spill apart; `None` where one of them cannot be read.
-    pub(super) fn largest_flow(&self) -> Option<Bytes> {
+    pub(in crate::heuristics) fn largest_flow(&self) -> Option<Bytes> {
         if self.moved_is_unreadable {
             return None;
         }
@@ -217,7 +217,7 @@ impl Figures {
     }
 
     /// Whether the number of tasks follows from a shuffle's partitions, not from input files.
-    pub(super) fn reads_shuffle_only(&self) -> bool {
+    pub(in crate::heuristics) fn reads_shuffle_only(&self) -> bool {
         let some = |kind| self.flow(kind).is_some_and(|flow| flow.total > Bytes::default());
         some(FlowKind::ShuffleRead) && !some(FlowKind::Input)
     }

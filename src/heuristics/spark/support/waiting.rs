@@ -1,8 +1,8 @@
 //! What to do about time in which an application wanted executors and had none.
 
+use super::memory::{self, Setting};
 use super::memory::{heap, heap_key};
-use super::sizing::{self, Setting};
-use super::{conf_line, containers, spark};
+use crate::heuristics::spark::{conf_line, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::ClusterManager;
@@ -27,7 +27,7 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
         advice.push(format!("keep an executor for the next job: {keep}"));
     }
     let key = heap_key(app, spark);
-    if let Some(fits) = sizing::heap_that_fits(app, spark).filter(|&fits| fits < heap(app, key)) {
+    if let Some(fits) = memory::heap_that_fits(app, spark).filter(|&fits| fits < heap(app, key)) {
         let smaller = conf_line(app, key, Setting(fits));
         advice.push(format!("ask for smaller executors, which find room sooner: {smaller}"));
     }
@@ -35,7 +35,7 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
         let lost = "executors were lost: `spark-stages-with-failed-tasks` tells when and why";
         return vec![lost.to_owned()];
     }
-    let size = Setting(containers::executor_heap(app));
+    let size = Setting(memory::executor_heap(app));
     let on_yarn = ClusterManager::of_application(app) == Some(ClusterManager::Yarn);
     advice.push(if on_yarn {
         let queue = app.queue.as_deref().map_or_else(|| "its queue".to_owned(), |queue| format!("queue {queue}"));

@@ -1,22 +1,24 @@
-//! Heaps: how large they are set, which part of them a task has, and how long they are held.
+//! Memory of executors and drivers: what their settings ask for.
 
-use super::containers;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{ClusterManager, Executor, Spark};
-use crate::units::{Bytes, Millis};
+use crate::units::Bytes;
 
 /// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
-pub(super) const RESERVED: Bytes = Bytes::from_mib(300);
+pub(in crate::heuristics) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Why rules on memory cannot be evaluated.
-pub(super) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
+pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
      spark.eventLog.logStageExecutorMetrics=true";
 /// The heap of an executor or driver for which none is set.
-const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
+pub(in crate::heuristics) const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
+/// What Spark takes beyond the heap where nothing is set: a share of it, and at least this.
+const OVERHEAD_FACTOR: f64 = 0.1;
+const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
 
 /// Why a rule cannot be evaluated that adds up a counter which cannot be read of some task.
-pub(super) fn unreadable(app: &Application, counters: &[Counter]) -> String {
+pub(in crate::heuristics) fn unreadable(app: &Application, counters: &[Counter]) -> String {
     let wanted = CounterMask::of(counters);
     app.unread_counters(|_| wanted).unwrap_or_default()
 }
@@ -32,23 +34,23 @@ pub(in crate::heuristics) fn no_peaks(app: &Application) -> String {
 }
 
 /// Whether the driver runs the tasks itself.
-pub(super) fn is_local(app: &Application, spark: &Spark) -> bool {
+pub(in crate::heuristics) fn is_local(app: &Application, spark: &Spark) -> bool {
     ClusterManager::of(&app.conf) == Some(ClusterManager::Local)
         || (spark.executors.is_empty() && spark.driver.totals.tasks > 0)
 }
 
 /// The setting of the heap in which tasks run.
-pub(super) fn heap_key(app: &Application, spark: &Spark) -> ConfKey {
+pub(in crate::heuristics) fn heap_key(app: &Application, spark: &Spark) -> ConfKey {
     if is_local(app, spark) { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory }
 }
 
 /// A heap as it is set, or Spark's default.
-pub(super) fn heap(app: &Application, key: ConfKey) -> Bytes {
+pub(in crate::heuristics) fn heap(app: &Application, key: ConfKey) -> Bytes {
     app.conf.spark_memory(key).filter(|heap| heap.get() > 0).unwrap_or(DEFAULT_HEAP)
 }
 
 /// The heap of one worker: that of its resource profile, or the application's.
-pub(super) fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> Bytes {
+pub(in crate::heuristics) fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> Bytes {
     let key = heap_key(app, spark);
     let profile = worker.resource_profile.and_then(|id| spark.resource_profile(id));
     let own = profile.and_then(|profile| profile.memory).filter(|memory| memory.get() > 0);
@@ -56,32 +58,55 @@ pub(super) fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> By
 }
 
 /// How many tasks a worker runs at a time; 1 where its cores are unknown.
-pub(super) fn slots(app: &Application, worker: &Executor) -> u64 {
+pub(in crate::heuristics) fn slots(app: &Application, worker: &Executor) -> u64 {
     let number = |key| app.conf.integer(key).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     let cores = worker.cores.map(u64::from).or_else(|| number(ConfKey::ExecutorCores)).unwrap_or(1);
     (cores / number(ConfKey::TaskCpus).unwrap_or(1)).max(1)
 }
 
-/// How long a worker was there; the driver of local mode from the application's start.
-pub(super) fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
-    let whole = || containers::run_time(app).filter(|_| is_local(app, spark));
-    containers::life(app, worker).or_else(whole)
+/// The heap of an executor, Spark's default where the application sets none.
+pub(in crate::heuristics) fn executor_heap(app: &Application) -> Bytes {
+    app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(Bytes::from_mib(1024))
 }
 
-/// How long all workers together were there; `None` where no life is known.
-pub(super) fn lives(app: &Application, spark: &Spark) -> Option<Millis> {
-    spark.workers().filter_map(|worker| life(app, spark, worker)).reduce(|a, b| a + b)
+/// All memory that an executor asks for: heap, overhead, Spark's memory off the heap, Python workers.
+pub(in crate::heuristics) fn executor_container(app: &Application) -> Bytes {
+    let heap = executor_heap(app);
+    let off_heap = (app.conf.flag(ConfKey::OffHeapEnabled) == Some(true))
+        .then(|| app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1)))
+        .flatten();
+    let python = app.conf.spark_memory(ConfKey::ExecutorPysparkMemory);
+    heap + overhead(app) + off_heap.unwrap_or_default() + python.unwrap_or_default()
 }
 
-/// How long the memory was held, to follow what was measured.
-pub(super) fn held(lives: Option<Millis>) -> String {
-    lives.map(|lives| format!(", for {lives} of all executors together")).unwrap_or_default()
+/// Memory of an executor's container beyond its heap: what is set, else Spark's default of a tenth, at least
+/// 384 MiB.
+pub(in crate::heuristics) fn overhead(app: &Application) -> Bytes {
+    overhead_beside(app, executor_heap(app))
+}
+
+/// The same beside another heap.
+pub(in crate::heuristics) fn overhead_beside(app: &Application, heap: Bytes) -> Bytes {
+    let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor);
+    let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
+    set.unwrap_or_else(|| overhead_by(factor.unwrap_or(OVERHEAD_FACTOR), heap))
+}
+
+/// The same beside a heap where nothing is set.
+pub(in crate::heuristics) fn default_overhead(heap: Bytes) -> Bytes {
+    overhead_by(OVERHEAD_FACTOR, heap)
+}
+
+fn overhead_by(factor: f64, heap: Bytes) -> Bytes {
+    Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(LEAST_OVERHEAD)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::heuristics::spark::support::sample;
+    use crate::model::Engine;
+    use crate::model::conf::Property;
     use crate::model::spark::ExecutorMetric;
 
     #[test]
@@ -108,5 +133,20 @@ mod tests {
         assert_eq!(slots(&app, &Executor { cores: Some(4), ..Executor::default() }), 1);
         assert_eq!(slots(&app, &Executor { cores: Some(16), ..Executor::default() }), 2);
         assert_eq!(slots(&sample::app(&[]), &Executor::default()), 1);
+    }
+
+    #[test]
+    fn a_container_is_more_than_its_heap() {
+        let mut app = Application::new(Engine::Spark);
+        assert_eq!(executor_container(&app), Bytes::from_mib(1024 + 384));
+        for (name, value) in [
+            ("spark.executor.memory", "10g"),
+            ("spark.memory.offHeap.enabled", "true"),
+            ("spark.memory.offHeap.size", "1g"),
+        ] {
+            let property = Property { value: value.to_owned(), is_final: false };
+            app.conf.insert(name.to_owned(), property);
+        }
+        assert_eq!(executor_container(&app), Bytes::from_mib(12 * 1024));
     }
 }

@@ -1,15 +1,15 @@
 //! Memory that executors hold beyond their heaps: overhead, and what Spark keeps off the heap.
 
+use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_beside, rounded_up};
 use super::memory::{heap, heap_key, is_local};
-use super::sizing::{self, ROOM, Setting, default_overhead, overhead, overhead_beside, rounded_up};
-use super::{conf_line, spark};
+use crate::heuristics::spark::{conf_line, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
 use crate::units::Bytes;
 
 /// A line that keeps room for what processes held, where a heap shrinks to `new_heap` and the overhead with it.
-pub(super) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Option<String> {
+pub(in crate::heuristics) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Option<String> {
     if !counts(app, spark) {
         return None;
     }
@@ -25,7 +25,7 @@ pub(super) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Op
 pub(in crate::heuristics) fn less_than_is_held(app: &Application) -> Vec<String> {
     let Some(spark) = spark(app).filter(|spark| counts(app, spark)) else { return Vec::new() };
     let now = heap(app, heap_key(app, spark));
-    let fitting = sizing::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
+    let fitting = memory::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
     [less_overhead(app, spark, (now, fitting)), less_off_heap(app, spark)].into_iter().flatten().collect()
 }
 
@@ -50,7 +50,7 @@ fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
     let held = app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1))?;
     // That none is used is measured, too.
     let used = |worker: &Executor| worker.peaks.get(ExecutorMetric::OffHeapUnifiedMemory).map(Bytes::new);
-    let used = sizing::workers(spark).filter_map(used).max()?;
+    let used = memory::workers(spark).filter_map(used).max()?;
     let wanted = rounded_up(Bytes::from_f64(used.as_f64() * ROOM)?);
     let line = match wanted.get() {
         0 => conf_line(app, ConfKey::OffHeapEnabled, false),
@@ -67,7 +67,7 @@ fn counts(app: &Application, spark: &Spark) -> bool {
 
 /// The most that the processes of any executor held.
 fn resident(spark: &Spark) -> Option<Bytes> {
-    sizing::workers(spark).filter_map(|worker| worker.peaks.resident()).max()
+    memory::workers(spark).filter_map(|worker| worker.peaks.resident()).max()
 }
 
 /// The overhead beside `heap` in which `resident` has room, and no less than Spark takes.

@@ -1,8 +1,8 @@
 //! What failed attempts cost: the time that went into them.
 
 use super::failures::{self, Ends};
-use super::percent;
 use super::stage_text::cause;
+use crate::heuristics::spark::percent;
 use crate::model::Application;
 use crate::model::spark::{JobResult, Spark, Stage, StageAttempt, StageStatus};
 use crate::model::table::{Outcome, TaskGroup};
@@ -13,16 +13,16 @@ use crate::units::Millis;
 
 /// Attempts of some tasks, and their time from launch to end.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Failures {
-    pub(super) ends: Ends,
+pub(in crate::heuristics) struct Failures {
+    pub(in crate::heuristics) ends: Ends,
     /// Of those that failed.
-    pub(super) lost: Millis,
+    pub(in crate::heuristics) lost: Millis,
     /// Of all whose end is known, whatever it was.
-    pub(super) spent: Millis,
+    pub(in crate::heuristics) spent: Millis,
 }
 
 impl Failures {
-    pub(super) fn of(group: &TaskGroup) -> Self {
+    pub(in crate::heuristics) fn of(group: &TaskGroup) -> Self {
         let attempts = &group.attempts;
         let mut failures = Self { ends: Ends::of(group), ..Self::default() };
         for row in 0..attempts.len() {
@@ -36,23 +36,23 @@ impl Failures {
     }
 
     /// Those of one stage attempt; none where the log shows no task of it.
-    pub(super) fn of_stage(app: &Application, stage: &Stage) -> Self {
+    pub(in crate::heuristics) fn of_stage(app: &Application, stage: &Stage) -> Self {
         stage.group.and_then(|group| app.groups.get(group)).map(Self::of).unwrap_or_default()
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(in crate::heuristics) fn add(&mut self, other: &Self) {
         self.ends.add(&other.ends);
         self.lost = self.lost + other.lost;
         self.spent = self.spent + other.spent;
     }
 
     /// Failed over failed and succeeded; 0 where there are neither.
-    pub(super) fn rate(&self) -> f64 {
+    pub(in crate::heuristics) fn rate(&self) -> f64 {
         self.ends.failure_rate().unwrap_or_default()
     }
 
     /// What helps against the most frequent reason.
-    pub(super) fn advice(&self) -> Vec<String> {
+    pub(in crate::heuristics) fn advice(&self) -> Vec<String> {
         if self.ends.failed == 0 {
             return vec![
                 "no attempt failed: raise the lowest cut-off of task_failure_rate above 0".to_owned(),
@@ -94,7 +94,10 @@ fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
 const LOOKED_AT: usize = 100;
 
 /// Why the first failed job failed that says so.
-pub(super) fn reason_of_job<'a>(app: &'a Application, spark: &'a Spark) -> Option<(u32, String)> {
+pub(in crate::heuristics) fn reason_of_job<'a>(
+    app: &'a Application,
+    spark: &'a Spark,
+) -> Option<(u32, String)> {
     let failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
     failed.take(LOOKED_AT).find_map(|job| {
         let ran = |stage: &&Stage| {
@@ -105,19 +108,22 @@ pub(super) fn reason_of_job<'a>(app: &'a Application, spark: &'a Spark) -> Optio
 }
 
 /// Why the first failed stage failed that says so.
-pub(super) fn reason_of_stage<'a>(app: &'a Application, spark: &'a Spark) -> Option<(StageAttempt, String)> {
+pub(in crate::heuristics) fn reason_of_stage<'a>(
+    app: &'a Application,
+    spark: &'a Spark,
+) -> Option<(StageAttempt, String)> {
     let mut failed = spark.stages.iter().filter(|stage| stage.failure.is_some());
     failed.find_map(|stage| Some((stage.id, reason(app, std::iter::once(stage), stage.failure.as_deref())?)))
 }
 
 /// The limit that a rate passed or stayed below, in brackets; nothing where no rate ever does.
-pub(super) fn in_brackets(cutoffs: &Ascending<Ratio>, severity: Severity) -> String {
+pub(in crate::heuristics) fn in_brackets(cutoffs: &Ascending<Ratio>, severity: Severity) -> String {
     let never = severity == Severity::None && cutoffs.values().is_some_and(|[low, ..]| low.is_infinite());
     if never { String::new() } else { format!(" ({})", cutoffs.describe_in(severity, percent)) }
 }
 
 /// The share of all task time that something took, to follow that time.
-pub(super) fn of_all(share: f64) -> String {
+pub(in crate::heuristics) fn of_all(share: f64) -> String {
     if share.is_finite() { format!(", {} of all task time", percent(share)) } else { String::new() }
 }
 

@@ -8,7 +8,7 @@ const NAME: usize = 40;
 const MESSAGE: usize = 160;
 
 /// "stage 3.0 (count at App.scala:10)".
-pub(super) fn label(stage: &Stage) -> String {
+pub(in crate::heuristics) fn label(stage: &Stage) -> String {
     match stage.name.as_deref().map(|name| cut(&without_folders(name), NAME)) {
         Some(name) if !name.is_empty() => format!("stage {} ({name})", stage.id),
         _ => format!("stage {}", stage.id),
@@ -23,7 +23,7 @@ fn without_folders(name: &str) -> String {
 }
 
 /// The first line of a message, without a full stop, cut to what people read.
-pub(super) fn first_line(text: &str) -> String {
+pub(in crate::heuristics) fn first_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().collect();
     cut(words.join(" ").trim_end_matches(['.', ':']), MESSAGE)
@@ -31,7 +31,7 @@ pub(super) fn first_line(text: &str) -> String {
 
 /// What a failure goes back to, in one line: Spark wraps the message of the attempt that failed last in sentences
 /// about tasks and stages, and the exception that says something stands behind the last "Caused by".
-pub(super) fn cause(text: &str) -> String {
+pub(in crate::heuristics) fn cause(text: &str) -> String {
     let root = text.rsplit_once("Caused by: ").map(|(_, root)| root);
     let last = || text.split_once("ost recent failure: ").map(|(_, rest)| rest);
     let inner = root.or_else(last).unwrap_or(text).trim_start();
@@ -50,7 +50,7 @@ fn unwrapped(text: &str) -> &str {
 }
 
 /// `text` cut to `most` characters, with "…" for what is left out.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(in crate::heuristics) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
         None => text.to_owned(),

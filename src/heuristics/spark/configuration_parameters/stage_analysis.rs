@@ -1,9 +1,9 @@
 //! What the tasks of a stage tell about it: spill, long tasks, skew with its cause, failures (Dr. Elephant
 //! `StagesAnalyzer`).
 
-use super::configuration_parameters::Limits;
-use super::containers::run_time;
-use super::stage_figures::{Figures, Flow, FlowKind};
+use super::Limits;
+use crate::heuristics::spark::support::memory::run_time;
+use crate::heuristics::spark::support::stage_figures::{Figures, Flow, FlowKind};
 use crate::model::Application;
 use crate::model::spark::{Spark, Stage, StageStatus};
 use crate::severity::Severity;

@@ -4,7 +4,7 @@ use crate::units::Timestamp;
 
 /// The most spans that lie over one moment; one without an end goes on for good. Where one ends and another begins at the
 /// same moment, the second takes the place of the first.
-pub(super) fn most_at_a_time(spans: impl Iterator<Item = (Timestamp, Option<Timestamp>)>) -> u64 {
+pub(super) fn max_concurrent(spans: impl Iterator<Item = (Timestamp, Option<Timestamp>)>) -> u64 {
     let mut changes: Vec<(Timestamp, i64)> = Vec::new();
     for (begin, end) in spans {
         changes.push((begin, 1));
@@ -24,7 +24,7 @@ mod tests {
 
     fn most(spans: &[(i64, Option<i64>)]) -> u64 {
         let moment = Timestamp::from_millis;
-        most_at_a_time(spans.iter().map(|&(begin, end)| (moment(begin), end.map(moment))))
+        max_concurrent(spans.iter().map(|&(begin, end)| (moment(begin), end.map(moment))))
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::units::Timestamp;
 use crate::{finding::Finding, rules::Evaluation};
 
 /// A Spark application with settings and nothing else.
-pub(super) fn app(settings: &[(&str, &str)]) -> Application {
+pub(in crate::heuristics) fn app(settings: &[(&str, &str)]) -> Application {
     let mut app = Application::new(Engine::Spark);
     for (name, value) in settings {
         let property = Property { value: (*value).to_owned(), is_final: false };
@@ -23,12 +23,12 @@ pub(super) fn app(settings: &[(&str, &str)]) -> Application {
 }
 
 /// The part of `app` that only Spark applications have.
-pub(super) fn spark(app: &mut Application) -> &mut Spark {
+pub(in crate::heuristics) fn spark(app: &mut Application) -> &mut Spark {
     app.spark.as_mut().unwrap()
 }
 
 /// Adds an executor that was there from the start and ran one task.
-pub(super) fn executor<'a>(app: &'a mut Application, id: &str) -> &'a mut Executor {
+pub(in crate::heuristics) fn executor<'a>(app: &'a mut Application, id: &str) -> &'a mut Executor {
     let executors = &mut spark(app).executors;
     let mut executor = Executor { id: id.to_owned(), ..Executor::default() };
     executor.added_at = Some(Timestamp::from_millis(0));
@@ -38,14 +38,18 @@ pub(super) fn executor<'a>(app: &'a mut Application, id: &str) -> &'a mut Execut
 }
 
 /// Sets peaks of an executor.
-pub(super) fn peaks(executor: &mut Executor, values: &[(ExecutorMetric, i64)]) {
+pub(in crate::heuristics) fn peaks(executor: &mut Executor, values: &[(ExecutorMetric, i64)]) {
     for (metric, value) in values {
         executor.peaks.raise(*metric, *value);
     }
 }
 
 /// Adds a complete stage with an attempt per (outcome, milliseconds), all launched when it was submitted.
-pub(super) fn stage(app: &mut Application, id: u32, attempts: &[(Outcome, i64)]) -> StageAttempt {
+pub(in crate::heuristics) fn stage(
+    app: &mut Application,
+    id: u32,
+    attempts: &[(Outcome, i64)],
+) -> StageAttempt {
     let id = StageAttempt { stage: id, attempt: 0 };
     let mut group = TaskGroup::new(TaskKind::Stage(id));
     for (number, (outcome, time)) in (0..).zip(attempts) {
@@ -72,7 +76,7 @@ pub(super) fn stage(app: &mut Application, id: u32, attempts: &[(Outcome, i64)])
 }
 
 /// Gives a counter to every attempt of every stage.
-pub(super) fn count(app: &mut Application, counter: Counter, value: i64) {
+pub(in crate::heuristics) fn count(app: &mut Application, counter: Counter, value: i64) {
     for group in &mut app.groups {
         for row in 0..group.attempts.len() {
             group.attempts.set_counter(row, counter, Some(value));
@@ -81,13 +85,13 @@ pub(super) fn count(app: &mut Application, counter: Counter, value: i64) {
 }
 
 /// What one rule says, with the preset `dr-elephant` or without.
-pub(super) fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
+pub(in crate::heuristics) fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
     let name = std::path::Path::new("dr-elephant");
     evaluate_by(app, rule, &if dr_elephant { RuleFile::find(name).unwrap() } else { Vec::new() })
 }
 
 /// What one rule says where YAML sets its parameters.
-pub(super) fn evaluate_with(app: &Application, rule: &str, parameters: &str) -> Evaluation {
+pub(in crate::heuristics) fn evaluate_with(app: &Application, rule: &str, parameters: &str) -> Evaluation {
     let text = format!("rule: {rule}\n{parameters}\n");
     evaluate_by(app, rule, &[RuleFile { name: "test".to_owned(), text }])
 }
@@ -103,6 +107,6 @@ fn evaluate_by(app: &Application, rule: &str, files: &[RuleFile]) -> Evaluation 
 }
 
 /// The worst severity that one rule finds; `None` where it was not evaluated.
-pub(super) fn severity(app: &Application, rule: &str, dr_elephant: bool) -> Option<Severity> {
+pub(in crate::heuristics) fn severity(app: &Application, rule: &str, dr_elephant: bool) -> Option<Severity> {
     evaluate(app, rule, dr_elephant).findings.iter().map(|finding| finding.severity).max()
 }

@@ -5,7 +5,7 @@ use crate::model::spark::{ClusterManager, Executor, Spark};
 
 /// What ended an executor that was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Loss {
+pub(in crate::heuristics) enum Loss {
     /// Its JVM ran out of memory (exit code 52, `SparkExitCode.OOM`).
     OutOfMemory,
     /// Its container used more memory than it asked for.
@@ -24,7 +24,7 @@ pub(super) enum Loss {
 
 impl Loss {
     /// What the reason of a removal says.
-    pub(super) fn of(reason: Option<&str>) -> Self {
+    pub(in crate::heuristics) fn of(reason: Option<&str>) -> Self {
         let reason = reason.unwrap_or_default().to_ascii_lowercase();
         let has = |needle: &str| reason.contains(needle);
         let code = |code: &str| exit_code(&reason) == Some(code);
@@ -52,14 +52,14 @@ impl Loss {
 
     /// Whether more memory beyond the heap is what helps: a container over its limit, or one that YARN or
     /// Kubernetes killed outright.
-    pub(super) fn is_over_memory(self, app: &Application) -> bool {
+    pub(in crate::heuristics) fn is_over_memory(self, app: &Application) -> bool {
         let limited = [Some(ClusterManager::Yarn), Some(ClusterManager::Kubernetes)];
         self == Self::OverMemory || self == Self::Killed && limited.contains(&ClusterManager::of(&app.conf))
     }
 }
 
 /// Every executor that was lost, with what ended it, in the order of the executors.
-pub(super) fn lost_executors(spark: &Spark) -> impl Iterator<Item = (&Executor, Loss)> {
+pub(in crate::heuristics) fn lost_executors(spark: &Spark) -> impl Iterator<Item = (&Executor, Loss)> {
     let lost = spark.executors.iter().filter(|executor| executor.was_lost());
     lost.map(|executor| (executor, Loss::of(executor.removed_reason.as_deref())))
 }

@@ -1,20 +1,20 @@
 //! Attempts that failed: how many, why, and what helps against it.
 
-use super::percent;
+use crate::heuristics::spark::percent;
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 
 /// Attempts of some tasks by how they ended. Killed attempts are neither failures nor work done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Ends {
-    pub(super) succeeded: u64,
-    pub(super) failed: u64,
+pub(in crate::heuristics) struct Ends {
+    pub(in crate::heuristics) succeeded: u64,
+    pub(in crate::heuristics) failed: u64,
     /// The failed ones by reason, in the order of [`EndReason::ALL`].
     reasons: [u64; EndReason::ALL.len()],
 }
 
 impl Ends {
     /// The attempts of a group.
-    pub(super) fn of(group: &TaskGroup) -> Self {
+    pub(in crate::heuristics) fn of(group: &TaskGroup) -> Self {
         let mut ends = Self::default();
         for row in 0..group.attempts.len() {
             match group.attempts.outcome(row) {
@@ -36,7 +36,7 @@ impl Ends {
         }
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(in crate::heuristics) fn add(&mut self, other: &Self) {
         self.succeeded += other.succeeded;
         self.failed += other.failed;
         for (slot, more) in self.reasons.iter_mut().zip(other.reasons) {
@@ -45,17 +45,17 @@ impl Ends {
     }
 
     /// Attempts that ended by themselves.
-    pub(super) const fn ended(&self) -> u64 {
+    pub(in crate::heuristics) const fn ended(&self) -> u64 {
         self.succeeded + self.failed
     }
 
     /// Failed attempts over all that ended by themselves; `None` where none did.
-    pub(super) fn failure_rate(&self) -> Option<f64> {
+    pub(in crate::heuristics) fn failure_rate(&self) -> Option<f64> {
         (self.ended() > 0).then(|| self.failed as f64 / self.ended() as f64)
     }
 
     /// The most frequent reason of failures, of equally frequent ones the first.
-    pub(super) fn main_reason(&self) -> Option<EndReason> {
+    pub(in crate::heuristics) fn main_reason(&self) -> Option<EndReason> {
         let counted = EndReason::ALL.into_iter().zip(self.reasons).rev();
         counted.filter(|(_, count)| *count > 0).max_by_key(|(_, count)| *count).map(|(reason, _)| reason)
     }
@@ -76,7 +76,7 @@ const fn words(reason: EndReason) -> &'static str {
 }
 
 /// "4 of 7 task attempts failed, 57.1 % (critical from 50 %), mostly because …".
-pub(super) fn sentence(ends: &Ends, passed: &str) -> String {
+pub(in crate::heuristics) fn sentence(ends: &Ends, passed: &str) -> String {
     let rate = percent(ends.failure_rate().unwrap_or_default());
     let why =
         ends.main_reason().map_or(String::new(), |reason| format!(", mostly because {}", words(reason)));
@@ -84,7 +84,7 @@ pub(super) fn sentence(ends: &Ends, passed: &str) -> String {
 }
 
 /// What helps against failures of this reason, in short: the rule on stages with failed tasks tells it at length.
-pub(super) fn advice(reason: Option<EndReason>) -> Vec<String> {
+pub(in crate::heuristics) fn advice(reason: Option<EndReason>) -> Vec<String> {
     let line = match reason {
         None => "read in the driver's log why they failed",
         Some(EndReason::OutOfMemory) => "give tasks more heap, as spark-stages-with-failed-tasks says",

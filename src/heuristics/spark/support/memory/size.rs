@@ -3,45 +3,38 @@
 
 use std::fmt;
 
-use super::conf_line;
-use super::containers::executor_heap;
-use super::memory::{heap_key, is_local};
+use super::heap::{DEFAULT_HEAP, RESERVED};
+use super::{heap_key, is_local, overhead};
+use crate::heuristics::spark::conf_line;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{Executor, Spark};
 use crate::units::Bytes;
 
-/// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
-pub(super) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Spark's default of `spark.memory.fraction`.
-pub(super) const MEMORY_FRACTION: f64 = 0.6;
-/// Spark's default of `spark.{executor,driver}.memory`.
-const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
+pub(in crate::heuristics) const MEMORY_FRACTION: f64 = 0.6;
 /// The smallest heap worth recommending; below 450 MiB Spark does not start.
 const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
 /// Room above the highest heap that was seen.
-pub(super) const ROOM: f64 = 1.25;
+pub(in crate::heuristics) const ROOM: f64 = 1.25;
 /// What a driver's heap should be over its highest use with what Spark keeps.
 const DRIVER_ROOM: f64 = 1.5;
-/// What Spark takes beyond the heap where nothing is set: a share of it, and at least this.
-const OVERHEAD_FACTOR: f64 = 0.1;
-const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
 /// Sizes are recommended in multiples of this.
 const STEP: u64 = 256;
 
 /// Heap and cores of the processes that run tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub(super) heap: Bytes,
+pub(in crate::heuristics) struct ExecutorSize {
+    pub(in crate::heuristics) heap: Bytes,
     /// How many tasks share the heap.
-    pub(super) cores: u32,
+    pub(in crate::heuristics) cores: u32,
     /// Whether the number of cores is a setting: in local mode it is part of the master's address.
-    pub(super) cores_can_change: bool,
+    pub(in crate::heuristics) cores_can_change: bool,
 }
 
-impl Shape {
+impl ExecutorSize {
     /// What the application ran with: executors of the default resource profile, or the driver in local mode.
-    pub(super) fn now(app: &Application, spark: &Spark) -> Self {
+    pub(in crate::heuristics) fn now(app: &Application, spark: &Spark) -> Self {
         let local = is_local(app, spark);
         let profile = spark.resource_profile(0).filter(|_| !local);
         let heap = app.conf.spark_memory(heap_key(app, spark));
@@ -56,13 +49,13 @@ impl Shape {
     }
 
     /// Execution and storage memory of one task while every core is busy.
-    pub(super) fn unified_per_task(self, fraction: f64) -> f64 {
+    pub(in crate::heuristics) fn unified_per_task(self, fraction: f64) -> f64 {
         (self.heap - RESERVED).as_f64() * fraction / f64::from(self.cores)
     }
 
     /// More heap for each task, against garbage collection and out-of-memory errors: fewer tasks in large
     /// executors, a larger heap in small ones. Unchanged where executors are large and run few tasks already.
-    pub(super) fn more_heap_per_task(self) -> Self {
+    pub(in crate::heuristics) fn more_heap_per_task(self) -> Self {
         let gib = |gib: u64| Bytes::from_mib(gib * 1024);
         let times = |factor: f64| Self {
             heap: Bytes::from_f64(self.heap.as_f64() * factor).unwrap_or(self.heap),
@@ -79,7 +72,7 @@ impl Shape {
     }
 
     /// A heap that is not that of `before` leaves room above what that one was seen to hold.
-    pub(super) fn with_room(self, before: Self, peak: Option<Bytes>) -> Self {
+    pub(in crate::heuristics) fn with_room(self, before: Self, peak: Option<Bytes>) -> Self {
         if self.heap == before.heap {
             return self;
         }
@@ -87,43 +80,43 @@ impl Shape {
     }
 
     /// More memory for each task until there is `enough`, in small steps: heap while it is cheap, cores in turn.
-    pub(super) fn grown_until(self, enough: impl Fn(Self) -> bool) -> Self {
+    pub(in crate::heuristics) fn grown_until(self, enough: impl Fn(Self) -> bool) -> Self {
         let heap = |gib: u64| (Some(Bytes::from_mib(gib * 1024)), None);
         let cores = |cores: u32| (None, Some(cores));
         let steps = [heap(4), cores(4), heap(6), cores(3), heap(8), cores(2), heap(10)];
-        let mut shape = self;
+        let mut size = self;
         for (heap, cores) in steps {
-            if enough(shape) {
+            if enough(size) {
                 break;
             }
-            shape.heap = shape.heap.max(heap.unwrap_or_default());
-            if let Some(cores) = cores.filter(|_| shape.cores_can_change) {
-                shape.cores = shape.cores.min(cores);
+            size.heap = size.heap.max(heap.unwrap_or_default());
+            if let Some(cores) = cores.filter(|_| size.cores_can_change) {
+                size.cores = size.cores.min(cores);
             }
         }
-        shape
+        size
     }
 }
 
 /// The smallest heap for a process whose heap was seen to hold `peak`.
-pub(super) fn heap_for(peak: Bytes) -> Bytes {
+pub(in crate::heuristics) fn heap_for(peak: Bytes) -> Bytes {
     let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED;
     needed.max(SMALLEST_HEAP)
 }
 
 /// The same for a driver, whose results come in larger pieces than tasks (Dr. Elephant's formula).
-pub(super) fn driver_heap_for(peak: Bytes) -> Bytes {
+pub(in crate::heuristics) fn driver_heap_for(peak: Bytes) -> Bytes {
     let needed = Bytes::from_f64((peak + RESERVED).as_f64() * DRIVER_ROOM).unwrap_or(peak);
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB))
 }
 
 /// `size` in multiples that people set, never less.
-pub(super) fn rounded_up(size: Bytes) -> Bytes {
+pub(in crate::heuristics) fn rounded_up(size: Bytes) -> Bytes {
     Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB).div_ceil(STEP).saturating_mul(STEP))
 }
 
 /// A size as Spark's settings take it: `4g`, `1280m`.
-pub(super) struct Setting(pub(super) Bytes);
+pub(in crate::heuristics) struct Setting(pub(in crate::heuristics) Bytes);
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,55 +129,33 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Executors that the application's settings shape: those of the default resource profile; in local mode the
+/// Executors that the application's settings size: those of the default resource profile; in local mode the
 /// driver. Other profiles are set in code.
-pub(super) fn workers(spark: &Spark) -> impl Iterator<Item = &Executor> {
+pub(in crate::heuristics) fn workers(spark: &Spark) -> impl Iterator<Item = &Executor> {
     spark.workers().filter(|worker| worker.resource_profile.unwrap_or(0) == 0)
 }
 
 /// The highest heap in use of any of them.
-pub(super) fn peak_heap(spark: &Spark) -> Option<Bytes> {
+pub(in crate::heuristics) fn peak_heap(spark: &Spark) -> Option<Bytes> {
     workers(spark).filter_map(|worker| worker.peaks.heap()).max()
 }
 
-/// Memory of an executor's container beyond its heap: what is set, else Spark's default of a tenth, at least
-/// 384 MiB.
-pub(super) fn overhead(app: &Application) -> Bytes {
-    overhead_beside(app, executor_heap(app))
-}
-
-/// The same beside another heap.
-pub(super) fn overhead_beside(app: &Application, heap: Bytes) -> Bytes {
-    let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor);
-    let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
-    set.unwrap_or_else(|| overhead_by(factor.unwrap_or(OVERHEAD_FACTOR), heap))
-}
-
-/// The same beside a heap where nothing is set.
-pub(super) fn default_overhead(heap: Bytes) -> Bytes {
-    overhead_by(OVERHEAD_FACTOR, heap)
-}
-
-fn overhead_by(factor: f64, heap: Bytes) -> Bytes {
-    Bytes::from_f64(heap.as_f64() * factor).unwrap_or_default().max(LEAST_OVERHEAD)
-}
-
 /// Spark's default of `spark.sql.shuffle.partitions`.
-pub(super) const SHUFFLE_PARTITIONS: u64 = 200;
+pub(in crate::heuristics) const SHUFFLE_PARTITIONS: u64 = 200;
 
 /// A number of tasks that is set.
-pub(super) fn in_force(app: &Application, key: ConfKey) -> Option<u64> {
+pub(in crate::heuristics) fn in_force(app: &Application, key: ConfKey) -> Option<u64> {
     app.conf.integer(key).and_then(|set| u64::try_from(set).ok()).filter(|&set| set > 0)
 }
 
 /// The number of tasks behind a shuffle of Spark SQL.
-pub(super) fn shuffle_partitions(app: &Application) -> u64 {
+pub(in crate::heuristics) fn shuffle_partitions(app: &Application) -> u64 {
     in_force(app, ConfKey::ShufflePartitions).unwrap_or(SHUFFLE_PARTITIONS)
 }
 
 /// The smallest heap that would have held what executors were seen to hold, with room for execution and storage as
 /// Spark divides heaps; `None` where nobody looked.
-pub(super) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> {
+pub(in crate::heuristics) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> {
     let unified = workers(spark).filter_map(|worker| worker.peaks.unified()).max().unwrap_or_default();
     let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     let unified = Bytes::from_f64(unified.as_f64() * ROOM / fraction).unwrap_or_default() + RESERVED;
@@ -192,13 +163,13 @@ pub(super) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> 
 }
 
 /// The overhead after containers were killed for their memory.
-pub(super) fn more_overhead(app: &Application) -> Bytes {
+pub(in crate::heuristics) fn more_overhead(app: &Application) -> Bytes {
     rounded_up(overhead(app) + Bytes::from_mib(1024))
 }
 
 /// The settings against garbage collection and out-of-memory errors, as lines to paste.
-pub(super) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<String> {
-    let now = Shape::now(app, spark);
+pub(in crate::heuristics) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<String> {
+    let now = ExecutorSize::now(app, spark);
     let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
     let mut lines = Vec::new();
     if more.heap != now.heap {
@@ -223,33 +194,33 @@ pub(super) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn shape(gib: u64, cores: u32) -> Shape {
-        Shape { heap: Bytes::from_mib(gib * 1024), cores, cores_can_change: true }
+    fn size(gib: u64, cores: u32) -> ExecutorSize {
+        ExecutorSize { heap: Bytes::from_mib(gib * 1024), cores, cores_can_change: true }
     }
 
     #[test]
     fn each_task_gets_more_heap() {
         for (before, after) in [
-            (shape(8, 7), shape(8, 4)),
-            (shape(2, 4), shape(4, 4)),
-            (shape(6, 4), shape(9, 4)),
-            (shape(9, 4), shape(9, 2)),
-            (shape(12, 2), shape(15, 2)),
-            (shape(32, 2), shape(32, 2)),
+            (size(8, 7), size(8, 4)),
+            (size(2, 4), size(4, 4)),
+            (size(6, 4), size(9, 4)),
+            (size(9, 4), size(9, 2)),
+            (size(12, 2), size(15, 2)),
+            (size(32, 2), size(32, 2)),
         ] {
             assert_eq!(before.more_heap_per_task(), after);
         }
-        let local = Shape { cores_can_change: false, ..shape(9, 8) };
+        let local = ExecutorSize { cores_can_change: false, ..size(9, 8) };
         assert_eq!(local.more_heap_per_task().cores, 8);
         assert!(local.more_heap_per_task().heap > local.heap);
     }
 
     #[test]
     fn steps_only_add() {
-        let large = shape(20, 1);
+        let large = size(20, 1);
         assert_eq!(large.grown_until(|_| false), large);
-        assert_eq!(shape(2, 8).grown_until(|_| false), shape(10, 2));
-        assert_eq!(shape(2, 8).grown_until(|shape| shape.heap >= Bytes::from_mib(4096)), shape(4, 8));
+        assert_eq!(size(2, 8).grown_until(|_| false), size(10, 2));
+        assert_eq!(size(2, 8).grown_until(|size| size.heap >= Bytes::from_mib(4096)), size(4, 8));
     }
 
     #[test]

@@ -1,0 +1,65 @@
+//! How long executors were there, and how many at a time.
+
+use super::is_local;
+use crate::heuristics::max_concurrent::max_concurrent;
+use crate::model::Application;
+use crate::model::spark::{Executor, Spark};
+use crate::units::{Millis, Timestamp};
+
+/// The most executors that were there at one time.
+pub(in crate::heuristics) fn max_executors(executors: &[Executor]) -> u64 {
+    max_concurrent(executors.iter().filter_map(|executor| Some((executor.added_at?, executor.removed_at))))
+}
+
+/// From the application's start to its end, or to the last moment of which its log tells.
+pub(in crate::heuristics) fn run_time(app: &Application) -> Option<Millis> {
+    let start = app.submitted_at.or(app.launched_at)?;
+    Millis::between(start, end(app)?)
+}
+
+/// The application's end, or the last moment of which its log tells.
+fn end(app: &Application) -> Option<Timestamp> {
+    app.finished_at.or_else(|| app.spark.as_ref()?.log.last_event)
+}
+
+/// How long an executor was there.
+pub(in crate::heuristics) fn executor_life(app: &Application, executor: &Executor) -> Option<Millis> {
+    Millis::between(executor.added_at?, executor.removed_at.or_else(|| end(app))?)
+}
+
+/// How long a worker was there; the driver of local mode from the application's start.
+pub(in crate::heuristics) fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
+    let whole = || run_time(app).filter(|_| is_local(app, spark));
+    executor_life(app, worker).or_else(whole)
+}
+
+/// How long all workers together were there; `None` where no life is known.
+pub(in crate::heuristics) fn lives(app: &Application, spark: &Spark) -> Option<Millis> {
+    spark.workers().filter_map(|worker| life(app, spark, worker)).reduce(|a, b| a + b)
+}
+
+/// How long the memory was held, to follow what was measured.
+pub(in crate::heuristics) fn held(lives: Option<Millis>) -> String {
+    lives.map(|lives| format!(", for {lives} of all executors together")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn executor(added: i64, removed: Option<i64>) -> Executor {
+        Executor {
+            added_at: Some(Timestamp::from_millis(added)),
+            removed_at: removed.map(Timestamp::from_millis),
+            ..Executor::default()
+        }
+    }
+
+    #[test]
+    fn executors_that_replace_each_other_are_one() {
+        assert_eq!(max_executors(&[]), 0);
+        assert_eq!(max_executors(&[executor(0, Some(5)), executor(5, Some(9)), executor(9, None)]), 1);
+        assert_eq!(max_executors(&[executor(0, Some(6)), executor(5, None), Executor::default()]), 2);
+        assert_eq!(max_executors(&[executor(7, Some(3)), executor(8, None)]), 1);
+    }
+}

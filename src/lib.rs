@@ -38,6 +38,7 @@ pub mod metrics;
 pub mod model;
 pub mod node_metrics;
 pub mod nodes;
+pub mod params;
 pub mod parse;
 pub mod report;
 pub mod rules;

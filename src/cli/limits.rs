@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::limits::Limits;
-use crate::rules::quantity::{Duration, Quantity, Size};
+use crate::params::quantity::{Duration, Quantity, Size};
 use crate::units::{Bytes, Millis};
 
 const HEADING: &str = "Limits on each history (none lifts one)";

@@ -18,8 +18,8 @@ use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
 use crate::model::table::TaskKind;
-use crate::rules::layers::{Layers, Parameter};
-use crate::rules::params::{Key, Params};
+use crate::params::layers::{Layers, Parameter};
+use crate::params::{Key, Params};
 
 pub use shared::Shared;
 
@@ -124,7 +124,7 @@ macro_rules! rule {
             defaults: include_str!(concat!("../../../rules/", $engine, "/", $id, ".yaml")),
             page: include_str!(concat!("../../../rules/", $engine, "/", $id, ".md")),
             load: $load,
-            keys: <$params as $crate::rules::params::Params>::keys,
+            keys: <$params as $crate::params::Params>::keys,
         }
     };
 }

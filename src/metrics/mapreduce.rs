@@ -8,8 +8,8 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Status};
-use crate::rules::params::{Assumed, choice, rule_params};
-use crate::rules::quantity::{Quantity, Ratio, Size};
+use crate::params::quantity::{Quantity, Ratio, Size};
+use crate::params::{Assumed, choice, rule_params};
 use crate::stats::nearest_rank;
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 

@@ -3,8 +3,6 @@
 use std::sync::{Arc, OnceLock};
 
 use super::custom::CustomRule;
-use super::layers::{Parameter, Setting};
-use super::params::ParamValue;
 use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
 use crate::heuristics::{Check, NOT_MEASURED, Remedy, Shared};
 use crate::metrics::Metrics;
@@ -12,6 +10,8 @@ use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
 use crate::model::table::TaskKind;
+use crate::params::ParamValue;
+use crate::params::layers::{Parameter, Setting};
 use crate::severity::Severity;
 
 /// A rule as reports name it.

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use super::problem::Problems;
+use super::known_ids;
 use super::scope::{Pattern, Scope, Specificity};
 use super::suppression::Suppression;
-use super::words::did_you_mean;
-use super::yaml::{Kind, Node, Span, Spanned, documents};
-use super::{RuleFile, known_ids};
-use crate::severity::Severity;
-
-/// Keys that every document about rules may have.
-pub(super) const HEAD_KEYS: [&str; 4] = ["rule", "for", "enabled", "max_severity"];
+use crate::params::layers::Layer;
+use crate::params::words::did_you_mean;
+use crate::params::yaml::{Kind, Node, Spanned, documents};
+use crate::params::{Problems, RuleFile};
 
 /// The rules that a document is about.
 #[derive(Debug, Clone)]
@@ -36,24 +33,14 @@ impl Target {
 /// A document about one rule, or about some of them.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// Its file.
-    pub file: Arc<RuleFile>,
-    /// Whether it comes with the program as the rule's own.
-    pub built_in: bool,
+    /// What it sets.
+    pub layer: Layer,
     /// Whether it is the first of those that define a rule of their own.
     pub defines: bool,
-    /// Where the rule's id stands.
-    pub span: Span,
     /// The rules.
     pub target: Target,
     /// The applications.
     pub scope: Scope,
-    /// Whether the rules run.
-    pub enabled: Option<Spanned<bool>>,
-    /// The highest severity of their findings.
-    pub max_severity: Option<Spanned<Severity>>,
-    /// Everything else: parameters of the rule.
-    pub entries: Vec<(Spanned<String>, Node)>,
 }
 
 /// What a file holds.
@@ -103,56 +90,54 @@ impl Document {
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut document = Self {
-            file: Arc::clone(file),
-            built_in: false,
+            layer: Layer {
+                file: Arc::clone(file),
+                built_in: false,
+                span: 0..0,
+                scope: None,
+                enabled: None,
+                max_severity: None,
+                entries: Vec::new(),
+            },
             defines: false,
-            span: 0..0,
             target: Target::Rule(String::new()),
             scope: Scope::default(),
-            enabled: None,
-            max_severity: None,
-            entries: Vec::new(),
         };
         let mut target = None;
         for (key, node) in entries {
             let span = node.span.clone();
             match key.value.as_str() {
                 "rule" => {
-                    document.span = span;
+                    document.layer.span = span;
                     target = read_target(file, &node, problems);
                 }
                 "for" => document.scope = Scope::read(file, &node, problems),
                 "enabled" => match node.read() {
-                    Ok(value) => document.enabled = Some(Spanned { value, span }),
+                    Ok(value) => document.layer.enabled = Some(Spanned { value, span }),
                     Err(error) => problems.unreadable(file, &span, error),
                 },
                 "max_severity" => match node.read() {
-                    Ok(value) => document.max_severity = Some(Spanned { value, span }),
+                    Ok(value) => document.layer.max_severity = Some(Spanned { value, span }),
                     Err(error) => problems.unreadable(file, &span, error),
                 },
-                _ => document.entries.push((key, node)),
+                _ => document.layer.entries.push((key, node)),
             }
         }
+        document.layer.scope = (!document.scope.is_everything()).then(|| document.scope.to_string());
         document.target = target?;
-        if let (Target::Every(_), Some((key, _))) = (&document.target, document.entries.first()) {
+        if let (Target::Every(_), Some((key, _))) = (&document.target, document.layer.entries.first()) {
             let message = format!("\"{}\" is not for several rules at once", key.value);
             let help = "a document about several rules may have for, enabled and max_severity".to_owned();
             problems.error(file, &key.span, message, Some(help));
-            document.entries.clear();
+            document.layer.entries.clear();
         }
         Some(document)
-    }
-
-    /// Where a part of it stands: "rules/etl.yaml:12".
-    #[must_use]
-    pub fn origin(&self, span: &Span) -> String {
-        format!("{}:{}", self.file.name, self.file.place(span.start).0)
     }
 
     /// The order in which documents lie over each other: what is built in below, the most specific on top.
     #[must_use]
     pub(super) fn precedence(&self) -> (bool, Specificity, bool) {
-        (!self.built_in, self.scope.specificity(), matches!(self.target, Target::Rule(_)))
+        (!self.layer.built_in, self.scope.specificity(), matches!(self.target, Target::Rule(_)))
     }
 }
 
@@ -189,7 +174,12 @@ pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut
             Target::Every(pattern) => format!("no rule's id fits \"{pattern}\""),
         };
         let all = "`elephant-rs rules list` names them all".to_owned();
-        problems.error(&document.file, &document.span, message, did_you_mean(written, ids()).or(Some(all)));
+        problems.error(
+            &document.layer.file,
+            &document.layer.span,
+            message,
+            did_you_mean(written, ids()).or(Some(all)),
+        );
     }
     known
 }

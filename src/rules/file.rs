@@ -1,4 +1,4 @@
-//! Rule files: where they come from, and where in them something stands.
+//! Finds and reads rule files.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,6 +7,7 @@ use std::path::Path;
 use walkdir::{DirEntry, WalkDir};
 
 use super::{PRESETS, RuleError};
+use crate::params::RuleFile;
 
 /// Larger files are something else, given by mistake.
 const MAX_LEN: u64 = 8 << 20;
@@ -17,15 +18,6 @@ fn is_hidden(entry: &DirEntry) -> bool {
 
 fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("yaml") || e.eq_ignore_ascii_case("yml"))
-}
-
-/// A rule file's text under the name to show in errors.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleFile {
-    /// The path, or the name of a preset.
-    pub name: String,
-    /// The YAML.
-    pub text: String,
 }
 
 impl RuleFile {
@@ -88,15 +80,5 @@ impl RuleFile {
             return Err(RuleError::TooLarge { path: path.to_owned() });
         }
         Ok(Self { name: path.display().to_string(), text })
-    }
-
-    /// Line and column of a byte of the text, counted from 1; columns count characters.
-    #[must_use]
-    pub fn place(&self, byte: usize) -> (usize, usize) {
-        let before = self.text.get(..byte).unwrap_or(&self.text);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let column =
-            before.get(line_start..).unwrap_or_default().chars().filter(|&c| c != '\u{feff}').count();
-        (before.matches('\n').count() + 1, column + 1)
     }
 }

@@ -3,21 +3,14 @@
 
 mod active;
 pub mod custom;
-pub mod cutoffs;
 mod document;
 mod file;
 pub mod files;
 pub mod import;
-pub mod layers;
-pub mod params;
-mod problem;
-pub mod quantity;
 pub mod schema;
 mod scope;
 mod set;
 mod suppression;
-pub(crate) mod words;
-pub mod yaml;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -26,11 +19,11 @@ use thiserror::Error;
 
 pub use active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
 pub use document::{Document, Target};
-pub use file::RuleFile;
-pub use problem::{Importance, Problems, RuleProblem};
 pub use scope::{Aspect, Pattern, Scope};
 pub use set::RuleSet;
 pub use suppression::Suppression;
+
+pub use crate::params::{Importance, Problems, RuleFile, RuleProblem};
 
 use crate::heuristics;
 

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::custom;
-use super::params::{Key, Params};
 use super::scope::Aspect;
 use super::{METRICS_ID, SPARK_METRICS_ID};
 use crate::heuristics;
 use crate::metrics::{MetricParams, SparkMetricParams};
+use crate::params::{Key, Params};
 use crate::severity::Severity;
 
 /// The schema of one document of a rule file, as JSON text.

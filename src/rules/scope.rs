@@ -7,11 +7,11 @@ use regex::{Regex, RegexBuilder};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
 use super::RuleFile;
-use super::problem::Problems;
-use super::words::did_you_mean;
-use super::yaml::{Kind, Node};
 use crate::engine::job_type;
 use crate::model::Application;
+use crate::params::Problems;
+use crate::params::words::did_you_mean;
+use crate::params::yaml::{Kind, Node};
 
 /// Compiled expressions may take so much memory.
 const MAX_REGEX: usize = 1 << 20;

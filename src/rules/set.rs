@@ -10,14 +10,14 @@ use rayon::prelude::*;
 use super::active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
 use super::custom;
 use super::document::{Content, Document, check_target};
-use super::layers::{Layers, Parameter};
-use super::problem::{Importance, Problems, RuleProblem};
 use super::suppression::{Suppression, check_rules};
 use super::{METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
 use crate::finding::{Name, Suppressed};
 use crate::heuristics::{self, Loaded, Shared};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
 use crate::model::{Application, Engine};
+use crate::params::layers::{Layer, Layers, Parameter};
+use crate::params::{Importance, Problems, RuleProblem};
 use crate::severity::Severity;
 
 /// So many sets of rules for different applications are kept; more are made anew each time.
@@ -92,7 +92,12 @@ impl RuleSet {
             all.iter().filter(|document| is_about_metrics(document) && !document.scope.is_everything())
         {
             let message = "metrics are measured alike for all applications";
-            problems.error(&document.file, &document.span, message, Some("leave out for".to_owned()));
+            problems.error(
+                &document.layer.file,
+                &document.layer.span,
+                message,
+                Some("leave out for".to_owned()),
+            );
         }
         built_in_rules(&all, problems)?;
         custom::check_all(&all, problems);
@@ -100,13 +105,13 @@ impl RuleSet {
             all.into_iter().filter(|d| d.scope.is_everything() || d.defines).collect();
         let mut known = Problems::default();
         let rules = Arc::new(load_all(&everywhere, &mut known)?);
-        let params = |rule| (rule, own(&everywhere, rule));
+        let params = |rule| (rule, layers_of(&everywhere, rule));
         let (metrics, own_metrics) = params(METRICS_ID);
         let (spark, own_spark) = params(SPARK_METRICS_ID);
         Some(Self {
             rules,
-            metrics: Layers { rule: metrics, documents: &own_metrics, problems }.params()?,
-            spark_metrics: Layers { rule: spark, documents: &own_spark, problems }.params()?,
+            metrics: Layers { rule: metrics, layers: &own_metrics, problems }.params()?,
+            spark_metrics: Layers { rule: spark, layers: &own_spark, problems }.params()?,
             variants: Mutex::default(),
             warnings: Vec::new(),
             today: today(),
@@ -173,7 +178,7 @@ impl RuleSet {
         self.documents
             .iter()
             .map(AsRef::as_ref)
-            .filter(move |document| !document.built_in && document.target.includes(id))
+            .filter(move |document| !document.layer.built_in && document.target.includes(id))
     }
 
     /// What rule files silence.
@@ -193,7 +198,7 @@ impl RuleSet {
     pub fn infos(&self) -> Vec<RuleInfo> {
         let somewhere = |id: &str| {
             let switches = self.documents.iter().filter(|document| document.target.includes(id));
-            switches.filter_map(|document| document.enabled.as_ref()).any(|enabled| enabled.value)
+            switches.filter_map(|document| document.layer.enabled.as_ref()).any(|enabled| enabled.value)
         };
         let on = self.rules.iter().filter(|active| active.enabled.value || somewhere(&active.info.id));
         on.map(|active| active.info.clone()).collect()
@@ -305,14 +310,16 @@ fn built_in_documents(problems: &mut Problems) -> Vec<Document> {
     for (id, defaults) in files {
         let file = RuleFile { name: format!("built-in {id}"), text: defaults.to_owned() };
         let content = Content::read(&Arc::new(file), problems);
-        documents
-            .extend(content.documents.into_iter().map(|document| Document { built_in: true, ..document }));
+        documents.extend(content.documents.into_iter().map(|mut document| {
+            document.layer.built_in = true;
+            document
+        }));
     }
     documents
 }
 
-fn own<'d>(documents: &[&'d Document], id: &str) -> Vec<&'d Document> {
-    documents.iter().copied().filter(|document| document.target.includes(id)).collect()
+fn layers_of<'d>(documents: &[&'d Document], id: &str) -> Vec<&'d Layer> {
+    documents.iter().filter(|document| document.target.includes(id)).map(|document| &document.layer).collect()
 }
 
 /// Every rule with the parameters that `documents` give it; `None` where a built-in file is not complete.
@@ -324,8 +331,8 @@ fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<Acti
 
 fn built_in_rules(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
     let load = |rule: &'static heuristics::Rule| {
-        let documents = own(documents, rule.id);
-        let mut layers = Layers { rule: rule.id, documents: &documents, problems };
+        let layers = layers_of(documents, rule.id);
+        let mut layers = Layers { rule: rule.id, layers: &layers, problems };
         let (enabled, max_severity) = (layers.enabled(), layers.max_severity());
         let Loaded { check, params } = (rule.load)(&mut layers)?;
         Some(ActiveRule {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
-use super::problem::Problems;
 use super::scope::{Pattern, Scope};
-use super::words::did_you_mean;
-use super::yaml::{Node, Span, Spanned};
 use super::{RuleFile, known_ids};
 use crate::finding::Finding;
 use crate::model::Application;
+use crate::params::Problems;
+use crate::params::words::did_you_mean;
+use crate::params::yaml::{Node, Span, Spanned};
 
 const KEYS: [&str; 6] = ["suppress", "for", "application", "subject", "reason", "until"];
 

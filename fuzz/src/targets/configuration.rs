@@ -6,8 +6,9 @@ use elephant_rs::baseline::spread::Tolerance;
 use elephant_rs::baseline::{Baseline, compare};
 use elephant_rs::diff::{self, Side};
 use elephant_rs::node_metrics::{self, NodeMetric};
+use elephant_rs::params::yaml;
 use elephant_rs::report::{DiffFormat, TextOptions, write_diff};
-use elephant_rs::rules::{Importance, RuleFile, RuleSet, import, yaml};
+use elephant_rs::rules::{Importance, RuleFile, RuleSet, import};
 use elephant_rs::units::Timestamp;
 
 use super::same::assert_same;

@@ -1,8 +1,8 @@
 //! `elephant-rs rules list`
 
 use super::show::parameters;
+use crate::params::layers::Origin;
 use crate::report::wrap::clean;
-use crate::rules::layers::Origin;
 use crate::rules::{ActiveRule, RuleSet};
 
 /// One line for each rule, and below it the parameters that a file has changed, or all of them.

@@ -9,10 +9,10 @@ use thiserror::Error;
 use super::super::judging::RuleArgs;
 use crate::engine;
 use crate::model::Application;
+use crate::params::ParamValue;
+use crate::params::layers::Parameter;
+use crate::params::words::did_you_mean;
 use crate::report::wrap::clean;
-use crate::rules::layers::Parameter;
-use crate::rules::params::ParamValue;
-use crate::rules::words::did_you_mean;
 use crate::rules::{
     ActiveRule, Aspect, Document, METRICS_ID, METRICS_PAGE, RuleCheck, RuleSet, SPARK_METRICS_ID,
     SPARK_METRICS_PAGE,
@@ -116,11 +116,13 @@ fn lines_of(lines: impl Iterator<Item = String>) -> String {
 
 fn describe(document: &Document) -> String {
     let mut sets: Vec<String> = Vec::new();
-    sets.extend(document.enabled.as_ref().map(|enabled| if enabled.value { "on" } else { "off" }.to_owned()));
-    sets.extend(document.max_severity.as_ref().map(|cap| format!("at most {}", cap.value)));
-    sets.extend(document.entries.iter().map(|(key, _)| key.value.clone()));
+    sets.extend(
+        document.layer.enabled.as_ref().map(|enabled| if enabled.value { "on" } else { "off" }.to_owned()),
+    );
+    sets.extend(document.layer.max_severity.as_ref().map(|cap| format!("at most {}", cap.value)));
+    sets.extend(document.layer.entries.iter().map(|(key, _)| key.value.clone()));
     let sets = if sets.is_empty() { "sets nothing".to_owned() } else { sets.join(", ") };
-    format!("{}  {}: {sets}", document.origin(&document.span), document.scope)
+    format!("{}  {}: {sets}", document.layer.place_of(&document.layer.span), document.scope)
 }
 
 /// What holds for one application, and which documents made it so.

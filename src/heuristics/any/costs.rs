@@ -6,7 +6,7 @@ use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
 use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Application, Engine};
-use crate::rules::params::Assumed;
+use crate::params::Assumed;
 
 /// What the memory that containers held, and what was needed of it, follow from.
 pub(super) const OF_MEMORY: &[Facet] = &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics, Facet::End];

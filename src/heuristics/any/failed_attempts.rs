@@ -10,9 +10,9 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::spark::Facet;
 use crate::model::table::{EndReason, Outcome, TaskKind};
 use crate::model::{Application, Engine, Symbol};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Duration, Ratio};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Duration, Ratio};
+use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
 

@@ -10,9 +10,9 @@ use crate::metrics::requested_container;
 use crate::model::spark::Facet;
 use crate::model::table::TaskKind;
 use crate::model::{Application, Engine};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::{Assumed, rule_params};
-use crate::rules::quantity::{MemoryTime, Ratio};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{MemoryTime, Ratio};
+use crate::params::{Assumed, rule_params};
 use crate::severity::Severity;
 use crate::units::{Bytes, MbMillis, show_gb_hours};
 

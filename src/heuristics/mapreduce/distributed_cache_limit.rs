@@ -6,8 +6,8 @@ use crate::finding::{Judgement, Measure, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine, Status};
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Quantity, Size};
+use crate::params::quantity::{Quantity, Size};
+use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Bytes;
 

@@ -9,7 +9,7 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::table::{Outcome, TaskKind};
 use crate::model::{Application, Engine, Status};
-use crate::rules::params::rule_params;
+use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Bytes;
 

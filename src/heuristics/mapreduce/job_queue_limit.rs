@@ -8,9 +8,9 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
 use crate::model::{Application, Engine};
-use crate::rules::cutoffs::Descending;
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Duration, Quantity};
+use crate::params::cutoffs::Descending;
+use crate::params::quantity::{Duration, Quantity};
+use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
 

@@ -11,9 +11,9 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Count, Ratio};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Ratio};
+use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Bytes;
 

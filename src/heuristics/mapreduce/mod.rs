@@ -20,8 +20,8 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
-use crate::rules::params::{Positive, choice};
-use crate::rules::quantity::Duration;
+use crate::params::quantity::Duration;
+use crate::params::{Positive, choice};
 use crate::stats::truncated_mean;
 use crate::units::Bytes;
 

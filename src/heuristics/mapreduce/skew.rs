@@ -14,9 +14,9 @@ use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Facet;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Symbol};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::{Positive, choice, rule_params};
-use crate::rules::quantity::{Count, Duration, Ratio, Size};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Duration, Ratio, Size};
+use crate::params::{Positive, choice, rule_params};
 use crate::severity::Severity;
 use crate::units::Bytes;
 

@@ -11,9 +11,9 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Spark};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Count, Quantity, Ratio, Size};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Quantity, Ratio, Size};
+use crate::params::rule_params;
 use crate::severity::Severity;
 
 rule_params! {

@@ -7,9 +7,9 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::LogFacts;
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::{choice, rule_params};
-use crate::rules::quantity::Size;
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::Size;
+use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use crate::units::Bytes;
 

@@ -10,9 +10,9 @@ use crate::model::Application;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet};
 use crate::model::table::TaskKind;
-use crate::rules::cutoffs::{Ascending, Descending};
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Duration, Ratio};
+use crate::params::cutoffs::{Ascending, Descending};
+use crate::params::quantity::{Duration, Ratio};
+use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
 

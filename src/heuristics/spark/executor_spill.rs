@@ -13,9 +13,9 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::model::table::TaskKind;
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::{choice, rule_params};
-use crate::rules::quantity::{Quantity, Ratio};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Quantity, Ratio};
+use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use crate::units::Bytes;
 

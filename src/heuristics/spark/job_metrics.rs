@@ -8,9 +8,9 @@ use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Facet, Job, JobResult, Spark};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Count, Ratio};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Ratio};
+use crate::params::rule_params;
 use crate::severity::Severity;
 
 rule_params! {

@@ -8,9 +8,9 @@ use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Facet, Spark};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Duration, Quantity, Ratio, Size};
+use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis, three_digits};
 

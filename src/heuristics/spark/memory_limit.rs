@@ -8,9 +8,9 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, Facet, Spark};
-use crate::rules::cutoffs::{Ascending, Descending};
-use crate::rules::params::{choice, rule_params};
-use crate::rules::quantity::{Ratio, Size};
+use crate::params::cutoffs::{Ascending, Descending};
+use crate::params::quantity::{Ratio, Size};
+use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use crate::units::Bytes;
 

@@ -11,9 +11,9 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::model::table::TaskKind;
-use crate::rules::cutoffs::{Ascending, Descending};
-use crate::rules::params::{choice, rule_params};
-use crate::rules::quantity::{Duration, Quantity, Ratio, Size};
+use crate::params::cutoffs::{Ascending, Descending};
+use crate::params::quantity::{Duration, Quantity, Ratio, Size};
+use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis};
 

@@ -16,9 +16,9 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Facet, Spark, StageStatus};
 use crate::model::table::TaskKind;
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::{choice, rule_params};
-use crate::rules::quantity::{Count, Duration, Ratio};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Duration, Ratio};
+use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 
 /// How many stages are named; of the others only the number is told.

@@ -14,9 +14,9 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{Facet, Spark, Stage, StageStatus};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::rule_params;
-use crate::rules::quantity::{Duration, Ratio};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Duration, Ratio};
+use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
 

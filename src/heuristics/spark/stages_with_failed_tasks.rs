@@ -19,9 +19,9 @@ use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::spark::{Executor, Facet, Spark, Stage, StageStatus};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::params::{choice, rule_params};
-use crate::rules::quantity::{Count, Ratio};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Ratio};
+use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use failures::{Failures, Kind};
 

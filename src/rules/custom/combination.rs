@@ -3,7 +3,7 @@
 use cel::common::ast::{Expr, IdedExpr};
 
 use super::parse::{Mistake, Parsed, parse};
-use crate::rules::words::nearest;
+use crate::params::words::nearest;
 use crate::severity::Severity;
 
 /// A combination of thresholds.

@@ -10,8 +10,8 @@ use super::unit::Type;
 use crate::model::Engine;
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
+use crate::params::yaml::Span;
 use crate::rules::Scope;
-use crate::rules::yaml::Span;
 
 /// A rule that users define.
 #[derive(Debug)]

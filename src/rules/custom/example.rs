@@ -11,7 +11,7 @@ use super::template::{Style, show};
 use super::unit::{Type, Unit};
 use crate::metrics::Metrics;
 use crate::model::{Application, Engine};
-use crate::rules::quantity::{Count, Duration, Quantity, Ratio, Size, Speed};
+use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size, Speed};
 use crate::severity::Severity;
 
 /// An example.

@@ -16,7 +16,7 @@ use crate::model::counters::Counter;
 use crate::model::spark::{Executor, Job, JobResult, Stage, StageStatus};
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::model::{Application, Engine, Symbol};
-use crate::rules::params::Assumed;
+use crate::params::Assumed;
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 
 #[allow(clippy::unnecessary_wraps)] // facts are options

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::unit::{Unit as ValueUnit, percent};
-use crate::rules::cutoffs::{Cutoffs, Direction, Falling, Rising};
-use crate::rules::params::{Param, ParamValue};
-use crate::rules::quantity::{Count, Duration, Ratio, Size, Speed, Unit};
-use crate::rules::yaml::{Kind, Node, ReadError};
+use crate::params::cutoffs::{Cutoffs, Direction, Falling, Rising};
+use crate::params::quantity::{Count, Duration, Ratio, Size, Speed, Unit};
+use crate::params::yaml::{Kind, Node, ReadError};
+use crate::params::{Param, ParamValue};
 use crate::severity::Severity;
 
 /// Cut-offs of any unit and direction.
@@ -156,7 +156,7 @@ fn in_percent(list: &Node) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::yaml::documents;
+    use crate::params::yaml::documents;
 
     fn read(yaml: &str, unit: ValueUnit, before: Option<&Limit>) -> Result<Limit, ReadError> {
         Limit::read(&documents(yaml).0.remove(0), unit, before)

@@ -4,11 +4,11 @@ use std::sync::OnceLock;
 
 use super::definition::CustomRule;
 use super::read::Source;
+use crate::params::Problems;
+use crate::params::layers::{Layer, Layers, Parameter};
 use crate::rules::active::{ActiveRule, RuleCheck, RuleInfo};
 use crate::rules::document::{Document, Target};
 use crate::rules::known_ids;
-use crate::rules::layers::{Layers, Parameter};
-use crate::rules::problem::Problems;
 
 /// Keys that only documents have which define a rule.
 const DEFINING: [&str; 2] = ["values", "message"];
@@ -18,7 +18,7 @@ pub(in crate::rules) fn mark(documents: &mut [Document]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for document in documents {
         let Target::Rule(id) = &document.target else { continue };
-        let defines = document.entries.iter().any(|(key, _)| DEFINING.contains(&key.value.as_str()));
+        let defines = document.layer.entries.iter().any(|(key, _)| DEFINING.contains(&key.value.as_str()));
         if defines && !known_ids().any(|known| known == id) && !ids.contains(id) {
             ids.push(id.clone());
             document.defines = true;
@@ -57,25 +57,22 @@ pub(in crate::rules) fn check_all(documents: &[&Document], problems: &mut Proble
 
 fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Option<ActiveRule> {
     let Target::Rule(id) = &base.target else { return None };
-    let own: Vec<&Document> =
-        documents.iter().copied().filter(|document| document.target.includes(id)).collect();
-    let about = own
-        .iter()
-        .copied()
-        .filter(|document| !document.defines && matches!(document.target, Target::Rule(_)));
-    let layers: Vec<&Document> = std::iter::once(base).chain(about).collect();
+    let own = || documents.iter().filter(|document| document.target.includes(id));
+    let about = own().filter(|document| !document.defines && matches!(document.target, Target::Rule(_)));
+    let layers: Vec<&Layer> =
+        std::iter::once(base).chain(about.copied()).map(|document| &document.layer).collect();
     let sources: Vec<Source<'_>> = layers
         .iter()
-        .map(|document| Source {
-            text: &document.file.text,
-            file: &document.file.name,
-            span: &document.span,
-            entries: &document.entries,
+        .map(|layer| Source {
+            text: &layer.file.text,
+            file: &layer.file.name,
+            span: &layer.span,
+            entries: &layer.entries,
         })
         .collect();
     let rule = CustomRule::read(id, &sources, &mut |place, span, message, help| {
-        if let Some(document) = layers.get(place) {
-            problems.error(&document.file, &span, message, help);
+        if let Some(layer) = layers.get(place) {
+            problems.error(&layer.file, &span, message, help);
         }
     });
     let rule = CustomRule { only_for: base.scope.clone(), ..rule? };
@@ -88,7 +85,8 @@ fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Op
         })
     });
     let params = params.collect();
-    let head = Layers { rule: id, documents: &own, problems };
+    let own: Vec<&Layer> = own().map(|document| &document.layer).collect();
+    let head = Layers { rule: id, layers: &own, problems };
     Some(ActiveRule {
         info: RuleInfo {
             id: id.clone().into(),

@@ -7,8 +7,8 @@ use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
-use crate::rules::cutoffs::Ascending;
-use crate::rules::quantity::{Count, Size};
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Size};
 use crate::severity::Severity;
 use crate::units::Bytes;
 

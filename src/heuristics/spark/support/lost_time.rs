@@ -6,8 +6,8 @@ use crate::heuristics::spark::percent;
 use crate::model::Application;
 use crate::model::spark::{JobResult, Spark, Stage, StageAttempt, StageStatus};
 use crate::model::table::{Outcome, TaskGroup};
-use crate::rules::cutoffs::Ascending;
-use crate::rules::quantity::Ratio;
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::Ratio;
 use crate::severity::Severity;
 use crate::units::Millis;
 

@@ -7,8 +7,8 @@ use super::super::node::{AggregateKind, Function, Node, SettingKind, TextTest};
 use super::super::unit::{Type, Unit};
 use super::functions::FUNCTIONS;
 use super::{Compiler, Typed};
-use crate::rules::quantity::{Duration, Quantity, Size};
-use crate::rules::words::nearest;
+use crate::params::quantity::{Duration, Quantity, Size};
+use crate::params::words::nearest;
 
 /// The largest compiled pattern in bytes.
 const MAX_PATTERN: usize = 1 << 18;

@@ -6,7 +6,7 @@ use super::super::names::{self, NAMESPACES, RowField, Rows};
 use super::super::node::{Node, Part, Side};
 use super::super::unit::Type;
 use super::{Compiler, Over, RowUse, Typed, WRONG};
-use crate::rules::words::nearest;
+use crate::params::words::nearest;
 
 impl<'e> Compiler<'e> {
     pub(super) fn identifier(&mut self, expr: &IdedExpr, name: &str) -> Typed {

@@ -4,8 +4,8 @@ use super::super::example::{Example, Expected, Given, Input};
 use super::super::unit::Type;
 use super::Reader;
 use super::layers::{Entry, Layered};
-use crate::rules::words::nearest;
-use crate::rules::yaml::{Kind, Spanned};
+use crate::params::words::nearest;
+use crate::params::yaml::{Kind, Spanned};
 
 const KEYS: [&str; 6] = ["name", "values", "history", "subject", "application", "severity"];
 

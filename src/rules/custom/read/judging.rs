@@ -9,8 +9,8 @@ use super::super::node::Node;
 use super::super::unit::Type;
 use super::Reader;
 use super::layers::Layered;
-use crate::rules::words::nearest;
-use crate::rules::yaml::{self, Kind};
+use crate::params::words::nearest;
+use crate::params::yaml::{self, Kind};
 
 /// A rule has no more values.
 const MAX_VALUES: usize = 100;

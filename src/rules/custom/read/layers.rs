@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Reader;
-use crate::rules::words::nearest;
-use crate::rules::yaml::{Kind, Node, Spanned};
+use crate::params::words::nearest;
+use crate::params::yaml::{Kind, Node, Spanned};
 
 /// The keys of a rule's definition.
 pub(in crate::rules::custom) const KEYS: [&str; 12] = [

@@ -18,9 +18,9 @@ use super::parse::Mistake;
 use super::unit::Type;
 use crate::model::Engine;
 use crate::model::counters::CounterMask;
+use crate::params::words::nearest;
+use crate::params::yaml::{self, Span, Spanned};
 use crate::rules::Scope;
-use crate::rules::words::nearest;
-use crate::rules::yaml::{self, Span, Spanned};
 
 /// A document about the rule.
 #[derive(Debug, Clone, Copy)]

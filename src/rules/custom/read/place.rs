@@ -1,6 +1,6 @@
 //! From a place in a scalar's text to the place in the file.
 
-use crate::rules::yaml::{Node, Span};
+use crate::params::yaml::{Node, Span};
 
 /// The part of the file behind `len` bytes from byte `at` of a scalar. Quotes, folded lines and the indentation of
 /// blocks stand in the file only: all characters but white space are counted off.
@@ -35,7 +35,7 @@ fn skip(raw: &str, letters: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::yaml::{Kind, documents};
+    use crate::params::yaml::{Kind, documents};
 
     fn found<'y>(yaml: &'y str, word: &str) -> &'y str {
         let Kind::Map(entries) = documents(yaml).0.remove(0).kind else { unreachable!() };

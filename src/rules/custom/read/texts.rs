@@ -5,7 +5,7 @@ use super::super::definition::Advice;
 use super::super::template::Template;
 use super::Reader;
 use super::layers::{Entry, Layered};
-use crate::rules::yaml::Kind;
+use crate::params::yaml::Kind;
 
 impl<'d> Reader<'d, '_> {
     pub(super) fn message(

@@ -81,7 +81,7 @@ impl Problems {
         self.push(Importance::Error, file, &span, error.message, error.help);
     }
 
-    pub(super) fn syntax(&mut self, file: &Arc<RuleFile>, error: SyntaxError) {
+    pub(crate) fn syntax(&mut self, file: &Arc<RuleFile>, error: SyntaxError) {
         self.push(Importance::Error, file, &error.span, error.message, None);
     }
 

@@ -1,4 +1,12 @@
-//! Parameters of rules: typed structs whose values come from YAML only, in layers.
+//! The parameter language of rule files: typed structs whose values come from YAML only, in layers.
+
+pub mod cutoffs;
+mod file;
+pub mod layers;
+mod problem;
+pub mod quantity;
+pub(crate) mod words;
+pub mod yaml;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +16,13 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
 
 use serde_json::{Value, json};
 
-use super::cutoffs::{Cutoffs, Direction};
-use super::quantity::{Quantity, Unit};
-use super::yaml::{Node, ReadError};
 use crate::severity::Severity;
+use cutoffs::{Cutoffs, Direction};
+use quantity::{Quantity, Unit};
+use yaml::{Node, ReadError};
+
+pub use file::RuleFile;
+pub use problem::{Importance, Problems, RuleProblem};
 
 /// A parameter as rule files name it.
 #[derive(Debug, Clone, Copy)]
@@ -246,23 +257,23 @@ macro_rules! rule_params {
         #[allow(clippy::struct_field_names)]
         $vis struct $overlay { $($field: Option<$kind>,)+ }
 
-        impl $crate::rules::params::Params for $name {
+        impl $crate::params::Params for $name {
             type Overlay = $overlay;
 
-            fn keys() -> &'static [$crate::rules::params::Key] {
-                &[$($crate::rules::params::Key {
+            fn keys() -> &'static [$crate::params::Key] {
+                &[$($crate::params::Key {
                     name: stringify!($field),
-                    was: $crate::rules::params::was!($($was)?),
+                    was: $crate::params::was!($($was)?),
                     doc: &[$($field_doc),*],
-                    schema: <$kind as $crate::rules::params::Param>::schema,
+                    schema: <$kind as $crate::params::Param>::schema,
                 },)+]
             }
 
             fn set(
                 overlay: &mut $overlay,
                 key: &str,
-                value: &$crate::rules::yaml::Node,
-            ) -> Result<(), $crate::rules::yaml::ReadError> {
+                value: &$crate::params::yaml::Node,
+            ) -> Result<(), $crate::params::yaml::ReadError> {
                 match key {
                     $(stringify!($field) => overlay.$field = Some(value.read()?),)+
                     _ => {}
@@ -278,8 +289,8 @@ macro_rules! rule_params {
                 $(if let Some(value) = overlay.$field { self.$field = value; })+
             }
 
-            fn entries(&self) -> Vec<(&'static str, $crate::rules::params::ParamValue)> {
-                vec![$((stringify!($field), $crate::rules::params::Param::value(&self.$field)),)+]
+            fn entries(&self) -> Vec<(&'static str, $crate::params::ParamValue)> {
+                vec![$((stringify!($field), $crate::params::Param::value(&self.$field)),)+]
             }
         }
     };
@@ -304,9 +315,9 @@ macro_rules! choice {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
         $vis enum $name { $($(#[doc = $word_doc])* #[serde(rename = $word)] $variant,)+ }
 
-        impl $crate::rules::params::Param for $name {
-            fn value(&self) -> $crate::rules::params::ParamValue {
-                $crate::rules::params::ParamValue::Text(match self { $(Self::$variant => $word,)+ }.to_owned())
+        impl $crate::params::Param for $name {
+            fn value(&self) -> $crate::params::ParamValue {
+                $crate::params::ParamValue::Text(match self { $(Self::$variant => $word,)+ }.to_owned())
             }
 
             fn schema() -> serde_json::Value {

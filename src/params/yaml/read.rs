@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer, EnumAccess, IntoDeserializer, VariantAccess,
 use serde::forward_to_deserialize_any;
 
 use super::{Kind, Node, Span};
-use crate::rules::words::nearest;
+use crate::params::words::nearest;
 
 /// A node that is not what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,8 +210,8 @@ mod tests {
 
     use super::super::documents;
     use super::*;
-    use crate::rules::cutoffs::Ascending;
-    use crate::rules::quantity::{Duration, Size};
+    use crate::params::cutoffs::Ascending;
+    use crate::params::quantity::{Duration, Size};
     use crate::severity::Severity;
 
     fn first(text: &str) -> Node {

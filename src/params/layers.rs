@@ -1,13 +1,13 @@
-//! The documents about one rule, one over the other, and the parameters that come out of them.
+//! What documents say about the parameters of one rule, each layer over those before it, and the result.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
-use super::document::{Document, HEAD_KEYS};
-use super::params::{Key, ParamValue, Params};
 use super::problem::Problems;
 use super::words::did_you_mean;
-use super::yaml::{Span, Spanned};
+use super::yaml::{Node, Span, Spanned};
+use super::{Key, ParamValue, Params, RuleFile};
 use crate::finding::Name;
 use crate::severity::Severity;
 
@@ -55,12 +55,34 @@ pub struct Parameter {
     pub origin: Origin,
 }
 
-/// The documents about one rule, the built-in one first, each over those before it.
+/// Keys that every document about rules may have, besides parameters.
+const HEAD_KEYS: [&str; 4] = ["rule", "for", "enabled", "max_severity"];
+
+/// What one document of a rule file sets.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// Its file.
+    pub file: Arc<RuleFile>,
+    /// Whether it comes with the program as the rule's own.
+    pub built_in: bool,
+    /// Where the rule's id stands.
+    pub span: Span,
+    /// The applications it is for, in words; `None` for all.
+    pub scope: Option<String>,
+    /// Whether the rule runs.
+    pub enabled: Option<Spanned<bool>>,
+    /// The highest severity of its findings.
+    pub max_severity: Option<Spanned<Severity>>,
+    /// Everything else: parameters of the rule.
+    pub entries: Vec<(Spanned<String>, Node)>,
+}
+
+/// The layers of one rule, the built-in one first.
 pub struct Layers<'a> {
     /// The rule's id.
     pub rule: &'a str,
-    /// The documents.
-    pub documents: &'a [&'a Document],
+    /// The layers.
+    pub layers: &'a [&'a Layer],
     /// Where problems go.
     pub problems: &'a mut Problems,
 }
@@ -69,9 +91,9 @@ impl Layers<'_> {
     /// Whether the rule runs.
     #[must_use]
     pub fn enabled(&self) -> Setting<bool> {
-        let last = self.documents.iter().rev().find_map(|document| {
-            let enabled = document.enabled.as_ref()?;
-            Some(Setting { value: enabled.value, origin: document.origin_of(&enabled.span) })
+        let last = self.layers.iter().rev().find_map(|layer| {
+            let enabled = layer.enabled.as_ref()?;
+            Some(Setting { value: enabled.value, origin: layer.origin_of(&enabled.span) })
         });
         last.unwrap_or(Setting { value: true, origin: Origin::BuiltIn })
     }
@@ -79,25 +101,25 @@ impl Layers<'_> {
     /// The highest severity of its findings.
     #[must_use]
     pub fn max_severity(&self) -> Option<Setting<Severity>> {
-        self.documents.iter().rev().find_map(|document| {
-            let cap = document.max_severity.as_ref()?;
-            Some(Setting { value: cap.value, origin: document.origin_of(&cap.span) })
+        self.layers.iter().rev().find_map(|layer| {
+            let cap = layer.max_severity.as_ref()?;
+            Some(Setting { value: cap.value, origin: layer.origin_of(&cap.span) })
         })
     }
 
-    /// The parameters; `None` where the built-in document lacks some, which a test rules out.
+    /// The parameters; `None` where the built-in layer lacks some, which a test rules out.
     pub(crate) fn params<P: Params>(&mut self) -> Option<(P, Vec<Parameter>)> {
         let mut params: Option<P> = None;
         let mut origins: BTreeMap<&'static str, Origin> = BTreeMap::new();
-        for document in self.documents {
-            let overlay = self.overlay::<P>(document, &mut origins);
+        for layer in self.layers {
+            let overlay = self.overlay::<P>(layer, &mut origins);
             match &mut params {
                 Some(params) => params.apply(overlay),
                 None => match P::complete(overlay) {
                     Ok(complete) => params = Some(complete),
                     Err(key) => {
                         let message = format!("{key} is missing");
-                        self.problems.error(&document.file, &document.span, message, None);
+                        self.problems.error(&layer.file, &layer.span, message, None);
                         return None;
                     }
                 },
@@ -114,51 +136,56 @@ impl Layers<'_> {
 
     fn overlay<P: Params>(
         &mut self,
-        document: &Document,
+        layer: &Layer,
         origins: &mut BTreeMap<&'static str, Origin>,
     ) -> P::Overlay {
         let mut overlay = P::Overlay::default();
         let keys = P::keys();
-        for (written, node) in &document.entries {
+        for (written, node) in &layer.entries {
             let known = keys.iter().find(|key| key.name == written.value);
             let renamed = || keys.iter().find(|key| key.was == Some(&written.value));
             let Some(key) = known.or_else(renamed) else {
-                self.unknown_key(document, written, keys);
+                self.unknown_key(layer, written, keys);
                 continue;
             };
             if known.is_none() {
                 let message = format!("{} is now called {}", written.value, key.name);
                 let help = Some("the old name still works; write the new one".to_owned());
-                self.problems.warning(&document.file, &written.span, message, help);
+                self.problems.warning(&layer.file, &written.span, message, help);
             }
             match P::set(&mut overlay, key.name, node) {
                 Ok(()) => {
-                    origins.insert(key.name, document.origin_of(&written.span));
+                    origins.insert(key.name, layer.origin_of(&written.span));
                 }
-                Err(error) => self.problems.unreadable(&document.file, &node.span, error),
+                Err(error) => self.problems.unreadable(&layer.file, &node.span, error),
             }
         }
         overlay
     }
 
-    fn unknown_key(&mut self, document: &Document, written: &Spanned<String>, keys: &[Key]) {
+    fn unknown_key(&mut self, layer: &Layer, written: &Spanned<String>, keys: &[Key]) {
         let Self { rule, problems, .. } = self;
         let all = || keys.iter().map(|key| key.name).chain(HEAD_KEYS);
         let message = format!("{rule} has no parameter \"{}\"", written.value);
         let list = || format!("it has {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", "));
         let help = did_you_mean(&written.value, all()).unwrap_or_else(list);
-        problems.error(&document.file, &written.span, message, Some(help));
+        problems.error(&layer.file, &written.span, message, Some(help));
     }
 }
 
-impl Document {
+impl Layer {
     /// The origin of a part of it.
     #[must_use]
     pub fn origin_of(&self, span: &Span) -> Origin {
         if self.built_in {
             return Origin::BuiltIn;
         }
-        let scope = (!self.scope.is_everything()).then(|| self.scope.to_string());
-        Origin::File { place: self.origin(span), scope }
+        Origin::File { place: self.place_of(span), scope: self.scope.clone() }
+    }
+
+    /// Where a part of it stands: "rules/etl.yaml:12".
+    #[must_use]
+    pub fn place_of(&self, span: &Span) -> String {
+        format!("{}:{}", self.file.name, self.file.place(span.start).0)
     }
 }

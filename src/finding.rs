@@ -6,41 +6,13 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
-use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
+pub use crate::model::Subject;
+
 /// The id, title or key of a rule: of a built-in one a word of this program, of a user's rule a word of its file.
 pub type Name = Cow<'static, str>;
-
-/// What a finding is about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Subject {
-    /// The whole application.
-    Application,
-    /// The tasks of one kind, by the kind's name.
-    Tasks(&'static str),
-    /// One stage attempt.
-    Stage(StageAttempt),
-    /// The driver.
-    Driver,
-    /// One executor, by its id.
-    Executor(String),
-}
-
-impl Subject {
-    /// The name in reports: `application`, `map`, `stage 3.0`, `driver`, `executor 7`.
-    #[must_use]
-    pub fn name(&self) -> Cow<'static, str> {
-        match self {
-            Self::Application => "application".into(),
-            Self::Tasks(kind) => (*kind).into(),
-            Self::Stage(stage) => format!("stage {stage}").into(),
-            Self::Driver => "driver".into(),
-            Self::Executor(id) => format!("executor {id}").into(),
-        }
-    }
-}
 
 /// A measured value. The key it stands under ends with [`Measure::key_ending`].
 #[derive(Debug, Clone, PartialEq)]

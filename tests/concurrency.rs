@@ -17,7 +17,7 @@ use elephant_rs::report::stragglers::{self as stragglers_report, Shown, Table};
 use elephant_rs::report::{Format, TextOptions, write};
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
-use elephant_rs::stragglers::survey;
+use elephant_rs::survey;
 
 /// A thread alone, as many as a small machine has, and more than it has.
 const THREADS: [usize; 3] = [1, 2, 8];
@@ -96,7 +96,7 @@ fn the_worst_applications_are_the_same() {
 #[test]
 fn the_worst_applications_are_those_of_all() {
     let rules = RuleSet::with_files(&[]).unwrap();
-    let json = |report: &engine::Report| {
+    let json = |report: &elephant_rs::results::Report| {
         printed("json", |out| write(report, Format::Json, TextOptions::default(), out)).1
     };
     let whole = engine::analyze(&own(), &rules, Options::default());

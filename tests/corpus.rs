@@ -9,8 +9,9 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use elephant_rs::engine::{ApplicationReport, Options, Report, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::model::Status;
+use elephant_rs::results::{ApplicationReport, Report};
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 

@@ -16,13 +16,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use common::spark_count::Counted;
-use elephant_rs::engine::{ApplicationReport, Options, Report, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::input::discover::discover;
 use elephant_rs::input::inventory::Source;
 use elephant_rs::input::kind::SourceKind;
 use elephant_rs::input::part::Part;
 use elephant_rs::model::Application;
 use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::results::{ApplicationReport, Report};
 use elephant_rs::rules::RuleSet;
 
 const KINDS: [&str; 4] = ["spark-plain", "spark-compressed", "spark-rolling", "spark-archive"];
@@ -90,7 +91,7 @@ fn logs_are_complete_where_their_lines_tell_everything() {
             }
             if report_on(&report, source).complete != missing.is_empty() {
                 let about = |problem: &&_| {
-                    let elephant_rs::engine::SourceProblem { source: name, .. } = problem;
+                    let elephant_rs::results::SourceProblem { source: name, .. } = problem;
                     names(source).contains(name) || *name == source.path.to_string()
                 };
                 let problems: Vec<_> = report.problems.iter().filter(about).map(|p| p.problem.code).collect();

@@ -7,11 +7,12 @@
 mod common;
 
 use common::history::Job;
-use elephant_rs::engine::{ApplicationReport, Options, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::metrics::Metrics;
 use elephant_rs::model::Application;
 use elephant_rs::parse::{Parsed, hadoop1, jhist};
+use elephant_rs::results::ApplicationReport;
 use elephant_rs::rules::RuleSet;
 use proptest::prelude::*;
 use serde_json::json;

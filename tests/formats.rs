@@ -17,8 +17,8 @@ mod openmetrics;
 #[path = "formats/reports.rs"]
 mod reports;
 
-use elephant_rs::engine::Report;
 use elephant_rs::report::{Format, TextOptions, write};
+use elephant_rs::results::Report;
 use elephant_rs::severity::Severity;
 use serde_json::Value;
 

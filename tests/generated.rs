@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::BufWriter;
 
-use elephant_rs::engine::{Options, Report, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::report::write_json;
+use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 use support::mixed::{PER_FOLDER, write_folder};

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use chrono::NaiveDate;
-use elephant_rs::engine::{Options, Report, analyze, visit};
+use elephant_rs::engine::{Options, analyze, visit};
 use elephant_rs::params::ParamValue;
+use elephant_rs::results::Report;
 use elephant_rs::rules::{Importance, PRESETS, RuleFile, RuleProblem, RuleSet, files, import, schema};
 use elephant_rs::severity::Severity;
 use predicates::prelude::*;

@@ -8,8 +8,9 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use elephant_rs::engine::{ApplicationReport, Options, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::metrics::Metrics;
+use elephant_rs::results::ApplicationReport;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::units::{CoreMillis, MbMillis};
 use serde_json::Value;

@@ -12,7 +12,7 @@ use assert_cmd::Command;
 use elephant_rs::report::TextOptions;
 use elephant_rs::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 use elephant_rs::stragglers::cause::Cause;
-use elephant_rs::stragglers::survey::{self, ApplicationStragglers, Settings, StragglerReport};
+use elephant_rs::survey::{self, ApplicationStragglers, Settings, StragglerReport};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 

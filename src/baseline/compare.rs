@@ -3,16 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::change::{Absence, Absent, Change, FindingChange, MeasureChange};
-use super::comparison::{Comparison, Counts, JobComparison, JobState, MetricVerdict};
-use super::incomplete::{IncompleteRun, UNNAMED, doubt, doubt_of, is_unnamed, job_of};
+use super::incomplete::{UNNAMED, doubt, doubt_of, incomplete_run};
 use super::measure::{self, Worse, key_measure};
 use super::metrics;
 use super::spread::Tolerance;
-use super::{Accepted, Baseline, Job};
-use crate::engine::{ApplicationReport, Report};
+use super::{Baseline, Job};
 use crate::finding::Finding;
-use crate::fingerprint::{Fingerprint, JobKey, fingerprint, subject_key, without_lines};
+use crate::fingerprint::{Fingerprint, JobKey, without_lines};
+use crate::results::{
+    Absence, Absent, Accepted, ApplicationReport, Change, Comparison, Counts, FindingChange, JobComparison,
+    JobState, MeasureChange, MetricVerdict, Report,
+};
 use crate::severity::Severity;
 
 /// Compares all findings of `report`, which has to hold them from severity low on, with the accepted ones.
@@ -21,8 +22,8 @@ pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> C
     let mut runs: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
     let mut unnamed: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
     for app in &report.applications {
-        let jobs = if is_unnamed(app) { &mut unnamed } else { &mut runs };
-        jobs.entry(job_of(app)).or_default().push(app);
+        let jobs = if app.is_unnamed() { &mut unnamed } else { &mut runs };
+        jobs.entry(app.compared_job()).or_default().push(app);
     }
     let rules: BTreeSet<&str> = report.rules.iter().map(|rule| rule.id.as_ref()).collect();
     let absent = baseline.jobs.iter().map(|job| JobKey::from(job.job.clone()));
@@ -74,7 +75,7 @@ fn unnamed_job(key: JobKey, apps: &[&ApplicationReport]) -> JobComparison {
     JobComparison {
         applications: apps.iter().map(|app| app.id.clone()).collect(),
         findings,
-        incomplete: apps.iter().filter_map(|app| IncompleteRun::of(app)).collect(),
+        incomplete: apps.iter().filter_map(|app| incomplete_run(app)).collect(),
         ..empty(key, JobState::Unnamed)
     }
 }
@@ -122,7 +123,7 @@ fn job(
         absent: absent.collect(),
         metrics: costs.metrics,
         not_compared: costs.not_compared,
-        incomplete: apps.iter().filter_map(|app| IncompleteRun::of(app)).collect(),
+        incomplete: apps.iter().filter_map(|app| incomplete_run(app)).collect(),
         regressed_since: costs.regressed_since,
         ..empty(key, state)
     }
@@ -168,14 +169,14 @@ fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
     for app in whole.into_iter().chain(doubtful) {
         let mut seen = BTreeSet::new();
         for finding in app.findings.iter().filter(|finding| finding.severity > Severity::None) {
-            let fingerprint = fingerprint(app, finding);
+            let fingerprint = app.fingerprint(finding);
             let is_first = seen.insert(fingerprint.clone());
             let change = FindingChange {
                 fingerprint: fingerprint.clone(),
                 change: Change::New,
                 application: app.id.clone(),
                 runs: 0,
-                subject: subject_key(app, &finding.subject),
+                subject: app.subject_key(&finding.subject),
                 accepted: None,
                 doubt: doubt(app),
                 incomplete: !app.complete,
@@ -239,7 +240,7 @@ fn absence(accepted: &Accepted, apps: &[&ApplicationReport], rules: &BTreeSet<&s
     let silenced = |app: &&ApplicationReport| {
         app.suppressed.iter().any(|suppressed| {
             suppressed.finding.rule == accepted.rule
-                && without_lines(&subject_key(app, &suppressed.finding.subject))
+                && without_lines(&app.subject_key(&suppressed.finding.subject))
                     == without_lines(&accepted.subject)
         })
     };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::input::whole;
-use crate::severity::Severity;
+use crate::results::{Accepted, Comparison, JobComparison};
 use crate::units::Bytes;
 
 /// The version of the file's layout.
@@ -54,34 +54,6 @@ pub struct Job {
     /// Its last accepted runs, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Run>,
-}
-
-/// An accepted finding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Accepted {
-    /// The rule's id.
-    pub rule: String,
-    /// What it is about, without ids of one run.
-    pub subject: String,
-    /// How bad it is.
-    pub severity: Severity,
-    /// The key measure of the rule, by the key of its evidence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measure: Option<String>,
-    /// Its value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
-    /// Whether the run that showed it has an incomplete history.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub incomplete: bool,
-    /// The finding's [`crate::fingerprint::Fingerprint`].
-    pub fingerprint: String,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands out references
-const fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 /// What an accepted run cost. What its history does not tell is left out.
@@ -160,6 +132,13 @@ impl Default for Baseline {
 }
 
 impl Baseline {
+    /// Whether nothing could be judged of some run of `comparison`, and this baseline does not know that already.
+    #[must_use]
+    pub fn leaves_open(&self, comparison: &Comparison) -> bool {
+        let mut runs = comparison.jobs.iter().flat_map(JobComparison::unjudged);
+        runs.any(|run| !self.not_judged.contains(&run.run))
+    }
+
     /// The baseline in this file, or `None` where there is no file.
     pub fn load(path: &Path) -> Result<Option<Self>, BaselineError> {
         match whole::read_text(path, MAX_LEN) {

@@ -1,11 +1,9 @@
 //! What the runs of one job cost beside the accepted ones.
 
-use super::comparison::{MetricChange, MetricVerdict, NotCompared};
-use super::metric::Metric;
 use super::run::unfit;
-use super::spread::{Range, Tolerance, range};
+use super::spread::{Tolerance, range};
 use super::{Job, Run};
-use crate::engine::ApplicationReport;
+use crate::results::{ApplicationReport, Metric, MetricChange, MetricVerdict, NotCompared, Range};
 use crate::stats::descriptive::median;
 
 /// The costs of the runs of one job.
@@ -40,12 +38,12 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
     let inputs: Vec<f64> = job.runs.iter().filter_map(|run| Some(run.input_bytes? as f64)).collect();
     let usual_input = median(&inputs).filter(|&bytes| bytes > 0.0);
     for metric in Metric::ALL {
-        let accepted: Vec<f64> = job.runs.iter().filter_map(|run| metric.of(run)).collect();
+        let accepted: Vec<f64> = job.runs.iter().filter_map(|run| run.cost(metric)).collect();
         let Some(range) = range(&accepted, tolerance.of(metric), metric.floor()) else { continue };
         let mut worst: Option<MetricChange> = None;
         let (mut runs, mut regressed_runs) = (0, 0);
         for (id, run) in &fit {
-            let Some(value) = metric.of(run) else { continue };
+            let Some(value) = run.cost(metric) else { continue };
             let growth = usual_input.zip(run.input_bytes).map(|(usual, bytes)| bytes as f64 / usual);
             let change = change(metric, id, value, range, growth);
             runs += 1;

@@ -11,23 +11,17 @@
 //! better or gone by such a run alone, and what an incomplete one makes worse counts, but is not accepted in the place of
 //! what a whole run has shown.
 
-mod change;
 mod compare;
-mod comparison;
 mod file;
 mod incomplete;
 pub mod measure;
-pub mod metric;
 mod metrics;
 mod run;
 pub mod spread;
 pub mod update;
 
-pub use change::{Absence, Absent, Change, FindingChange, MeasureChange};
 pub use compare::compare;
-pub use comparison::{Comparison, Counts, JobComparison, JobState, MetricChange, MetricVerdict, NotCompared};
-pub use file::{Accepted, Baseline, BaselineError, Job, Run};
-pub use incomplete::IncompleteRun;
+pub use file::{Baseline, BaselineError, Job, Run};
 
 #[cfg(test)]
 #[allow(clippy::float_cmp)] // the values are exact

@@ -1,9 +1,9 @@
 //! What of a run goes into a baseline.
 
 use super::Run;
-use crate::engine::ApplicationReport;
 use crate::fingerprint::hash;
 use crate::model::Status;
+use crate::results::{ApplicationReport, Metric};
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 
 /// Digits of a run's hash: enough for the runs of one job.
@@ -23,6 +23,17 @@ impl Run {
             task_time_ms: app.work.task_time.map(Millis::get),
             failed_attempts_count: app.work.failed_attempts,
             input_bytes: app.work.input.map(Bytes::get),
+        }
+    }
+
+    /// What the run cost by this metric.
+    pub(super) fn cost(&self, metric: Metric) -> Option<f64> {
+        match metric {
+            Metric::Runtime => self.runtime_ms.map(|ms| Millis::new(ms).as_f64()),
+            Metric::Used => self.resource_used_gb_hours,
+            Metric::Wasted => self.resource_wasted_gb_hours,
+            Metric::TaskTime => self.task_time_ms.map(|ms| Millis::new(ms).as_f64()),
+            Metric::FailedAttempts => self.failed_attempts_count.map(|count| count as f64),
         }
     }
 }

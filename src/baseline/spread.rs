@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::metric::Metric;
+use crate::results::{Metric, Range};
 use crate::stats::descriptive::median;
 
 /// From so many runs on their spread is trusted.
@@ -76,21 +76,6 @@ impl Allowance {
     }
 }
 
-/// What a metric may be by the accepted runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Range {
-    /// How many runs tell it.
-    pub runs: usize,
-    /// Their median.
-    pub median: f64,
-    /// Below this it has improved.
-    pub low: f64,
-    /// Above this it has regressed.
-    pub high: f64,
-    /// Whether the spread of the runs set the limits, not the tolerance.
-    pub by_spread: bool,
-}
-
 /// The range by the values of accepted runs; `None` without any. `floor` is the least difference that counts.
 #[must_use]
 pub fn range(values: &[f64], allowance: Allowance, floor: f64) -> Option<Range> {
@@ -109,14 +94,6 @@ pub fn range(values: &[f64], allowance: Allowance, floor: f64) -> Option<Range> 
     let by_spread = spread >= least || allowance == Allowance::DEFAULT;
     let (low, high) = ((middle - margin).max(0.0), middle + margin);
     Some(Range { runs: values.len(), median: middle, low, high, by_spread })
-}
-
-impl Range {
-    /// The range for a run that read `growth` times the input of the runs before: more input may cost as much more.
-    #[must_use]
-    pub fn with_input(self, growth: f64) -> Self {
-        if growth > 1.0 { Self { high: self.high * growth, ..self } } else { self }
-    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@ use std::sync::Arc;
 use super::spread::Tolerance;
 use super::update::update;
 use super::*;
-use crate::engine::{ApplicationReport, Report};
 use crate::finding::{Finding, Measure, NotEvaluated, Subject};
 use crate::model::{Engine, Status};
+use crate::results::{Absence, ApplicationReport, Change, Comparison, JobState, Report};
 use crate::rules::RuleInfo;
 use crate::severity::Severity;
 

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::change::{Absence, Change, FindingChange};
-use super::comparison::{JobComparison, JobState};
-use super::incomplete::job_of;
 use super::metrics::settled;
 use super::run::{rounded, unfit};
-use super::{Accepted, Baseline, Comparison, Job, Run};
-use crate::engine::{ApplicationReport, Report};
+use super::{Baseline, Job, Run};
 use crate::fingerprint::JobKey;
+use crate::results::{
+    Absence, Accepted, ApplicationReport, Change, Comparison, FindingChange, JobComparison, JobState, Report,
+};
 
 /// The baseline that accepts everything in `report`, of which `comparison` tells how it stands to `baseline`.
 ///
@@ -29,7 +28,7 @@ use crate::fingerprint::JobKey;
 pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, prune: bool) -> Baseline {
     let mut runs: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
     for app in &report.applications {
-        runs.entry(job_of(app)).or_default().push(app);
+        runs.entry(app.compared_job()).or_default().push(app);
     }
     let unjudged = comparison.jobs.iter().flat_map(JobComparison::unjudged);
     let not_judged: BTreeSet<&str> = unjudged.map(|run| run.run.as_str()).collect();

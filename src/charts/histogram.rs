@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::engine::Phase;
 use crate::finding::{Finding, Subject, Threshold};
 use crate::heuristics::split::{self, two_groups};
 use crate::model::Application;
+use crate::model::Phase;
 use crate::model::counters::Counter;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind};

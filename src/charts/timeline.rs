@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use super::Rows;
-use crate::engine::Phase;
 use crate::model::Application;
+use crate::model::Phase;
 use crate::model::spark::Executor;
 use crate::model::table::TimePoint;
 use crate::units::{Millis, Timestamp};

@@ -11,12 +11,14 @@ use super::counts::positive_count;
 use super::judging::Judging;
 use super::output::{Output, OutputError};
 use super::reading::Reading;
-use crate::baseline::metric::Metric;
 use crate::baseline::spread::Tolerance;
 use crate::baseline::update::update;
-use crate::baseline::{Baseline, BaselineError, Comparison, compare};
-use crate::engine::{self, Options, SuppressionUse};
+use crate::baseline::{Baseline, BaselineError, compare};
+use crate::engine::{self, Options};
 use crate::report::{counted, reservations};
+use crate::results::Comparison;
+use crate::results::Metric;
+use crate::results::SuppressionUse;
 use crate::severity::Severity;
 
 pub(super) const EXAMPLES: &str = "\
@@ -108,7 +110,7 @@ impl Check {
         comparison.failed = !self.update && (comparison.worse || !comparison.expired.is_empty());
         // An update leaves unjudged runs alone, so it only needs something else to accept.
         let is_open =
-            if self.update { comparison.judges_nothing() } else { comparison.leaves_open(&accepted) };
+            if self.update { comparison.judges_nothing() } else { accepted.leaves_open(&comparison) };
         comparison.undecided = is_open && !self.allow_unjudged;
         // What was read in part only is not accepted.
         if let Some(file) = file.filter(|_| !failed && !comparison.undecided) {

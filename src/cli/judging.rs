@@ -11,8 +11,9 @@ use super::diagnostics::complain_about;
 use super::output::Output;
 use super::reading::Reading;
 use super::{Exit, Level};
-use crate::engine::{Options, Report};
+use crate::engine::Options;
 use crate::report::{Format, TextOptions, write};
+use crate::results::Report;
 use crate::rules::{RuleError, RuleFile, RuleSet};
 use crate::severity::Severity;
 

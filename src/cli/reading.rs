@@ -10,8 +10,9 @@ use super::counts::threads;
 use super::limits::LimitArgs;
 use super::output::{Output, OutputError, is_standard_output};
 use super::{Color, output, progress};
-use crate::engine::{Progress, SourceProblem, SuppressionUse};
+use crate::engine::Progress;
 use crate::parse::Level as ProblemLevel;
+use crate::results::{SourceProblem, SuppressionUse};
 
 /// Options of commands that read histories.
 #[derive(Debug, Args)]

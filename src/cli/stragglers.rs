@@ -9,14 +9,15 @@ use clap::{Args, ValueEnum};
 use super::Exit;
 use super::counts::{count, positive_count};
 use super::reading::Reading;
-use crate::engine::{Progress, SourceProblem};
+use crate::engine::Progress;
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
 use crate::parse::{Level as ProblemLevel, Problem};
 use crate::report::TextOptions;
 use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
+use crate::results::SourceProblem;
 use crate::stragglers::executions::Basis;
-use crate::stragglers::survey::{self, ApplicationStragglers, Method, Settings, StragglerReport};
+use crate::survey::{self, ApplicationStragglers, Method, Settings, StragglerReport};
 use crate::units::Millis;
 
 pub(super) const EXAMPLES: &str = "\

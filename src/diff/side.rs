@@ -8,9 +8,9 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::Label;
-use crate::engine::Report;
 use crate::fingerprint::{JobKey, job_key, stage_key, stage_name};
 use crate::report::write_json;
+use crate::results::Report;
 use crate::severity::Severity;
 
 /// How far into a file its kind is looked for.

@@ -1,49 +1,37 @@
 //! Histories × rules → report. Files are read in parallel; the result does not depend on how many threads.
 
-mod charted;
-mod job_type;
-mod kept;
-mod phases;
+mod collected;
 mod progress;
 mod rank;
 mod read;
-mod stage_names;
 mod totals;
 mod visit;
-mod work;
+mod worst;
+mod worst_charts;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use chrono::NaiveDate;
-
-use crate::baseline::Comparison;
 use crate::charts::Charts;
-use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
+use crate::finding::{Name, Suppressed};
+use crate::fingerprint::StageName;
 use crate::limits::Limits;
-use crate::metrics::Metrics;
-use crate::model::conf::Conf;
-use crate::model::{Application, Engine, Status};
-use crate::rules::{Evaluation, RuleInfo, RuleSet, Suppression};
+use crate::model::{Application, Phase, job_type};
+use crate::results::{ApplicationReport, Report, Summary, SuppressionUse, Work};
+use crate::rules::{Evaluation, RuleSet, Suppression};
 use crate::severity::Severity;
-use crate::units::Timestamp;
 
-use charted::Charted;
-use kept::{Judged, Keepsake, Kept};
+use collected::{Collected, Collector, Judged};
 use rank::Place;
 use read::{Extent, Wanted};
 use visit::{may_be_superseded, visit_in_turn};
+use worst_charts::WorstCharts;
 
-pub use job_type::job_type;
-pub use phases::Phase;
 pub use progress::{Progress, SoFar};
-pub use stage_names::StageName;
-pub use totals::{NotEvaluatedTotal, RuleTotal, Totals, WorstFinding};
 pub(crate) use visit::visit_for_rules;
-pub use visit::{SourceProblem, Visit, Visited, visit, visit_with};
-pub use work::Work;
+pub use visit::{Visit, Visited, visit, visit_with};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]
@@ -66,168 +54,6 @@ impl Default for Options {
     }
 }
 
-/// Everything that a report shows.
-#[derive(Debug, Clone, Default)]
-pub struct Report {
-    /// The rules that were switched on, in the order of the catalogue.
-    pub rules: Vec<RuleInfo>,
-    /// What rule files silence, in their order.
-    pub suppressions: Vec<SuppressionUse>,
-    /// Counts over the whole run.
-    pub summary: Summary,
-    /// What all applications cost together, also those that are not kept.
-    pub totals: Totals,
-    /// The applications, worst first.
-    pub applications: Vec<ApplicationReport>,
-    /// What went wrong, by source.
-    pub problems: Vec<SourceProblem>,
-    /// Files that are no histories, by reason.
-    pub skipped: Vec<(&'static str, u64)>,
-    /// Whether something that the user named could not be read.
-    pub named_input_failed: bool,
-    /// How it stands to an accepted state, where it was compared with one.
-    pub comparison: Option<Comparison>,
-}
-
-impl Report {
-    /// Leaves out findings below this severity and all but the first applications; counts stay.
-    pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
-        for app in &mut self.applications {
-            app.findings.retain(|finding| finding.severity >= min_severity);
-            app.suppressed.retain(|suppressed| suppressed.finding.severity >= min_severity);
-        }
-        let top = top.unwrap_or(usize::MAX);
-        self.applications.truncate(top);
-        if let Some(comparison) = &mut self.comparison {
-            comparison.narrow(min_severity, top);
-        }
-    }
-}
-
-/// What became of a suppression.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SuppressionUse {
-    /// Where it is written, `file:line`.
-    pub origin: String,
-    /// The rules that it is about.
-    pub rules: String,
-    /// Why it is there.
-    pub reason: String,
-    /// Its last day.
-    pub until: Option<NaiveDate>,
-    /// Whether that day has passed, so that it silences nothing more.
-    pub expired: bool,
-    /// How many findings it silenced, of any severity.
-    pub findings: u64,
-}
-
-/// Counts over the whole run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Summary {
-    /// Files below the paths.
-    pub files_found: u64,
-    /// Files that were read and used.
-    pub files_analysed: u64,
-    /// Files that are something else.
-    pub files_skipped: u64,
-    /// Files that could not be read.
-    pub files_failed: u64,
-    /// Applications.
-    pub applications: u64,
-    /// Findings by severity value, 0 (none) to 4 (critical).
-    pub findings: [u64; 5],
-}
-
-/// One application with what the rules say about it.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)] // as in `Application`
-pub struct ApplicationReport {
-    pub id: String,
-    /// Which attempt of the application it is, where its cluster manager counts them.
-    pub attempt: Option<String>,
-    pub engine: Engine,
-    pub engine_version: Option<String>,
-    pub name: Option<String>,
-    pub user: Option<String>,
-    pub queue: Option<String>,
-    pub job_type: Option<&'static str>,
-    pub status: Status,
-    pub complete: bool,
-    /// Why the history is incomplete, in words to follow "because" or a colon; `None` where it is complete.
-    pub incomplete: Option<String>,
-    /// Whether anything could be judged of what it did: of a history that is complete, always; of another one, where it
-    /// shows the end of an attempt and a rule about tasks, stages or jobs was evaluated.
-    pub judged: bool,
-    /// The files it was read from, the history first.
-    pub sources: Vec<String>,
-    pub submitted_at: Option<Timestamp>,
-    pub started_at: Option<Timestamp>,
-    pub finished_at: Option<Timestamp>,
-    /// The worst severity of its findings.
-    pub severity: Severity,
-    /// The sum of its findings' scores.
-    pub score: u64,
-    pub metrics: Metrics,
-    /// What its attempts did together; nothing of it is known where a limit has left a part.
-    pub work: Work,
-    /// How many findings there are, by severity value.
-    pub counts: [u64; 5],
-    /// Findings from the wanted severity on, worst first.
-    pub findings: Vec<Finding>,
-    /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
-    pub suppressed: Vec<Suppressed>,
-    /// Rules that were evaluated, whatever they found, by id. For most applications they are the same.
-    pub evaluated: Arc<[Name]>,
-    /// Rules whose data is missing.
-    pub not_evaluated: Vec<NotEvaluated>,
-    /// The names of the stages that findings are about, by id.
-    pub stage_names: Vec<StageName>,
-    /// Its phases, where [`Options::details`] asks for them.
-    pub phases: Option<Vec<Phase>>,
-    /// Its configuration, where [`Options::details`] asks for it and the history has one.
-    pub configuration: Option<Box<Conf>>,
-    /// Its charts, where [`Options::charts`] asks for them.
-    pub charts: Option<Box<Charts>>,
-}
-
-#[cfg(test)]
-impl ApplicationReport {
-    /// A Spark application that did nothing.
-    pub(crate) fn blank(id: &str) -> Self {
-        Self {
-            id: id.to_owned(),
-            attempt: None,
-            engine: Engine::Spark,
-            engine_version: None,
-            name: None,
-            user: None,
-            queue: None,
-            job_type: None,
-            status: Status::Succeeded,
-            complete: true,
-            incomplete: None,
-            judged: true,
-            sources: Vec::new(),
-            submitted_at: None,
-            started_at: None,
-            finished_at: None,
-            severity: Severity::None,
-            score: 0,
-            metrics: Metrics::default(),
-            work: Work::default(),
-            counts: [0; 5],
-            findings: Vec::new(),
-            suppressed: Vec::new(),
-            evaluated: Arc::default(),
-            not_evaluated: Vec::new(),
-            stage_names: Vec::new(),
-            phases: None,
-            configuration: None,
-            charts: None,
-        }
-    }
-}
-
 /// Finds the histories below `paths` and judges them by `rules`.
 #[must_use]
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
@@ -237,12 +63,12 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 /// The same, telling `progress` how far it is.
 #[must_use]
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
-    let charted = Charted::new(options.charts);
-    let kept = Kept::new(options.top);
+    let worst_charts = WorstCharts::new(options.charts);
+    let collector = Collector::new(options.top);
     let extent = Extent { wanted: Wanted::ForRules, limits: &options.limits };
     let visited = visit_in_turn(paths, extent, progress, |app, sources, turn| {
         let started = Instant::now();
-        let (report, suppressed_by) = evaluate(app, sources, rules, options, &charted);
+        let (report, suppressed_by) = evaluate(app, sources, rules, options, &worst_charts);
         let judged = Judged { report, turn, suppressed_by };
         progress.findings(judged.report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
@@ -250,14 +76,14 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
         if may_be_superseded(sources) {
             return Some(judged);
         }
-        kept.take(judged);
+        collector.add(judged);
         None
     });
     for visit in visited.applications {
-        kept.take(visit.value);
+        collector.add(visit.value);
     }
-    let Keepsake { mut applications, totals, findings, suppressed } = kept.finish();
-    charted.hand_out(&mut applications);
+    let Collected { mut applications, totals, findings, suppressed } = collector.finish();
+    worst_charts.hand_out(&mut applications);
     Report {
         rules: rules.infos(),
         suppressions: suppression_uses(rules, &suppressed),
@@ -290,7 +116,7 @@ fn evaluate(
     sources: &[String],
     rules: &RuleSet,
     options: Options,
-    charted: &Charted,
+    worst_charts: &WorstCharts,
 ) -> (ApplicationReport, Vec<usize>) {
     let evaluation = rules.evaluate(app);
     let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
@@ -314,7 +140,7 @@ fn evaluate(
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
     let place = Place { severity, score, wasted: metrics.wasted, id: &app.id, sources };
-    charted.offer(place, || Charts::of(app, rules, &findings));
+    worst_charts.offer(place, || Charts::of(app, rules, &findings));
     findings.retain(|finding| finding.severity >= options.min_severity);
     // Most rules find nothing: the places of their verdicts would be half of what a small application leaves in memory.
     findings.shrink_to_fit();

@@ -2,8 +2,8 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::ApplicationReport;
 use crate::finding::Finding;
+use crate::results::ApplicationReport;
 use crate::severity::Severity;
 use crate::units::MbMillis;
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::read::{Extent, Wanted};
-use super::{Progress, Summary, progress, read};
+use super::{Progress, progress, read};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Skipped, Source};
 use crate::input::job_id::{job_id_in, master_attempt_in};
@@ -19,6 +19,7 @@ use crate::limits::{Limits, REACHED};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
 use crate::parse::{Level, Parsed, Problem, jobconf};
+use crate::results::{SourceProblem, Summary};
 use crate::units::Timestamp;
 
 /// Configurations beyond this many bytes are cut: real ones have some 200 KiB.
@@ -26,15 +27,6 @@ const MAX_CONF_LEN: u64 = 64 << 20;
 
 /// Event logs from so many stored bytes on are worth all threads.
 const LARGE_LOG: u64 = 32 << 20;
-
-/// A problem and where it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceProblem {
-    /// The file.
-    pub source: String,
-    /// What is wrong with it.
-    pub problem: Problem,
-}
 
 /// What was found below the paths.
 #[derive(Debug, Clone)]

@@ -10,16 +10,16 @@
 
 mod moment;
 mod normalise;
+mod stage_names;
 
 use std::fmt;
 
 use twox_hash::XxHash3_128;
 
-use crate::engine::ApplicationReport;
-use crate::finding::{Finding, Subject};
-use crate::model::Engine;
+use crate::model::{Engine, Subject};
 
 pub use normalise::normalise;
+pub use stage_names::StageName;
 
 /// Names longer than this are cut, and a hash of the whole stands for the rest.
 const MAX_NAME: usize = 160;
@@ -54,23 +54,11 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// The fingerprint of `finding` of `app`.
-#[must_use]
-pub fn fingerprint(app: &ApplicationReport, finding: &Finding) -> Fingerprint {
-    Fingerprint::of(&finding.rule, &subject_key(app, &finding.subject), &JobKey::of(app))
-}
-
 /// A job definition for people: `spark · nightly-sales <date>`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobKey(String);
 
 impl JobKey {
-    /// The job that `app` is a run of.
-    #[must_use]
-    pub fn of(app: &ApplicationReport) -> Self {
-        Self::new(app.engine, app.name.as_deref())
-    }
-
     /// The job of this engine and name.
     #[must_use]
     pub fn new(engine: Engine, name: Option<&str>) -> Self {
@@ -106,10 +94,10 @@ impl fmt::Display for JobKey {
 /// A subject without the ids of one run: stages by their name and their place among those of the same name, as
 /// `stage "count at App.scala:10" #2`; executors are all alike.
 #[must_use]
-pub fn subject_key(app: &ApplicationReport, subject: &Subject) -> String {
+pub fn subject_key(stage_names: &[StageName], subject: &Subject) -> String {
     match subject {
         Subject::Stage(id) => {
-            let stage = app.stage_names.iter().find(|stage| stage.id == *id);
+            let stage = stage_names.iter().find(|stage| stage.id == *id);
             let mut key = stage.map_or_else(
                 || format!("stage {}", id.stage),
                 |stage| stage_key(stage.name.as_deref(), stage.ordinal),

@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::StageName;
+use crate::finding::Finding;
 use crate::model::spark::StageAttempt;
+use crate::results::ApplicationReport;
 use crate::severity::Severity;
 
 fn app(name: Option<&str>) -> ApplicationReport {
@@ -48,7 +49,7 @@ fn stages_are_known_by_name_and_place() {
     let key = |stages: &[StageName], id| {
         let mut app = app(Some("a"));
         app.stage_names = stages.to_vec();
-        subject_key(&app, &subject(id))
+        app.subject_key(&subject(id))
     };
     let first = key(&[stage(3, "count at App.scala:10", 1)], 3);
     assert_eq!(first, "stage \"count at App.scala:10\"");
@@ -58,15 +59,15 @@ fn stages_are_known_by_name_and_place() {
     assert_eq!(key(&[stage(3, script, 1)], 3), "stage \"collect at job.py:32\"");
     assert_eq!(key(&[], 3), "stage 3");
     let retried = Subject::Stage(StageAttempt { stage: 3, attempt: 1 });
-    assert!(subject_key(&app(None), &retried).ends_with("retried"));
+    assert!(app(None).subject_key(&retried).ends_with("retried"));
 }
 
 #[test]
 fn executors_and_nameless_jobs_are_all_alike() {
-    let one = fingerprint(&app(None), &finding("a", Subject::Executor("1".to_owned())));
-    assert_eq!(one, fingerprint(&app(Some(" \u{1b} ")), &finding("a", Subject::Executor("77".to_owned()))));
-    assert_ne!(one, fingerprint(&app(None), &finding("a", Subject::Driver)));
-    assert_eq!(JobKey::of(&app(None)).as_str(), "spark · (no name)");
+    let one = app(None).fingerprint(&finding("a", Subject::Executor("1".to_owned())));
+    assert_eq!(one, app(Some(" \u{1b} ")).fingerprint(&finding("a", Subject::Executor("77".to_owned()))));
+    assert_ne!(one, app(None).fingerprint(&finding("a", Subject::Driver)));
+    assert_eq!(app(None).job_key().as_str(), "spark · (no name)");
     assert_ne!(JobKey::new(Engine::Spark, Some("a")), JobKey::new(Engine::MapReduce, Some("a")));
 }
 
@@ -102,8 +103,8 @@ proptest! {
         ];
         for (this, other) in runs {
             let subject = Subject::Executor(executor.to_string());
-            let one = fingerprint(&app(Some(&this)), &finding("mapper-skew", subject));
-            let two = fingerprint(&app(Some(&other)), &finding("mapper-skew", Subject::Executor("1".to_owned())));
+            let one = app(Some(&this)).fingerprint(&finding("mapper-skew", subject));
+            let two = app(Some(&other)).fingerprint(&finding("mapper-skew", Subject::Executor("1".to_owned())));
             prop_assert_eq!(one, two, "{} and {}", this, other);
         }
     }
@@ -114,10 +115,10 @@ proptest! {
     ) {
         prop_assume!(a != b && one != two);
         let map = || finding("mapper-skew", Subject::Tasks("map"));
-        let base = fingerprint(&app(Some(&a)), &map());
-        prop_assert_ne!(&base, &fingerprint(&app(Some(&b)), &map()));
-        prop_assert_ne!(&base, &fingerprint(&app(Some(&a)), &finding("mapper-gc", Subject::Tasks("map"))));
-        prop_assert_ne!(&base, &fingerprint(&app(Some(&a)), &finding("mapper-skew", Subject::Tasks("reduce"))));
+        let base = app(Some(&a)).fingerprint(&map());
+        prop_assert_ne!(&base, &app(Some(&b)).fingerprint(&map()));
+        prop_assert_ne!(&base, &app(Some(&a)).fingerprint(&finding("mapper-gc", Subject::Tasks("map"))));
+        prop_assert_ne!(&base, &app(Some(&a)).fingerprint(&finding("mapper-skew", Subject::Tasks("reduce"))));
         let hive = |stage: u32| JobKey::new(Engine::MapReduce, Some(&format!("{a}(Stage-{stage})")));
         prop_assert_ne!(hive(one), hive(two));
     }

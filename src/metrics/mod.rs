@@ -12,8 +12,8 @@ pub use spark::{
     ExecutorCounts, Formula, JobCounts, SparkCounts, SparkMetricParams, SparkMetricParamsLayer, StageCounts,
 };
 
-use crate::model::Application;
 use crate::model::table::{Outcome, TaskGroup};
+use crate::model::{Application, TaskCounts};
 use crate::units::{CoreMillis, MbMillis, Millis};
 
 /// The metrics of one application; what cannot be known is `None`.
@@ -47,23 +47,6 @@ pub struct Metrics {
     pub spark: Option<SparkCounts>,
 }
 
-/// Counts of one kind of tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TaskCounts {
-    /// Tasks.
-    pub total: u64,
-    /// Tasks that succeeded.
-    pub succeeded: u64,
-    /// Tasks that failed.
-    pub failed: u64,
-    /// Tasks that were killed.
-    pub killed: u64,
-    /// Attempts, ended or not.
-    pub attempts: u64,
-    /// Attempts that were launched while another of their task ran.
-    pub speculative_attempts: u64,
-}
-
 impl Metrics {
     /// Wasted memory as a share of used memory, in percent.
     #[must_use]
@@ -76,34 +59,6 @@ impl Metrics {
     pub fn idle_percent(&self) -> Option<f64> {
         let (idle, used) = self.cores_idle.zip(self.cores_used)?;
         idle.share_of(idle + used).map(|share| share * 100.0)
-    }
-}
-
-impl TaskCounts {
-    /// The counts of one group.
-    pub(crate) fn of(group: &TaskGroup) -> Self {
-        let attempts = group.attempts.len();
-        Self {
-            total: group.tasks.len() as u64,
-            succeeded: group.count_tasks(Outcome::Succeeded),
-            failed: group.count_tasks(Outcome::Failed),
-            killed: group.count_tasks(Outcome::Killed),
-            attempts: attempts as u64,
-            speculative_attempts: (0..attempts)
-                .filter(|&row| group.attempts.is_speculative(row) == Some(true))
-                .count() as u64,
-        }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            total: self.total + other.total,
-            succeeded: self.succeeded + other.succeeded,
-            failed: self.failed + other.failed,
-            killed: self.killed + other.killed,
-            attempts: self.attempts + other.attempts,
-            speculative_attempts: self.speculative_attempts + other.speculative_attempts,
-        }
     }
 }
 

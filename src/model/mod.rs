@@ -6,13 +6,21 @@ mod column;
 pub mod conf;
 pub mod counters;
 mod interner;
+mod job_type;
+mod phase;
 mod progress;
 pub mod spark;
+mod subject;
 pub mod table;
+mod task_counts;
 
 pub use column::Column;
 pub use interner::{Interner, Symbol};
+pub use job_type::job_type;
+pub use phase::Phase;
 pub use progress::{ProgressLog, ProgressSplits};
+pub use subject::Subject;
+pub use task_counts::TaskCounts;
 
 use crate::limits::Remainder;
 use crate::units::Timestamp;

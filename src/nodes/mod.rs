@@ -20,8 +20,9 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::engine::{self, Progress, SourceProblem, Visited, visit_for_rules};
+use crate::engine::{Progress, Visited, visit_for_rules};
 use crate::limits::Limits;
+use crate::results::{self, SourceProblem};
 use cluster::Cluster;
 use collect::{Hosts, Sample};
 use indicators::Node;
@@ -34,7 +35,7 @@ pub struct NodesReport {
     /// How the ranking came about.
     pub settings: Settings,
     /// Counts of files and applications.
-    pub files: engine::Summary,
+    pub files: results::Summary,
     /// The nodes.
     pub ranking: Ranking,
     /// What went wrong, by source.

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use super::cells::{number, quoted};
 use super::json::{evidence, thresholds};
-use crate::engine::{ApplicationReport, Report};
 use crate::finding::{Finding, Suppressed};
+use crate::results::{ApplicationReport, Report};
 use crate::units::{MbMillis, Millis, Timestamp};
 
 /// Scripts rely on these names and on their order: new ones go to the end.

@@ -19,11 +19,11 @@ use quick_xml::writer::ElementWriter;
 use super::comparison::words::cost;
 use super::words::about;
 use super::wrap::clean;
-use crate::baseline::{Change, Comparison, MetricChange, MetricVerdict};
-use crate::engine::{ApplicationReport, Report, SourceProblem};
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::fingerprint::JobKey;
 use crate::parse::Level;
+use crate::results::{ApplicationReport, Report, SourceProblem};
+use crate::results::{Change, Comparison, MetricChange, MetricVerdict};
 use crate::severity::Severity;
 use expired::Expired;
 use unjudged::Unjudged;
@@ -315,7 +315,7 @@ fn class(job: &JobKey) -> String {
 /// A class name for each application: the job's key, in which dates and ids of one run have no place, with the
 /// application's id where two have the same.
 fn classes(applications: &[ApplicationReport]) -> Vec<String> {
-    let name = |app: &ApplicationReport| class(&JobKey::of(app));
+    let name = |app: &ApplicationReport| class(&app.job_key());
     let mut uses: BTreeMap<String, u64> = BTreeMap::new();
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     for app in applications {

@@ -21,7 +21,7 @@ pub(crate) mod wrap;
 
 use std::io::{self, Write};
 
-use crate::engine::Report;
+use crate::results::Report;
 
 pub use diff::{DiffFormat, write_diff};
 pub use text::TextOptions;

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::json::{application, write_line};
-use crate::engine::Report;
+use crate::results::Report;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     report.applications.iter().try_for_each(|app| write_line(&application(app), out))

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::wrap::{clean, fit};
-use crate::engine::{ApplicationReport, Report};
 use crate::finding::Finding;
+use crate::results::{ApplicationReport, Report};
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis};
 

@@ -6,8 +6,8 @@ use anstyle::{AnsiColor, Style};
 
 use super::words::{Silenced, by_reason, plural, reasons_not_evaluated};
 use super::wrap::{clean, fit, lines, width};
-use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::{Finding, Suppressed};
+use crate::results::{ApplicationReport, Report, Summary};
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
 

@@ -7,8 +7,8 @@ use regex::{Regex, RegexBuilder};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
 use super::RuleFile;
-use crate::engine::job_type;
 use crate::model::Application;
+use crate::model::job_type;
 use crate::params::Problems;
 use crate::params::words::did_you_mean;
 use crate::params::yaml::{Kind, Node};

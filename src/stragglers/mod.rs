@@ -33,4 +33,3 @@ pub mod quality;
 pub mod regression;
 pub mod replay;
 pub mod speculation;
-pub mod survey;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use elephant_rs::engine::{Options, Report, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::report::{Format, TextOptions, write};
+use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 
 /// What should stay text, wherever it stands.
@@ -99,7 +100,7 @@ pub fn many(count: usize) -> Report {
     let mut report = mixed(100);
     let some = report.applications.clone();
     report.applications = some.iter().cycle().take(count).cloned().collect();
-    let worst_first = |app: &elephant_rs::engine::ApplicationReport| std::cmp::Reverse(app.severity);
+    let worst_first = |app: &elephant_rs::results::ApplicationReport| std::cmp::Reverse(app.severity);
     report.applications.sort_by_key(worst_first);
     for (place, app) in report.applications.iter_mut().enumerate() {
         app.id = format!("application_1700000000000_{place:05}");

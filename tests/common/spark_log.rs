@@ -6,7 +6,8 @@
 #[path = "spark_log/events.rs"]
 mod events;
 
-use elephant_rs::engine::{ApplicationReport, Options, analyze};
+use elephant_rs::engine::{Options, analyze};
+use elephant_rs::results::ApplicationReport;
 use elephant_rs::rules::{RuleFile, RuleSet};
 use elephant_rs::severity::Severity;
 use serde_json::Value;

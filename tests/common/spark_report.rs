@@ -1,7 +1,8 @@
 //! Reports on the bytes of a Spark event log, and what no report may say.
 
-use elephant_rs::engine::{Options, Report, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::parse::Level;
+use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 use serde_json::{Map, Value};

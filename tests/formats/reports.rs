@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use elephant_rs::engine::{ApplicationReport, Options, Report, SourceProblem, Summary, Work, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Finding, Measure, NotEvaluated, Subject, Suppressed, Threshold};
 use elephant_rs::metrics::Metrics;
 use elephant_rs::model::conf::{Conf, Property};
 use elephant_rs::model::{Engine, Status};
 use elephant_rs::parse::{Level, Position, Problem};
+use elephant_rs::results::{ApplicationReport, Report, SourceProblem, Summary, Work};
 use elephant_rs::rules::{RuleInfo, RuleSet};
 use elephant_rs::severity::Severity;
 use elephant_rs::units::{Bytes, Millis, Timestamp};

@@ -4,12 +4,13 @@ use std::io::{Cursor, Read};
 use std::sync::OnceLock;
 
 use elephant_rs::diff::Side;
-use elephant_rs::engine::{Options, Report, analyze};
+use elephant_rs::engine::{Options, analyze};
 use elephant_rs::input::codec;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::Application;
 use elephant_rs::parse::jhist;
 use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::json::{Each, Number};
-use crate::baseline::{
+use crate::results::{
     Absence, Absent, Change, Comparison, Counts, FindingChange, IncompleteRun, JobComparison, MetricChange,
     NotCompared,
 };

@@ -2,7 +2,7 @@
 
 use super::super::markdown::text;
 use super::words::{DECIDE, cost, counted, head, left_out, reservations, why_absent};
-use crate::baseline::{Absence, Change, Comparison, JobComparison, MetricVerdict};
+use crate::results::{Absence, Change, Comparison, JobComparison, MetricVerdict};
 
 /// Characters of names.
 const NAME: usize = 160;

@@ -7,10 +7,10 @@ use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
 use super::words::{DECIDE, EXPIRED, cost, counted, head, left_out, reservations, why_absent};
-use crate::baseline::{
+use crate::results::Report;
+use crate::results::{
     Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared,
 };
-use crate::engine::Report;
 use crate::severity::Severity;
 
 /// Columns before what a label is about.

@@ -2,7 +2,7 @@
 
 use super::super::words::plural;
 use super::super::wrap::clean;
-use crate::baseline::{Absence, Change, Counts, FindingChange, MeasureChange, MetricChange, MetricVerdict};
+use crate::results::{Absence, Change, Counts, FindingChange, MeasureChange, MetricChange, MetricVerdict};
 use crate::units::{Bytes, Millis, three_digits};
 
 /// What is wrong about a suppression that silences nothing more, and what to do.

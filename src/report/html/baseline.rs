@@ -1,7 +1,7 @@
 //! What `check` found beside an accepted state.
 
-use crate::baseline::{Change, Comparison, MetricVerdict};
 use crate::report::comparison::words::{cost, head, why_absent};
+use crate::results::{Change, Comparison, MetricVerdict};
 
 /// A row of the table: the job, how it changed, and what changed.
 pub(super) type Row<'a> = (&'a str, &'static str, String);

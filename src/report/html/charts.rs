@@ -7,7 +7,7 @@ use crate::charts::{
     Amount, Bucket, Charts, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse,
     NodeAttempts, Quantity, Scale, Timeline,
 };
-use crate::engine::Phase;
+use crate::model::Phase;
 use crate::units::{Millis, Timestamp};
 
 /// The width of every drawing, in its own units.

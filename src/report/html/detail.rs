@@ -4,8 +4,8 @@ use askama::Template;
 
 use super::charts::ChartsView;
 use super::{LONG_NAME, filters};
-use crate::engine::ApplicationReport;
 use crate::finding::{Finding, Measure, Threshold};
+use crate::results::ApplicationReport;
 use crate::units::{Bytes, Millis, three_digits};
 
 /// Of a rolling log with many parts, so many are named.

@@ -13,9 +13,9 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use crate::engine::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
 use crate::finding::Finding;
 use crate::report::comparison::words::{DECIDE, counted, left_out, reservations};
+use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis};
 use baseline::changes;

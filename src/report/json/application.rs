@@ -6,8 +6,8 @@ use super::Each;
 use super::details::{DetailsView, details};
 use super::finding::{FindingView, SuppressedView, finding, suppressed};
 use super::metrics::{MetricsView, metrics};
-use crate::engine::ApplicationReport;
 use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::results::ApplicationReport;
 use crate::severity::Severity;
 use crate::units::Timestamp;
 

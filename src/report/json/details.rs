@@ -5,9 +5,10 @@ use serde::Serialize;
 use super::Each;
 use super::Pairs;
 use super::metrics::{TasksView, task_counts};
-use crate::engine::{ApplicationReport, Phase};
+use crate::model::Phase;
 use crate::model::conf::Conf;
 use crate::report::secrets;
+use crate::results::ApplicationReport;
 use crate::units::{Bytes, Millis, Timestamp};
 
 #[derive(Serialize)]

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::Pairs;
-use crate::metrics::{Metrics, SparkCounts, TaskCounts};
+use crate::metrics::{Metrics, SparkCounts};
+use crate::model::TaskCounts;
 use crate::units::{CoreMillis, MbMillis, Millis};
 
 #[derive(Serialize)]

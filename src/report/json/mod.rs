@@ -12,8 +12,8 @@ use std::io::{self, Write};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use crate::engine::{Report, SourceProblem, Summary, SuppressionUse};
 use crate::parse::Position;
+use crate::results::{Report, SourceProblem, Summary, SuppressionUse};
 use crate::severity::Severity;
 
 pub(super) use application::application;

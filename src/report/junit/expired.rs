@@ -5,8 +5,8 @@ use std::io;
 use quick_xml::events::BytesText;
 
 use super::{Counts, Xml, text};
-use crate::baseline::Comparison;
 use crate::report::comparison::words::EXPIRED;
+use crate::results::Comparison;
 
 /// The name of the suite.
 const SUPPRESSIONS: &str = "suppressions";

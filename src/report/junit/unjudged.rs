@@ -6,7 +6,7 @@ use std::io;
 use quick_xml::events::BytesText;
 
 use super::{Counts, Xml, class, text};
-use crate::baseline::{Absence, Comparison, JobComparison};
+use crate::results::{Absence, Comparison, JobComparison};
 
 /// The name of the suite.
 const UNJUDGED: &str = "not judged";

@@ -12,9 +12,9 @@ pub(super) use escape::text;
 
 use super::comparison::section;
 use super::words::{Silenced, about, by_reason, plural, reasons_not_evaluated};
-use crate::engine::{ApplicationReport, Report, Summary};
 use crate::finding::Finding;
 use crate::parse::Level;
+use crate::results::{ApplicationReport, Report, Summary};
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
 

@@ -13,7 +13,7 @@ use document::{Document, Driver, Invocation, Rule, Run, Tool};
 use results::Results;
 
 use super::json::write_pretty;
-use crate::engine::Report;
+use crate::results::Report;
 
 /// GitHub refuses a run with more results. The worst applications come first, so these are kept.
 const MAX_RESULTS: usize = 25_000;

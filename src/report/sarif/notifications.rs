@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::results::{Location, Message, plain};
 use super::{MAX_RESULTS, Rules};
-use crate::baseline::{Absence, Absent, IncompleteRun, JobComparison};
-use crate::engine::{Report, SourceProblem};
 use crate::parse::{Level, Position};
 use crate::report::comparison::words::EXPIRED;
+use crate::results::{Absence, Absent, IncompleteRun, JobComparison};
+use crate::results::{Report, SourceProblem};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

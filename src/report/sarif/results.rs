@@ -11,10 +11,9 @@ use super::super::words::about;
 use super::super::wrap::clean;
 
 use super::{Rules, uri};
-use crate::baseline::{Change, Comparison, FindingChange};
-use crate::engine::{ApplicationReport, Report};
 use crate::finding::{Finding, Suppressed};
-use crate::fingerprint::fingerprint;
+use crate::results::{ApplicationReport, Report};
+use crate::results::{Change, Comparison, FindingChange};
 use crate::severity::Severity;
 
 /// The findings that are written.
@@ -117,7 +116,7 @@ impl<'a> SarifResult<'a> {
             Severity::Moderate => ("fail", "warning"),
             Severity::Severe | Severity::Critical => ("fail", "error"),
         };
-        let print = fingerprint(app, finding).to_string();
+        let print = app.fingerprint(finding).to_string();
         // GitHub knows results again by the second name only.
         let prints = [("elephantFingerprint/v1", print.clone()), ("primaryLocationLineHash", print)];
         Self {

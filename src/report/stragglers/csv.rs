@@ -5,9 +5,7 @@ use std::io::{self, Write};
 use super::super::cells::{number, quoted};
 use super::{Shown, Table, applications, words};
 use crate::stragglers::first_order::FirstOrder;
-use crate::stragglers::survey::{
-    ApplicationStragglers, EngineDetectors, GroupReport, Straggler, StragglerReport,
-};
+use crate::survey::{ApplicationStragglers, EngineDetectors, GroupReport, Straggler, StragglerReport};
 use crate::units::Timestamp;
 
 pub(super) fn write(

@@ -15,7 +15,7 @@ use crate::stragglers::evaluation::{Best, Evaluated, Means, Pooled};
 use crate::stragglers::first_order::FirstOrder;
 use crate::stragglers::impact::{Impact, ServerTasks};
 use crate::stragglers::quality::Quality;
-use crate::stragglers::survey::{ApplicationStragglers, EngineDetectors, Settings, StragglerReport, Total};
+use crate::survey::{ApplicationStragglers, EngineDetectors, Settings, StragglerReport, Total};
 use crate::units::Millis;
 
 pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {

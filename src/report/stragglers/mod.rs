@@ -8,7 +8,7 @@ mod words;
 use std::io::{self, Write};
 
 use super::TextOptions;
-use crate::stragglers::survey::{ApplicationStragglers, StragglerReport};
+use crate::survey::{ApplicationStragglers, StragglerReport};
 
 /// Which table a CSV file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

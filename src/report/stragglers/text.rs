@@ -13,7 +13,7 @@ use crate::stragglers::evaluation::{ACTUAL, Best, Pooled, Ranked};
 use crate::stragglers::executions::Certainty;
 use crate::stragglers::impact::Impact;
 use crate::stragglers::quality::Quality;
-use crate::stragglers::survey::{
+use crate::survey::{
     ApplicationStragglers, EngineDetectors, GroupReport, Method, Straggler, StragglerReport,
 };
 use crate::units::{Millis, three_digits};

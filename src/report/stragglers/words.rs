@@ -3,7 +3,7 @@
 use crate::model::table::TaskKind;
 use crate::stragglers::detect::{Parameter, Value};
 use crate::stragglers::executions::{Basis, Certainty};
-use crate::stragglers::survey::SWEPT;
+use crate::survey::SWEPT;
 
 /// "map", "stage 3.0".
 pub(super) fn group(kind: TaskKind) -> String {

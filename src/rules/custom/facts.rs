@@ -9,10 +9,10 @@ use super::names::{
 };
 use super::node::SettingKind;
 use super::scope::{Judged, Row, Scope};
-use crate::engine::job_type;
 use crate::metrics::requested_container;
 use crate::model::conf::Conf;
 use crate::model::counters::Counter;
+use crate::model::job_type;
 use crate::model::spark::{Executor, Job, JobResult, Stage, StageStatus};
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::model::{Application, Engine, Symbol};

@@ -12,7 +12,7 @@ use crate::stragglers::executions::InputUnit;
 use crate::stragglers::impact::JobImpact;
 use crate::stragglers::labels::UsualSource;
 use crate::stragglers::progress::ProgressSource;
-use crate::stragglers::survey::{ApplicationStragglers, Evaluation, GroupReport, Straggler};
+use crate::survey::{ApplicationStragglers, Evaluation, GroupReport, Straggler};
 use crate::units::{Millis, Timestamp};
 
 #[derive(Serialize)]

@@ -1,15 +1,11 @@
 //! What a comparison with a baseline says: plain data for reports.
 
-use crate::engine::ApplicationReport;
-use crate::finding::Finding;
-use crate::fingerprint::{JobKey, fingerprint};
-use crate::severity::Severity;
-
-use super::Baseline;
+use super::ApplicationReport;
 use super::change::{Absent, FindingChange};
-use super::incomplete::{IncompleteRun, is_unnamed, job_of};
-use super::metric::Metric;
-use super::spread::Range;
+use super::metric::{Metric, Range};
+use crate::finding::Finding;
+use crate::fingerprint::JobKey;
+use crate::severity::Severity;
 
 /// An analysis beside a baseline.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -139,6 +135,20 @@ pub struct NotCompared {
     pub unfit: bool,
 }
 
+/// A run whose history is incomplete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncompleteRun {
+    /// The run.
+    pub application: String,
+    /// What a baseline calls it.
+    pub run: String,
+    /// Why its history is incomplete.
+    pub reason: String,
+    /// Whether anything could be judged of it. Without a name of its job nothing can, because nobody knows what is
+    /// accepted.
+    pub judged: bool,
+}
+
 /// Sums over all jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // the words are those of `Change`, `Absence`, `MetricVerdict` and `JobState`
@@ -166,7 +176,7 @@ impl Comparison {
     /// How a finding of the analysis stands; `None` for one of severity none.
     #[must_use]
     pub fn of(&self, app: &ApplicationReport, finding: &Finding) -> Option<&FindingChange> {
-        let (key, unnamed, wanted) = (job_of(app), is_unnamed(app), fingerprint(app, finding));
+        let (key, unnamed, wanted) = (app.compared_job(), app.is_unnamed(), app.fingerprint(finding));
         let mut jobs = self.jobs.iter();
         let job = jobs.find(|job| job.key == key && (job.state == JobState::Unnamed) == unnamed)?;
         job.findings.iter().find(|change| change.fingerprint == wanted)
@@ -182,13 +192,6 @@ impl Comparison {
             shown += usize::from(job.state != JobState::Absent);
             job.state == JobState::Absent || shown <= top
         });
-    }
-
-    /// Whether nothing could be judged of some run, and `baseline` does not know that already.
-    #[must_use]
-    pub fn leaves_open(&self, baseline: &Baseline) -> bool {
-        let mut runs = self.jobs.iter().flat_map(JobComparison::unjudged);
-        runs.any(|run| !baseline.not_judged.contains(&run.run))
     }
 
     /// Whether there are runs, and nothing could be judged of any.

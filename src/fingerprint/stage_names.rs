@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::stage_name;
 use crate::finding::{Finding, Subject};
-use crate::fingerprint::stage_name;
 use crate::model::Application;
 use crate::model::spark::StageAttempt;
 
@@ -20,7 +20,7 @@ pub struct StageName {
 
 impl StageName {
     /// The names of those stages that `findings` are about.
-    pub(super) fn of_findings<'a>(
+    pub(crate) fn of_findings<'a>(
         app: &Application,
         findings: impl Iterator<Item = &'a Finding>,
     ) -> Vec<Self> {

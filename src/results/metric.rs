@@ -1,8 +1,7 @@
-//! What a run cost, as a baseline keeps it.
+//! What runs of a job cost, compared with accepted runs.
 
 use std::str::FromStr;
 
-use super::Run;
 use crate::units::{Millis, three_digits};
 
 /// A quantity of a run that is compared with those of the runs before.
@@ -49,18 +48,6 @@ impl Metric {
         }
     }
 
-    /// The value of a run.
-    #[must_use]
-    pub fn of(self, run: &Run) -> Option<f64> {
-        match self {
-            Self::Runtime => run.runtime_ms.map(|ms| Millis::new(ms).as_f64()),
-            Self::Used => run.resource_used_gb_hours,
-            Self::Wasted => run.resource_wasted_gb_hours,
-            Self::TaskTime => run.task_time_ms.map(|ms| Millis::new(ms).as_f64()),
-            Self::FailedAttempts => run.failed_attempts_count.map(|count| count as f64),
-        }
-    }
-
     /// A difference up to this is nothing, however small the values are: schedulers and JVMs are not exact.
     #[must_use]
     pub const fn floor(self) -> f64 {
@@ -97,5 +84,28 @@ impl FromStr for Metric {
             let keys: Vec<&str> = Self::ALL.iter().map(|metric| metric.key()).collect();
             format!("there is no metric \"{key}\"; there are {}", keys.join(", "))
         })
+    }
+}
+
+/// What a metric may be by the accepted runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// How many runs tell it.
+    pub runs: usize,
+    /// Their median.
+    pub median: f64,
+    /// Below this it has improved.
+    pub low: f64,
+    /// Above this it has regressed.
+    pub high: f64,
+    /// Whether the spread of the runs set the limits, not the tolerance.
+    pub by_spread: bool,
+}
+
+impl Range {
+    /// The range for a run that read `growth` times the input of the runs before: more input may cost as much more.
+    #[must_use]
+    pub fn with_input(self, growth: f64) -> Self {
+        if growth > 1.0 { Self { high: self.high * growth, ..self } } else { self }
     }
 }

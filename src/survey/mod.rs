@@ -16,17 +16,18 @@ pub use evaluated::{Evaluation, SWEPT};
 pub use histogram::Histogram;
 pub use settings::{Method, Settings};
 
-use super::cause::CauseCounts;
-use super::evaluation::{Best, Evaluated, Pooled, Ranked, best, pool, rank};
-use super::impact::{Impact, tail_correlation};
-use super::labels::UsualSource;
-use super::progress::ProgressSource;
-use super::speculation::Copies;
-use crate::engine::{self, Progress, SourceProblem, Visited, visit_for_rules};
+use crate::engine::{Progress, Visited, visit_for_rules};
 use crate::limits::Limits;
 use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::node_metrics::NodeMetrics;
+use crate::results::{SourceProblem, Summary};
+use crate::stragglers::cause::CauseCounts;
+use crate::stragglers::evaluation::{Best, Evaluated, Pooled, Ranked, best, pool, rank};
+use crate::stragglers::impact::{Impact, tail_correlation};
+use crate::stragglers::labels::UsualSource;
+use crate::stragglers::progress::ProgressSource;
+use crate::stragglers::speculation::Copies;
 use application::JobKey;
 use evaluated::catalogue;
 
@@ -39,7 +40,7 @@ pub struct StragglerReport {
     /// How it came about.
     pub settings: Settings,
     /// Counts of files and applications.
-    pub files: engine::Summary,
+    pub files: Summary,
     /// The applications, those that waited longest for stragglers first.
     pub applications: Vec<ApplicationStragglers>,
     /// All of them together.

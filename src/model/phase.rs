@@ -1,10 +1,8 @@
 //! What each phase of an application did: the maps and the reduces of a job, the stage attempts of Spark.
 
-use crate::finding::Subject;
-use crate::metrics::TaskCounts;
-use crate::model::Application;
-use crate::model::counters::Counter;
-use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use super::counters::Counter;
+use super::table::{TaskGroup, TaskKind, TimePoint};
+use super::{Application, Subject, TaskCounts};
 use crate::units::{Bytes, Millis, Timestamp};
 
 /// One phase with its sums over all attempts that were read. What no attempt reports is `None`, and what one reports that

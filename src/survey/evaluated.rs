@@ -10,7 +10,7 @@ use crate::stragglers::executions::Executions;
 use crate::stragglers::labels::UsualSource;
 use crate::stragglers::quality::{Judged, Quality};
 use crate::stragglers::replay::{Options, Sources};
-use crate::stragglers::survey::Settings;
+use crate::survey::Settings;
 use crate::units::Millis;
 
 /// A task that a detector flagged.

@@ -1,6 +1,6 @@
 //! What submitted a MapReduce job, told by its configuration (Dr. Elephant's `JobTypeConf.xml`).
 
-use crate::model::{Application, Engine};
+use super::{Application, Engine};
 
 /// A type of job and the property that gives it away.
 struct Sign {

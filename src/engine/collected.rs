@@ -1,14 +1,15 @@
-//! Keeps the worst applications while all are read, and adds all of them up: what a folder takes in memory does not grow
-//! with what nobody wants to see.
+//! Adds up all applications while they are read, and keeps the worst of them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::totals::{Sums, Totals};
+use super::rank;
+use super::totals::Sums;
 use super::visit::Turn;
-use super::{ApplicationReport, rank};
+use super::worst::Worst;
 use crate::finding::Name;
+use crate::results::{ApplicationReport, Totals};
 
 /// What rules say about an application.
 pub(super) struct Judged {
@@ -18,27 +19,20 @@ pub(super) struct Judged {
     pub(super) suppressed_by: Vec<usize>,
 }
 
-/// The worst applications so far. Which these are in the end does not depend on the order in which they come.
-pub(super) struct Kept {
-    most: usize,
-    state: Mutex<State>,
-}
+/// Sums over all applications so far, and the worst of them.
+pub(super) struct Collector(Mutex<State>);
 
-#[derive(Default)]
 struct State {
-    /// Up to twice as many as are kept, so that they are put in order now and then only.
-    applications: Vec<(ApplicationReport, Turn)>,
-    /// Whether the first `most` are in order, and all others were as bad as the last of them when they came.
-    has_worst: bool,
-    /// What [`ApplicationReport::evaluated`] holds, each but once.
+    applications: Worst<(ApplicationReport, Turn)>,
+    /// The values of [`ApplicationReport::evaluated`], each held once.
     evaluated: BTreeSet<Arc<[Name]>>,
     sums: Sums,
     findings: [u64; 5],
     suppressed: Vec<u64>,
 }
 
-/// What is kept of all applications.
-pub(super) struct Keepsake {
+/// What is left of all applications when they are read.
+pub(super) struct Collected {
     /// The worst, worst first.
     pub(super) applications: Vec<ApplicationReport>,
     pub(super) totals: Totals,
@@ -48,61 +42,54 @@ pub(super) struct Keepsake {
     pub(super) suppressed: Vec<u64>,
 }
 
-impl Kept {
-    /// Keeps so many applications, or all.
+impl Collector {
+    /// Keeps the `most` worst applications, or all.
     pub(super) fn new(most: Option<usize>) -> Self {
-        Self { most: most.unwrap_or(usize::MAX), state: Mutex::default() }
+        Self(Mutex::new(State {
+            applications: Worst::new(most.unwrap_or(usize::MAX), order),
+            evaluated: BTreeSet::new(),
+            sums: Sums::default(),
+            findings: [0; 5],
+            suppressed: Vec::new(),
+        }))
     }
 
     /// Counts an application, and keeps it if it is among the worst.
-    pub(super) fn take(&self, Judged { report, turn, suppressed_by }: Judged) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.sums.add(&report);
-        for (sum, count) in state.findings.iter_mut().zip(report.counts) {
-            *sum += count;
-        }
-        for place in suppressed_by {
-            if place >= state.suppressed.len() {
-                state.suppressed.resize(place + 1, 0);
-            }
-            if let Some(count) = state.suppressed.get_mut(place) {
-                *count += 1;
-            }
-        }
-        state.keep((report, turn), self.most);
+    pub(super) fn add(&self, judged: Judged) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).add(judged);
     }
 
-    pub(super) fn finish(self) -> Keepsake {
-        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.drop_best(self.most);
-        let State { applications, sums, findings, suppressed, .. } = state;
-        let applications = applications.into_iter().map(|(report, _)| report).collect();
-        Keepsake { applications, totals: sums.finish(), findings, suppressed }
+    pub(super) fn finish(self) -> Collected {
+        let State { applications, sums, findings, suppressed, .. } =
+            self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let applications = applications.into_sorted().into_iter().map(|(report, _)| report).collect();
+        Collected { applications, totals: sums.finish(), findings, suppressed }
     }
 }
 
 impl State {
-    fn keep(&mut self, mut next: (ApplicationReport, Turn), most: usize) {
-        let last = most.checked_sub(1).and_then(|last| self.applications.get(last));
-        if self.has_worst && last.is_none_or(|last| order(last, &next).is_lt()) {
+    fn add(&mut self, Judged { report, turn, suppressed_by }: Judged) {
+        self.sums.add(&report);
+        for (sum, count) in self.findings.iter_mut().zip(report.counts) {
+            *sum += count;
+        }
+        for place in suppressed_by {
+            if place >= self.suppressed.len() {
+                self.suppressed.resize(place + 1, 0);
+            }
+            if let Some(count) = self.suppressed.get_mut(place) {
+                *count += 1;
+            }
+        }
+        let mut next = (report, turn);
+        if !self.applications.admits(&next) {
             return;
         }
         match self.evaluated.get(&next.0.evaluated) {
             Some(known) => next.0.evaluated = Arc::clone(known),
             None => drop(self.evaluated.insert(Arc::clone(&next.0.evaluated))),
         }
-        self.applications.push(next);
-        if self.applications.len() >= most.saturating_mul(2) {
-            self.drop_best(most);
-            self.has_worst = true;
-        }
-    }
-
-    /// Puts the worst in order and forgets the others. No two have the same turn, so that a stable order, for which they
-    /// would be copied, gives the same.
-    fn drop_best(&mut self, most: usize) {
-        self.applications.sort_unstable_by(order);
-        self.applications.truncate(most);
+        self.applications.insert(next);
     }
 }
 
@@ -132,25 +119,25 @@ mod tests {
             most in prop::option::of(0..12usize),
             shuffle in any::<prop::sample::Index>(),
         ) {
-            let kept = Kept::new(most);
+            let collector = Collector::new(most);
             // They come in any order: some later ones first, the others backwards.
             let (later, first) = apps.split_at(if apps.is_empty() { 0 } else { shuffle.index(apps.len()) });
             let places = (later.len()..later.len() + first.len()).chain((0..later.len()).rev());
             for place in places {
                 let (severity, score, id) = &apps[place];
-                kept.take(judged(*severity, *score, id, place));
+                collector.add(judged(*severity, *score, id, place));
             }
             let mut expected: Vec<_> = apps.iter().enumerate().collect();
             expected.sort_by_key(|(_, (severity, score, id))| (std::cmp::Reverse((*severity, *score)), id));
             expected.truncate(most.unwrap_or(usize::MAX));
             let expected: Vec<_> = expected.into_iter().map(|(number, _)| Some(number.to_string())).collect();
-            let keepsake = kept.finish();
-            let names: Vec<_> = keepsake.applications.into_iter().map(|app| app.name).collect();
+            let collected = collector.finish();
+            let names: Vec<_> = collected.applications.into_iter().map(|app| app.name).collect();
             prop_assert_eq!(names, expected);
             let count = apps.len() as u64;
-            prop_assert_eq!(keepsake.findings[0], count);
-            prop_assert_eq!(keepsake.suppressed.iter().sum::<u64>(), count);
-            prop_assert_eq!(keepsake.totals.applications.iter().sum::<u64>(), count);
+            prop_assert_eq!(collected.findings[0], count);
+            prop_assert_eq!(collected.suppressed.iter().sum::<u64>(), count);
+            prop_assert_eq!(collected.totals.applications.iter().sum::<u64>(), count);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How findings of an analysis and accepted ones stand to each other: plain data for reports.
 
-use super::Accepted;
+use serde::{Deserialize, Serialize};
+
 use crate::finding::Finding;
 use crate::fingerprint::Fingerprint;
 use crate::severity::Severity;
@@ -131,4 +132,32 @@ impl Absence {
             Self::NotJudged(_) => "not-judged",
         }
     }
+}
+
+/// An accepted finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accepted {
+    /// The rule's id.
+    pub rule: String,
+    /// What it is about, without ids of one run.
+    pub subject: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The key measure of the rule, by the key of its evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
+    /// Its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Whether the run that showed it has an incomplete history.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub incomplete: bool,
+    /// The finding's [`crate::fingerprint::Fingerprint`].
+    pub fingerprint: String,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands out references
+const fn is_false(value: &bool) -> bool {
+    !*value
 }

@@ -1,0 +1,34 @@
+//! What a statement about an application refers to.
+
+use std::borrow::Cow;
+
+use super::spark::StageAttempt;
+
+/// The part of an application that a finding or a phase is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// The whole application.
+    Application,
+    /// The tasks of one kind, by the kind's name.
+    Tasks(&'static str),
+    /// One stage attempt.
+    Stage(StageAttempt),
+    /// The driver.
+    Driver,
+    /// One executor, by its id.
+    Executor(String),
+}
+
+impl Subject {
+    /// The name in reports: `application`, `map`, `stage 3.0`, `driver`, `executor 7`.
+    #[must_use]
+    pub fn name(&self) -> Cow<'static, str> {
+        match self {
+            Self::Application => "application".into(),
+            Self::Tasks(kind) => (*kind).into(),
+            Self::Stage(stage) => format!("stage {stage}").into(),
+            Self::Driver => "driver".into(),
+            Self::Executor(id) => format!("executor {id}").into(),
+        }
+    }
+}

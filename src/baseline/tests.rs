@@ -173,8 +173,8 @@ fn runs_of_which_nothing_could_be_judged_are_counted_and_accept_nothing() {
     let noted = accepted(vec![part("a", &[])]);
     assert_eq!(noted.jobs, none.jobs);
     // The same run is no news, another one is.
-    assert!(comparison.leaves_open(&none) && !comparison.leaves_open(&noted));
-    assert!(compared(&noted, vec![part("b", &[])]).leaves_open(&noted));
+    assert!(none.leaves_open(&comparison) && !noted.leaves_open(&comparison));
+    assert!(noted.leaves_open(&compared(&noted, vec![part("b", &[])])));
     assert_eq!(updated(&noted, vec![whole("a", &[])]).not_judged, Vec::<String>::new());
     let comparison = compared(&none, vec![part("a", &[]), whole("b", &[])]);
     assert!(!comparison.judges_nothing());

@@ -16,8 +16,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use common::spark_count::Counted;
+use elephant_rs::engine::discover;
 use elephant_rs::engine::{Options, analyze};
-use elephant_rs::input::discover::discover;
 use elephant_rs::input::inventory::Source;
 use elephant_rs::input::kind::SourceKind;
 use elephant_rs::input::part::Part;

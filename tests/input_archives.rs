@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use elephant_rs::input::discover::discover;
+use elephant_rs::engine::discover;
 use elephant_rs::input::inventory::{Inventory, Source, SourcePath};
 use elephant_rs::input::kind::{Reason, SourceKind};
 use elephant_rs::input::part::Part;
@@ -268,7 +268,7 @@ fn an_archive_from_a_pipe_is_kept_and_read() {
         let mut inventory = discover(std::slice::from_ref(&pipe));
         let to = pipe.clone();
         let writer = std::thread::spawn(move || fs::write(to, bytes).unwrap());
-        inventory.look_at_streams(&elephant_rs::limits::Limits::default());
+        inventory.look_at_streams(&elephant_rs::limits::Limits::default(), elephant_rs::parse::identify);
         assert_eq!(inventory.histories.len(), expected);
         for source in &inventory.histories {
             assert_eq!(source.kind, Some(SourceKind::SparkEventLog));

@@ -5,8 +5,8 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
+use elephant_rs::engine::discover;
 use elephant_rs::input::codec;
-use elephant_rs::input::discover::discover;
 use elephant_rs::input::kind::{self, Reason, SourceKind};
 
 fn files_below(sub: &str) -> Vec<PathBuf> {
@@ -16,7 +16,7 @@ fn files_below(sub: &str) -> Vec<PathBuf> {
 }
 
 fn kind_of(path: &Path) -> SourceKind {
-    kind::of(&mut codec::open(path).unwrap())
+    kind::of(&mut codec::open(path).unwrap(), elephant_rs::parse::identify)
 }
 
 fn all_are(sub: &str, expected: SourceKind) {

@@ -11,8 +11,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use elephant_rs::engine::discover;
 use elephant_rs::input::codec::Codec;
-use elephant_rs::input::discover::discover;
 use elephant_rs::input::error::InputError;
 use elephant_rs::input::inventory::{Inventory, SourcePath};
 use elephant_rs::input::kind::{Reason, SourceKind};
@@ -145,7 +145,7 @@ fn names_may_have_blanks_and_need_not_be_utf8() {
     assert!(inventory.failures.is_empty());
     assert_eq!(inventory.histories[1].path.to_string().matches('\u{fffd}').count(), 3);
     assert_eq!(inventory.confs[0].job_id.as_deref(), Some("job_1_2"));
-    let (mut decoded, _) = inventory.histories[1].open().unwrap();
+    let (mut decoded, _) = inventory.histories[1].open(elephant_rs::parse::identify).unwrap();
     let mut text = String::new();
     decoded.read_to_string(&mut text).unwrap();
     assert_eq!(text, HISTORY);
@@ -254,7 +254,7 @@ fn a_pipe_that_the_user_names_is_read_as_a_stream() {
     let source = &inventory.histories[0];
     assert_eq!((source.kind, source.named_by_user), (None, true));
     let writer = std::thread::spawn(move || fs::write(pipe, HISTORY).unwrap());
-    let (mut decoded, kind) = source.open().unwrap();
+    let (mut decoded, kind) = source.open(elephant_rs::parse::identify).unwrap();
     let mut text = String::new();
     decoded.read_to_string(&mut text).unwrap();
     writer.join().unwrap();
@@ -270,7 +270,7 @@ fn what_a_shell_passes_for_a_command_is_read_as_a_stream() {
     drop(writer);
     let inventory = discover(&[format!("/dev/fd/{}", reader.as_raw_fd()).into()]);
     assert!(inventory.failures.is_empty());
-    assert_eq!(inventory.histories[0].open().unwrap().1, SourceKind::JhistJson);
+    assert_eq!(inventory.histories[0].open(elephant_rs::parse::identify).unwrap().1, SourceKind::JhistJson);
 }
 
 #[test]

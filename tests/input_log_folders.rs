@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use elephant_rs::input::discover::discover;
+use elephant_rs::engine::discover;
 use elephant_rs::input::inventory::{Inventory, Source};
 use elephant_rs::input::kind::{Reason, SourceKind};
 use tempfile::TempDir;

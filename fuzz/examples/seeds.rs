@@ -12,7 +12,8 @@ use elephant_rs::baseline::update::update;
 use elephant_rs::baseline::{Baseline, compare};
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::input::codec;
-use elephant_rs::input::kind::{self, SourceKind};
+use elephant_rs::input::kind::SourceKind;
+use elephant_rs::parse;
 use elephant_rs::report::write_json;
 use elephant_rs::rules::RuleSet;
 use twox_hash::XxHash32;
@@ -35,7 +36,7 @@ fn main() {
     for path in &testdata {
         let shown = path.to_string_lossy();
         let bytes = unpacked(path);
-        match kind::identify(&bytes, true) {
+        match parse::identify(&bytes, true) {
             Some(SourceKind::JobConf) => {
                 let short = shortened_conf(&bytes);
                 seeds.add("jobconf", &short);

@@ -88,6 +88,6 @@ impl Diff {
             )
             .into());
         }
-        Ok((Side::of(&report)?, failed))
+        Ok((Side::of(&report), failed))
     }
 }

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::Color;
 use super::interrupt::Temporary;
-use crate::input::discover::discover;
+use crate::engine::discover;
 
 /// What people call standard output where a file's name is asked for. As a file it would be replaced, with all that was
 /// written to it before.

@@ -5,6 +5,7 @@
 //! order of start; one run on each side is a pair whatever its name. Phases are paired by what
 //! [`crate::fingerprint::subject_key`] makes of them, because a stage's id differs from run to run.
 
+mod analysed;
 mod configuration;
 mod figures;
 mod findings;

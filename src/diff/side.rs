@@ -1,4 +1,4 @@
-//! One side: what of a JSON report of `analyze` is compared. Keys that are not known are passed over.
+//! One side of a comparison, from an analysis or from a JSON report of `analyze`. Unknown keys of a report are ignored.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -9,10 +9,11 @@ use thiserror::Error;
 
 use super::Label;
 use crate::fingerprint::{JobKey, job_key, stage_key, stage_name};
-use crate::report::write_json;
 use crate::results::Report;
 use crate::severity::Severity;
 
+/// The version of the JSON report's layout that this program knows.
+const SCHEMA_VERSION: u64 = 1;
 /// How far into a file its kind is looked for.
 const HEAD: u64 = 512;
 
@@ -127,7 +128,7 @@ pub enum SideError {
         source: serde_json::Error,
     },
     /// A later version of this tool wrote it.
-    #[error("{path}: the report has schema version {version}, and this elephant-rs knows version 1", path = path.display())]
+    #[error("{path}: the report has schema version {version}, and this elephant-rs knows version {SCHEMA_VERSION}", path = path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -154,13 +155,13 @@ impl Side {
         Self::parse(path, &bytes).map(Some)
     }
 
-    /// What an analysis with details found.
-    pub fn of(report: &Report) -> Result<Self, SideError> {
-        let path = Path::new("analysis");
-        let mut bytes = Vec::new();
-        write_json(report, &mut bytes)
-            .map_err(|source| SideError::Unreadable { path: path.to_owned(), source })?;
-        Self::parse(path, &bytes)
+    /// What an analysis found; phases and configurations are there where it was asked for details.
+    #[must_use]
+    pub fn of(report: &Report) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            applications: report.applications.iter().map(Run::from).collect(),
+        }
     }
 
     /// The JSON report that `bytes` are; `path` is for errors.
@@ -171,7 +172,7 @@ impl Side {
         let side: Self = serde_json::from_slice(bytes)
             .map_err(|source| SideError::Damaged { path: path.to_owned(), source })?;
         match side.schema_version {
-            1 => Ok(side),
+            SCHEMA_VERSION => Ok(side),
             version => Err(SideError::Newer { path: path.to_owned(), version }),
         }
     }

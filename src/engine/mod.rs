@@ -31,7 +31,7 @@ use worst_charts::WorstCharts;
 
 pub use progress::{Progress, SoFar};
 pub(crate) use visit::visit_for_rules;
-pub use visit::{Visit, Visited, visit, visit_with};
+pub use visit::{Visit, Visited, discover, visit, visit_with};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::input::part::Part;
 use crate::input::window::ByteWindow;
 use crate::limits::Limits;
 use crate::parse::spark::{self, Feed, Log, Names, Wholeness};
-use crate::parse::{Level, Parsed, Problems, hadoop1, jhist};
+use crate::parse::{Level, Parsed, Problems, hadoop1, identify, jhist};
 use crate::units::Bytes;
 
 /// How much of a history is read.
@@ -44,7 +44,7 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
     if is_event_log {
         return Ok(read_event_log(source, stored, extent, &budget));
     }
-    let (stream, kind) = source.open()?;
+    let (stream, kind) = source.open(identify)?;
     let (tail, expected) = (stream.tail(), stream.plain_len());
     let window = ByteWindow::expecting(expected, Metered::new(stream, budget, expected));
     let mut parsed = match kind {

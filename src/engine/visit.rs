@@ -18,7 +18,7 @@ use crate::input::window::ByteWindow;
 use crate::limits::{Limits, REACHED};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
-use crate::parse::{Level, Parsed, Problem, jobconf};
+use crate::parse::{Level, Parsed, Problem, identify, jobconf};
 use crate::results::{SourceProblem, Summary};
 use crate::units::Timestamp;
 
@@ -94,6 +94,12 @@ pub struct Visit<T> {
     pub value: T,
 }
 
+/// Finds all files below `paths` (files, folders, `-` for standard input) and tells what they hold, with default limits.
+#[must_use]
+pub fn discover(paths: &[PathBuf]) -> Inventory {
+    crate::input::discover::discover(paths, &Limits::default(), identify)
+}
+
 /// Finds the histories below `paths` and shows each application to `look`, with the files it was read from. An
 /// application lives only as long as `look` takes.
 #[must_use]
@@ -148,8 +154,8 @@ pub(super) fn visit_in_turn<T: Send>(
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
     let started = Instant::now();
-    let mut inventory = discover::discover_within(paths, extent.limits);
-    inventory.look_at_streams(extent.limits);
+    let mut inventory = discover::discover(paths, extent.limits, identify);
+    inventory.look_at_streams(extent.limits, identify);
     log_inventory(&inventory, started);
     let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
     progress.found(&stored);

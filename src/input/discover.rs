@@ -16,29 +16,23 @@ use walkdir::{DirEntry, WalkDir};
 use super::error::InputError;
 use super::found::{Candidate, Sorter};
 use super::inventory::{Failure, Inventory, by_bytes};
-use super::kind::Reason;
+use super::kind::{Identify, Reason};
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
 
 /// Files looked at together, which is what waits in memory.
 const BATCH: usize = 1024;
 
-/// Finds all files below `paths` (files, folders, `-` for standard input) and tells what they hold.
+/// Finds all files below `paths` (files, folders, `-` for standard input) and tells by `identify` what they hold, within `limits` on what archives unpack to.
 ///
 /// The result does not depend on the order of the paths, nor on that in which the file system lists them.
 /// What cannot be read is in [`Inventory::failures`]; it never keeps the others from being found.
 #[must_use]
-pub fn discover(paths: &[PathBuf]) -> Inventory {
-    discover_within(paths, &Limits::default())
-}
-
-/// The same within `limits` on what archives unpack to.
-#[must_use]
-pub fn discover_within(paths: &[PathBuf], limits: &Limits) -> Inventory {
+pub fn discover(paths: &[PathBuf], limits: &Limits, identify: Identify) -> Inventory {
     let mut paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     paths.sort_by(|a, b| by_bytes(a, b));
     paths.dedup();
-    let mut walk = Walk { limits: *limits, ..Walk::default() };
+    let mut walk = Walk::new(*limits, identify);
     let folders: Vec<&Path> = paths.into_iter().filter(|path| walk.named_path(path)).collect();
     for folder in &folders {
         walk.folder(folder);
@@ -50,10 +44,10 @@ pub fn discover_within(paths: &[PathBuf], limits: &Limits) -> Inventory {
     inventory
 }
 
-#[derive(Default)]
 struct Walk {
     sorter: Sorter,
     limits: Limits,
+    identify: Identify,
     batch: Vec<Candidate>,
     /// Canonical paths of the folders entered or, if named, about to be.
     folders: FxHashSet<PathBuf>,
@@ -64,6 +58,18 @@ struct Walk {
 }
 
 impl Walk {
+    fn new(limits: Limits, identify: Identify) -> Self {
+        Self {
+            limits,
+            identify,
+            sorter: Default::default(),
+            batch: Default::default(),
+            folders: Default::default(),
+            files: Default::default(),
+            links: Default::default(),
+        }
+    }
+
     /// Takes a path of the user; `true` if it is a folder to be walked.
     fn named_path(&mut self, path: &Path) -> bool {
         if path == Path::new("-") {
@@ -201,7 +207,8 @@ impl Walk {
     /// Looks into the files of the batch, several at a time, and keeps their order.
     fn look_at_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        let looks: Vec<_> = batch.into_par_iter().map(|candidate| candidate.look(&self.limits)).collect();
+        let looks: Vec<_> =
+            batch.into_par_iter().map(|candidate| candidate.look(&self.limits, self.identify)).collect();
         for look in looks {
             self.sorter.take(look);
         }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use super::archive::{self, Member, Members};
 use super::codec::{self, Codec};
 use super::error::InputError;
-use super::inventory::{ConfFile, Failure, Inventory, identify};
+use super::inventory::{ConfFile, Failure, Inventory, identified};
 use super::job_id::job_id_in;
-use super::kind::{Reason, SourceKind};
+use super::kind::{Identify, Reason, SourceKind};
 use super::log_folder::Logs;
 use super::log_name;
 use super::part::Part;
@@ -43,12 +43,16 @@ pub(super) struct Found {
 }
 
 impl Candidate {
-    pub(super) fn look(self, limits: &Limits) -> Look {
+    pub(super) fn look(self, limits: &Limits, identify: Identify) -> Look {
         let Self { path, named_by_user } = self;
-        let look = match look_into(&path) {
+        let look = match look_into(&path, identify) {
             Ok((_, SourceKind::Unrelated(Reason::Archive))) => match members(&path, limits) {
                 Ok(members) => {
-                    return Look::Archive(inventory_of(members, named_by_user), path, named_by_user);
+                    return Look::Archive(
+                        inventory_of(members, named_by_user, identify),
+                        path,
+                        named_by_user,
+                    );
                 }
                 Err(error) => Err(error),
             },
@@ -62,18 +66,18 @@ fn members(path: &Path, limits: &Limits) -> Result<Members, InputError> {
     archive::members(codec::open(path)?, path, path, limits)
 }
 
-fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
+fn look_into(path: &Path, identify: Identify) -> Result<(Codec, SourceKind), InputError> {
     let mut decoded = codec::open(path)?;
-    let kind = identify(&mut decoded, path)?;
+    let kind = identified(&mut decoded, path, identify)?;
     Ok((decoded.codec(), kind))
 }
 
 /// What is in an archive.
-pub(super) fn inventory_of(contents: Members, named_by_user: bool) -> Inventory {
+pub(super) fn inventory_of(contents: Members, named_by_user: bool, identify: Identify) -> Inventory {
     let Members { list, trouble, cut } = contents;
     let mut sorter = Sorter::default();
     for member in list.into_iter().filter(|member| !log_name::is_litter(member.name())) {
-        sorter.sort_in(Found::member(member, named_by_user));
+        sorter.sort_in(Found::member(member, named_by_user, identify));
     }
     let mut inventory = sorter.finish(&[]);
     let failure = |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user };
@@ -98,7 +102,7 @@ impl Found {
         }
     }
 
-    fn member(member: Member, named_by_user: bool) -> Self {
+    fn member(member: Member, named_by_user: bool, identify: Identify) -> Self {
         let in_archive = Path::new(member.name());
         let (folder, folder_name) = match in_archive.parent().filter(|parent| !parent.as_os_str().is_empty())
         {
@@ -111,7 +115,7 @@ impl Found {
         let archive_cut = member.is_in_cut_archive();
         let part = Part::member(member);
         let look = part.open().and_then(|mut decoded| {
-            let kind = identify(&mut decoded, &path)?;
+            let kind = identified(&mut decoded, &path, identify)?;
             Ok((decoded.codec(), kind))
         });
         let path = SourcePath::Member(path);

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::codec::{Codec, Decoded};
 use super::error::InputError;
-use super::kind::{self, Reason, SourceKind};
+use super::kind::{self, Identify, Reason, SourceKind};
 use super::part::Part;
 use crate::limits;
 
@@ -65,8 +65,12 @@ pub struct Failure {
 }
 
 /// What a stream holds; an error if it breaks before that can be told.
-pub(super) fn identify(decoded: &mut Decoded, path: &Path) -> Result<SourceKind, InputError> {
-    let kind = kind::of(decoded);
+pub(super) fn identified(
+    decoded: &mut Decoded,
+    path: &Path,
+    identify: Identify,
+) -> Result<SourceKind, InputError> {
+    let kind = kind::of(decoded, identify);
     if let SourceKind::Unrelated(_) = kind
         && let Some(source) = decoded.take_error()
     {

@@ -26,7 +26,6 @@ mod lookahead;
 pub mod part;
 mod patience;
 pub mod source;
-mod spark_log;
 mod streams;
 pub(crate) mod whole;
 pub mod window;

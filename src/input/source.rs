@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::codec::{Codec, Decoded};
 use super::error::InputError;
-use super::inventory::identify;
-use super::kind::SourceKind;
+use super::inventory::identified;
+use super::kind::{Identify, SourceKind};
 use super::log_name;
 use super::part::Part;
 use crate::units::Millis;
@@ -75,14 +75,14 @@ impl Source {
     ///
     /// # Errors
     /// If it cannot be opened, or breaks before it is known what it holds. Later errors come out of reading.
-    pub fn open(&self) -> Result<(Decoded, SourceKind), InputError> {
+    pub fn open(&self, identify: Identify) -> Result<(Decoded, SourceKind), InputError> {
         let Some(part) = self.parts.first() else {
             return Err(InputError::NotFound { path: self.path.as_path().to_path_buf() });
         };
         let mut decoded = part.open()?;
         let kind = match self.kind {
             Some(SourceKind::SparkEventLog) => SourceKind::SparkEventLog,
-            _ => identify(&mut decoded, self.path.as_path())?,
+            _ => identified(&mut decoded, self.path.as_path(), identify)?,
         };
         Ok((decoded, kind))
     }

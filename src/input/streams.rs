@@ -6,8 +6,8 @@ use super::archive;
 use super::codec::Decoded;
 use super::error::InputError;
 use super::found::inventory_of;
-use super::inventory::{Failure, Inventory, identify};
-use super::kind::{Reason, SourceKind};
+use super::inventory::{Failure, Inventory, identified};
+use super::kind::{Identify, Reason, SourceKind};
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
 
@@ -22,13 +22,14 @@ impl Inventory {
     /// Looks at the streams among the histories, which [`discover`](super::discover::discover) leaves alone
     /// since that waits for somebody to write: their kind is known then, and an archive is replaced by its
     /// members.
-    pub fn look_at_streams(&mut self, limits: &Limits) {
+    pub fn look_at_streams(&mut self, limits: &Limits, identify: Identify) {
         let (streams, known) =
             std::mem::take(&mut self.histories).into_iter().partition(|source| source.kind.is_none());
         self.histories = known;
         let streams: Vec<Source> = streams;
         // All at once: one may be written only while another is read.
-        let outcomes: Vec<_> = streams.into_par_iter().map(|source| look_at(source, limits)).collect();
+        let outcomes: Vec<_> =
+            streams.into_par_iter().map(|source| look_at(source, limits, identify)).collect();
         for outcome in outcomes {
             match outcome {
                 Outcome::One(source) => self.histories.push(source),
@@ -45,9 +46,9 @@ impl Inventory {
     }
 }
 
-fn look_at(source: Source, limits: &Limits) -> Outcome {
-    match open(&source) {
-        Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits),
+fn look_at(source: Source, limits: &Limits, identify: Identify) -> Outcome {
+    match open(&source, identify) {
+        Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits, identify),
         Ok((decoded, kind)) => {
             let codec = Some(decoded.codec());
             if let Some(part) = source.parts.first() {
@@ -59,13 +60,13 @@ fn look_at(source: Source, limits: &Limits) -> Outcome {
     }
 }
 
-fn open(source: &Source) -> Result<(Decoded, SourceKind), InputError> {
-    let (mut decoded, _) = source.open()?;
-    let kind = identify(&mut decoded, source.path.as_path())?;
+fn open(source: &Source, identify: Identify) -> Result<(Decoded, SourceKind), InputError> {
+    let (mut decoded, _) = source.open(identify)?;
+    let kind = identified(&mut decoded, source.path.as_path(), identify)?;
     Ok((decoded, kind))
 }
 
-fn members(source: Source, decoded: Decoded, limits: &Limits) -> Outcome {
+fn members(source: Source, decoded: Decoded, limits: &Limits, identify: Identify) -> Outcome {
     let file = source.path.as_path();
     let shown = match &source.path {
         SourcePath::Stdin => std::path::PathBuf::from(source.path.to_string()),
@@ -73,7 +74,7 @@ fn members(source: Source, decoded: Decoded, limits: &Limits) -> Outcome {
     };
     match archive::members(decoded, file, &shown, limits) {
         Ok(members) => {
-            let inventory = inventory_of(members, source.named_by_user);
+            let inventory = inventory_of(members, source.named_by_user, identify);
             Outcome::Members(source, inventory)
         }
         Err(error) => Outcome::Broken(source, error),

@@ -4,6 +4,7 @@ pub mod build;
 pub mod event;
 pub mod hadoop1;
 pub mod hosts;
+mod identify;
 pub mod ids;
 pub mod jhist;
 pub mod jobconf;
@@ -15,6 +16,7 @@ mod scan;
 pub mod spark;
 mod verify;
 
+pub use identify::identify;
 pub use problem::{Level, Position, Problem, Problems};
 
 use crate::limits::Limits;

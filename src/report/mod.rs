@@ -13,7 +13,6 @@ mod ndjson;
 pub mod nodes;
 mod openmetrics;
 mod sarif;
-mod secrets;
 pub mod stragglers;
 mod text;
 mod words;

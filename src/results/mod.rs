@@ -4,6 +4,7 @@ mod application;
 mod change;
 mod comparison;
 mod metric;
+pub(crate) mod secrets;
 mod totals;
 mod work;
 mod worst;

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use elephant_rs::input::discover::discover;
+use elephant_rs::engine::discover;
 use elephant_rs::parse::Parsed;
 use elephant_rs::parse::spark::{self, Feed, Log, Names, Part, Wholeness};
 
@@ -177,7 +177,7 @@ fn a_file_that_vanishes_is_an_error_of_its_own() {
     fs::write(&path, jhist(1)).unwrap();
     let inventory = discover(&[folder.path().to_owned()]);
     fs::remove_file(&path).unwrap();
-    let error = inventory.histories[0].open().unwrap_err().to_string();
+    let error = inventory.histories[0].open(elephant_rs::parse::identify).unwrap_err().to_string();
     assert!(error.contains("removed meanwhile"), "{error}");
 }
 

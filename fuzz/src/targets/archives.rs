@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
+use elephant_rs::engine::discover;
 use elephant_rs::input::codec;
-use elephant_rs::input::discover::discover;
 
 use super::mend;
 use super::same::{assert_same, drain};

@@ -55,13 +55,13 @@ pub fn jobconf(bytes: &[u8]) {
 
 /// The kind that the beginning shows is that of the whole, and a complete beginning always shows one.
 pub fn kind(bytes: &[u8]) {
-    assert!(kind::identify(bytes, true).is_some());
+    assert!(parse::identify(bytes, true).is_some());
     for len in [bytes.len() / 4, bytes.len() / 2, bytes.len()] {
-        let _ = kind::identify(&bytes[..len], false);
+        let _ = parse::identify(&bytes[..len], false);
     }
     let mut decoded = codec::decode(Box::new(Cursor::new(bytes.to_vec())));
     let mut dripped = codec::decode(Box::new(Drip::new(bytes)));
-    let kinds = [kind::of(&mut decoded), kind::of(&mut dripped)];
+    let kinds = [kind::of(&mut decoded, parse::identify), kind::of(&mut dripped, parse::identify)];
     // How much a library decodes in front of damage depends on its portions.
     let is_damaged = decoded.codec() != Codec::Plain && drain(decoded, 1 << 16).error.is_some();
     assert!(kinds[0] == kinds[1] || is_damaged, "depends on how bytes arrive: {kinds:?}");

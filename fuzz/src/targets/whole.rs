@@ -11,13 +11,13 @@ use elephant_rs::charts::Charts;
 use elephant_rs::diff::{self, Side};
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::input::codec::Codec;
-use elephant_rs::input::kind::{self, SourceKind};
+use elephant_rs::input::kind::SourceKind;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::metrics::Metrics;
 use elephant_rs::model::Application;
 use elephant_rs::nodes;
 use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
-use elephant_rs::parse::{hadoop1, jhist};
+use elephant_rs::parse::{self, hadoop1, jhist};
 use elephant_rs::report::nodes as nodes_report;
 use elephant_rs::report::stragglers::{self as stragglers_report, Shown, Table};
 use elephant_rs::report::{self, Format, TextOptions};
@@ -43,7 +43,7 @@ const FORMATS: [Format; 9] = [
 
 /// A history in memory: rules, metrics, charts and surveys of each of its applications.
 pub fn judge(bytes: &[u8]) {
-    let parsed = match kind::identify(bytes, true) {
+    let parsed = match parse::identify(bytes, true) {
         Some(SourceKind::JhistJson) => jhist::json::parse(ByteWindow::new(bytes)),
         Some(SourceKind::JhistBinary) => jhist::avro::parse(ByteWindow::new(bytes)),
         Some(SourceKind::Hadoop1History) => hadoop1::parse(ByteWindow::new(bytes)),
@@ -89,7 +89,7 @@ pub fn whole(bytes: &[u8]) {
         super::same::assert_same("compressed, it gives another report", &json, &packed);
     }
 
-    let side = Side::of(&report).expect("a report is read");
+    let side = Side::of(&report);
     let same = diff::diff(&side, &side, diff::Options::default());
     assert!(same.only_a.is_empty() && same.only_b.is_empty(), "a run has no pair in its own report");
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::super::secrets;
 use crate::diff::{Figure, FindingPair, Move, PhasePair, Setting, Unit};
+use crate::results::secrets;
 use crate::units::{Bytes, Millis, three_digits};
 
 /// How many phases are shown; JSON has all.

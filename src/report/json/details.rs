@@ -7,8 +7,7 @@ use super::Pairs;
 use super::metrics::{TasksView, task_counts};
 use crate::model::Phase;
 use crate::model::conf::Conf;
-use crate::report::secrets;
-use crate::results::ApplicationReport;
+use crate::results::{ApplicationReport, secrets};
 use crate::units::{Bytes, Millis, Timestamp};
 
 #[derive(Serialize)]

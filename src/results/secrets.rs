@@ -61,7 +61,7 @@ const OPTIONS: [&str; 10] = [
 ];
 
 /// The value to show under this name.
-pub(super) fn shown<'a>(name: &str, value: &'a str) -> &'a str {
+pub(crate) fn shown<'a>(name: &str, value: &'a str) -> &'a str {
     if is_secret(name, value) || holds_secret(value) { REDACTED } else { value }
 }
 

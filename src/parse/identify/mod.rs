@@ -1,0 +1,111 @@
+//! Tells what a source holds from its first bytes. Names are ignored.
+
+mod jhist;
+mod spark;
+
+use memchr::{memchr, memmem};
+
+use super::{hadoop1, jobconf};
+use crate::input::kind::{FIRST_LOOK, Reason, SourceKind};
+use jhist::jhist;
+
+/// A first line of this length decides, even if its end is not in sight.
+const DECISIVE_LINE: usize = 1024;
+
+/// What a stream with these first bytes holds; `None` if it takes more of them. If `complete`, there are no
+/// more, and the answer is never `None`.
+#[must_use]
+pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
+    if let Some(reason) = by_magic(head) {
+        return Some(SourceKind::Unrelated(reason));
+    }
+    if let Some(text) = jobconf::utf16_text(head) {
+        return Some(match identify(text.as_bytes(), complete)? {
+            SourceKind::JobConf => SourceKind::JobConf,
+            kind if kind.is_history() => SourceKind::Unrelated(Reason::Utf16),
+            _ => SourceKind::Unrelated(text_or_binary(head)),
+        });
+    }
+    let Some(body) = after_prolog(head) else {
+        return complete.then(|| SourceKind::Unrelated(text_or_binary(head)));
+    };
+    if body.is_empty() {
+        return complete.then_some(SourceKind::Unrelated(Reason::Empty));
+    }
+    let line = match memchr(b'\n', body) {
+        Some(end) => body.get(..end).unwrap_or(body),
+        None if complete || body.len() >= DECISIVE_LINE => body,
+        None => return None,
+    };
+    let line = line.trim_ascii_end();
+    Some(if let Some(kind) = jhist(line) {
+        kind
+    } else if spark::is_event(line) {
+        SourceKind::SparkEventLog
+    } else if jobconf::looks_like_conf(head) {
+        SourceKind::JobConf
+    } else if hadoop1::looks_like_history(body) {
+        SourceKind::Hadoop1History
+    } else if is_job_summary(line) {
+        SourceKind::Unrelated(Reason::JobSummary)
+    } else if spark::starts_oddly(body) {
+        SourceKind::SparkEventLog
+    } else if !complete && spark::may_follow(body) {
+        return None;
+    } else {
+        SourceKind::Unrelated(text_or_binary(head))
+    })
+}
+
+fn by_magic(head: &[u8]) -> Option<Reason> {
+    /// Where a tar header has its magic number.
+    const TAR_MAGIC: std::ops::Range<usize> = 257..262;
+    match head {
+        [b'c', b'r', b'c', 0, ..] => Some(Reason::Checksum),
+        [b'O', b'b', b'j', 1, ..] => Some(Reason::AvroContainer),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Reason::Archive),
+        _ if head.get(TAR_MAGIC) == Some(b"ustar") => Some(Reason::Archive),
+        _ if head.starts_with(b"\xfd7zXZ\0") => Some(Reason::ForeignCompression),
+        _ if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") => {
+            Some(Reason::ForeignCompression)
+        }
+        _ => None,
+    }
+}
+
+/// What follows a byte order mark, blanks, and XML's comments and declarations; people put licence headers
+/// before histories, too. `None` if one of them does not end.
+fn after_prolog(head: &[u8]) -> Option<&[u8]> {
+    let mut rest = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    loop {
+        rest = rest.trim_ascii_start();
+        let end: &[u8] = if rest.starts_with(b"<!--") {
+            b"-->"
+        } else if rest.starts_with(b"<?") {
+            b"?>"
+        } else if let Some(declaration) = rest.strip_prefix(b"<!DOCTYPE") {
+            rest = jobconf::behind_doctype(declaration)?;
+            continue;
+        } else {
+            return Some(rest);
+        };
+        let at = memmem::find(rest, end)?;
+        rest = rest.get(at + end.len()..)?;
+    }
+}
+
+fn is_job_summary(line: &[u8]) -> bool {
+    [&b"jobId=job_"[..], b"submitTime="].iter().all(|key| memmem::find(line, key).is_some())
+}
+
+fn text_or_binary(head: &[u8]) -> Reason {
+    const ESCAPE: u8 = 0x1b;
+    let looked_at = head.get(..FIRST_LOOK).unwrap_or(head);
+    let is_binary = |byte: &u8| {
+        byte.is_ascii_control() && !byte.is_ascii_whitespace() && ![ESCAPE, 0x0b, 0x08].contains(byte)
+    };
+    if looked_at.iter().any(is_binary) { Reason::Binary } else { Reason::Text }
+}
+
+#[cfg(test)]
+mod tests;

@@ -117,7 +117,7 @@ fn names_tell(source: &Source, problems: &mut Problems) {
             format!("{parts}; what is told there is unknown")
         });
     }
-    for name in &log.doubled_parts {
+    for name in &log.duplicate_parts {
         problems.warn("part-doubled", None, || format!("a part is there twice; {name} was left out"));
     }
     if log.archive_cut {

@@ -1,4 +1,4 @@
-//! Files and members that were looked into, and where each of them belongs.
+//! Examined files and archive members, and where each of them goes in the inventory.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,25 +15,25 @@ use super::part::Part;
 use super::source::{LogFolder, Source, SourcePath};
 use crate::limits::Limits;
 
-/// A file to be looked at.
+/// A file to examine.
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
     pub(super) named_by_user: bool,
 }
 
-/// What looking at a file showed.
+/// The result of examining a file.
 pub(super) enum Look {
     File(Found),
-    /// What is in an archive, and the archive.
+    /// The inventory of an archive, the archive's path, and whether the user named it.
     Archive(Inventory, PathBuf, bool),
 }
 
-/// A file or a member of an archive, and what it holds.
+/// A file or archive member with its detected kind.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) part: Part,
     pub(super) path: SourcePath,
-    /// What its folder, or the archive, is called.
+    /// The folder, or the archive if the member is at its top level.
     pub(super) folder: PathBuf,
     pub(super) folder_name: String,
     pub(super) name: String,
@@ -68,7 +68,7 @@ fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
     Ok((decoded.codec(), kind))
 }
 
-/// What is in an archive.
+/// The inventory of an archive's members.
 pub(super) fn inventory_of(contents: Members, named_by_user: bool) -> Inventory {
     let Members { list, trouble, cut } = contents;
     let mut sorter = Sorter::default();
@@ -78,7 +78,7 @@ pub(super) fn inventory_of(contents: Members, named_by_user: bool) -> Inventory 
     let mut inventory = sorter.finish(&[]);
     let failure = |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user };
     let is_useful = !inventory.histories.is_empty() || !inventory.confs.is_empty();
-    // In front of its members' own: the first stands for all.
+    // The archive's own error comes before its members': only the first is reported.
     inventory.failures.splice(0..0, trouble.or(cut.filter(|_| !is_useful)).map(failure));
     inventory
 }
@@ -127,7 +127,7 @@ impl Found {
     }
 }
 
-/// The name of a folder; that of `.` is known only to the file system.
+/// The name of a folder; `.` is resolved through the file system.
 fn folder_name(folder: &Path) -> String {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match folder.file_name() {
@@ -140,7 +140,7 @@ fn lossy(name: Option<&OsStr>) -> String {
     name.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Sorts what was found into an inventory. What may be part of a log waits until its whole folder is known.
+/// Sorts what was found into an inventory. Possible parts of a log wait until their whole folder is known.
 #[derive(Default)]
 pub(super) struct Sorter {
     pub(super) inventory: Inventory,
@@ -159,21 +159,21 @@ impl Sorter {
 
     fn sort_in(&mut self, found: Found) {
         if let Some(alone) = self.logs.offer(found, &mut self.inventory) {
-            settle(alone, &mut self.inventory);
+            add_source(alone, &mut self.inventory);
         }
     }
 
-    /// The inventory, once everything is in. The folders are those that the user named.
+    /// The inventory, once all files were added. `named_folders` are the folders that the user named.
     pub(super) fn finish(mut self, named_folders: &[&Path]) -> Inventory {
         for alone in self.logs.finish(named_folders, &mut self.inventory) {
-            settle(alone, &mut self.inventory);
+            add_source(alone, &mut self.inventory);
         }
         self.inventory
     }
 }
 
-/// Sorts in what is a source of its own, or none.
-fn settle(found: Found, inventory: &mut Inventory) {
+/// Adds a file that is not part of a larger log.
+fn add_source(found: Found, inventory: &mut Inventory) {
     let Found { part, path, name, named_by_user, look, archive_cut, .. } = found;
     match look {
         Ok((_, SourceKind::JobConf)) => {
@@ -197,7 +197,7 @@ fn settle(found: Found, inventory: &mut Inventory) {
     }
 }
 
-/// Staging folders are named after the job and call its configuration `job.xml`.
+/// The job id of a configuration. Staging folders carry the job's id and name its configuration `job.xml`.
 fn job_id_of_conf(path: &Path, name: &str) -> Option<String> {
     let folder = || path.parent().and_then(Path::file_name).and_then(job_id_in);
     job_id_in(OsStr::new(name)).or_else(folder)

@@ -1,4 +1,4 @@
-//! Tells what a source holds from its first bytes. Names are not asked.
+//! Detects what a file holds from its first bytes; file names are ignored.
 
 use std::fmt;
 
@@ -9,54 +9,54 @@ use super::spark_log;
 use crate::parse::event::EventKind;
 use crate::parse::{hadoop1, jobconf};
 
-/// Bytes looked at first; more are read only for files whose first comment is longer.
+/// Bytes read at first; more are read only if the file starts with a longer comment.
 const FIRST_LOOK: usize = 4 * 1024;
-/// Bytes looked at in all.
+/// Maximum number of bytes read.
 const LONG_LOOK: usize = 64 * 1024;
-/// A first line of this length decides, even if its end is not in sight.
+/// A first line of this length is enough to decide, even if its end is not in sight.
 const DECISIVE_LINE: usize = 1024;
 
 /// What a source holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKind {
-    /// A Hadoop 2 or 3 history with its events as JSON, one a line.
+    /// A Hadoop 2 or 3 job history with events as JSON, one per line.
     JhistJson,
-    /// A Hadoop 2 or 3 history with its events as binary Avro.
+    /// A Hadoop 2 or 3 job history with events as binary Avro.
     JhistBinary,
-    /// A Hadoop 1 history, or a job tracker's log of several.
+    /// A Hadoop 1 job history, or a job tracker's log of several jobs.
     Hadoop1History,
     /// A job configuration as XML.
     JobConf,
-    /// An event log of Spark.
+    /// A Spark event log.
     SparkEventLog,
     /// Something else.
     Unrelated(Reason),
 }
 
 impl SourceKind {
-    /// Whether it is a history that a parser of this crate reads.
+    /// Whether it is a job history or event log that this crate can parse.
     #[must_use]
     pub const fn is_history(self) -> bool {
         !matches!(self, Self::JobConf | Self::Unrelated(_))
     }
 
-    /// The kind in words, to be read after "taken as".
+    /// The kind in words, to follow "taken as".
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::JhistJson => "a history of Hadoop 2 or 3 (Avro-Json)",
-            Self::JhistBinary => "a history of Hadoop 2 or 3 (Avro-Binary)",
-            Self::Hadoop1History => "a history of Hadoop 1",
+            Self::JhistJson => "a Hadoop 2 or 3 job history (Avro-Json)",
+            Self::JhistBinary => "a Hadoop 2 or 3 job history (Avro-Binary)",
+            Self::Hadoop1History => "a Hadoop 1 job history",
             Self::JobConf => "a job configuration",
-            Self::SparkEventLog => "an event log of Spark",
+            Self::SparkEventLog => "a Spark event log",
             Self::Unrelated(reason) => reason.text(),
         }
     }
 }
 
-/// Why a file is passed over.
+/// Why a file is skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)] // `text` says what they are
+#[allow(missing_docs)] // `text` describes each of them
 pub enum Reason {
     Empty,
     Checksum,
@@ -65,7 +65,7 @@ pub enum Reason {
     AvroContainer,
     LogMarker,
     SupersededPart,
-    DoubledPart,
+    DuplicatePart,
     ArchiveWithoutHistory,
     Archive,
     ForeignCompression,
@@ -76,25 +76,25 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The reason in words, to be read after "skipped:".
+    /// The reason in words, to follow "skipped:".
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
             Self::Empty => "empty file",
-            Self::Checksum => "checksum file of hadoop",
+            Self::Checksum => "Hadoop checksum file",
             Self::SuccessMarker => "_SUCCESS marker",
-            Self::JobSummary => "job summary, not a history",
-            Self::AvroContainer => "avro container file, not a history of hadoop",
-            Self::LogMarker => "marker file of a spark event log",
-            Self::SupersededPart => "part of an event log that a compacted part replaces",
-            Self::DoubledPart => "part of an event log that is there twice",
-            Self::ArchiveWithoutHistory => "archive without a history",
-            Self::Archive => "archive within an archive, unpack it first",
-            Self::ForeignCompression => "compressed by bzip2 or xz, decompress it first",
+            Self::JobSummary => "job summary, not a job history",
+            Self::AvroContainer => "Avro container file, not a Hadoop job history",
+            Self::LogMarker => "marker file of a Spark event log",
+            Self::SupersededPart => "part of an event log, replaced by a compacted part",
+            Self::DuplicatePart => "duplicate part of an event log",
+            Self::ArchiveWithoutHistory => "archive without an event log or job history",
+            Self::Archive => "archive inside an archive; unpack it first",
+            Self::ForeignCompression => "compressed with bzip2 or xz; decompress it first",
             Self::SpecialFile => "pipe, socket or device",
-            Self::Utf16 => "a history in UTF-16, convert it to UTF-8 first",
-            Self::Text => "text of another kind",
-            Self::Binary => "binary data of another kind",
+            Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
+            Self::Text => "plain text",
+            Self::Binary => "binary data",
         }
     }
 }
@@ -105,7 +105,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a stream holds. Looks ahead at most 64 KiB and takes nothing from the stream.
+/// Detects what a stream holds. Looks ahead at most 64 KiB and consumes nothing.
 pub fn of(stream: &mut Decoded) -> SourceKind {
     for limit in [FIRST_LOOK, LONG_LOOK] {
         let head = stream.peek(limit);
@@ -116,8 +116,8 @@ pub fn of(stream: &mut Decoded) -> SourceKind {
     identify(stream.peek(LONG_LOOK).bytes, true).unwrap_or(SourceKind::Unrelated(Reason::Text))
 }
 
-/// What a stream with these first bytes holds; `None` if it takes more of them. If `complete`, there are no
-/// more, and the answer is never `None`.
+/// Detects what a stream with these first bytes holds; `None` if more bytes are needed. If `complete`, the
+/// stream has no more bytes, and the result is never `None`.
 #[must_use]
 pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
     if let Some(reason) = by_magic(head) {
@@ -162,7 +162,7 @@ pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
 }
 
 fn by_magic(head: &[u8]) -> Option<Reason> {
-    /// Where a tar header has its magic number.
+    /// Position of the magic number in a tar header.
     const TAR_MAGIC: std::ops::Range<usize> = 257..262;
     match head {
         [b'c', b'r', b'c', 0, ..] => Some(Reason::Checksum),
@@ -177,8 +177,8 @@ fn by_magic(head: &[u8]) -> Option<Reason> {
     }
 }
 
-/// What follows a byte order mark, blanks, and XML's comments and declarations; people put licence headers
-/// before histories, too. `None` if one of them does not end.
+/// The text after a byte order mark, white space, and XML comments and declarations; some files put a licence
+/// header before the history. `None` if one of these does not end.
 fn after_prolog(head: &[u8]) -> Option<&[u8]> {
     let mut rest = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     loop {
@@ -198,7 +198,7 @@ fn after_prolog(head: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The kind of a Hadoop 2 or 3 history by its first line, which may be the one after a lost header.
+/// The kind of a Hadoop 2 or 3 job history by its first line, or by its second if the header is missing.
 fn jhist(line: &[u8]) -> Option<SourceKind> {
     match line {
         b"Avro-Json" => return Some(SourceKind::JhistJson),
@@ -215,7 +215,7 @@ fn jhist(line: &[u8]) -> Option<SourceKind> {
     is_history.then_some(SourceKind::JhistJson)
 }
 
-/// Whether an Avro schema is that of Hadoop's events; others have called a record `Event`, too.
+/// Whether an Avro schema is that of Hadoop's events; other programs also have records called `Event`.
 fn is_event_schema(after_type: &[u8]) -> bool {
     const NAMESPACE: &[u8] = b"org.apache.hadoop.mapreduce.jobhistory";
     let Some(rest) = after_tokens(after_type, &[b",", b"\"name\"", b":", b"\"Event\""]) else { return false };
@@ -225,12 +225,12 @@ fn is_event_schema(after_type: &[u8]) -> bool {
     }
 }
 
-/// What follows the tokens, which may have blanks between them.
+/// The text after these tokens, which may be separated by white space.
 fn after_tokens<'a>(text: &'a [u8], tokens: &[&[u8]]) -> Option<&'a [u8]> {
     tokens.iter().try_fold(text, |rest, token| rest.trim_ascii_start().strip_prefix(*token))
 }
 
-/// A string without escapes at the start of `text`, and what follows it.
+/// A string without escapes at the start of `text`, and the text after it.
 fn json_string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = text.trim_ascii_start().strip_prefix(b"\"")?;
     let end = memchr(b'"', text)?;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_hides_no_configuration_and_is_named_as_what_hides_a_history() {
+    fn utf16_text_is_skipped_with_its_own_reason() {
         let kind_of = |text: &str| {
             let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
             identify(&bytes, true).unwrap()
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_of_hadoop_2_and_3() {
+    fn hadoop_2_and_3_histories() {
         let licence = "<!--\n  Licensed to someone,\n\n  under terms\n-->\n\n";
         assert_eq!(kind_of("Avro-Json\n{}"), SourceKind::JhistJson);
         assert_eq!(kind_of("Avro-Json\r\n"), SourceKind::JhistJson);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_that_lost_their_header() {
+    fn histories_without_their_header() {
         for line in [
             r#"{"type":"AM_STARTED","event":{"org"#,
             r#"{ "type" : "MAP_ATTEMPT_FINISHED" , "event" : { "#,
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_of_hadoop_1() {
+    fn hadoop_1_histories() {
         for head in [
             "Meta VERSION=\"1\" .\n",
             "Job JOBID=\"job_200903042324_10816\" JOBNAME=\"x",
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_whose_first_line_is_damaged_is_looked_at_further() {
+    fn a_log_with_a_damaged_first_line_is_read_further() {
         let damaged = format!("3,\"x\":\"{}\"}}}}\n", "y".repeat(FIRST_LOOK));
         assert_eq!(identify(damaged.get(..FIRST_LOOK).unwrap().as_bytes(), false), None);
         let log = format!("{damaged}{{\"Event\":\"SparkListenerJobEnd\"}}\n");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_has_a_reason() {
+    fn every_other_file_has_a_skip_reason() {
         let mut tar = vec![b'a'; 512];
         tar[257..262].copy_from_slice(b"ustar");
         let summary = "2018 INFO jobhistory.JobSummary: jobId=job_1_1,submitTime=1,launchTime=2\n";
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undecided_asks_for_more() {
+    fn an_undecided_head_asks_for_more() {
         for head in ["", "  \n", "<!-- licence", "Avro-Json", "<?xml version", "Job JOB"] {
             assert_eq!(identify(head.as_bytes(), false), None, "{head}");
         }

@@ -22,7 +22,7 @@ use elephant_rs::input::inventory::Source;
 use elephant_rs::input::kind::SourceKind;
 use elephant_rs::input::part::Part;
 use elephant_rs::model::Application;
-use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names};
 use elephant_rs::rules::RuleSet;
 
 const KINDS: [&str; 4] = ["spark-plain", "spark-compressed", "spark-rolling", "spark-archive"];
@@ -143,6 +143,6 @@ fn model(path: &str) -> Option<Application> {
         spark::Part { name: String::new(), open: Box::new(open) }
     };
     let parts = source.parts.iter().map(part).collect();
-    let log = Log { parts, names: Names::default(), wholeness: Wholeness::default() };
+    let log = Log { parts, names: Names::default(), completeness: Completeness::default() };
     Some(spark::parse(&log).applications.remove(0))
 }

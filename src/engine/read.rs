@@ -10,7 +10,7 @@ use crate::input::kind::SourceKind;
 use crate::input::part::Part;
 use crate::input::window::ByteWindow;
 use crate::limits::Limits;
-use crate::parse::spark::{self, Feed, Log, Names, Wholeness};
+use crate::parse::spark::{self, Completeness, Feed, Log, Names};
 use crate::parse::{Level, Parsed, Problems, hadoop1, jhist};
 use crate::units::Bytes;
 
@@ -83,7 +83,7 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, extent: Extent<'_>, bu
             stored,
             rolling: log.rolling,
         },
-        wholeness: Wholeness {
+        completeness: Completeness {
             in_progress: log.in_progress,
             compacted: log.compacted,
             missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_cut),

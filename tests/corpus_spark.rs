@@ -85,7 +85,7 @@ fn logs_are_complete_where_their_lines_tell_everything() {
         let mut wrong = Vec::new();
         for (source, counted) in &logs {
             let mut missing = counted.missing();
-            if !source.log.missing_parts.is_empty() || source.log.compacted || source.log.archive_cut {
+            if !source.log.missing_parts.is_empty() || source.log.compacted || source.log.archive_truncated {
                 missing.push("parts".to_owned());
             }
             if report_on(&report, source).complete != missing.is_empty() {

@@ -86,7 +86,7 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, extent: Extent<'_>, bu
         completeness: Completeness {
             in_progress: log.in_progress,
             compacted: log.compacted,
-            missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_cut),
+            missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_truncated),
         },
     };
     let parse = match extent.wanted {
@@ -120,7 +120,7 @@ fn names_tell(source: &Source, problems: &mut Problems) {
     for name in &log.duplicate_parts {
         problems.warn("part-doubled", None, || format!("a part is there twice; {name} was left out"));
     }
-    if log.archive_cut {
+    if log.archive_truncated {
         problems.warn("truncated", None, || {
             "the archive is cut; parts of the log behind the cut would be missing".to_owned()
         });

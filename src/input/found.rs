@@ -38,7 +38,7 @@ pub(super) struct Found {
     pub(super) folder_name: String,
     pub(super) name: String,
     pub(super) named_by_user: bool,
-    pub(super) archive_cut: bool,
+    pub(super) archive_truncated: bool,
     pub(super) look: Result<(Codec, SourceKind), InputError>,
 }
 
@@ -70,7 +70,7 @@ fn look_into(path: &Path) -> Result<(Codec, SourceKind), InputError> {
 
 /// The inventory of an archive's members.
 pub(super) fn inventory_of(contents: Members, named_by_user: bool) -> Inventory {
-    let Members { list, trouble, cut } = contents;
+    let Members { list, trouble, truncated } = contents;
     let mut sorter = Sorter::default();
     for member in list.into_iter().filter(|member| !log_name::is_litter(member.name())) {
         sorter.sort_in(Found::member(member, named_by_user));
@@ -79,7 +79,7 @@ pub(super) fn inventory_of(contents: Members, named_by_user: bool) -> Inventory 
     let failure = |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user };
     let is_useful = !inventory.histories.is_empty() || !inventory.confs.is_empty();
     // The archive's own error comes before its members': only the first is reported.
-    inventory.failures.splice(0..0, trouble.or(cut.filter(|_| !is_useful)).map(failure));
+    inventory.failures.splice(0..0, trouble.or(truncated.filter(|_| !is_useful)).map(failure));
     inventory
 }
 
@@ -93,7 +93,7 @@ impl Found {
             name: lossy(path.file_name()),
             path: SourcePath::File(path),
             named_by_user,
-            archive_cut: false,
+            archive_truncated: false,
             look,
         }
     }
@@ -108,14 +108,14 @@ impl Found {
             None => (member.shown_archive().to_path_buf(), lossy(member.shown_archive().file_name())),
         };
         let (name, path) = (lossy(in_archive.file_name()), member.path().to_path_buf());
-        let archive_cut = member.is_in_cut_archive();
+        let archive_truncated = member.is_in_truncated_archive();
         let part = Part::member(member);
         let look = part.open().and_then(|mut decoded| {
             let kind = identify(&mut decoded, &path)?;
             Ok((decoded.codec(), kind))
         });
         let path = SourcePath::Member(path);
-        Self { part, path, folder, folder_name, name, named_by_user, archive_cut, look }
+        Self { part, path, folder, folder_name, name, named_by_user, archive_truncated, look }
     }
 
     pub(super) fn is_spark_log(&self) -> bool {
@@ -174,7 +174,7 @@ impl Sorter {
 
 /// Adds a file that is not part of a larger log.
 fn add_source(found: Found, inventory: &mut Inventory) {
-    let Found { part, path, name, named_by_user, look, archive_cut, .. } = found;
+    let Found { part, path, name, named_by_user, look, archive_truncated, .. } = found;
     match look {
         Ok((_, SourceKind::JobConf)) => {
             let path = path.as_path().to_path_buf();
@@ -183,7 +183,7 @@ fn add_source(found: Found, inventory: &mut Inventory) {
         Ok((_, SourceKind::Unrelated(reason))) => inventory.skip(reason, path.as_path(), named_by_user),
         Ok((codec, kind)) => {
             let log = match kind {
-                SourceKind::SparkEventLog => LogFolder { archive_cut, ..LogFolder::of_file(&name) },
+                SourceKind::SparkEventLog => LogFolder { archive_truncated, ..LogFolder::of_file(&name) },
                 _ => LogFolder::default(),
             };
             let parts = vec![part];

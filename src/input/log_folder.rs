@@ -107,7 +107,7 @@ impl Log {
             duplicate_parts,
             application_id,
             attempt,
-            archive_cut: first.found.archive_cut,
+            archive_truncated: first.found.archive_truncated,
         };
         let path = match (&first.found.path, layout) {
             (path, Layout::Moved(_)) => path.clone(),

@@ -49,7 +49,7 @@ pub struct LogFolder {
     /// The application's attempt.
     pub attempt: Option<String>,
     /// Whether its archive is truncated, so that later parts may be missing.
-    pub archive_cut: bool,
+    pub archive_truncated: bool,
 }
 
 /// Maximum number of missing parts that are listed.

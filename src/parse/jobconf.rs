@@ -74,17 +74,17 @@ pub fn looks_like_conf(head: &[u8]) -> bool {
     }
     let mut rest = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
     loop {
-        let behind = if let Some(comment) = rest.strip_prefix(b"<!--") {
-            behind(comment, b"-->")
+        let after = if let Some(comment) = rest.strip_prefix(b"<!--") {
+            after(comment, b"-->")
         } else if let Some(instruction) = rest.strip_prefix(b"<?") {
-            behind(instruction, b"?>")
+            after(instruction, b"?>")
         } else if let Some(declaration) = rest.strip_prefix(b"<!DOCTYPE") {
             behind_doctype(declaration)
         } else {
             return starts_with_root(rest);
         };
-        let Some(behind) = behind else { return false };
-        rest = behind.trim_ascii_start();
+        let Some(after) = after else { return false };
+        rest = after.trim_ascii_start();
     }
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn utf16_text(head: &[u8]) -> Option<String> {
     (!encoding::is_utf16(text.as_bytes())).then_some(text)
 }
 
-fn behind<'a>(text: &'a [u8], end: &[u8]) -> Option<&'a [u8]> {
+fn after<'a>(text: &'a [u8], end: &[u8]) -> Option<&'a [u8]> {
     text.get(memmem::find(text, end)? + end.len()..)
 }
 
@@ -108,8 +108,8 @@ pub(crate) fn behind_doctype(declaration: &[u8]) -> Option<&[u8]> {
         let at = rest.iter().position(|byte| matches!(byte, b'[' | b']' | b'>' | b'"' | b'\'' | b'<'))?;
         let (mark, next) = rest.get(at..)?.split_first()?;
         rest = match (mark, next.strip_prefix(b"!--")) {
-            (b'<', Some(comment)) => behind(comment, b"-->")?,
-            (b'"' | b'\'', _) => behind(next, std::slice::from_ref(mark))?,
+            (b'<', Some(comment)) => after(comment, b"-->")?,
+            (b'"' | b'\'', _) => after(next, std::slice::from_ref(mark))?,
             (b'>', _) if brackets == 0 => return Some(next),
             _ => next,
         };

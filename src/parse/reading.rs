@@ -57,12 +57,12 @@ pub(super) fn set_text(slot: &mut Option<String>, text: Option<&Cow<'_, str>>) {
     if let Some(text) = text
         && !text.is_empty()
     {
-        *slot = Some(cut(text, MAX_TEXT_LEN).to_owned());
+        *slot = Some(truncate(text, MAX_TEXT_LEN).to_owned());
     }
 }
 
 /// The first `max` bytes of `text`, shortened to a character boundary.
-pub(super) fn cut(text: &str, max: usize) -> &str {
+pub(super) fn truncate(text: &str, max: usize) -> &str {
     let end = (0..=max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
 }

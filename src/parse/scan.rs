@@ -161,8 +161,8 @@ impl<'a> Cursor<'a> {
             at += 8;
         }
         // Reached only within the last eight bytes.
-        let behind = text.get(at..MAX_NAME_LEN.min(text.len())).unwrap_or_default();
-        at += behind.iter().position(|byte| matches!(byte, b'"' | b'\\')).ok_or(Unexpected)?;
+        let after = text.get(at..MAX_NAME_LEN.min(text.len())).unwrap_or_default();
+        at += after.iter().position(|byte| matches!(byte, b'"' | b'\\')).ok_or(Unexpected)?;
         let (name, rest) = text.split_at_checked(at).ok_or(Unexpected)?;
         self.rest = rest.strip_prefix(b"\"").ok_or(Unexpected)?;
         Ok(name)
@@ -358,12 +358,12 @@ mod tests {
         }
 
         #[test]
-        fn names_end_at_their_quote(name in "[a-z0-9._\\-]{0,300}", behind in 0..20usize) {
-            let text = format!("{name}\"{}", "x".repeat(behind));
+        fn names_end_at_their_quote(name in "[a-z0-9._\\-]{0,300}", after in 0..20usize) {
+            let text = format!("{name}\"{}", "x".repeat(after));
             let mut cursor = Cursor::new(text.as_bytes());
             if name.len() < MAX_NAME_LEN {
                 prop_assert_eq!(cursor.name_tail(), Ok(name.as_bytes()));
-                prop_assert_eq!(cursor.rest().len(), behind);
+                prop_assert_eq!(cursor.rest().len(), after);
             } else {
                 prop_assert_eq!(cursor.name_tail(), Err(Unexpected));
             }

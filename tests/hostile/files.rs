@@ -178,7 +178,7 @@ fn a_file_that_vanishes_is_an_error_of_its_own() {
     let inventory = discover(&[folder.path().to_owned()]);
     fs::remove_file(&path).unwrap();
     let error = inventory.histories[0].open().unwrap_err().to_string();
-    assert!(error.contains("removed meanwhile"), "{error}");
+    assert!(error.contains("removed in the meantime"), "{error}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Inflate {
 
     fn step(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let (packed, broken): (&[u8], _) = match self.input.fill_buf() {
-            Ok([]) => (&[], Some(self.broken.take().unwrap_or_else(cut))),
+            Ok([]) => (&[], Some(self.broken.take().unwrap_or_else(truncated))),
             Ok(packed) => (packed, None),
             Err(error) => (&[], Some(error)),
         };
@@ -67,7 +67,7 @@ impl Inflate {
     }
 }
 
-fn cut() -> io::Error {
+fn truncated() -> io::Error {
     io::Error::new(ErrorKind::UnexpectedEof, "the archive is truncated in this member")
 }
 

@@ -36,7 +36,7 @@ struct Archive {
     shown: PathBuf,
     /// The unpacked bytes, if they differ from the file's.
     spooled: Option<Arc<File>>,
-    cut: bool,
+    truncated: bool,
 }
 
 /// A member and the position of its bytes.
@@ -72,7 +72,7 @@ enum Packing {
 #[derive(Debug, Default)]
 struct Listing {
     entries: Vec<Entry>,
-    cut: bool,
+    truncated: bool,
     /// Whether members were left out because they overlap others; otherwise the same bytes could count a
     /// thousand times.
     overlap: bool,
@@ -85,7 +85,7 @@ pub(super) struct Members {
     pub(super) list: Vec<Member>,
     pub(super) trouble: Option<InputError>,
     /// The error for a truncated archive; it counts only if none of the members is useful.
-    pub(super) cut: Option<InputError>,
+    pub(super) truncated: Option<InputError>,
 }
 
 /// Lists the files of an archive that starts with `head`.
@@ -101,8 +101,8 @@ pub(super) fn members(
     let is_on_disk = decoded.codec() == Codec::Plain && file.is_file();
     let stored = fs::metadata(file).ok().filter(Metadata::is_file).map(|metadata| Bytes::new(metadata.len()));
     let budget = Budget::new(limits, stored);
-    let Spooled { file: bytes, cut: spool_cut, reached } = if is_on_disk {
-        Spooled { file: open(file)?, cut: false, reached: None }
+    let Spooled { file: bytes, truncated: spool_truncated, reached } = if is_on_disk {
+        Spooled { file: open(file)?, truncated: false, reached: None }
     } else {
         spool::write(Metered::new(decoded, budget.clone(), None)).map_err(|reason| broken(shown, reason))?
     };
@@ -114,7 +114,7 @@ pub(super) fn members(
         file: file.to_path_buf(),
         shown: shown.to_path_buf(),
         spooled: (!is_on_disk).then_some(bytes),
-        cut: listing.cut || spool_cut,
+        truncated: listing.truncated || spool_truncated,
     });
     let trouble = match reached {
         Some(reached) => Some(InputError::ArchiveTooLarge { path: shown.to_path_buf(), reached }),
@@ -125,10 +125,10 @@ pub(super) fn members(
         None => None,
     };
     let list = listing.entries.into_iter().map(|entry| Member::new(&archive, entry)).collect();
-    let cut = archive
-        .cut
+    let truncated = archive
+        .truncated
         .then(|| broken(shown, "it is truncated or damaged, and no log precedes the damage".to_owned()));
-    Ok(Members { list, trouble, cut })
+    Ok(Members { list, trouble, truncated })
 }
 
 fn open(path: &Path) -> Result<Arc<File>, InputError> {
@@ -145,7 +145,7 @@ fn list(bytes: &Arc<File>, budget: &Budget) -> Result<Listing, String> {
     let listing =
         if is_zip { zip::list(bytes).or_else(|_| zip_walk::list(bytes, budget)) } else { tar::list(bytes) };
     let listing = listing.map_err(|error| error.to_string())?;
-    if listing.entries.is_empty() && listing.cut {
+    if listing.entries.is_empty() && listing.truncated {
         return Err("it is truncated in its first member".to_owned());
     }
     Ok(listing)
@@ -180,8 +180,8 @@ impl Member {
         &self.archive.file
     }
 
-    pub(super) fn is_in_cut_archive(&self) -> bool {
-        self.archive.cut
+    pub(super) fn is_in_truncated_archive(&self) -> bool {
+        self.archive.truncated
     }
 
     pub(super) fn is_compressed(&self) -> bool {

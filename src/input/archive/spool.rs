@@ -12,7 +12,7 @@ const COPY_SIZE: usize = 256 * 1024;
 pub(super) struct Spooled {
     pub(super) file: Arc<File>,
     /// Whether the stream broke off; the file holds what came before.
-    pub(super) cut: bool,
+    pub(super) truncated: bool,
     /// The limit that ended it, if one did.
     pub(super) reached: Option<LimitReached>,
 }
@@ -24,10 +24,12 @@ pub(super) fn write(mut stream: impl Read) -> Result<Spooled, String> {
     let mut buffer = vec![0; COPY_SIZE];
     loop {
         let count = match stream.read(&mut buffer) {
-            Ok(0) => return Ok(Spooled { file: Arc::new(file), cut: false, reached: None }),
+            Ok(0) => return Ok(Spooled { file: Arc::new(file), truncated: false, reached: None }),
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Ok(Spooled { file: Arc::new(file), cut: true, reached: behind(&error) }),
+            Err(error) => {
+                return Ok(Spooled { file: Arc::new(file), truncated: true, reached: behind(&error) });
+            }
         };
         file.write_all(buffer.get(..count).unwrap_or_default())
             .map_err(|error| format!("its contents cannot be written to the temporary folder ({error})"))?;

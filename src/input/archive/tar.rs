@@ -61,7 +61,7 @@ pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
         }
         at = data.saturating_add(size.div_ceil(BLOCK).saturating_mul(BLOCK));
     }
-    listing.cut = at != len;
+    listing.truncated = at != len;
     Ok(listing)
 }
 
@@ -169,7 +169,7 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&header.repeat(members)).unwrap();
             let listing = list(&Arc::new(file)).unwrap();
-            assert_eq!((listing.entries.len(), listing.more, listing.cut), (MAX_MEMBERS, more, false));
+            assert_eq!((listing.entries.len(), listing.more, listing.truncated), (MAX_MEMBERS, more, false));
         }
     }
 

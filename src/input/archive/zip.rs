@@ -24,7 +24,7 @@ pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
         }
     }
     let overlap = leave_out_overlaps(&mut entries);
-    Ok(Listing { entries, cut: false, overlap, more: archive.len() > MAX_MEMBERS })
+    Ok(Listing { entries, truncated: false, overlap, more: archive.len() > MAX_MEMBERS })
 }
 
 /// Removes members whose bytes overlap another's; `true` if there were any.

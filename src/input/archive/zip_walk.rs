@@ -27,15 +27,15 @@ const LONG: u32 = u32::MAX;
 
 pub(super) fn list(bytes: &Arc<File>, budget: &Budget) -> io::Result<Listing> {
     let len = bytes.metadata()?.len();
-    let mut listing = Listing { cut: true, ..Listing::default() };
+    let mut listing = Listing { truncated: true, ..Listing::default() };
     let mut at = 0;
     loop {
         let Ok(Some((entry, flags))) = header(bytes, at) else {
-            listing.cut = !starts_with(bytes, at, DIRECTORY);
+            listing.truncated = !starts_with(bytes, at, DIRECTORY);
             return Ok(listing);
         };
         if listing.entries.len() == MAX_MEMBERS {
-            return Ok(Listing { cut: false, more: true, ..listing });
+            return Ok(Listing { truncated: false, more: true, ..listing });
         }
         let end = end_of(bytes, &entry, budget)?;
         let is_whole = end.is_some_and(|end| end <= len);

@@ -45,7 +45,7 @@ impl Packed {
     /// The next `len` bytes; an error if there are fewer.
     pub(super) fn require(&mut self, len: usize) -> io::Result<&[u8]> {
         if self.stream.fill(len).len() < len {
-            return Err(self.stream.take_error().unwrap_or_else(|| self.cut()));
+            return Err(self.stream.take_error().unwrap_or_else(|| self.truncated()));
         }
         Ok(self.stream.pending().get(..len).unwrap_or_default())
     }
@@ -67,7 +67,7 @@ impl Packed {
         io::Error::new(ErrorKind::InvalidData, message)
     }
 
-    fn cut(&self) -> io::Error {
+    fn truncated(&self) -> io::Error {
         let message = format!("the compressed data is truncated in the block at byte {}", self.offset);
         io::Error::new(ErrorKind::UnexpectedEof, message)
     }

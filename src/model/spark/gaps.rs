@@ -103,7 +103,7 @@ impl Gaps {
             return Some(limit.to_string());
         }
         let counted = |count: u64, one, many| (count > 0).then(|| plural(count, one, many));
-        let told = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
+        let flagged = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
         let missing: [(&[Facet], Option<String>); 10] = [
             (
                 &Facet::ALL,
@@ -115,7 +115,7 @@ impl Gaps {
             ),
             (
                 &[Facet::Tasks, Facet::Stages, Facet::Jobs],
-                told(self.compacted, "compaction dropped the tasks of finished jobs"),
+                flagged(self.compacted, "compaction dropped the tasks of finished jobs"),
             ),
             (&[Facet::Tasks], counted(self.tasks, "task has no known end", "tasks have no known end")),
             (
@@ -140,8 +140,8 @@ impl Gaps {
                 &[Facet::Executors],
                 counted(self.executors, "executor is only partly logged", "executors are only partly logged"),
             ),
-            (&[Facet::End], told(self.end, "the log ends before the application does")),
-            (&[Facet::Executors, Facet::End], told(self.configuration, "the configuration is missing")),
+            (&[Facet::End], flagged(self.end, "the log ends before the application does")),
+            (&[Facet::Executors, Facet::End], flagged(self.configuration, "the configuration is missing")),
         ];
         let reasons: Vec<_> = missing
             .into_iter()

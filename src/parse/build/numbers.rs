@@ -5,7 +5,7 @@ use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Attempts, MAX_COUNTER_VALUE};
 use crate::parse::event::{EventFields, EventPayload};
 use crate::parse::problem::{Position, Problems};
-use crate::parse::reading::{cut, is_moment};
+use crate::parse::reading::{is_moment, truncate};
 
 impl HistoryBuilder {
     /// Warns about values of an event that cannot be read.
@@ -46,7 +46,7 @@ pub(super) fn impossible_task_count() -> String {
 /// The id of the task, attempt or job that an event is about.
 fn subject<'f>(fields: &'f EventFields<'_>) -> &'f str {
     let ids = [&fields.attempt_id, &fields.task_id, &fields.job_id];
-    ids.into_iter().find_map(|id| id.as_deref()).map_or("an event", |id| cut(id, 80))
+    ids.into_iter().find_map(|id| id.as_deref()).map_or("an event", |id| truncate(id, 80))
 }
 
 fn unreadable(set: &CounterSet, fields: &EventFields<'_>) -> String {

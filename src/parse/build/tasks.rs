@@ -9,7 +9,7 @@ use crate::parse::event::{EventFields, EventPayload};
 use crate::parse::hosts::host_and_rack;
 use crate::parse::ids::{AttemptId, TaskId, job_id_of_task};
 use crate::parse::problem::Position;
-use crate::parse::reading::{MAX_TEXT_LEN, cut, locality, task_kind};
+use crate::parse::reading::{MAX_TEXT_LEN, locality, task_kind, truncate};
 use crate::parse::{too_many, verify};
 
 /// Maximum number of split hosts that are remembered by their text. Large clusters have a tenth of it.
@@ -139,7 +139,7 @@ impl HistoryBuilder {
             self.missing_field(at, "the end of an attempt", "finishTime");
         }
         let text = fields.error.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let text = text.and_then(|text| self.app.strings.intern(cut(text, MAX_TEXT_LEN)));
+        let text = text.and_then(|text| self.app.strings.intern(truncate(text, MAX_TEXT_LEN)));
         let Some(group) = self.groups.get_mut(task.group) else { return };
         let attempts = &mut group.attempts;
         // When the output of a successful map is lost, it is declared failed or killed later: it ended only
@@ -188,7 +188,7 @@ impl HistoryBuilder {
             self.lost.events = true;
             let shown = fields.task_id.as_deref().unwrap_or("none").to_owned();
             self.problems.warn("bad-task-id", Some(at), || {
-                format!("a task event has no readable task id ({}); it was skipped", cut(&shown, 80))
+                format!("a task event has no readable task id ({}); it was skipped", truncate(&shown, 80))
             });
             return None;
         };
@@ -202,7 +202,7 @@ impl HistoryBuilder {
             self.lost.events = true;
             let shown = fields.attempt_id.as_deref().unwrap_or("none").to_owned();
             self.problems.warn("bad-attempt-id", Some(at), || {
-                format!("an attempt event has no readable id ({}); it was skipped", cut(&shown, 80))
+                format!("an attempt event has no readable id ({}); it was skipped", truncate(&shown, 80))
             });
             return None;
         };

@@ -134,11 +134,11 @@ pub(super) fn unescape_until(input: &str, stop: u8) -> IResult<&str, Cow<'_, str
     let mut text = String::with_capacity(start.len() + nearest_end.min(FIRST_ROOM));
     text.push_str(start);
     while rest.starts_with('\\') {
-        let (behind, escaped) = preceded(char('\\'), anychar).parse(rest)?;
-        let (behind, more) = before_special(behind, stop);
+        let (after, escaped) = preceded(char('\\'), anychar).parse(rest)?;
+        let (after, more) = before_special(after, stop);
         text.push(escaped);
         text.push_str(more);
-        rest = behind;
+        rest = after;
     }
     Ok((rest, Cow::Owned(text)))
 }
@@ -171,8 +171,8 @@ fn before_special(input: &str, stop: u8) -> (&str, &str) {
 
 /// The text from `at` on, and the text before it.
 fn split_before(input: &str, at: Option<usize>) -> (&str, &str) {
-    let (before, behind) = at.and_then(|at| input.split_at_checked(at)).unwrap_or((input, ""));
-    (behind, before)
+    let (before, after) = at.and_then(|at| input.split_at_checked(at)).unwrap_or((input, ""));
+    (after, before)
 }
 
 /// Length in bytes of the value at the start of `text`; `None` if its end is not in `text`.
@@ -196,8 +196,8 @@ fn may_follow_value(rest: &[u8]) -> bool {
     let start = rest.iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r'));
     match start.and_then(|start| rest.get(start..)) {
         None | Some([b'\n', ..]) => true,
-        Some([b'.', behind @ ..]) => behind.trim_ascii_start().is_empty(),
-        Some(behind) => start > Some(0) && starts_with_field(behind),
+        Some([b'.', after @ ..]) => after.trim_ascii_start().is_empty(),
+        Some(after) => start > Some(0) && starts_with_field(after),
     }
 }
 
@@ -230,15 +230,15 @@ fn word_len(text: &[u8]) -> usize {
 /// Whether `line` starts like a record of any type.
 pub(super) fn starts_record(line: &[u8]) -> bool {
     let kind = word_len(line);
-    let behind = line.get(kind..).and_then(|rest| rest.strip_prefix(b" "));
-    kind > 0 && behind.is_some_and(starts_with_field)
+    let after = line.get(kind..).and_then(|rest| rest.strip_prefix(b" "));
+    kind > 0 && after.is_some_and(starts_with_field)
 }
 
 /// Whether `line` starts like a record of a type that Hadoop writes.
 pub(super) fn starts_known_record(line: &[u8]) -> bool {
     KNOWN_TYPES.iter().any(|kind| {
-        let behind = line.strip_prefix(kind.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
-        behind.is_some_and(starts_with_field)
+        let after = line.strip_prefix(kind.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
+        after.is_some_and(starts_with_field)
     })
 }
 

@@ -167,7 +167,7 @@ impl Jobs {
             if ending.too_long {
                 job.builder.reach_limit(limits::LINE);
             }
-            let (application, found) = job.builder.finish(ending.cut && !job.ended);
+            let (application, found) = job.builder.finish(ending.truncated && !job.ended);
             applications.push(application);
             problems.merge(found);
         }

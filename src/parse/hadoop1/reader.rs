@@ -24,7 +24,7 @@ pub struct Ending {
     /// Problems below the level of records.
     pub problems: Problems,
     /// Whether the source could not be read to its end, or ended inside a record.
-    pub cut: bool,
+    pub truncated: bool,
     /// The option whose limit ended the reading.
     pub limit: Option<&'static str>,
     /// Whether an overlong line or record was skipped.
@@ -53,7 +53,9 @@ pub(super) fn read_within<R: Read>(
             Err(error) => {
                 let code = limits::code_of(&error, "truncated");
                 assembler.ending.limit = limits::behind(&error).map(LimitReached::option);
-                assembler.cut(code, None, || format!("reading stopped: {error}; the part before it is used"));
+                assembler.report_truncated(code, None, || {
+                    format!("reading stopped: {error}; the part before it is used")
+                });
             }
         }
     }
@@ -156,7 +158,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         }
         if !starts_record(bytes) {
             if !terminated {
-                self.cut_inside_record(number);
+                self.truncated_inside_record(number);
             } else if !self.skipping {
                 self.broken(number);
             }
@@ -217,13 +219,13 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         }
         let record = parse_record(&text, dialect);
         // Only a closing dot proves that the last line of a source is complete.
-        let may_be_cut = !terminated && (dialect == Dialect::Escaped || self.ending.cut);
+        let may_be_truncated = !terminated && (dialect == Dialect::Escaped || self.ending.truncated);
         match record {
-            Some(record) if record.closed || !may_be_cut => {
+            Some(record) if record.closed || !may_be_truncated => {
                 self.dialect.get_or_insert(if record.closed { Dialect::Escaped } else { dialect });
                 self.visitor.record(Position::Line(number), &record);
             }
-            _ if !terminated => self.cut_inside_record(number),
+            _ if !terminated => self.truncated_inside_record(number),
             _ => {
                 self.broken(number);
                 self.skipping = true;
@@ -255,16 +257,21 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         });
     }
 
-    fn cut_inside_record(&mut self, number: u64) {
-        self.cut("truncated", Some(Position::Line(number)), || {
+    fn truncated_inside_record(&mut self, number: u64) {
+        self.report_truncated("truncated", Some(Position::Line(number)), || {
             "the source ends inside a record; the part before it is used".to_owned()
         });
     }
 
     /// Reports a truncated source once, whether it shows as an error, as half a record, or both.
-    fn cut(&mut self, code: &'static str, at: Option<Position>, message: impl FnOnce() -> String) {
-        if !self.ending.cut {
-            self.ending.cut = true;
+    fn report_truncated(
+        &mut self,
+        code: &'static str,
+        at: Option<Position>,
+        message: impl FnOnce() -> String,
+    ) {
+        if !self.ending.truncated {
+            self.ending.truncated = true;
             self.ending.problems.warn(code, at, message);
         }
     }
@@ -289,7 +296,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
     fn finish(mut self) -> Ending {
         if self.open {
             self.open = false;
-            self.cut_inside_record(self.pending_line);
+            self.truncated_inside_record(self.pending_line);
         }
         self.end_of_file();
         self.ending

@@ -69,7 +69,7 @@ fn a_history_with_a_value_of_several_lines() {
             .contains(r#"no \\ way.\n\tat org.x.Y(Y.java:1)\n\nTask TASKID=\"task_1_0001_m_000009\" .\n"#)
     );
     assert!(log.events[0].contains(r#"a \"b\" c."#));
-    assert!(!ending.cut && ending.problems.is_empty());
+    assert!(!ending.truncated && ending.problems.is_empty());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn every_truncation_yields_a_prefix_of_the_events() {
         assert!(whole.events.starts_with(&log.events), "truncated at byte {len}");
         let at_boundary = len < 20 || log.events.len() == whole.events.len() || text.ends_with(b" .\n");
         assert!(
-            ending.cut || at_boundary || text.ends_with(b" ."),
+            ending.truncated || at_boundary || text.ends_with(b" ."),
             "truncation at byte {len} went unnoticed"
         );
         assert!(ending.problems.into_vec().iter().all(|p| p.code == "truncated" && p.count == 1));
@@ -107,7 +107,7 @@ fn records_without_dots() {
     assert_eq!(log.events.len(), 4);
     assert!(log.events[0].contains(r#"job_name: Some("C:\\x\\")"#), "{}", log.events[0]);
     assert!(log.events[2].contains(r#"error: Some("a\n \"b\" \\\nc")"#), "{}", log.events[2]);
-    assert!(!ending.cut && ending.problems.is_empty());
+    assert!(!ending.truncated && ending.problems.is_empty());
 }
 
 #[test]
@@ -128,7 +128,7 @@ Task TASKID="task_1_1_m_4" START_TIME="1" ."#;
     let (log, ending) = log(text);
     assert_eq!(log.lines, [1, 5, 8, 10, 11, 13]);
     assert_eq!(log.events.len(), 4);
-    assert!(!ending.cut);
+    assert!(!ending.truncated);
     assert_eq!(codes(ending.problems), [("broken-record", 3, 2)]);
     assert_eq!(
         codes(parse(ByteWindow::new(text.as_bytes())).problems),
@@ -168,7 +168,7 @@ Task TASKID="tip_1_6_m_0" START_TIME="1" .
 Task START_TIME="1" .
 Job JOBID="job_1_7" JOB_STATUS="KILLED" .
 "#;
-    assert!(!read(ByteWindow::new(text.as_bytes()), &mut jobs).cut);
+    assert!(!read(ByteWindow::new(text.as_bytes()), &mut jobs).truncated);
     let seen: Vec<_> = jobs.list.iter().map(|job| (job.id.as_str(), job.ended)).collect();
     assert_eq!(seen, [("job_1_7", true), ("job_1_5", false), ("job_1_6", false)]);
     assert!(jobs.problems.is_empty());
@@ -198,7 +198,7 @@ fn an_error_keeps_what_was_read_before() {
         let mut log = Log::default();
         let ending = read(ByteWindow::new(Failing(text.as_bytes())), &mut log);
         assert_eq!(log.events.len(), events, "{text}");
-        assert!(ending.cut);
+        assert!(ending.truncated);
         assert_eq!(codes(ending.problems), [("truncated", 1, 0)]);
     }
 }

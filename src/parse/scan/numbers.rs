@@ -172,18 +172,18 @@ mod tests {
         }
 
         #[test]
-        fn short_integers_round_trip(value in 0..1_000_000_000_000_000i64, shift in 0..50u32, behind in 0..20usize) {
+        fn short_integers_round_trip(value in 0..1_000_000_000_000_000i64, shift in 0..50u32, after in 0..20usize) {
             let value = value >> shift;
-            let text = format!("{value},{}", "x".repeat(behind));
+            let text = format!("{value},{}", "x".repeat(after));
             let mut cursor = Cursor::new(text.as_bytes());
             match cursor.digits() {
                 Ok(read) => {
                     prop_assert_eq!(read, value);
-                    prop_assert_eq!(cursor.rest().len(), behind + 1);
+                    prop_assert_eq!(cursor.rest().len(), after + 1);
                 }
                 Err(Unexpected) => prop_assert!(text.len() < 16),
             }
-            let text = format!("{}{}", i64::MAX, "x".repeat(behind));
+            let text = format!("{}{}", i64::MAX, "x".repeat(after));
             prop_assert_eq!(Cursor::new(text.as_bytes()).digits(), Err(Unexpected));
         }
     }

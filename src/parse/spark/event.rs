@@ -13,7 +13,7 @@ use super::plan::{Plan, Plans};
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
 use crate::model::spark::{JobResult, Peaks, ResourceProfile};
-use crate::parse::reading::cut;
+use crate::parse::reading::truncate;
 use crate::parse::scan::{Cursor, RawStr, Scan};
 
 /// Maximum length of call sites and messages, which are only shown to people.
@@ -226,7 +226,7 @@ pub(super) fn read(
 
 fn text(raw: Option<RawStr<'_>>, limit: usize) -> Option<String> {
     let text = raw?.text();
-    (!text.is_empty()).then(|| cut(&text, limit).to_owned())
+    (!text.is_empty()).then(|| truncate(&text, limit).to_owned())
 }
 
 /// A text field, truncated to `limit` bytes.

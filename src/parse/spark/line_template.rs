@@ -366,11 +366,11 @@ fn end_of_accumulables(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
         let at = from + memchr2(b']', b'\n', bytes.get(from..)?)?;
-        let behind = bytes.get(at..)?;
-        if behind.starts_with(AFTER_ACCUMULABLES) {
+        let after = bytes.get(at..)?;
+        if after.starts_with(AFTER_ACCUMULABLES) {
             return Some(at + 1);
         }
-        if behind.starts_with(b"\n") {
+        if after.starts_with(b"\n") {
             return None;
         }
         from = at + 1;

@@ -9,7 +9,7 @@ use super::strings::{Local, Strings};
 use super::task_metrics::{METRICS, TaskMetrics};
 use crate::model::spark::{ExecutorMetric, Peaks};
 use crate::model::table::{EndReason, Locality, MAX_COUNTER_VALUE};
-use crate::parse::reading::cut;
+use crate::parse::reading::truncate;
 use crate::parse::scan::{Cursor, Scan};
 
 /// Maximum length of failure messages: their first line says what happened.
@@ -265,7 +265,7 @@ fn message(class: Option<&str>, description: Option<&str>) -> Option<String> {
         (_, Some(text)) => text,
         (class, None) => class?.to_owned(),
     };
-    Some(cut(&text, MAX_MESSAGE_LEN).to_owned())
+    Some(truncate(&text, MAX_MESSAGE_LEN).to_owned())
 }
 
 /// Executor metrics of any event, by name.

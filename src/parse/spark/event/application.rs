@@ -2,7 +2,7 @@
 
 use super::{ApplicationStart, Event, MAX_NAME_LEN, field};
 use crate::model::spark::ResourceProfile;
-use crate::parse::reading::{MAX_TEXT_LEN, cut};
+use crate::parse::reading::{MAX_TEXT_LEN, truncate};
 use crate::parse::scan::{Cursor, Scan};
 use crate::units::Bytes;
 
@@ -68,7 +68,7 @@ pub(super) fn environment(cursor: &mut Cursor<'_>) -> Scan<Event> {
             if name.escaped || name.bytes.starts_with(prefix.as_bytes()) {
                 let name = name.text();
                 if name.starts_with(prefix) {
-                    properties.push((name.into_owned(), cut(&value.text(), MAX_TEXT_LEN).to_owned()));
+                    properties.push((name.into_owned(), truncate(&value.text(), MAX_TEXT_LEN).to_owned()));
                 }
             }
         })

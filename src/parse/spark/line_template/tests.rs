@@ -11,10 +11,10 @@ use crate::parse::spark::strings::Local;
 const OPTIONS: ReadOptions = ReadOptions { max_line_len: 1 << 20, plans: Plans::Kept };
 
 /// The contents of a block, with names instead of string numbers.
-fn told(block: &Block) -> Vec<String> {
+fn contents(block: &Block) -> Vec<String> {
     let text = |name: Option<Local>| name.map(|name| block.strings.get(name).to_owned());
     let (mut starts, mut ends) = (block.starts.iter().cloned(), block.ends.iter().cloned());
-    let told = |kind: &ItemKind| match what {
+    let content = |kind: &ItemKind| match kind {
         ItemKind::Start => {
             let mut start = starts.next().unwrap();
             // The general parser reads this field of starts too, but nothing uses it.
@@ -40,7 +40,7 @@ fn told(block: &Block) -> Vec<String> {
         }
         other => format!("{other:?}"),
     };
-    block.items.iter().map(|item| &item.kind).map(told).collect()
+    block.items.iter().map(|item| &item.kind).map(content).collect()
 }
 
 /// Number of lines that were read by a template, after checking that each yields the same event as on its
@@ -52,14 +52,14 @@ fn recognised(lines: &[String]) -> usize {
     for line in lines.concat().split_inclusive('\n') {
         let mut block = Block::default();
         block.read(line.as_bytes(), OPTIONS);
-        alone.extend(told(&block));
+        alone.extend(contents(&block));
     }
-    let together_told = told(&together);
-    let differs = together_told.iter().zip(&alone).position(|(one, other)| one != other);
+    let together_contents = contents(&together);
+    let differs = together_contents.iter().zip(&alone).position(|(one, other)| one != other);
     if let Some(place) = differs {
-        assert_eq!(together_told[place], alone[place]);
+        assert_eq!(together_contents[place], alone[place]);
     }
-    assert_eq!(together_told.len(), alone.len());
+    assert_eq!(together_contents.len(), alone.len());
     together.recognised()
 }
 

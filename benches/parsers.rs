@@ -13,7 +13,7 @@ use elephant_rs::heuristics::Shared;
 use elephant_rs::input::codec;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::Application;
-use elephant_rs::parse::spark::{self, Feed, Log, Names, Part, Wholeness};
+use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names, Part};
 use elephant_rs::parse::{Parsed, hadoop1, jhist, jobconf};
 use elephant_rs::rules::{RuleFile, RuleSet};
 use support::spark::SparkJob;
@@ -48,7 +48,7 @@ fn parse(format: Format, bytes: &[u8]) -> Parsed {
 fn parse_spark(bytes: &[u8]) -> Parsed {
     let open = || Ok(Feed::Stream(Box::new(Cursor::new(bytes.to_vec()))));
     let parts = vec![Part { name: "log".to_owned(), open: Box::new(open) }];
-    spark::parse(&Log { parts, names: Names::default(), wholeness: Wholeness::default() })
+    spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() })
 }
 
 /// The lines that hold `word`, behind the first lines of the file.

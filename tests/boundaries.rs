@@ -26,7 +26,8 @@ impl Tree {
         let mut files = BTreeMap::new();
         collect(&src, &mut |path| {
             let below = path.strip_prefix(&src).unwrap().with_extension("");
-            let mut module: Vec<String> = below.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+            let mut module: Vec<String> =
+                below.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
             if module.last().is_some_and(|last| last == "mod") {
                 module.pop();
             }
@@ -47,7 +48,10 @@ impl Tree {
             for path in paths(text) {
                 let Some(target) = resolve(module, &path) else { continue };
                 // The longest part of the path that is a module; the rest names something in it.
-                let to = (1..=target.len()).rev().map(|len| &target[..len]).find(|part| self.0.contains_key(*part));
+                let to = (1..=target.len())
+                    .rev()
+                    .map(|len| &target[..len])
+                    .find(|part| self.0.contains_key(*part));
                 if let Some(to) = to.filter(|to| *to != module.as_slice()) {
                     imports.push(Import { from: module.clone(), to: to.to_vec(), written: path.join("::") });
                 }
@@ -58,7 +62,8 @@ impl Tree {
 }
 
 fn collect(folder: &Path, take: &mut impl FnMut(&Path)) {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for entry in entries {
         if entry.is_dir() {
@@ -201,7 +206,8 @@ fn rooms() -> Vec<String> {
 #[test]
 fn every_room_stands_in_the_table_once() {
     let rooms = rooms();
-    let there: BTreeSet<String> = Tree::read().0.into_keys().filter_map(|module| module.first().cloned()).collect();
+    let there: BTreeSet<String> =
+        Tree::read().0.into_keys().filter_map(|module| module.first().cloned()).collect();
     assert_eq!(rooms.iter().cloned().collect::<BTreeSet<_>>(), there);
     assert_eq!(rooms.len(), there.len(), "a room stands twice in the table");
 }
@@ -242,7 +248,8 @@ fn no_files_import_each_other_in_a_circle() {
     let left: Vec<String> = next
         .iter()
         .map(|(from, to)| {
-            let to: Vec<String> = to.iter().filter(|to| next.contains_key(*to)).map(|to| to.join("/")).collect();
+            let to: Vec<String> =
+                to.iter().filter(|to| next.contains_key(*to)).map(|to| to.join("/")).collect();
             format!("src/{} → {}", from.join("/"), to.join(", "))
         })
         .collect();

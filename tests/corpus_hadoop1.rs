@@ -74,7 +74,10 @@ fn every_history_has_the_records_that_were_counted_by_other_means() {
         assert_eq!(Some(tally.job_ids.len() as u64), file.count("jobs"), "{name}");
         let spanning = file.note.split("; ").find_map(|part| part.strip_suffix(" records spanning lines"));
         assert_eq!(tally.spanning, spanning.map_or(0, |count| count.parse().unwrap()), "{name}");
-        assert!(!ending.cut && ending.problems.is_empty() && tally.problems.is_empty(), "{name}: {ending:?}");
+        assert!(
+            !ending.truncated && ending.problems.is_empty() && tally.problems.is_empty(),
+            "{name}: {ending:?}"
+        );
     }
 }
 
@@ -119,7 +122,7 @@ fn a_cut_archive_gives_what_came_before_the_cut() {
     let half = flate2::read::GzDecoder::new(&packed[..packed.len() / 2]);
     let mut tally = Tally::default();
     let ending = read(ByteWindow::new(half), &mut tally);
-    assert!(ending.cut);
+    assert!(ending.truncated);
     let codes: Vec<_> = ending.problems.into_vec().into_iter().map(|p| (p.code, p.count)).collect();
     assert_eq!(codes, [("truncated", 1)]);
     let read: u64 = tally.records.values().sum();

@@ -22,7 +22,7 @@ use elephant_rs::input::inventory::Source;
 use elephant_rs::input::kind::SourceKind;
 use elephant_rs::input::part::Part;
 use elephant_rs::model::Application;
-use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names};
 use elephant_rs::results::{ApplicationReport, Report};
 use elephant_rs::rules::RuleSet;
 
@@ -86,7 +86,7 @@ fn logs_are_complete_where_their_lines_tell_everything() {
         let mut wrong = Vec::new();
         for (source, counted) in &logs {
             let mut missing = counted.missing();
-            if !source.log.missing_parts.is_empty() || source.log.compacted || source.log.archive_cut {
+            if !source.log.missing_parts.is_empty() || source.log.compacted || source.log.archive_truncated {
                 missing.push("parts".to_owned());
             }
             if report_on(&report, source).complete != missing.is_empty() {
@@ -144,6 +144,6 @@ fn model(path: &str) -> Option<Application> {
         spark::Part { name: String::new(), open: Box::new(open) }
     };
     let parts = source.parts.iter().map(part).collect();
-    let log = Log { parts, names: Names::default(), wholeness: Wholeness::default() };
+    let log = Log { parts, names: Names::default(), completeness: Completeness::default() };
     Some(spark::parse(&log).applications.remove(0))
 }

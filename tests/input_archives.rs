@@ -220,13 +220,13 @@ fn a_zip_without_its_directory_gives_what_is_before_the_cut() {
     }
     let (_root, inventory) = written("x.zip", &zip[..directory / 2]);
     assert_eq!(whole(&inventory.histories[0]), EVENT.as_bytes());
-    assert!(inventory.histories[0].log.archive_cut);
+    assert!(inventory.histories[0].log.archive_truncated);
     let (part, error) = read(&inventory.histories[1]);
     assert!(text.starts_with(&part) && part.len() > text.len() / 4);
     assert_eq!(error.unwrap().kind(), io::ErrorKind::UnexpectedEof);
     let (_root, inventory) = written("x.zip", &zip[..20]);
     assert_eq!(inventory.failures.len(), 1);
-    assert!(inventory.failures[0].error.to_string().contains("it is cut before the end of its first member"));
+    assert!(inventory.failures[0].error.to_string().contains("it is truncated in its first member"));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_cut_tar_gives_what_is_before_the_cut() {
         let (_root, inventory) = written("x", bytes);
         let [first, second] = inventory.histories.as_slice() else { unreachable!("two logs") };
         assert_eq!(whole(first), EVENT.as_bytes());
-        assert!(first.log.archive_cut);
+        assert!(first.log.archive_truncated);
         let (part, error) = read(second);
         assert!(text.starts_with(&part) && part.len() > text.len() / 4);
         assert_eq!(error.unwrap().kind(), io::ErrorKind::UnexpectedEof);

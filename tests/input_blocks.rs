@@ -176,7 +176,7 @@ fn damage_is_told_with_its_place() {
     assert_eq!(error.kind(), ErrorKind::InvalidData);
     assert_eq!(
         error.to_string(),
-        format!("the block at byte {second} of the compressed data is damaged: its checksum differs")
+        format!("the block at byte {second} of the compressed data is damaged: its checksum does not match")
     );
     let garbage = [first, b"something else altogether".to_vec()].concat();
     let (all, error) = drain(decode(garbage), 100);

@@ -73,7 +73,7 @@ fn parts_come_in_the_order_of_their_numbers() {
     assert_eq!(source.log.in_progress, Some(false));
     assert_eq!(source.log.application_id.as_deref(), Some("application_17_0001"));
     assert_eq!(source.log.attempt.as_deref(), Some("2"));
-    assert!(source.log.missing_parts.is_empty() && source.log.doubled_parts.is_empty());
+    assert!(source.log.missing_parts.is_empty() && source.log.duplicate_parts.is_empty());
     assert_eq!(skipped(&inventory), [(Reason::Checksum, 1), (Reason::LogMarker, 1)]);
     assert_eq!(inventory.found, 12);
     assert_eq!(source.files().count(), 10);
@@ -111,7 +111,7 @@ fn missing_and_doubled_parts_are_told() {
     assert_eq!(parts(source), ["events_2_a.lz4", "events_18446744073709551615_a"], "that with events");
     assert_eq!(source.log.missing_parts[..3], [1, 3, 4]);
     assert_eq!(source.log.missing_parts.len(), 100);
-    assert!(source.log.doubled_parts[0].ends_with("events_2_a"));
+    assert!(source.log.duplicate_parts[0].ends_with("events_2_a"));
     assert_eq!(source.log.in_progress, None, "the marker is missing");
 }
 

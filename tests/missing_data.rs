@@ -47,7 +47,7 @@ fn a_counter_that_cannot_be_read_makes_its_sums_unknown() {
         let report = spark(&replaced(&text, gc, &format!("\"JVM GC Time\":{wrong}")));
         let told = problems(&report);
         assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with("unreadable-counter: 1 counter"), "{told:?}");
+        assert!(told[0].starts_with("unreadable-counter: 1 task counter"), "{told:?}");
         // Times of garbage collection have one name for all engines.
         assert!(told[0].contains("JVM GC Time of task 4"), "{told:?}");
         let app = app(&report);
@@ -79,7 +79,7 @@ fn a_group_of_counters_that_is_none_takes_all_of_them_along() {
     let report = spark(&text.replacen(&group, "5", 1));
     let told = problems(&report);
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("unreadable-counter: 7 counters"), "{told:?}");
+    assert!(told[0].starts_with("unreadable-counter: 7 task counters"), "{told:?}");
     let broken = app(&report);
     assert_eq!(broken["phases"][0]["shuffle_read_bytes"], Value::Null);
     assert_eq!(broken["phases"][0]["gc_time_ms"], 20 * 7000 + 190);
@@ -120,7 +120,11 @@ fn rules_do_not_judge_by_the_counters_that_are_left() {
     let text = App::with(&[], 2, 10).stage((0..20).map(task).collect()).text();
     assert!(found(app(&spark(&text)), "spark-executor-gc").unwrap().1 > 0);
     let report = spark(&text.replace("\"JVM GC Time\":9000", "\"JVM GC Time\":\"9000\""));
-    assert!(problems(&report)[0].starts_with("unreadable-counter: 10 counters"), "{:?}", problems(&report));
+    assert!(
+        problems(&report)[0].starts_with("unreadable-counter: 10 task counters"),
+        "{:?}",
+        problems(&report)
+    );
     let reason = not_evaluated(app(&report), "spark-executor-gc").unwrap();
     assert_eq!(reason, "JVM GC Time of 10 attempts cannot be read");
 }
@@ -179,7 +183,11 @@ fn cached_blocks_whose_size_cannot_be_are_told() {
     let size = format!("\"Memory Size\":{}", 5 * MIB);
     for damaged in ["\"x\"", "-5", "9223372036854775807", "1e30", "null"] {
         let report = spark(&replaced(&text, &size, &format!("\"Memory Size\":{damaged}")));
-        assert!(problems(&report)[0].starts_with("unreadable-block: 1 size"), "{:?}", problems(&report));
+        assert!(
+            problems(&report)[0].starts_with("unreadable-block: 1 cached block"),
+            "{:?}",
+            problems(&report)
+        );
         assert_eq!(app(&report)["complete"], false);
     }
 }
@@ -203,7 +211,11 @@ fn a_peak_of_which_a_value_cannot_be_read_is_unknown() {
     assert!(app(&spark(&text))["metrics"]["resource_wasted_gb_hours"].is_number());
     let peak = format!("\"JVMHeapMemory\":{}", 300 * MIB);
     let report = spark(&text.replace(&peak, "\"JVMHeapMemory\":\"much\""));
-    assert!(problems(&report)[0].starts_with("unreadable-metric: 2 metrics"), "{:?}", problems(&report));
+    assert!(
+        problems(&report)[0].starts_with("unreadable-metric: 2 executor metrics"),
+        "{:?}",
+        problems(&report)
+    );
     assert_eq!(app(&report)["complete"], false);
     assert_eq!(app(&report)["metrics"]["resource_wasted_gb_hours"], Value::Null);
 }
@@ -241,7 +253,10 @@ fn jobs_end_in_the_words_of_spark() {
         assert_eq!((counts(&report), app(&report)["status"].as_str().unwrap()), (jobs, status), "{word}");
         let told = problems(&report);
         assert_eq!(told.len(), usize::from(status == "unknown"), "{told:?}");
-        assert!(told.iter().all(|told| told.starts_with("job-results-unknown: 1 job ended")), "{told:?}");
+        assert!(
+            told.iter().all(|told| told.starts_with("job-results-unknown: 1 job has a result")),
+            "{told:?}"
+        );
         assert_eq!(app(&report)["complete"], status != "unknown", "{word}");
         assert_eq!(not_evaluated(app(&report), "spark-job-metrics").is_some(), status == "unknown", "{word}");
     }
@@ -397,7 +412,7 @@ fn a_history_that_is_cut_leaves_rules_that_find_nothing_unevaluated() {
     let cut = &history[..history.len() / 2];
     let at_an_end = &cut[..=cut.rfind('\n').unwrap()];
     for (text, reason) in
-        [(cut, "a part of the history is missing"), (at_an_end, "the history ends before the job")]
+        [(cut, "a part of the job history is missing"), (at_an_end, "the job history ends before the job")]
     {
         let report = mapreduce(text);
         let told = not_evaluated(app(&report), "failed-attempts").unwrap();

@@ -265,7 +265,7 @@ fn a_reason_that_spark_does_not_have_is_neither_success_nor_failure() {
     let report = spark(&text.replacen("{\"Reason\":\"Success\"}", "{\"Reason\":\"Evaporated\"}", 1));
     let told = problems(&report);
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("task-reasons-unknown: 1 task ended"), "{told:?}");
+    assert!(told[0].starts_with("task-reasons-unknown: 1 task has an unknown end reason"), "{told:?}");
     assert_eq!(app(&report)["complete"], false);
     assert_eq!((count(&report, "succeeded_count"), count(&report, "failed_count")), (json!(9), json!(0)));
     let reason = not_evaluated(app(&report), "spark-job-metrics").unwrap();
@@ -284,15 +284,14 @@ fn metrics_of_executors_that_cannot_be_are_told() {
     for wrong in ["-5", "-1", "\"x\"", "9000000000000000000"] {
         let report = spark(&replaced(&text, &heap, &format!("\"JVMHeapMemory\":{wrong}")));
         assert!(
-            problems(&report)[0].starts_with("unreadable-metric: 1 metric"),
+            problems(&report)[0].starts_with("unreadable-metric: 1 executor metric"),
             "{wrong} {:?}",
             problems(&report)
         );
         assert_eq!(app(&report)["complete"], false, "{wrong}");
         let reason = not_evaluated(app(&report), "spark-jvm-used-memory");
         let partial = found(app(&report), "spark-jvm-used-memory");
-        let told =
-            partial.is_some_and(|(message, _)| message.contains("1 number of an executor cannot be read"));
+        let told = partial.is_some_and(|(message, _)| message.contains("1 executor metric cannot be read"));
         assert!(told || reason.is_some(), "{wrong}");
     }
     let memory = text.find("\"Maximum Memory\":").unwrap() + "\"Maximum Memory\":".len();

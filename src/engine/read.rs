@@ -10,7 +10,7 @@ use crate::input::kind::SourceKind;
 use crate::input::part::Part;
 use crate::input::window::ByteWindow;
 use crate::limits::Limits;
-use crate::parse::spark::{self, Feed, Log, Names, Wholeness};
+use crate::parse::spark::{self, Completeness, Feed, Log, Names};
 use crate::parse::{Level, Parsed, Problems, hadoop1, identify, jhist};
 use crate::units::Bytes;
 
@@ -83,10 +83,10 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, extent: Extent<'_>, bu
             stored,
             rolling: log.rolling,
         },
-        wholeness: Wholeness {
+        completeness: Completeness {
             in_progress: log.in_progress,
             compacted: log.compacted,
-            missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_cut),
+            missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_truncated),
         },
     };
     let parse = match extent.wanted {
@@ -117,10 +117,10 @@ fn names_tell(source: &Source, problems: &mut Problems) {
             format!("{parts}; what is told there is unknown")
         });
     }
-    for name in &log.doubled_parts {
+    for name in &log.duplicate_parts {
         problems.warn("part-doubled", None, || format!("a part is there twice; {name} was left out"));
     }
-    if log.archive_cut {
+    if log.archive_truncated {
         problems.warn("truncated", None, || {
             "the archive is cut; parts of the log behind the cut would be missing".to_owned()
         });

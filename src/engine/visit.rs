@@ -412,7 +412,7 @@ fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
             | Reason::JobSummary
             | Reason::LogMarker
             | Reason::SupersededPart
-            | Reason::DoubledPart
+            | Reason::DuplicatePart
     );
     (*named_by_user && !is_side_file).then(|| SourceProblem {
         source: path.display().to_string(),

@@ -1,4 +1,5 @@
-//! What reading one history may still cost, shared by its parts and by the threads that read them.
+//! The remaining budget (bytes, time) for reading one log, shared by its parts and by the threads that read
+//! them.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ struct Inner {
 }
 
 impl Budget {
-    /// The budget of a history that has `stored` compressed bytes; `None` where it is not compressed, or nobody knows.
-    /// The clock starts now.
+    /// The budget of a log with `stored` compressed bytes; `None` if it is not compressed or the size is
+    /// unknown. The clock starts now.
     #[must_use]
     pub fn new(limits: &Limits, stored: Option<Bytes>) -> Self {
         let decoded = limits.decoded.unwrap_or(Bytes::new(u64::MAX));
@@ -38,7 +39,7 @@ impl Budget {
         Self(Arc::new(Inner { left: AtomicU64::new(most.get()), size, deadline }))
     }
 
-    /// No limits at all.
+    /// A budget without limits.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::new(&Limits::NONE, None)
@@ -47,7 +48,7 @@ impl Budget {
     /// Takes `wanted` bytes, or as many as are left.
     ///
     /// # Errors
-    /// If the time is over, or nothing is left.
+    /// If the time is up, or nothing is left.
     pub fn take(&self, wanted: u64) -> Result<u64, LimitReached> {
         let Inner { left, size, deadline } = &*self.0;
         if let Some((deadline, time)) = deadline
@@ -66,17 +67,17 @@ impl Budget {
     }
 }
 
-/// A reader that ends in an error where its budget is spent, or where its file turns out to be shorter than it was.
+/// A reader that fails once its budget is spent, or if the file turns out shorter than when it was opened.
 pub struct Metered<R> {
     reader: R,
     budget: Budget,
-    /// Bytes that the file had when it was opened, where they are known and come out as they are stored.
+    /// Length of the file when it was opened, if known and not compressed.
     expected: Option<u64>,
     read: u64,
 }
 
 impl<R: Read> Metered<R> {
-    /// `reader` within `budget`; `expected` bytes have to come out of it, if that is known.
+    /// Reads `reader` within `budget`; `expected` is the number of bytes it must yield, if known.
     pub fn new(reader: R, budget: Budget, expected: Option<u64>) -> Self {
         Self { reader, budget, expected, read: 0 }
     }
@@ -90,7 +91,7 @@ impl<R: Read> Metered<R> {
                 self.budget.give_back(granted.saturating_sub(used));
                 read
             }
-            // A history that ends right at its limit is whole.
+            // A log that ends exactly at its limit is complete.
             Err(reached @ (LimitReached::Decoded(_) | LimitReached::Ratio { .. })) => {
                 let more = self.reader.read(&mut [0])?;
                 if more == 0 { Ok(0) } else { Err(reached.into()) }
@@ -117,10 +118,10 @@ impl<R: Read> Read for Metered<R> {
     }
 }
 
-/// The error of a file that lost its end while it was read.
+/// The error for a file that shrank while it was read.
 #[must_use]
 pub fn became_shorter() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read")
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file shrank while it was being read")
 }
 
 #[cfg(test)]
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_at_its_limit_is_whole_and_one_beyond_is_cut() {
+    fn a_source_at_its_limit_is_complete_and_one_beyond_is_truncated() {
         for (limit, whole) in [(5, true), (4, false), (0, false)] {
             let (out, error) = read(b"abcde", &Budget::new(&limits(limit), None), None);
             assert_eq!(out.len() as u64, limit);
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_share_what_there_is() {
+    fn parts_share_one_budget() {
         let budget = Budget::new(&limits(7), None);
         assert!(read(b"abcde", &budget, None).1.is_none());
         let (out, error) = read(b"abcde", &budget, None);
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_counts_from_a_size_on() {
+    fn the_compression_ratio_is_limited_only_above_a_minimum_size() {
         let limits = Limits { ratio: Some(10), ..Limits::NONE };
         let most =
             |stored: u64| Budget::new(&limits, Some(Bytes::new(stored))).0.left.load(Ordering::Relaxed);
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_ends_reading() {
+    fn the_time_limit_ends_reading() {
         let limits = Limits { time: Some(Millis::ZERO), ..Limits::NONE };
         let error = read(b"abc", &Budget::new(&limits, None), None).1.unwrap();
         assert_eq!(behind(&error), Some(LimitReached::Time(Millis::ZERO)));
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_became_shorter_is_told_once() {
+    fn a_file_that_shrank_is_reported_once() {
         let (out, error) = read(b"abc", &Budget::unlimited(), Some(4));
         assert_eq!(out, b"abc");
         assert_eq!(error.unwrap().kind(), io::ErrorKind::UnexpectedEof);

@@ -1,8 +1,8 @@
-//! Finds the files below the paths that the user named.
+//! Finds the files under the paths that the user named.
 //!
-//! Every folder is entered once, whichever names and links lead to it, so link loops end and a file counts
-//! once. Only files that the user named and files behind links can then turn up twice, and only their
-//! canonical paths are kept to notice it: a tree of a million files costs no memory for those passed over.
+//! Every folder is entered once, whatever names and links lead to it, so link loops end and each file counts
+//! once. Only named files and link targets can then appear twice, so only their canonical paths are kept: a
+//! tree of a million files needs no memory for skipped ones.
 
 use std::ffi::OsStr;
 use std::fs::{self, FileType};
@@ -20,13 +20,13 @@ use super::kind::{Identify, Reason};
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
 
-/// Files looked at together, which is what waits in memory.
+/// Files examined in parallel; also the number held in memory.
 const BATCH: usize = 1024;
 
-/// Finds all files below `paths` (files, folders, `-` for standard input) and tells by `identify` what they hold, within `limits` on what archives unpack to.
+/// Finds all files under `paths` (files, folders, `-` for standard input) and detects their kind.
 ///
-/// The result does not depend on the order of the paths, nor on that in which the file system lists them.
-/// What cannot be read is in [`Inventory::failures`]; it never keeps the others from being found.
+/// The result does not depend on the order of `paths` or of the file system's listings. Unreadable files go
+/// to [`Inventory::failures`] and do not stop the search.
 #[must_use]
 pub fn discover(paths: &[PathBuf], limits: &Limits, identify: Identify) -> Inventory {
     let mut paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
@@ -49,11 +49,11 @@ struct Walk {
     limits: Limits,
     identify: Identify,
     batch: Vec<Candidate>,
-    /// Canonical paths of the folders entered or, if named, about to be.
+    /// Canonical paths of folders that were entered or, if named, will be.
     folders: FxHashSet<PathBuf>,
-    /// Canonical paths of the files that could be met again in a folder.
+    /// Canonical paths of files that a folder could list again.
     files: FxHashSet<PathBuf>,
-    /// Links to files, looked at once all folders are known.
+    /// Links to files, resolved once all folders are known.
     links: Vec<PathBuf>,
 }
 
@@ -70,7 +70,7 @@ impl Walk {
         }
     }
 
-    /// Takes a path of the user; `true` if it is a folder to be walked.
+    /// Adds a path that the user named; `true` if it is a folder to walk.
     fn named_path(&mut self, path: &Path) -> bool {
         if path == Path::new("-") {
             self.stream(SourcePath::Stdin);
@@ -78,7 +78,7 @@ impl Walk {
         }
         let file_type = match fs::metadata(path) {
             Ok(metadata) => metadata.file_type(),
-            // A link to nothing is there, and says so in its own error.
+            // A dangling link exists; its error is reported by the next arm.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
                 self.fail(InputError::NotFound { path: path.to_path_buf() }, true);
                 return false;
@@ -88,7 +88,7 @@ impl Walk {
                 return false;
             }
         };
-        // What a shell passes for `<(command)` has no canonical path, and is itself only once.
+        // A shell's `<(command)` has no canonical path, and appears only once anyway.
         let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         if file_type.is_dir() {
             return self.folders.insert(canonical);
@@ -127,7 +127,7 @@ impl Walk {
         }
     }
 
-    /// Whether a folder is new and so to be entered.
+    /// Whether a folder is new and should be entered.
     fn enter(&mut self, folder: &Path) -> bool {
         match fs::canonicalize(folder) {
             Ok(canonical) => self.folders.insert(canonical),
@@ -140,7 +140,7 @@ impl Walk {
 
     fn found_file(&mut self, entry: DirEntry) {
         if !entry.file_type().is_file() {
-            // Opening a pipe would wait for somebody to write to it.
+            // Opening a pipe would block until something writes to it.
             self.sorter.inventory.found += 1;
             self.sorter.inventory.skip(Reason::SpecialFile, entry.path(), false);
         } else if entry.path_is_symlink() {
@@ -156,24 +156,24 @@ impl Walk {
 
     fn walk_error(&mut self, root: &Path, error: walkdir::Error) {
         if error.loop_ancestor().is_some() {
-            // The link leads to a folder that is being walked already.
+            // The link points to a folder that is already being walked.
             return;
         }
         let path = error.path().unwrap_or(root).to_path_buf();
         if path.is_dir() {
             if let Ok(canonical) = fs::canonicalize(&path) {
-                // Links to files in a folder that cannot be listed are the only way to them.
+                // Links are the only way to files in a folder that cannot be listed.
                 self.folders.remove(&canonical);
             }
         } else {
             self.sorter.inventory.found += 1;
         }
         let named_by_user = error.depth() == 0;
-        let source = error.into_io_error().unwrap_or_else(|| io::Error::other("the folder cannot be walked"));
+        let source = error.into_io_error().unwrap_or_else(|| io::Error::other("the folder cannot be listed"));
         self.fail(InputError::Unreadable { path, source }, named_by_user);
     }
 
-    /// Looks at the links whose target was not met in its own place.
+    /// Examines links whose target was not found in a walked folder.
     fn linked_files(&mut self) {
         for link in std::mem::take(&mut self.links) {
             match fs::canonicalize(&link) {
@@ -204,7 +204,7 @@ impl Walk {
         }
     }
 
-    /// Looks into the files of the batch, several at a time, and keeps their order.
+    /// Examines the files of the batch in parallel, and keeps their order.
     fn look_at_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
         let looks: Vec<_> =
@@ -223,7 +223,7 @@ impl Walk {
     }
 }
 
-/// The reason to pass over a file for its name alone: the side files that Hadoop's own tools never look into.
+/// Why a file is skipped by name alone: marker files that Hadoop's own tools ignore too.
 fn by_name(name: &OsStr) -> Option<Reason> {
     match name.as_encoded_bytes() {
         b"_SUCCESS" => Some(Reason::SuccessMarker),
@@ -232,7 +232,7 @@ fn by_name(name: &OsStr) -> Option<Reason> {
     }
 }
 
-/// Whether a thing that is neither file nor folder can be read from start to end.
+/// Whether something that is neither file nor folder can be read from start to end.
 #[cfg(unix)]
 fn is_stream(file_type: FileType) -> bool {
     use std::os::unix::fs::FileTypeExt;

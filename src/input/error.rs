@@ -1,4 +1,4 @@
-//! What can go wrong with a file before a parser sees it.
+//! Problems with a file before it reaches a parser.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::limits::{self, LimitReached};
 /// Why a path could not be used.
 #[derive(Debug, Error)]
 pub enum InputError {
-    /// Nothing has this name.
+    /// No such file or folder.
     #[error("cannot read {path}: there is no such file or folder; check the spelling and the current folder", path = .path.display())]
     NotFound {
         /// As the user wrote it.
@@ -25,30 +25,30 @@ pub enum InputError {
         /// What the file system says.
         source: io::Error,
     },
-    /// The user named something that has no contents to read from start to end.
+    /// The user named something that cannot be read from start to end.
     #[error("cannot read {path}: it is a socket or a block device; name a file, a folder, a pipe, or - for standard input", path = .path.display())]
     NotReadableAsFile {
         /// As the user wrote it.
         path: PathBuf,
     },
-    /// The compressed stream breaks so early that what it holds cannot be told.
-    #[error("cannot decompress {path} as {codec}: {cause}; the file is cut or damaged near its start, fetch it again", path = .path.display(), cause = cause(source))]
+    /// The compressed stream breaks before its kind can be detected.
+    #[error("cannot decompress {path} as {codec}: {cause}; the file is truncated or damaged near its start; copy it again", path = .path.display(), cause = cause(source))]
     Undecodable {
         /// The file.
         path: PathBuf,
         /// The compression that its first bytes announce.
         codec: Codec,
-        /// What the decoder says.
+        /// The decoder's error.
         source: io::Error,
     },
-    /// A member of an archive that cannot be unpacked here.
-    #[error("cannot read {path}: the member is encrypted, or compressed otherwise than by deflate; unpack the archive and name the folder", path = .path.display())]
+    /// An archive member that cannot be unpacked.
+    #[error("cannot read {path}: the member is encrypted, or compressed with a method other than deflate; unpack the archive and name the folder", path = .path.display())]
     ForeignMember {
         /// The archive and the member.
         path: PathBuf,
     },
-    /// An archive that is read in part, because unpacking more of it would pass a limit.
-    #[error("{path} is read in part: {reached}, and so does unpacking it and naming the folder", path = .path.display())]
+    /// An archive that is read only partly, because unpacking more would exceed a limit.
+    #[error("{path} was read only partly: {reached}, or unpack it and name the folder", path = .path.display())]
     ArchiveTooLarge {
         /// The archive.
         path: PathBuf,
@@ -56,14 +56,14 @@ pub enum InputError {
         reached: LimitReached,
     },
     /// An archive of which only the first members are read.
-    #[error("{path} is read in part: it has more than {most} members, and those behind them were not looked at; unpack it and name the folder", path = .path.display())]
+    #[error("{path} was read only partly: it has more than {most} members, and the rest were ignored; unpack it and name the folder", path = .path.display())]
     TooManyMembers {
         /// The archive.
         path: PathBuf,
         /// How many members were looked at.
         most: usize,
     },
-    /// A stream of which too little came within its time.
+    /// A stream that delivered too little in time.
     #[error("cannot read {path}: {reached}", path = .path.display())]
     TooSlow {
         /// The pipe or terminal.
@@ -71,8 +71,8 @@ pub enum InputError {
         /// The limit.
         reached: LimitReached,
     },
-    /// The members of an archive cannot be found.
-    #[error("cannot read the archive {path}: {reason}; fetch it again, or unpack it and name the folder", path = .path.display())]
+    /// The members of an archive cannot be listed.
+    #[error("cannot read the archive {path}: {reason}; copy it again, or unpack it and name the folder", path = .path.display())]
     BrokenArchive {
         /// The archive.
         path: PathBuf,
@@ -82,7 +82,7 @@ pub enum InputError {
 }
 
 impl InputError {
-    /// The error for an I/O error while a path was opened or read.
+    /// Wraps an I/O error from opening or reading a path.
     #[must_use]
     pub fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
@@ -92,7 +92,7 @@ impl InputError {
         }
     }
 
-    /// A stable name for the kind of trouble.
+    /// A stable code for the kind of problem.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ impl InputError {
     }
 }
 
-/// The error in lower case: here it stands in the middle of a sentence, which the operating system's does not.
+/// The error text with a lower-case first letter, because it continues our sentence.
 fn cause(error: &io::Error) -> String {
     let text = error.to_string();
     let mut letters = text.chars();
@@ -135,10 +135,12 @@ fn cause(error: &io::Error) -> String {
 
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => "make it readable for this user, or leave it out",
-        io::ErrorKind::NotFound => "a symbolic link may point to nothing, or the file was removed meanwhile",
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => "it is cut or damaged, fetch it again",
-        _ => "check the disk or the mount that holds it, or leave it out",
+        io::ErrorKind::PermissionDenied => "make it readable for this user, or exclude it",
+        io::ErrorKind::NotFound => "a symbolic link may be broken, or the file was removed in the meantime",
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
+            "it is truncated or damaged; copy it again"
+        }
+        _ => "check the disk or mount, or exclude it",
     }
 }
 
@@ -151,14 +153,14 @@ mod tests {
         let denied = io::Error::other("Permission denied");
         assert_eq!(
             InputError::from_io(Path::new("a b/x.jhist"), denied).to_string(),
-            "cannot read a b/x.jhist: permission denied; check the disk or the mount that holds it, or leave it out"
+            "cannot read a b/x.jhist: permission denied; check the disk or mount, or exclude it"
         );
         let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
         let error = InputError::Undecodable { path: "x.gz".into(), codec: Codec::Gzip, source: cut };
         assert_eq!(
             error.to_string(),
-            "cannot decompress x.gz as gzip: unexpected end of file; the file is cut or damaged near its start, \
-             fetch it again"
+            "cannot decompress x.gz as gzip: unexpected end of file; the file is truncated or damaged near its start; \
+             copy it again"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Files and members that were looked into, and where each of them belongs.
+//! Examined files and archive members, and where each of them goes in the inventory.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,30 +15,30 @@ use super::part::Part;
 use super::source::{LogFolder, Source, SourcePath};
 use crate::limits::Limits;
 
-/// A file to be looked at.
+/// A file to examine.
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
     pub(super) named_by_user: bool,
 }
 
-/// What looking at a file showed.
+/// The result of examining a file.
 pub(super) enum Look {
     File(Found),
-    /// What is in an archive, and the archive.
+    /// The inventory of an archive, the archive's path, and whether the user named it.
     Archive(Inventory, PathBuf, bool),
 }
 
-/// A file or a member of an archive, and what it holds.
+/// A file or archive member with its detected kind.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) part: Part,
     pub(super) path: SourcePath,
-    /// What its folder, or the archive, is called.
+    /// The folder, or the archive if the member is at its top level.
     pub(super) folder: PathBuf,
     pub(super) folder_name: String,
     pub(super) name: String,
     pub(super) named_by_user: bool,
-    pub(super) archive_cut: bool,
+    pub(super) archive_truncated: bool,
     pub(super) look: Result<(Codec, SourceKind), InputError>,
 }
 
@@ -72,9 +72,9 @@ fn look_into(path: &Path, identify: Identify) -> Result<(Codec, SourceKind), Inp
     Ok((decoded.codec(), kind))
 }
 
-/// What is in an archive.
+/// The inventory of an archive's members.
 pub(super) fn inventory_of(contents: Members, named_by_user: bool, identify: Identify) -> Inventory {
-    let Members { list, trouble, cut } = contents;
+    let Members { list, trouble, truncated } = contents;
     let mut sorter = Sorter::default();
     for member in list.into_iter().filter(|member| !log_name::is_litter(member.name())) {
         sorter.sort_in(Found::member(member, named_by_user, identify));
@@ -82,8 +82,8 @@ pub(super) fn inventory_of(contents: Members, named_by_user: bool, identify: Ide
     let mut inventory = sorter.finish(&[]);
     let failure = |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user };
     let is_useful = !inventory.histories.is_empty() || !inventory.confs.is_empty();
-    // In front of its members' own: the first stands for all.
-    inventory.failures.splice(0..0, trouble.or(cut.filter(|_| !is_useful)).map(failure));
+    // The archive's own error comes before its members': only the first is reported.
+    inventory.failures.splice(0..0, trouble.or(truncated.filter(|_| !is_useful)).map(failure));
     inventory
 }
 
@@ -97,7 +97,7 @@ impl Found {
             name: lossy(path.file_name()),
             path: SourcePath::File(path),
             named_by_user,
-            archive_cut: false,
+            archive_truncated: false,
             look,
         }
     }
@@ -112,14 +112,14 @@ impl Found {
             None => (member.shown_archive().to_path_buf(), lossy(member.shown_archive().file_name())),
         };
         let (name, path) = (lossy(in_archive.file_name()), member.path().to_path_buf());
-        let archive_cut = member.is_in_cut_archive();
+        let archive_truncated = member.is_in_truncated_archive();
         let part = Part::member(member);
         let look = part.open().and_then(|mut decoded| {
             let kind = identified(&mut decoded, &path, identify)?;
             Ok((decoded.codec(), kind))
         });
         let path = SourcePath::Member(path);
-        Self { part, path, folder, folder_name, name, named_by_user, archive_cut, look }
+        Self { part, path, folder, folder_name, name, named_by_user, archive_truncated, look }
     }
 
     pub(super) fn is_spark_log(&self) -> bool {
@@ -131,7 +131,7 @@ impl Found {
     }
 }
 
-/// The name of a folder; that of `.` is known only to the file system.
+/// The name of a folder; `.` is resolved through the file system.
 fn folder_name(folder: &Path) -> String {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match folder.file_name() {
@@ -144,7 +144,7 @@ fn lossy(name: Option<&OsStr>) -> String {
     name.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Sorts what was found into an inventory. What may be part of a log waits until its whole folder is known.
+/// Sorts what was found into an inventory. Possible parts of a log wait until their whole folder is known.
 #[derive(Default)]
 pub(super) struct Sorter {
     pub(super) inventory: Inventory,
@@ -163,22 +163,22 @@ impl Sorter {
 
     fn sort_in(&mut self, found: Found) {
         if let Some(alone) = self.logs.offer(found, &mut self.inventory) {
-            settle(alone, &mut self.inventory);
+            add_source(alone, &mut self.inventory);
         }
     }
 
-    /// The inventory, once everything is in. The folders are those that the user named.
+    /// The inventory, once all files were added. `named_folders` are the folders that the user named.
     pub(super) fn finish(mut self, named_folders: &[&Path]) -> Inventory {
         for alone in self.logs.finish(named_folders, &mut self.inventory) {
-            settle(alone, &mut self.inventory);
+            add_source(alone, &mut self.inventory);
         }
         self.inventory
     }
 }
 
-/// Sorts in what is a source of its own, or none.
-fn settle(found: Found, inventory: &mut Inventory) {
-    let Found { part, path, name, named_by_user, look, archive_cut, .. } = found;
+/// Adds a file that is not part of a larger log.
+fn add_source(found: Found, inventory: &mut Inventory) {
+    let Found { part, path, name, named_by_user, look, archive_truncated, .. } = found;
     match look {
         Ok((_, SourceKind::JobConf)) => {
             let path = path.as_path().to_path_buf();
@@ -187,7 +187,7 @@ fn settle(found: Found, inventory: &mut Inventory) {
         Ok((_, SourceKind::Unrelated(reason))) => inventory.skip(reason, path.as_path(), named_by_user),
         Ok((codec, kind)) => {
             let log = match kind {
-                SourceKind::SparkEventLog => LogFolder { archive_cut, ..LogFolder::of_file(&name) },
+                SourceKind::SparkEventLog => LogFolder { archive_truncated, ..LogFolder::of_file(&name) },
                 _ => LogFolder::default(),
             };
             let parts = vec![part];
@@ -201,7 +201,7 @@ fn settle(found: Found, inventory: &mut Inventory) {
     }
 }
 
-/// Staging folders are named after the job and call its configuration `job.xml`.
+/// The job id of a configuration. Staging folders carry the job's id and name its configuration `job.xml`.
 fn job_id_of_conf(path: &Path, name: &str) -> Option<String> {
     let folder = || path.parent().and_then(Path::file_name).and_then(job_id_in);
     job_id_in(OsStr::new(name)).or_else(folder)

@@ -1,4 +1,4 @@
-//! What was found below the paths of the user.
+//! The files found under the user's paths.
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
@@ -12,42 +12,43 @@ use crate::limits;
 
 pub use super::source::{LogFolder, Source, SourcePath};
 
-/// The files found, each list in a total order that does not depend on the file system's.
+/// The files found, each list in a total order that does not depend on the file system.
 #[derive(Debug, Default)]
 pub struct Inventory {
-    /// Histories and streams that may turn out to be one, by path.
+    /// Event logs, job histories, and streams that may be one, by path.
     pub histories: Vec<Source>,
     /// Job configurations, by path.
     pub confs: Vec<ConfFile>,
-    /// What was passed over, by reason.
+    /// Skipped files, by reason.
     pub skipped: Vec<Skipped>,
-    /// What could not be used, by path.
+    /// Files and folders that could not be read, by path.
     pub failures: Vec<Failure>,
-    /// Files met, standard input included, whatever became of them. Each counts once, folders do not.
+    /// Number of files found, including standard input, skipped files and failures. Each counts once; folders
+    /// do not count.
     pub found: u64,
-    /// Indices into `confs` by job id, then path; confs without an id are not in it.
+    /// Indices into `confs` by job id, then path; without configurations whose job is unknown.
     confs_by_job: Vec<usize>,
 }
 
 /// A job configuration.
 #[derive(Debug, Clone)]
 pub struct ConfFile {
-    /// Where it is, `archive!member` in an archive.
+    /// Its path; `archive!member` in an archive.
     pub path: PathBuf,
-    /// To open it.
+    /// Where to read it.
     pub part: Part,
-    /// The job that it belongs to, as far as its name or its folder's name tells.
+    /// The job it belongs to, if its name or its folder's name says.
     pub job_id: Option<String>,
 }
 
-/// Files passed over for one reason. A folder may hold a hundred thousand of them, so only one is kept.
+/// Files skipped for one reason. There may be a hundred thousand of them, so only the first is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Why.
+    /// Why they were skipped.
     pub reason: Reason,
-    /// Whether the user named these very files.
+    /// Whether the user named these files themselves, not a folder above.
     pub named_by_user: bool,
-    /// How many.
+    /// Number of files.
     pub count: u64,
     /// The first of them, by path.
     pub path: PathBuf,
@@ -58,13 +59,13 @@ pub struct Skipped {
 pub struct Failure {
     /// What went wrong.
     pub error: InputError,
-    /// The file on disk that is concerned: the archive, if it is about a member.
+    /// The affected file on disk; for a member, its archive.
     pub file: PathBuf,
-    /// Whether the user named this very path: the run has failed, then.
+    /// Whether the user named this path; if so, the run has failed.
     pub named_by_user: bool,
 }
 
-/// What a stream holds; an error if it breaks before that can be told.
+/// Detects the kind of a stream; an error if it breaks before that is possible.
 pub(super) fn identified(
     decoded: &mut Decoded,
     path: &Path,
@@ -84,14 +85,14 @@ pub(super) fn identified(
     Ok(kind)
 }
 
-/// Orders paths by their bytes, which is total and the same everywhere.
+/// Compares paths by their bytes: a total order that is the same on every system.
 pub(super) fn by_bytes(a: &Path, b: &Path) -> Ordering {
     a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes())
 }
 
 impl Inventory {
-    /// The configuration that belongs to a history, by the job's id: one in the same folder if there is, else
-    /// the one that shares most of the path (then most of the name), else the first by path.
+    /// The configuration of a job, by job id: one in the history's own folder, else the one with the longest
+    /// common path (then the longest common name), else the first by path.
     #[must_use]
     pub fn conf_for(&self, history_path: &Path, job_id: &str) -> Option<&ConfFile> {
         let id_of = |index: &usize| self.confs.get(*index).and_then(|conf| conf.job_id.as_deref());
@@ -125,11 +126,11 @@ impl Inventory {
         }
     }
 
-    /// Takes in what an archive holds. The archive counts as one file, whatever is in it.
+    /// Adds the members of an archive. The archive itself counts as one file.
     pub(super) fn take_members(&mut self, members: Self, archive: &Path, named_by_user: bool) {
         let is_nested = |skipped: &Skipped| skipped.reason == Reason::Archive;
         let is_useful = !members.histories.is_empty() || !members.confs.is_empty();
-        // One member that cannot be read stands for all: mostly the whole archive is encrypted.
+        // Report only one unreadable member: usually the whole archive is encrypted.
         let failure = members.failures.into_iter().next();
         if !is_useful && failure.is_none() {
             let nested = members.skipped.iter().any(is_nested);
@@ -141,7 +142,7 @@ impl Inventory {
         self.confs.extend(members.confs);
     }
 
-    /// Puts everything in its order; what the walk met first must not show.
+    /// Sorts all lists, so that they do not depend on the order of the walk.
     pub(super) fn sort(&mut self) {
         self.histories.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
         self.confs.sort_by(|a, b| by_bytes(&a.path, &b.path));
@@ -155,12 +156,12 @@ impl Inventory {
     }
 }
 
-/// How near a configuration is to a history; the greater, the nearer.
+/// How close a configuration is to a job history; greater is closer.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Nearness {
     same_folder: bool,
     common_folders: usize,
-    /// Tells the configurations of several application masters apart: `job_1_1_2` shares more with its own.
+    /// Separates the configurations of several application masters: `job_1_1_2` shares more with its own.
     common_name: usize,
 }
 
@@ -175,7 +176,7 @@ impl Nearness {
     }
 }
 
-/// The folders on the way to a file; `./a` and `a` are the same.
+/// The folders of a path; `./a` and `a` are equal.
 fn folder(path: &Path) -> Vec<Component<'_>> {
     let components = path.parent().map(Path::components).into_iter().flatten();
     components.filter(|component| *component != Component::CurDir).collect()
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn each_run_of_the_application_master_has_its_own_conf() {
+    fn each_application_master_attempt_has_its_own_conf() {
         let staging = inventory(&["s/job_1_1_1_conf.xml", "s/job_1_1_2_conf.xml"]);
         assert_eq!(conf(&staging, "s/job_1_1_2.jhist").unwrap(), "s/job_1_1_2_conf.xml");
         assert_eq!(conf(&staging, "s/job_1_1_1.jhist").unwrap(), "s/job_1_1_1_conf.xml");
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn skipped_files_cost_one_entry_for_each_reason() {
+    fn skipped_files_take_one_entry_per_reason() {
         let mut inventory = Inventory::default();
         for path in ["c", "a", "b"] {
             inventory.skip(Reason::Text, Path::new(path), false);

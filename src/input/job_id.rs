@@ -1,11 +1,11 @@
-//! Finds the job id in a file's name.
+//! Finds the job id in a file name.
 
 use std::ffi::OsStr;
 
-/// The first `job_<digits>_<digits>` in a file's name.
+/// The first `job_<digits>_<digits>` in a file name.
 ///
-/// Hadoop puts the id at the start (`job_1_0001-….jhist`, `job_1_0001_conf.xml`, `job_1_0001_2.jhist` for
-/// the second run of the application master) or, in version 1, behind the job tracker's name; both may be
+/// Hadoop writes the id at the start (`job_1_0001-….jhist`, `job_1_0001_conf.xml`, `job_1_0001_2.jhist` for
+/// the second application master) or, in version 1, after the job tracker's name; the name may be
 /// percent-encoded.
 #[must_use]
 pub fn job_id_in(name: &OsStr) -> Option<String> {
@@ -23,7 +23,7 @@ fn find(name: &[u8]) -> Option<String> {
     })
 }
 
-/// The digits at the start, if there are any.
+/// The leading digits; `None` if there are none.
 fn digits(text: &[u8]) -> Option<&[u8]> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     text.get(..len).filter(|digits| !digits.is_empty())
@@ -56,7 +56,7 @@ fn hex(digit: u8) -> Option<u8> {
     }
 }
 
-/// The master's attempt in the name of a staging history: 2 in `job_1526555215992_0001_2.jhist`.
+/// The application master's attempt in the name of a staging history: 2 in `job_1526555215992_0001_2.jhist`.
 #[must_use]
 pub fn master_attempt_in(name: &OsStr) -> Option<u32> {
     let name = name.to_str()?;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn masters_number_their_attempts() {
+    fn application_masters_number_their_attempts() {
         let attempt = |name: &str| master_attempt_in(OsStr::new(name));
         assert_eq!(attempt("job_1526555215992_0001_2.jhist"), Some(2));
         assert_eq!(attempt("job_1526555215992_0001_12.jhist.gz"), Some(12));

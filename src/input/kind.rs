@@ -1,59 +1,59 @@
-//! What a source may hold, and how many of its first bytes are looked at to tell.
+//! What a file may hold, and how many of its first bytes are read to detect it. File names are ignored.
 
 use std::fmt;
 
 use super::codec::Decoded;
 
-/// Bytes looked at first; more are read only for files whose first comment is longer.
+/// Bytes read at first; more are read only if the file starts with a longer comment.
 pub(crate) const FIRST_LOOK: usize = 4 * 1024;
-/// Bytes looked at in all.
+/// Maximum number of bytes read.
 const LONG_LOOK: usize = 64 * 1024;
 
-/// Tells from the first bytes of a stream what it holds, or `None` if that takes more of them; if the second argument is
-/// true, there are no more, and the answer is never `None`. Parsers supply it: the input knows no format.
+/// Detects what a stream with these first bytes holds, or `None` if more bytes are needed. If the second argument is
+/// true, there are no more bytes, and the result is never `None`. Parsers supply it: the input knows no format.
 pub type Identify = fn(&[u8], bool) -> Option<SourceKind>;
 
 /// What a source holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKind {
-    /// A Hadoop 2 or 3 history with its events as JSON, one a line.
+    /// A Hadoop 2 or 3 job history with events as JSON, one per line.
     JhistJson,
-    /// A Hadoop 2 or 3 history with its events as binary Avro.
+    /// A Hadoop 2 or 3 job history with events as binary Avro.
     JhistBinary,
-    /// A Hadoop 1 history, or a job tracker's log of several.
+    /// A Hadoop 1 job history, or a job tracker's log of several jobs.
     Hadoop1History,
     /// A job configuration as XML.
     JobConf,
-    /// An event log of Spark.
+    /// A Spark event log.
     SparkEventLog,
     /// Something else.
     Unrelated(Reason),
 }
 
 impl SourceKind {
-    /// Whether it is a history that a parser of this crate reads.
+    /// Whether it is a job history or event log that this crate can parse.
     #[must_use]
     pub const fn is_history(self) -> bool {
         !matches!(self, Self::JobConf | Self::Unrelated(_))
     }
 
-    /// The kind in words, to be read after "taken as".
+    /// The kind in words, to follow "taken as".
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::JhistJson => "a history of Hadoop 2 or 3 (Avro-Json)",
-            Self::JhistBinary => "a history of Hadoop 2 or 3 (Avro-Binary)",
-            Self::Hadoop1History => "a history of Hadoop 1",
+            Self::JhistJson => "a Hadoop 2 or 3 job history (Avro-Json)",
+            Self::JhistBinary => "a Hadoop 2 or 3 job history (Avro-Binary)",
+            Self::Hadoop1History => "a Hadoop 1 job history",
             Self::JobConf => "a job configuration",
-            Self::SparkEventLog => "an event log of Spark",
+            Self::SparkEventLog => "a Spark event log",
             Self::Unrelated(reason) => reason.text(),
         }
     }
 }
 
-/// Why a file is passed over.
+/// Why a file is skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)] // `text` says what they are
+#[allow(missing_docs)] // `text` describes each of them
 pub enum Reason {
     Empty,
     Checksum,
@@ -62,7 +62,7 @@ pub enum Reason {
     AvroContainer,
     LogMarker,
     SupersededPart,
-    DoubledPart,
+    DuplicatePart,
     ArchiveWithoutHistory,
     Archive,
     ForeignCompression,
@@ -73,25 +73,25 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The reason in words, to be read after "skipped:".
+    /// The reason in words, to follow "skipped:".
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
             Self::Empty => "empty file",
-            Self::Checksum => "checksum file of hadoop",
+            Self::Checksum => "Hadoop checksum file",
             Self::SuccessMarker => "_SUCCESS marker",
-            Self::JobSummary => "job summary, not a history",
-            Self::AvroContainer => "avro container file, not a history of hadoop",
-            Self::LogMarker => "marker file of a spark event log",
-            Self::SupersededPart => "part of an event log that a compacted part replaces",
-            Self::DoubledPart => "part of an event log that is there twice",
-            Self::ArchiveWithoutHistory => "archive without a history",
-            Self::Archive => "archive within an archive, unpack it first",
-            Self::ForeignCompression => "compressed by bzip2 or xz, decompress it first",
+            Self::JobSummary => "job summary, not a job history",
+            Self::AvroContainer => "Avro container file, not a Hadoop job history",
+            Self::LogMarker => "marker file of a Spark event log",
+            Self::SupersededPart => "part of an event log, replaced by a compacted part",
+            Self::DuplicatePart => "duplicate part of an event log",
+            Self::ArchiveWithoutHistory => "archive without an event log or job history",
+            Self::Archive => "archive inside an archive; unpack it first",
+            Self::ForeignCompression => "compressed with bzip2 or xz; decompress it first",
             Self::SpecialFile => "pipe, socket or device",
-            Self::Utf16 => "a history in UTF-16, convert it to UTF-8 first",
-            Self::Text => "text of another kind",
-            Self::Binary => "binary data of another kind",
+            Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
+            Self::Text => "plain text",
+            Self::Binary => "binary data",
         }
     }
 }
@@ -102,7 +102,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a stream holds. Looks ahead at most 64 KiB and takes nothing from the stream.
+/// Detects what a stream holds. Looks ahead at most 64 KiB and consumes nothing.
 pub fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
     for limit in [FIRST_LOOK, LONG_LOOK] {
         let head = stream.peek(limit);

@@ -1,4 +1,4 @@
-//! Puts the files of an event log together by their names.
+//! Groups the files of an event log by name.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::source::{LogFolder, MAX_MISSING, Source, SourcePath};
 /// The number of the first part that Spark writes.
 const FIRST_PART: u64 = 1;
 
-/// The logs whose parts were met so far.
+/// The logs whose parts were found so far.
 #[derive(Default)]
 pub(super) struct Logs {
     logs: BTreeMap<(PathBuf, Layout), Log>,
@@ -32,7 +32,7 @@ struct LogPart {
 }
 
 impl Logs {
-    /// Takes what belongs to a log by its name, and gives back everything else.
+    /// Takes a file that belongs to a log by its name, and returns every other file.
     pub(super) fn offer(&mut self, found: Found, inventory: &mut Inventory) -> Option<Found> {
         let Some((layout, role)) = log_name::role(&found.folder_name, &found.name) else {
             return Some(found);
@@ -51,7 +51,7 @@ impl Logs {
         None
     }
 
-    /// Adds the logs to the inventory, and gives back what turned out to be none.
+    /// Adds the logs to the inventory, and returns files that belong to none after all.
     pub(super) fn finish(self, named_folders: &[&Path], inventory: &mut Inventory) -> Vec<Found> {
         let mut alone = Vec::new();
         for ((folder, layout), log) in self.logs {
@@ -68,8 +68,8 @@ impl Logs {
 }
 
 impl Log {
-    /// Whether the parts make up a log. In a folder that Spark made they do, whatever they hold: the newest
-    /// may still be empty.
+    /// Whether the parts form a log. In a folder that Spark created they do, whatever they hold: the newest
+    /// part may still be empty.
     fn is_one(&self, layout: &Layout) -> bool {
         let is_single = self.parts.len() == 1 && self.markers.is_empty();
         let is_named_alone = is_single && self.parts.iter().all(|part| part.found.named_by_user);
@@ -95,7 +95,7 @@ impl Log {
         let named_by_user = folder_named || self.parts.iter().any(|part| part.found.named_by_user);
         self.parts.sort_by(|a, b| a.rank().cmp(&b.rank()).then_with(|| by_bytes(a.path(), b.path())));
         self.drop_superseded(inventory);
-        let doubled_parts = self.drop_doubled(inventory);
+        let duplicate_parts = self.drop_duplicates(inventory);
         let first = self.parts.first()?;
         let (application_id, attempt) = first.application(layout);
         let log = LogFolder {
@@ -104,17 +104,17 @@ impl Log {
             rolling: matches!(layout, Layout::Rolling | Layout::Moved(_)),
             compacted: first.compacted,
             missing_parts: self.missing(),
-            doubled_parts,
+            duplicate_parts,
             application_id,
             attempt,
-            archive_cut: first.found.archive_cut,
+            archive_truncated: first.found.archive_truncated,
         };
         let path = match (&first.found.path, layout) {
             (path, Layout::Moved(_)) => path.clone(),
             (SourcePath::Member(_), _) => SourcePath::Member(folder),
             _ => SourcePath::File(folder),
         };
-        // One part that is compressed makes a log that may become larger than it is stored.
+        // If one part is compressed, the log can decode to more than its stored size.
         let mut codecs = self.parts.iter().filter_map(|part| Some(part.found.look.as_ref().ok()?.0));
         let codec = codecs.find(|codec| *codec != Codec::Plain).unwrap_or(Codec::Plain);
         let parts = self.parts.into_iter().map(|part| part.found.part).collect();
@@ -122,7 +122,7 @@ impl Log {
         Some(Source { path, kind, codec, named_by_user, parts, log })
     }
 
-    /// As Spark does: the compacted part with the highest number stands for all parts up to it.
+    /// Like Spark, uses the last compacted part in place of all parts up to it.
     fn drop_superseded(&mut self, inventory: &mut Inventory) {
         let compacted = self.parts.iter().filter(|part| part.compacted);
         let Some(start) = compacted.map(|part| part.order.clone()).max() else { return };
@@ -132,16 +132,16 @@ impl Log {
         skip_all(superseded, Reason::SupersededPart, inventory);
     }
 
-    fn drop_doubled(&mut self, inventory: &mut Inventory) -> Vec<String> {
-        let mut doubled = Vec::new();
+    fn drop_duplicates(&mut self, inventory: &mut Inventory) -> Vec<String> {
+        let mut duplicates = Vec::new();
         let mut kept: Vec<LogPart> = Vec::new();
         for part in std::mem::take(&mut self.parts) {
             let is_new = kept.last().is_none_or(|last| last.order != part.order);
-            if is_new { kept.push(part) } else { doubled.push(part) }
+            if is_new { kept.push(part) } else { duplicates.push(part) }
         }
         self.parts = kept;
-        let names = doubled.iter().map(|part| part.found.part.name()).collect();
-        skip_all(doubled, Reason::DoubledPart, inventory);
+        let names = duplicates.iter().map(|part| part.found.part.name()).collect();
+        skip_all(duplicates, Reason::DuplicatePart, inventory);
         names
     }
 
@@ -150,7 +150,7 @@ impl Log {
             return Some(false);
         }
         let is_open = match layout {
-            // Of Spark 1, the first marker tells that the last one would be there.
+            // In Spark 1, a version marker means that a completion marker would follow.
             Layout::Spark1 => self.markers.iter().any(|marker| version(marker).is_some()),
             _ => self.markers.contains(&Marker::InProgress),
         };
@@ -170,7 +170,7 @@ impl Log {
 }
 
 impl LogPart {
-    /// Of parts with one number, that with events comes first.
+    /// Sorts parts by number; of duplicates, the one with events comes first.
     fn rank(&self) -> (&Order, bool, bool) {
         (&self.order, !self.compacted, !self.found.is_spark_log())
     }
@@ -179,7 +179,7 @@ impl LogPart {
         self.found.path.as_path()
     }
 
-    /// Its number, 0 where parts have dates.
+    /// Its number; 0 if parts are numbered by date.
     fn number(&self) -> u64 {
         match self.order {
             Order::Number(number) => number,

@@ -1,27 +1,28 @@
-//! What the names of files and folders around an event log of Spark tell.
+//! What the names of files and folders say about a Spark event log.
 
 use std::ffi::OsStr;
 
-/// The name of the folder that holds the parts of a rolling log starts with this.
+/// Prefix of the folder that holds the parts of a rolling log.
 const ROLLING_FOLDER: &str = "eventlog_v2_";
-/// Suffixes that Spark's codecs and people's tools leave.
+/// Suffixes added by Spark's codecs and by users' tools.
 const CODECS: [&str; 8] = [".lz4", ".lzf", ".snappy", ".zstd", ".zst", ".gzip", ".gz", ".json"];
 const ARCHIVES: [&str; 4] = [".zip", ".tar.gz", ".tgz", ".tar"];
 
-/// How a log is spread over the files of a folder.
+/// How a log is split into the files of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layout {
-    /// `events_<n>_<application>` in `eventlog_v2_<application>`, from Spark 3.0 on.
+    /// `events_<n>_<application>` in `eventlog_v2_<application>`, since Spark 3.0.
     Rolling,
-    /// The same files in another folder, which may hold several logs: by what follows the number.
+    /// The same files in another folder, which may hold several logs; they are told apart by the text after
+    /// the number.
     Moved(String),
-    /// `EVENT_LOG_<n>` and markers, up to Spark 1.2.
+    /// `EVENT_LOG_<n>` and marker files, up to Spark 1.2.
     Spark1,
-    /// `eventlog-<date>` and the newest, `eventlog`.
+    /// `eventlog-<date>`, and `eventlog` for the newest.
     Databricks,
 }
 
-/// Where a part stands among the others.
+/// The position of a part within its log.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
     Number(u64),
@@ -29,7 +30,7 @@ pub(super) enum Order {
     Newest,
 }
 
-/// What an empty file says by its name.
+/// What the name of an empty file means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Marker {
     Complete,
@@ -38,14 +39,14 @@ pub(super) enum Marker {
     Other,
 }
 
-/// What a file is to a log.
+/// The role of a file within a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Role {
     Part { order: Order, compacted: bool },
     Marker(Marker),
 }
 
-/// The log that a file belongs to by its name and its folder's, and what it is to it.
+/// The log that a file belongs to, judged by file and folder name, and its role in it.
 pub(super) fn role(folder: &str, file: &str) -> Option<(Layout, Role)> {
     if let Some(rest) = file.strip_prefix("events_") {
         let (number, log) = rest.split_once('_')?;
@@ -87,7 +88,7 @@ fn spark1(file: &str) -> Option<Role> {
     Some(Role::Marker(marker))
 }
 
-/// `eventlog`, or `eventlog-2022-01-14--17-00.gz` by its date.
+/// The position of `eventlog`, or of `eventlog-2022-01-14--17-00.gz` by its date.
 fn databricks(file: &str) -> Option<Order> {
     const DATE: &[u8] = b"0000-00-00--00-00";
     let (name, _) = strip_suffixes(file);
@@ -98,7 +99,7 @@ fn databricks(file: &str) -> Option<Order> {
     date.bytes().map(digits).eq(DATE.iter().copied()).then(|| Order::Date(date.to_owned()))
 }
 
-/// A name without the suffixes of codecs and of progress, and whether `.compact` was among them.
+/// A name without codec and progress suffixes, and whether `.compact` was among them.
 fn strip_suffixes(name: &str) -> (&str, bool) {
     let mut rest = name;
     let mut compacted = false;
@@ -117,12 +118,12 @@ fn strip_any<'a>(name: &'a str, suffixes: &[&str]) -> Option<&'a str> {
     suffixes.iter().find_map(|suffix| name.strip_suffix(suffix))
 }
 
-/// Whether a file is still being written, by its name; a name without the suffix says nothing.
+/// Whether the name marks the file as still being written; a name without the suffix says nothing.
 pub(super) fn is_in_progress(file: &str) -> bool {
     file.ends_with(IN_PROGRESS)
 }
 
-/// The application's id and attempt in the name of a log's folder.
+/// The application's id and attempt, from the name of a log's folder.
 pub(super) fn application_of_folder(folder: &str) -> (Option<String>, Option<String>) {
     let folder = strip_any(folder, &ARCHIVES).unwrap_or(folder);
     match folder.strip_prefix(ROLLING_FOLDER) {
@@ -131,7 +132,7 @@ pub(super) fn application_of_folder(folder: &str) -> (Option<String>, Option<Str
     }
 }
 
-/// The same for a file. Only ids that cluster managers make are believed, since files are called anything.
+/// The same from a file name. Only ids made by cluster managers are accepted, since files can have any name.
 pub(super) fn application_of_file(file: &str) -> (Option<String>, Option<String>) {
     let (name, _) = strip_suffixes(file);
     let log = match role("", name) {
@@ -142,7 +143,7 @@ pub(super) fn application_of_file(file: &str) -> (Option<String>, Option<String>
     if id.as_deref().is_some_and(is_known_id) { (id, attempt) } else { (None, None) }
 }
 
-/// Takes the attempt off: 2 in `application_1700000000000_0001_2` and in `local-1430917381535_2`.
+/// Splits off the attempt: 2 in `application_1700000000000_0001_2` and in `local-1430917381535_2`.
 fn split_attempt(log: &str) -> (Option<String>, Option<String>) {
     let underscores_in_id = if log.starts_with("application_") { 2 } else { 0 };
     match log.rsplit_once('_') {
@@ -168,7 +169,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What archivers and desktops leave in an archive, and checksums: passed over without a look.
+/// Files that archivers and desktops leave in an archive, and checksums; skipped without reading.
 pub(super) fn is_litter(member: &str) -> bool {
     let name = member.rsplit('/').next().unwrap_or(member);
     let hidden_checksum = name.starts_with('.') && OsStr::new(name).as_encoded_bytes().ends_with(b".crc");
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn databricks_dates_come_before_the_newest() {
+    fn databricks_parts_with_a_date_come_before_the_newest() {
         let date = databricks("eventlog-2022-01-14--17-00.gz").unwrap();
         assert_eq!(date, Order::Date("2022-01-14--17-00".into()));
         assert_eq!(databricks("eventlog-2022-01-14--17-00").unwrap(), date);
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn applications_by_name() {
+    fn application_ids_in_names() {
         let pair = |id: &str, attempt: Option<&str>| (Some(id.to_owned()), attempt.map(str::to_owned));
         assert_eq!(application_of_folder("eventlog_v2_local-1"), pair("local-1", None));
         assert_eq!(application_of_folder("eventlog_v2_my.app_2"), pair("my.app", Some("2")));

@@ -1,21 +1,21 @@
-//! A reader whose next bytes can be looked at before they are read.
+//! A reader that can show its next bytes before they are read.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
-/// The first read of a file: enough to tell most files apart without a second one.
+/// Size of the first read: enough to detect most file kinds without a second one.
 const FIRST_READ: usize = 4 * 1024;
-/// Compressed bytes asked for at a time afterwards.
+/// Size of later reads, in compressed bytes.
 const REFILL: usize = 32 * 1024;
-/// Compressed bytes asked for at a time by decoders of whole blocks.
+/// Size of reads for decoders of whole blocks, in compressed bytes.
 const READ_AHEAD: usize = 128 * 1024;
-/// Bytes shown to a decoder at a time. Decoders drop what they made in the very call that fails, so this is
-/// the most that one error can take with it.
+/// Bytes given to a decoder at a time. A decoder discards the output of a failing call, so this bounds what
+/// one error can mark_unreadable.
 const PORTION: usize = 1024;
 
-/// See the module. An error met while looking ahead waits until the bytes before it were read.
+/// See the module. An error met while looking ahead is returned after the bytes that precede it.
 pub(super) struct Lookahead {
     reader: Box<dyn Read + Send>,
-    /// Unread bytes from `start` to `end`; what follows is room for more.
+    /// Pending bytes are at `start..end`; the rest is free space.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -28,38 +28,38 @@ impl Lookahead {
         Self { reader, buffer: Vec::new(), start: 0, end: 0, ended: false, error: None }
     }
 
-    pub(super) fn unread(&self) -> &[u8] {
+    pub(super) fn pending(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// At least `wanted` unread bytes, fewer only at the end or in front of an error.
+    /// At least `wanted` pending bytes; fewer only at the end or before an error.
     pub(super) fn peek(&mut self, wanted: usize) -> &[u8] {
-        while !self.ended && self.unread().len() < wanted {
-            self.read_more((wanted - self.unread().len()).max(FIRST_READ));
+        while !self.ended && self.pending().len() < wanted {
+            self.read_more((wanted - self.pending().len()).max(FIRST_READ));
         }
-        self.unread()
+        self.pending()
     }
 
-    /// As [`Self::peek`], for those who read on to the end: reads far ahead, and makes room for what is wanted
-    /// only as fast as it comes, since a damaged file may announce any length.
+    /// As [`Self::peek`], for callers that read to the end: reads far ahead, and allocates only as data
+    /// arrives, since a damaged file may announce any length.
     pub(super) fn fill(&mut self, wanted: usize) -> &[u8] {
-        while !self.ended && self.unread().len() < wanted {
-            self.read_more(self.unread().len().max(READ_AHEAD));
+        while !self.ended && self.pending().len() < wanted {
+            self.read_more(self.pending().len().max(READ_AHEAD));
         }
-        self.unread()
+        self.pending()
     }
 
-    /// Passes over bytes that were shown.
+    /// Skips bytes that were shown.
     pub(super) fn skip(&mut self, count: usize) {
         self.start = (self.start + count).min(self.end);
     }
 
-    /// Whether nothing follows the unread bytes but perhaps an error.
+    /// Whether nothing but an error can follow the pending bytes.
     pub(super) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Takes the error that follows the unread bytes.
+    /// Takes the error that follows the pending bytes.
     pub(super) fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }
@@ -68,7 +68,8 @@ impl Lookahead {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        // Room that a read left over is kept: filling it with zeros for each read of a few bytes would take longer than they.
+        // Keep space that a short read left over: clearing it again for each read of a few bytes would
+        // dominate the cost.
         let needed = self.end + room;
         if self.buffer.len() < needed {
             self.buffer.resize(needed, 0);
@@ -90,7 +91,7 @@ impl Lookahead {
 impl Read for Lookahead {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.start < self.end {
-            let count = self.unread().read(out)?;
+            let count = self.pending().read(out)?;
             self.start += count;
             return Ok(count);
         }
@@ -100,7 +101,7 @@ impl Read for Lookahead {
         if self.ended {
             return Ok(0);
         }
-        // From here on the bytes pass straight through.
+        // From here on, reads bypass the buffer.
         self.buffer = Vec::new();
         self.start = 0;
         self.end = 0;
@@ -115,16 +116,16 @@ impl Read for Lookahead {
 
 impl BufRead for Lookahead {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        while !self.ended && self.unread().is_empty() {
+        while !self.ended && self.pending().is_empty() {
             self.read_more(REFILL);
         }
-        if self.unread().is_empty()
+        if self.pending().is_empty()
             && let Some(error) = self.error.take()
         {
             return Err(error);
         }
-        let unread = self.unread();
-        Ok(unread.get(..PORTION).unwrap_or(unread))
+        let pending = self.pending();
+        Ok(pending.get(..PORTION).unwrap_or(pending))
     }
 
     fn consume(&mut self, count: usize) {

@@ -1,15 +1,15 @@
-//! Input: which files there are, what they are, and how their bytes are decoded.
+//! Input: finds files, detects their kind, and decodes their bytes.
 //!
-//! [`discover`] walks the paths that the user named and sorts what it finds into an
-//! [`Inventory`](inventory::Inventory): histories, job configurations, and what is neither. A file's name
-//! proves nothing (histories come renamed, compressed under the wrong suffix, or with none), so each file is
-//! opened, [`codec`] takes compression off its first bytes, and [`kind`] tells from them what it holds. Only
-//! what nothing inside tells is taken from names: the job id of a configuration ([`job_id`]), and which files
-//! of a folder are the parts of one event log of Spark, and in which order. Members of zip and tar archives
-//! are treated as files in folders.
+//! [`discover`] walks the paths that the user named and sorts the files into an
+//! [`Inventory`](inventory::Inventory): logs and histories, job configurations, and skipped files. File
+//! extensions are ignored, because files come renamed, with a wrong extension or with none: each file is
+//! opened, [`codec`] decompresses its first bytes, and [`kind`] detects from them what the file holds. Names
+//! are used only for facts that the contents lack: the job id of a configuration ([`job_id`]), and the parts
+//! of a Spark event log and their order. Members of zip and tar archives are treated like files in folders.
 //!
-//! A [`source::Source`] is read [`part::Part`] by part, each opened again; parsers read it through a
-//! [`window`], within a [`budget`]. Streams are looked at by [`inventory::Inventory::look_at_streams`]. Trouble with one file is an [`error::InputError`] beside the others, never the end of the run.
+//! A [`source::Source`] is read one [`part::Part`] at a time; parsers read it through a [`window`], within a
+//! [`budget`]. [`inventory::Inventory::look_at_streams`] examines pipes and standard input. A problem with
+//! one file is an [`error::InputError`] in the inventory and never ends the run.
 
 mod archive;
 pub mod budget;
@@ -24,7 +24,7 @@ mod log_folder;
 mod log_name;
 mod lookahead;
 pub mod part;
-mod patience;
+mod read_timeout;
 pub mod source;
 mod streams;
 pub(crate) mod whole;

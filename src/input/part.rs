@@ -1,4 +1,4 @@
-//! One of the pieces that a source is read from: a file, a stream, or a member of an archive.
+//! A piece of a source: a file, a stream, or an archive member.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::archive::Member;
 use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
-use super::patience::{Awaited, Patience};
+use super::read_timeout::{ReadTimeout, TimedStream};
 use super::source::SourcePath;
 use crate::units::Millis;
 
@@ -25,13 +25,13 @@ enum Place {
     Member(Member),
 }
 
-/// A stream can be opened only once, so one that was looked at waits here.
+/// A stream can be opened only once, so one that was examined is kept here.
 #[derive(Debug, Clone)]
 struct Stream {
     path: SourcePath,
     opened: Arc<Mutex<Option<Decoded>>>,
-    /// How long to wait for it, where there is a limit; counted anew when it is looked at and when it is read.
-    patience: Option<Patience>,
+    /// How long to wait for it, if limited; restarts when it is examined and when it is read.
+    read_timeout: Option<ReadTimeout>,
 }
 
 impl Part {
@@ -39,24 +39,24 @@ impl Part {
         Self { place: Place::File(path) }
     }
 
-    /// A stream that is waited for as long as `time`.
+    /// A stream with a read timeout of `time`.
     pub(super) fn stream(path: SourcePath, time: Option<Millis>) -> Self {
-        let patience = time.map(Patience::new);
-        Self { place: Place::Stream(Stream { path, opened: Arc::default(), patience }) }
+        let read_timeout = time.map(ReadTimeout::new);
+        Self { place: Place::Stream(Stream { path, opened: Arc::default(), read_timeout }) }
     }
 
     pub(super) fn member(member: Member) -> Self {
         Self { place: Place::Member(member) }
     }
 
-    /// Gives an opened stream back, to be read from where it is.
+    /// Returns an opened stream, to be read on from where it is.
     pub(super) fn put_back(&self, decoded: Decoded) {
         if let Place::Stream(stream) = &self.place {
             *stream.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(decoded);
         }
     }
 
-    /// Its name for people: the path, `archive!member` in an archive.
+    /// Its name for messages: the path, or `archive!member`.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.place {
@@ -66,7 +66,7 @@ impl Part {
         }
     }
 
-    /// The file on disk that holds it, the archive itself for its members; `-` is standard input.
+    /// The file on disk that holds it, the archive for a member; `-` is standard input.
     #[must_use]
     pub fn file(&self) -> &Path {
         match &self.place {
@@ -76,10 +76,10 @@ impl Part {
         }
     }
 
-    /// Opens it at its start; a stream where it is.
+    /// Opens it at its start; a stream at its current position.
     ///
     /// # Errors
-    /// If it cannot be opened. Errors while reading come out of the result.
+    /// If it cannot be opened. Later errors are returned by reading.
     pub fn open(&self) -> Result<Decoded, InputError> {
         match &self.place {
             Place::File(path) => codec::open(path),
@@ -88,13 +88,13 @@ impl Part {
         }
     }
 
-    /// Whether an archive stores it compressed, whatever compression it has itself.
+    /// Whether an archive stores it compressed, in addition to any compression of its own.
     #[must_use]
     pub fn is_packed(&self) -> bool {
         matches!(&self.place, Place::Member(member) if member.is_compressed())
     }
 
-    /// Its length as it is stored, compressed if it is; `None` for a stream.
+    /// Its stored length in bytes, compressed if it is; `None` for a stream.
     #[must_use]
     pub fn stored_len(&self) -> Option<u64> {
         match &self.place {
@@ -104,7 +104,7 @@ impl Part {
         }
     }
 
-    /// The file itself with its length where the part is a file on disk without compression, so that several
+    /// The open file and its length in bytes if the part is an uncompressed file on disk, so that several
     /// threads can read it by position.
     #[must_use]
     pub fn plain_file(&self) -> Option<io::Result<(File, u64)>> {
@@ -117,31 +117,31 @@ impl Part {
 
 impl Stream {
     fn open(&self) -> Result<Decoded, InputError> {
-        if let Some(patience) = &self.patience {
-            patience.begin();
+        if let Some(read_timeout) = &self.read_timeout {
+            read_timeout.restart();
         }
         if let Some(decoded) = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Ok(decoded);
         }
         let path = self.path.as_path();
-        let stream: io::Result<Box<dyn Read + Send>> = match (&self.path, &self.patience) {
+        let stream: io::Result<Box<dyn Read + Send>> = match (&self.path, &self.read_timeout) {
             (SourcePath::Stdin, None) => Ok(Box::new(io::stdin())),
-            (SourcePath::Stdin, Some(patience)) => awaited(|| Ok(io::stdin()), patience),
+            (SourcePath::Stdin, Some(read_timeout)) => timed_stream(|| Ok(io::stdin()), read_timeout),
             (SourcePath::File(_) | SourcePath::Member(_), None) => return codec::open(path),
-            (SourcePath::File(file) | SourcePath::Member(file), Some(patience)) => {
+            (SourcePath::File(file) | SourcePath::Member(file), Some(read_timeout)) => {
                 let file = file.clone();
-                awaited(move || File::open(file), patience)
+                timed_stream(move || File::open(file), read_timeout)
             }
         };
         stream.map(codec::decode).map_err(|error| InputError::from_io(path, error))
     }
 }
 
-fn awaited<R: Read>(
+fn timed_stream<R: Read>(
     open: impl FnOnce() -> io::Result<R> + Send + 'static,
-    patience: &Patience,
+    read_timeout: &ReadTimeout,
 ) -> io::Result<Box<dyn Read + Send>> {
-    Ok(Box::new(Awaited::new(open, patience.clone())?))
+    Ok(Box::new(TimedStream::new(open, read_timeout.clone())?))
 }
 
 fn plain_file(path: &Path) -> io::Result<Option<(File, u64)>> {

@@ -1,4 +1,4 @@
-//! One history to read, and what is known of it before it is read.
+//! One event log or job history to read, and what is known before reading it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,52 +11,52 @@ use super::log_name;
 use super::part::Part;
 use crate::units::Millis;
 
-/// One history to read: a file, a stream, or several files that make up one log.
+/// One event log or job history: a file, a stream, or several files that form one log.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Where it is: the folder, where that is one log.
+    /// Its path; the folder, if the folder is one log.
     pub path: SourcePath,
-    /// What it holds; `None` for a stream that was not looked at.
+    /// Its kind; `None` for a stream that was not examined.
     pub kind: Option<SourceKind>,
-    /// Its compression, or that of its first part; `None` for a stream that was not looked at.
+    /// Its compression, or that of its first compressed part; `None` for a stream that was not examined.
     pub codec: Option<Codec>,
-    /// Whether the user named this very file or folder and not just a folder above it.
+    /// Whether the user named this file or folder itself, not a folder above it.
     pub named_by_user: bool,
-    /// The parts of an event log in the order of writing; one for everything else.
+    /// The parts of an event log in the order written; a single part for everything else.
     pub parts: Vec<Part>,
-    /// What the names around it tell.
+    /// Facts from the names of files and folders.
     pub log: LogFolder,
 }
 
-/// What the names of files and markers around an event log tell.
+/// Facts about an event log from the names of its files and markers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LogFolder {
-    /// Spark's version, by the marker that Spark 1.0 to 1.2 left.
+    /// Spark's version, from the marker file of Spark 1.0 to 1.2.
     pub spark_version: Option<String>,
-    /// Whether the log is still being written; `None` where nothing tells, which in a rolling log means that
-    /// its marker is missing.
+    /// Whether the log is still being written; `None` if unknown, which for a rolling log means that its
+    /// marker is missing.
     pub in_progress: Option<bool>,
-    /// Whether it is one of the logs that Spark rolls over from part to part.
+    /// Whether Spark wrote it as a rolling log.
     pub rolling: bool,
-    /// Whether its first part is a compacted one, which leaves events out.
+    /// Whether its first part is compacted, so that events are missing.
     pub compacted: bool,
-    /// Numbers of parts that are not there, at most [`MAX_MISSING`] of them.
+    /// Numbers of missing parts, at most [`MAX_MISSING`] of them.
     pub missing_parts: Vec<u64>,
-    /// Names of parts that are there under two names; they are left out.
-    pub doubled_parts: Vec<String>,
+    /// Names of duplicate parts; they are not read.
+    pub duplicate_parts: Vec<String>,
     /// The application's id.
     pub application_id: Option<String>,
     /// The application's attempt.
     pub attempt: Option<String>,
-    /// Whether the archive around it is cut, so that parts behind the cut would be missing.
-    pub archive_cut: bool,
+    /// Whether its archive is truncated, so that later parts may be missing.
+    pub archive_truncated: bool,
 }
 
-/// Missing parts beyond this number are not listed.
+/// Maximum number of missing parts that are listed.
 pub const MAX_MISSING: usize = 100;
 
 impl LogFolder {
-    /// What the name of a single file tells.
+    /// Facts from the name of a single file.
     pub(super) fn of_file(name: &str) -> Self {
         let (application_id, attempt) = log_name::application_of_file(name);
         let in_progress = log_name::is_in_progress(name).then_some(true);
@@ -65,16 +65,16 @@ impl LogFolder {
 }
 
 impl Source {
-    /// A stream, which is looked at when it is read, and waited for as long as `time`.
+    /// A stream, examined only when it is read, with a read timeout of `time`.
     pub(super) fn stream(path: SourcePath, time: Option<Millis>) -> Self {
         let parts = vec![Part::stream(path.clone(), time)];
         Self { path, kind: None, codec: None, named_by_user: true, parts, log: LogFolder::default() }
     }
 
-    /// Opens the source, or its first part, at its start and tells what it holds.
+    /// Opens the source, or its first part, and detects what it holds.
     ///
     /// # Errors
-    /// If it cannot be opened, or breaks before it is known what it holds. Later errors come out of reading.
+    /// If it cannot be opened, or breaks before its kind is known. Later errors are returned by reading.
     pub fn open(&self, identify: Identify) -> Result<(Decoded, SourceKind), InputError> {
         let Some(part) = self.parts.first() else {
             return Err(InputError::NotFound { path: self.path.as_path().to_path_buf() });
@@ -87,13 +87,13 @@ impl Source {
         Ok((decoded, kind))
     }
 
-    /// The files on disk that hold its parts, archives themselves for their members; `-` is standard input.
+    /// The files on disk that hold its parts, archives for their members; `-` is standard input.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.parts.iter().map(Part::file)
     }
 }
 
-/// Where a source is.
+/// The location of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourcePath {
     /// A file or a folder, or a pipe or terminal that the user named.

@@ -1,4 +1,4 @@
-//! Looks at streams, of which one may turn out to be an archive.
+//! Examines streams; one may turn out to be an archive.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ use super::kind::{Identify, Reason, SourceKind};
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
 
-/// What a stream turned out to be.
+/// The result of examining a stream.
 enum Outcome {
     One(Source),
     Members(Source, Inventory),
@@ -19,15 +19,15 @@ enum Outcome {
 }
 
 impl Inventory {
-    /// Looks at the streams among the histories, which [`discover`](super::discover::discover) leaves alone
-    /// since that waits for somebody to write: their kind is known then, and an archive is replaced by its
-    /// members.
+    /// Examines the streams among the histories. [`discover`](super::discover::discover) skips them because
+    /// reading blocks until something writes. Afterwards their kind is known, and archives are replaced by
+    /// their members.
     pub fn look_at_streams(&mut self, limits: &Limits, identify: Identify) {
         let (streams, known) =
             std::mem::take(&mut self.histories).into_iter().partition(|source| source.kind.is_none());
         self.histories = known;
         let streams: Vec<Source> = streams;
-        // All at once: one may be written only while another is read.
+        // In parallel: the writer of one stream may wait until another is read.
         let outcomes: Vec<_> =
             streams.into_par_iter().map(|source| look_at(source, limits, identify)).collect();
         for outcome in outcomes {

@@ -1,4 +1,4 @@
-//! Reads small files that are no histories, which are held in memory as a whole.
+//! Reads small files, such as rule files, into memory.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::units::Bytes;
 
-/// The bytes of a file, unless there are more than `most`: a wrong name may be that of a device without an end.
+/// The bytes of a file; an error if there are more than `most`, since a path may name an endless device.
 pub(crate) fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most.get().saturating_add(1)).read_to_end(&mut bytes)?;
@@ -16,10 +16,10 @@ pub(crate) fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same as text.
+/// As [`read`], decoded as UTF-8.
 pub(crate) fn read_text(path: &Path, most: Bytes) -> io::Result<String> {
     String::from_utf8(read(path, most)?)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_the_largest_size_is_read_and_a_larger_one_is_not() {
+    fn a_file_above_the_maximum_size_is_an_error() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "abc").unwrap();
         assert_eq!(read_text(file.path(), Bytes::new(3)).unwrap(), "abc");

@@ -1,13 +1,13 @@
-//! A sliding window over a byte stream: contiguous slices for the parsers, bounded memory for the rest.
+//! A sliding window over a byte stream: contiguous slices for parsers, in bounded memory.
 
 use std::io::{self, ErrorKind, Read};
 
 use memchr::memchr;
 
-/// Bytes asked for at a time.
+/// Bytes read at a time.
 const READ_SIZE: usize = 256 * 1024;
 
-/// A reader that shows its unread bytes as one slice.
+/// A reader that exposes its pending bytes as one slice.
 pub struct ByteWindow<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -15,7 +15,7 @@ pub struct ByteWindow<R> {
     end: usize,
     offset: u64,
     exhausted: bool,
-    /// How much is still to come, where that is known.
+    /// Number of bytes still to come, if known.
     expected: Option<usize>,
 }
 
@@ -25,19 +25,19 @@ impl<R: Read> ByteWindow<R> {
         Self::expecting(None, reader)
     }
 
-    /// The same where the reader is said to have so many bytes: of a short one no more memory is taken.
+    /// As [`Self::new`], for a reader with a known length: a short one gets a smaller buffer.
     pub fn expecting(len: Option<u64>, reader: R) -> Self {
         let expected = len.and_then(|len| usize::try_from(len).ok());
         Self { reader, buffer: Vec::new(), start: 0, end: 0, offset: 0, exhausted: false, expected }
     }
 
-    /// The bytes that were read and not yet consumed.
+    /// The bytes that were read but not yet consumed.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Where the window starts, in bytes from the start of the (decoded) stream.
+    /// Offset of the window from the start of the (decoded) stream, in bytes.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset
@@ -50,10 +50,10 @@ impl<R: Read> ByteWindow<R> {
         self.offset += count as u64;
     }
 
-    /// Reads more bytes behind the window; `false` at the end of the stream.
+    /// Reads more bytes into the window; `false` at the end of the stream.
     ///
     /// # Errors
-    /// Whatever the reader says, once; afterwards the stream counts as ended.
+    /// The reader's error, once; afterwards the stream counts as ended.
     pub fn extend(&mut self) -> io::Result<bool> {
         if self.exhausted {
             return Ok(false);
@@ -80,7 +80,7 @@ impl<R: Read> ByteWindow<R> {
         }
     }
 
-    /// All unread bytes to the end of the stream or the error that ends it.
+    /// All pending bytes up to the end of the stream or the error that ends it.
     pub fn into_rest(mut self) -> (Vec<u8>, Option<io::Error>) {
         let failure = loop {
             match self.extend() {
@@ -95,7 +95,7 @@ impl<R: Read> ByteWindow<R> {
         (buffer, failure)
     }
 
-    /// Moves the unread bytes to the front, and grows the buffer only when they fill more than half of it.
+    /// Moves the pending bytes to the front; grows the buffer only if they fill more than half of it.
     fn make_room(&mut self) {
         if self.start == self.end {
             self.start = 0;
@@ -105,7 +105,7 @@ impl<R: Read> ByteWindow<R> {
             self.end -= self.start;
             self.start = 0;
         }
-        // One byte more than what is to come, to see that nothing does.
+        // One byte more than expected, to detect the end of the stream.
         let wanted = self.expected.map_or(READ_SIZE, |expected| READ_SIZE.min(expected.saturating_add(1)));
         let is_small = self.buffer.len() < READ_SIZE || self.end > self.buffer.len() / 2;
         if is_small && self.buffer.len() - self.end < wanted {
@@ -131,7 +131,7 @@ pub struct Line<'a> {
 pub enum NextLine<'a> {
     /// A line.
     Line(Line<'a>),
-    /// A line longer than the limit; it was passed over.
+    /// A line longer than the limit; it was skipped.
     TooLong {
         /// Its number, counted from 1.
         number: u64,
@@ -149,7 +149,7 @@ pub struct LineReader<R> {
 }
 
 impl<R: Read> LineReader<R> {
-    /// Lines of what is left of `window`; lines beyond `max_line_len` bytes are passed over.
+    /// Reads the remaining lines of `window`; lines longer than `max_line_len` bytes are skipped.
     pub fn new(window: ByteWindow<R>, max_line_len: usize) -> Self {
         Self { window, consumed_line: 0, number: 0, max_line_len }
     }
@@ -157,7 +157,7 @@ impl<R: Read> LineReader<R> {
     /// The next line.
     ///
     /// # Errors
-    /// Whatever the reader says. What was read before the error comes out as lines first.
+    /// The reader's error. The lines before it are returned first.
     pub fn next_line(&mut self) -> io::Result<NextLine<'_>> {
         self.window.consume(self.consumed_line);
         self.consumed_line = 0;
@@ -189,7 +189,7 @@ impl<R: Read> LineReader<R> {
         Ok(NextLine::Line(Line { number: self.number, bytes, terminated }))
     }
 
-    /// Gives the window back, behind the last line that was returned.
+    /// Returns the window, positioned after the last line returned.
     pub fn into_window(mut self) -> ByteWindow<R> {
         self.window.consume(self.consumed_line);
         self.window
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Gives its bytes in portions of one size, so that lines straddle reads.
+    /// Yields its bytes in portions of one size, so that lines straddle reads.
     struct Drip<'a>(&'a [u8], usize);
 
     impl Read for Drip<'_> {
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_do_not_depend_on_how_bytes_arrive(
+        fn lines_do_not_depend_on_read_sizes(
             text in prop::collection::vec(prop_oneof![3 => any::<u8>(), 1 => Just(b'\n')], 0..300),
             portion in 1..40usize, len in prop_oneof![0..400u64, Just(u64::MAX)],
         ) {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_beyond_the_limit_is_passed_over_and_the_next_one_read() {
+    fn a_line_beyond_the_limit_is_skipped_and_the_next_one_read() {
         let text = [b"ab\n".as_slice(), &[b'x'; 5000], b"\ncd"].concat();
         assert_eq!(read_all(&text, 7, 100), [Some(b"ab".to_vec()), None, Some(b"cd".to_vec())]);
     }

@@ -270,7 +270,7 @@ fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
             params.use_recorded_peaks && params.virtual_memory_ratio.get() > 0.0,
         ),
     ];
-    if read.into_iter().any(|(counter, is_read)| is_read && attempts.any_unread().has(counter)) {
+    if read.into_iter().any(|(counter, is_read)| is_read && attempts.any_unreadable().has(counter)) {
         return None;
     }
     let charged = |row: &usize| is_charged(attempts.outcome(*row), params);

@@ -1,7 +1,7 @@
 //! A job's configuration: raw properties, and typed look-ups that know Hadoop 1 and Hadoop 2 names.
 //!
-//! Hadoop renamed most keys in 0.21 (`DeprecatedProperties` in its documentation). A look-up by
-//! [`ConfKey`] tries the current name first, then the old ones, so rules never spell a key.
+//! Hadoop renamed most keys in 0.21 (`DeprecatedProperties` in its documentation). A look-up by [`ConfKey`]
+//! tries the current name first, then the old ones, so rules never contain key names.
 
 mod keys;
 mod listed;
@@ -15,15 +15,15 @@ pub(crate) use listed::{Found, Listing};
 
 use crate::units::{Bytes, Millis};
 
-/// How deep `${…}` may nest, as in Hadoop's `Configuration.MAX_SUBST`.
+/// Maximum number of `${…}` substitutions, as Hadoop's `Configuration.MAX_SUBST`.
 const MAX_SUBSTITUTIONS: usize = 20;
-/// How long a substituted value may become; longer ones stay unresolved.
+/// Maximum length of a substituted value in bytes; longer ones stay unresolved.
 const MAX_VALUE_LEN: usize = 1 << 20;
 
 /// One property of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Property {
-    /// The value as written, variables not yet resolved.
+    /// The value as written, with `${…}` variables unresolved.
     pub value: String,
     /// Whether the file marks the property `<final>`.
     pub is_final: bool,
@@ -35,7 +35,7 @@ pub struct Conf {
     properties: Properties,
 }
 
-/// As they were read at once, or one by one.
+/// Properties as parsed at once, or as inserted one by one.
 #[derive(Debug, Clone)]
 enum Properties {
     Listed(Listed),
@@ -55,7 +55,7 @@ impl From<Listed> for Conf {
 }
 
 impl PartialEq for Conf {
-    /// Whether both have the same properties, however they were read.
+    /// Whether both have the same properties, however they are stored.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.all().eq(other.all())
     }
@@ -73,7 +73,7 @@ impl Conf {
         });
     }
 
-    /// Takes a property out whose later value cannot be told, unless it is final.
+    /// Removes a property whose later value is unknown, unless it is final.
     pub fn forget(&mut self, name: &str) {
         self.change(|properties| {
             if properties.get(name).is_some_and(|property| !property.is_final) {
@@ -126,7 +126,7 @@ impl Conf {
         listed.into_iter().flatten().chain(inserted)
     }
 
-    /// A property as written, by its exact name.
+    /// A property by its exact name, as written.
     fn written(&self, name: &str) -> Option<&str> {
         match &self.properties {
             Properties::Listed(listed) => listed.get(name),
@@ -134,7 +134,7 @@ impl Conf {
         }
     }
 
-    /// A property by its exact name, variables resolved; unknown variables stay as they are written.
+    /// A property by its exact name, variables resolved; unknown variables stay as written.
     #[must_use]
     pub fn raw(&self, name: &str) -> Option<String> {
         self.written(name).map(|value| self.resolve(value))
@@ -146,7 +146,8 @@ impl Conf {
         self.find(key).map(|(_, value)| value)
     }
 
-    /// A setting together with the name under which it was found, so that advice names what the user set.
+    /// A setting together with the name under which it was found, so that advice can use the user's name for
+    /// it.
     #[must_use]
     pub fn find(&self, key: ConfKey) -> Option<(&'static str, String)> {
         key.names().iter().find_map(|&name| {
@@ -155,13 +156,13 @@ impl Conf {
         })
     }
 
-    /// The name to use in advice: the one the job used, or else the current one.
+    /// The name for use in advice: the one that the job used, or else the current one.
     #[must_use]
     pub fn name_in_use(&self, key: ConfKey) -> &'static str {
         self.find(key).map_or_else(|| key.name(), |(name, _)| name)
     }
 
-    /// A setting that is a whole number, also `0x…` as Hadoop allows; `None` when absent or not a number.
+    /// A setting that is a whole number, decimal or `0x…` as Hadoop allows; `None` if absent or not a number.
     #[must_use]
     pub fn integer(&self, key: ConfKey) -> Option<i64> {
         let text = self.text(key)?;
@@ -171,7 +172,7 @@ impl Conf {
         }
     }
 
-    /// A setting that is a fraction.
+    /// A setting that is a decimal number, such as a share.
     #[must_use]
     pub fn fraction(&self, key: ConfKey) -> Option<f64> {
         self.text(key)?.parse().ok().filter(|value: &f64| value.is_finite())
@@ -194,14 +195,15 @@ impl Conf {
         u64::try_from(mib).ok().filter(|&mib| mib > 0).map(Bytes::from_mib)
     }
 
-    /// A setting in bytes, with Hadoop's binary suffixes `k m g t p e` (`StringUtils.TraditionalBinaryPrefix`).
+    /// A setting in bytes, with Hadoop's binary suffixes `k m g t p e`
+    /// (`StringUtils.TraditionalBinaryPrefix`).
     #[must_use]
     pub fn bytes(&self, key: ConfKey) -> Option<Bytes> {
         parse_binary_prefix(&self.text(key)?)
     }
 
-    /// A size as Spark writes them (`JavaUtils.byteStringAs`): binary suffixes, and `bare_unit` for a number
-    /// without one. Zero is a value here: an off-heap size of 0 means none.
+    /// A size in Spark's syntax (`JavaUtils.byteStringAs`): binary suffixes, and `bare_unit` for a number
+    /// without one. Zero is a valid value: an off-heap size of 0 means none.
     #[must_use]
     pub fn spark_size(&self, key: ConfKey, bare_unit: Bytes) -> Option<Bytes> {
         let text = self.text(key)?;
@@ -211,8 +213,9 @@ impl Conf {
         }
     }
 
-    /// A size of memory as Spark writes them. A bare number means MiB to some parts of Spark and bytes to others;
-    /// only one of the two can have worked: nobody asks for a TiB by the million, nor for less than a MiB.
+    /// A memory size in Spark's syntax. Some parts of Spark read a bare number as MiB, others as bytes; the
+    /// size decides, because a value is plausible in only one of them: nobody requests a million MiB (a TiB),
+    /// nor less than a MiB.
     #[must_use]
     pub fn spark_memory(&self, key: ConfKey) -> Option<Bytes> {
         let number = self.text(key).and_then(|text| text.parse::<u64>().ok());
@@ -220,13 +223,13 @@ impl Conf {
         self.spark_size(key, if in_bytes { Bytes::new(1) } else { Bytes::from_mib(1) })
     }
 
-    /// A span of time as Spark writes them (`JavaUtils.timeStringAs`), in seconds for a number without a unit.
+    /// A time span in Spark's syntax (`JavaUtils.timeStringAs`); a number without a unit is in seconds.
     #[must_use]
     pub fn spark_duration(&self, key: ConfKey) -> Option<Millis> {
         parse_spark_duration(&self.text(key)?)
     }
 
-    /// The heap limit in JVM options (`-Xmx`), from the last one given, as the JVM does.
+    /// The heap limit in JVM options (`-Xmx`); the last one counts, as for the JVM.
     #[must_use]
     pub fn heap_limit(&self, key: ConfKey) -> Option<Bytes> {
         let options = self.text(key)?;
@@ -246,7 +249,7 @@ impl Conf {
         text
     }
 
-    /// The first `${name}` whose name is a property: its range and the property's value.
+    /// The first `${name}` whose name is a property: its range, and the property's value.
     fn first_variable<'a>(&'a self, text: &str) -> Option<(usize, usize, &'a str)> {
         let mut from = 0;
         loop {
@@ -293,7 +296,7 @@ fn parse_spark_duration(text: &str) -> Option<Millis> {
     number.checked_mul(scale).map(Millis::new)
 }
 
-/// As [`parse_binary_prefix`], also with fractions, which Spark 1 and Dr. Elephant take: `1.5g`, `500 MB`.
+/// As [`parse_binary_prefix`], also with fractions, which Spark 1 and Dr. Elephant accept: `1.5g`, `500 MB`.
 fn parse_spark_size(text: &str) -> Option<Bytes> {
     if let Some(bytes) = parse_binary_prefix(text) {
         return Some(bytes);
@@ -349,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn final_properties_hold_against_later_ones() {
+    fn final_properties_cannot_be_overwritten() {
         let mut c = Conf::default();
         c.insert("k".into(), Property { value: "first".into(), is_final: true });
         c.insert("k".into(), Property { value: "second".into(), is_final: false });

@@ -1,12 +1,12 @@
-//! Typed counters: the ones rules read, with their unit; everything else by group and name.
+//! Typed counters, with units, for those that rules read; all others by group and name.
 //!
 //! Hadoop 2 and 3 write `org.apache.hadoop.mapreduce.TaskCounter` / `FileSystemCounter`, Hadoop 1
-//! `org.apache.hadoop.mapred.Task$Counter` / `FileSystemCounters`, Hadoop 0.18 only display names. The
-//! counter's name decides what it is, in any group (as in Dr. Elephant's `MapReduceCounterData.get`); a
-//! framework group wins over a user's group that reuses a framework name.
+//! `org.apache.hadoop.mapred.Task$Counter` / `FileSystemCounters`, Hadoop 0.18 only display names. A counter
+//! is identified by its name in any group (as in Dr. Elephant's `MapReduceCounterData.get`); a framework
+//! group takes precedence over a user's group that reuses a framework name.
 //!
-//! Spark's task metrics (`TaskMetrics`) are counters of the same table; GC and CPU time are the same
-//! counters for both engines.
+//! Spark's task metrics (`TaskMetrics`) are counters of the same table; both engines share the counters for
+//! GC and CPU time.
 
 mod mask;
 mod set;
@@ -16,7 +16,7 @@ pub use set::{CounterSet, OtherCounter};
 
 use super::Engine;
 
-/// What a counter counts.
+/// The unit of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CounterUnit {
     /// Records, files, operations.
@@ -29,7 +29,7 @@ pub enum CounterUnit {
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $display:literal, $unit:ident;)+) => {
-        /// A counter that the tool knows by type.
+        /// A counter with a type of its own.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Counter { $($(#[$doc])* $variant,)+ }
@@ -38,19 +38,19 @@ macro_rules! counters {
             /// Every typed counter, in declaration order.
             pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
 
-            /// The name that Hadoop 1 to 3 write; for Spark's own the path of the field in `TaskEnd` events.
+            /// The name in Hadoop 1 to 3; for Spark's counters the path of the field in `TaskEnd` events.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// The display name, which is all that Hadoop 0.18 writes; for Spark's own what people read.
+            /// The display name, the only name in Hadoop 0.18; for Spark's counters a readable name.
             #[must_use]
             pub const fn display_name(self) -> &'static str {
                 match self { $(Self::$variant => $display,)+ }
             }
 
-            /// What the counter counts.
+            /// The counter's unit.
             #[must_use]
             pub const fn unit(self) -> CounterUnit {
                 match self { $(Self::$variant => CounterUnit::$unit,)+ }
@@ -68,17 +68,18 @@ counters! {
     S3aBytesRead = "S3A_BYTES_READ", "S3A bytes read", Bytes;
     /// Bytes read through `s3n`.
     S3nBytesRead = "S3N_BYTES_READ", "S3N bytes read", Bytes;
-    /// Bytes read through every other scheme but `file` (abfs, gs, wasb, oss, viewfs, …), added up.
+    /// Sum of bytes read through all schemes without a counter of their own, except `file` (abfs, gs, wasb,
+    /// oss, viewfs, …).
     OtherFsBytesRead = "*_BYTES_READ", "*", Bytes;
-    /// Bytes written through every scheme but `file`, added up.
+    /// Sum of bytes written through all schemes except `file`.
     RemoteBytesWritten = "*_BYTES_WRITTEN", "HDFS bytes written", Bytes;
     /// Bytes read from local disks.
     FileBytesRead = "FILE_BYTES_READ", "Local bytes read", Bytes;
     /// Bytes written to local disks.
     FileBytesWritten = "FILE_BYTES_WRITTEN", "Local bytes written", Bytes;
-    /// Bytes the input format handed out.
+    /// Bytes returned by the input format.
     InputFormatBytesRead = "BYTES_READ", "Bytes Read", Bytes;
-    /// Bytes the output format took.
+    /// Bytes received by the output format.
     OutputFormatBytesWritten = "BYTES_WRITTEN", "Bytes Written", Bytes;
     /// Size of the serialised split.
     SplitRawBytes = "SPLIT_RAW_BYTES", "Input split bytes", Bytes;
@@ -90,13 +91,13 @@ counters! {
     MapOutputRecords = "MAP_OUTPUT_RECORDS", "Map output records", Count;
     /// Bytes the mapper emitted, before combining and compressing.
     MapOutputBytes = "MAP_OUTPUT_BYTES", "Map output bytes", Bytes;
-    /// Bytes of map output as stored, after combining and compressing.
+    /// Stored bytes of map output, after combining and compressing.
     MapOutputMaterializedBytes = "MAP_OUTPUT_MATERIALIZED_BYTES", "Map output materialized bytes", Bytes;
     /// Records given to the combiner.
     CombineInputRecords = "COMBINE_INPUT_RECORDS", "Combine input records", Count;
-    /// Records the combiner kept.
+    /// Records returned by the combiner.
     CombineOutputRecords = "COMBINE_OUTPUT_RECORDS", "Combine output records", Count;
-    /// Keys the reducer saw.
+    /// Distinct keys of the reducer's input.
     ReduceInputGroups = "REDUCE_INPUT_GROUPS", "Reduce input groups", Count;
     /// Records the reducer read.
     ReduceInputRecords = "REDUCE_INPUT_RECORDS", "Reduce input records", Count;
@@ -110,9 +111,9 @@ counters! {
     FailedShuffle = "FAILED_SHUFFLE", "Failed Shuffles", Count;
     /// Map outputs merged on the reduce side.
     MergedMapOutputs = "MERGED_MAP_OUTPUTS", "Merged Map outputs", Count;
-    /// Records written to disk, each time they were written.
+    /// Records written to disk, counted each time.
     SpilledRecords = "SPILLED_RECORDS", "Spilled Records", Count;
-    /// Wall time the JVM spent in garbage collection.
+    /// Wall time that the JVM spent in garbage collection.
     GcTimeMillis = "GC_TIME_MILLIS", "GC time elapsed (ms)", Millis;
     /// CPU time of the task's process tree.
     CpuMilliseconds = "CPU_MILLISECONDS", "CPU time spent (ms)", Millis;
@@ -120,13 +121,13 @@ counters! {
     PhysicalMemoryBytes = "PHYSICAL_MEMORY_BYTES", "Physical memory (bytes) snapshot", Bytes;
     /// Address space of the process tree, last snapshot.
     VirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES", "Virtual memory (bytes) snapshot", Bytes;
-    /// Heap that the JVM had committed, last snapshot.
+    /// Committed heap of the JVM, last snapshot.
     CommittedHeapBytes = "COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", Bytes;
-    /// Highest resident memory that was seen (Hadoop 3: `MAP_` or `REDUCE_PHYSICAL_MEMORY_BYTES_MAX`).
+    /// Peak resident memory (Hadoop 3: `MAP_` or `REDUCE_PHYSICAL_MEMORY_BYTES_MAX`).
     PeakPhysicalMemoryBytes = "PHYSICAL_MEMORY_BYTES_MAX", "Peak Physical memory (bytes)", Bytes;
-    /// Largest address space that was seen (Hadoop 3: `MAP_` or `REDUCE_VIRTUAL_MEMORY_BYTES_MAX`).
+    /// Peak address space (Hadoop 3: `MAP_` or `REDUCE_VIRTUAL_MEMORY_BYTES_MAX`).
     PeakVirtualMemoryBytes = "VIRTUAL_MEMORY_BYTES_MAX", "Peak Virtual memory (bytes)", Bytes;
-    /// Spark: time that the executor spent running the task's code, shuffle reads included.
+    /// Spark: time that the executor spent running the task's code, including shuffle reads.
     ExecutorRunTime = "Executor Run Time", "executor run time", Millis;
     /// Spark: time to deserialize the task.
     ExecutorDeserializeTime = "Executor Deserialize Time", "executor deserialize time", Millis;
@@ -134,11 +135,12 @@ counters! {
     ResultSerializationTime = "Result Serialization Time", "result serialization time", Millis;
     /// Spark: bytes of the task's result.
     ResultSize = "Result Size", "result size", Bytes;
-    /// Spark: most memory that shuffles, aggregations and joins of the task used at once, the sum of their peaks.
+    /// Spark: peak execution memory: the sum of the peaks of all shuffles, aggregations and joins of the
+    /// task.
     PeakExecutionMemory = "Peak Execution Memory", "peak execution memory", Bytes;
-    /// Spark: size in memory of what was spilled.
+    /// Spark: size in memory of the spilled data.
     MemoryBytesSpilled = "Memory Bytes Spilled", "memory bytes spilled", Bytes;
-    /// Spark: size on disk of what was spilled.
+    /// Spark: size on disk of the spilled data.
     DiskBytesSpilled = "Disk Bytes Spilled", "disk bytes spilled", Bytes;
     /// Spark: bytes read from sources and caches.
     InputBytes = "Input Metrics.Bytes Read", "input bytes", Bytes;
@@ -150,7 +152,7 @@ counters! {
     OutputRecords = "Output Metrics.Records Written", "output records", Count;
     /// Spark: shuffle bytes fetched from other nodes.
     ShuffleRemoteBytesRead = "Shuffle Read Metrics.Remote Bytes Read", "remote shuffle bytes read", Bytes;
-    /// Spark: the part of them that went to disk because of its size.
+    /// Spark: remote shuffle bytes that were fetched to disk because of their size.
     ShuffleRemoteBytesReadToDisk = "Shuffle Read Metrics.Remote Bytes Read To Disk", "remote shuffle bytes read to disk", Bytes;
     /// Spark: shuffle bytes read from the same node.
     ShuffleLocalBytesRead = "Shuffle Read Metrics.Local Bytes Read", "local shuffle bytes read", Bytes;
@@ -171,15 +173,15 @@ counters! {
 }
 
 impl Counter {
-    /// How many typed counters there are.
+    /// Number of typed counters.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// The counters of Hadoop; Spark's follow them.
+    /// Hadoop's counters, which precede Spark's.
     fn of_hadoop() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().take_while(|&counter| counter != Self::ExecutorRunTime)
     }
 
-    /// The counters that add up to a task's input, whatever the file system.
+    /// The counters whose sum is a task's input, whatever the file system.
     pub const INPUT_BYTES: [Self; 5] = [
         Self::HdfsBytesRead,
         Self::S3BytesRead,
@@ -188,7 +190,7 @@ impl Counter {
         Self::OtherFsBytesRead,
     ];
 
-    /// The name that histories of this engine write: the two engines share some counters.
+    /// The name in this engine's logs; the engines share some counters.
     #[must_use]
     pub const fn name_in(self, engine: Engine) -> &'static str {
         match (self, engine) {
@@ -198,13 +200,13 @@ impl Counter {
         }
     }
 
-    /// The counter's place in [`Counter::ALL`].
+    /// The counter's index in [`Counter::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The typed counter behind a name as Hadoop 1 to 3 write it.
+    /// The typed counter with this name in Hadoop 1 to 3.
     #[must_use]
     pub fn from_name(group: &str, name: &str) -> Option<Self> {
         let exact = Self::of_hadoop().find(|counter| counter.name() == name);
@@ -225,21 +227,21 @@ impl Counter {
         }
     }
 
-    /// The typed counter behind a display name, as Hadoop 0.18 writes it.
+    /// The typed counter with this display name, which Hadoop 0.18 uses.
     #[must_use]
     pub fn from_display_name(name: &str) -> Option<Self> {
         Self::of_hadoop().find(|counter| counter.display_name() == name)
     }
 }
 
-/// Whether `group` holds the counters of file systems.
+/// Whether `group` contains file system counters.
 #[must_use]
 pub fn is_file_system_group(group: &str) -> bool {
     matches!(group, "org.apache.hadoop.mapreduce.FileSystemCounter" | "FileSystemCounters" | "File Systems")
         || group.ends_with(".FileSystemCounter")
 }
 
-/// Whether `group` is written by Hadoop itself, not by a user's code.
+/// Whether `group` belongs to Hadoop itself, not to a user's code.
 #[must_use]
 pub fn is_framework_group(group: &str) -> bool {
     is_file_system_group(group)
@@ -259,7 +261,7 @@ mod tests {
     const FS: &str = "org.apache.hadoop.mapreduce.FileSystemCounter";
 
     #[test]
-    fn any_file_system_but_the_local_one_is_input() {
+    fn every_file_system_except_the_local_one_is_input() {
         let of = |name| Counter::from_name(FS, name);
         assert_eq!(of("HDFS_BYTES_READ"), Some(Counter::HdfsBytesRead));
         assert_eq!(of("ABFS_BYTES_READ"), Some(Counter::OtherFsBytesRead));

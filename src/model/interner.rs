@@ -1,21 +1,21 @@
-//! Strings that repeat (hosts, racks, messages) are stored once and named by a small number.
+//! Stores repeated strings (hosts, racks, messages) once and names them by a small number.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-/// Names a string in an [`Interner`].
+/// Index of a string in an [`Interner`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol(u32);
 
 impl Symbol {
-    /// The symbol's place in its interner, in order of first appearance.
+    /// The symbol's index in its interner, in order of first appearance.
     #[must_use]
     pub const fn index(self) -> u32 {
         self.0
     }
 
-    /// The symbol with this place; meaningful only with the interner it came from.
+    /// The symbol with this index; meaningful only with the interner it came from.
     #[must_use]
     pub const fn from_index(index: u32) -> Self {
         Self(index)
@@ -30,7 +30,7 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// The symbol of `text`, new or known. `None` only when 2³² different strings are held.
+    /// The symbol of `text`, added if new. `None` only if there are 2³² different strings.
     pub fn intern(&mut self, text: &str) -> Option<Symbol> {
         if let Some(&symbol) = self.symbols.get(text) {
             return Some(symbol);
@@ -42,13 +42,13 @@ impl Interner {
         Some(symbol)
     }
 
-    /// The string behind `symbol`, or `None` for a symbol of another interner.
+    /// The string of `symbol`; `None` for a symbol of another interner.
     #[must_use]
     pub fn get(&self, symbol: Symbol) -> Option<&str> {
         self.strings.get(symbol.0 as usize).map(AsRef::as_ref)
     }
 
-    /// The symbol of `text` if it is known.
+    /// The symbol of `text`, if it is known.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<Symbol> {
         self.symbols.get(text).copied()
@@ -59,13 +59,13 @@ impl Interner {
         self.strings.iter().map(AsRef::as_ref)
     }
 
-    /// How many different strings are held.
+    /// Number of different strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.strings.len()
     }
 
-    /// Whether no string is held.
+    /// Whether there are no strings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.strings.is_empty()

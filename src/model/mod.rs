@@ -1,6 +1,6 @@
-//! The typed model of one application: what every rule, metric and report reads.
+//! The typed model of one application: the input of every rule, metric and report.
 //!
-//! Parsers build it, nothing changes it afterwards. What a history does not say is `None`.
+//! Parsers build it; afterwards nothing changes it. Values that the log does not contain are `None`.
 
 mod column;
 pub mod conf;
@@ -52,15 +52,15 @@ impl Engine {
 /// How an application ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Status {
-    /// It did its work.
+    /// It completed successfully.
     Succeeded,
-    /// It failed, or its master died with an error.
+    /// It failed, or its application master died with an error.
     Failed,
     /// A user or the scheduler killed it.
     Killed,
-    /// The history ends before the application does.
+    /// The log ends before the application does.
     Running,
-    /// The history does not say.
+    /// The log does not say.
     #[default]
     Unknown,
 }
@@ -79,10 +79,10 @@ impl Status {
     }
 }
 
-/// Counters of the whole job as its history sums them up.
+/// Counters of the whole job, as summed by Hadoop.
 #[derive(Debug, Clone, Default)]
 pub struct JobCounters {
-    /// Over all tasks, with the job's own counters (`JobCounter`).
+    /// Over all tasks, including the job's own counters (`JobCounter`).
     pub total: Option<CounterSet>,
     /// Over the maps.
     pub map: Option<CounterSet>,
@@ -90,7 +90,7 @@ pub struct JobCounters {
     pub reduce: Option<CounterSet>,
 }
 
-/// How many tasks of each kind the history announced before it ran them.
+/// Number of tasks of each kind that the job announced before it ran them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Announced {
     /// Maps.
@@ -99,7 +99,7 @@ pub struct Announced {
     pub reduces: Option<u64>,
 }
 
-/// One start of the application's master.
+/// One attempt of the application master.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MasterAttempt {
     /// When it started.
@@ -113,23 +113,23 @@ pub struct MasterAttempt {
 pub struct Application {
     /// The job's or application's id.
     pub id: String,
-    /// What ran it.
+    /// The engine that ran it.
     pub engine: Engine,
-    /// The engine's version where the history tells it.
+    /// The engine's version, if the log contains it.
     pub engine_version: Option<String>,
-    /// The name its user gave it.
+    /// The name given by its user.
     pub name: Option<String>,
-    /// Its user.
+    /// The user who ran it.
     pub user: Option<String>,
     /// Its queue.
     pub queue: Option<String>,
-    /// How it ended.
+    /// Its final status.
     pub status: Status,
-    /// Whether the history tells the application from its beginning to its end without gaps.
+    /// Whether the log covers the application from beginning to end without gaps.
     pub complete: bool,
-    /// Whether events of a MapReduce history are missing or cannot be read, not only counters in them.
+    /// Whether events of a job history are missing or cannot be read, not just counters in them.
     pub events_missing: bool,
-    /// What a limit has left of it, where one was reached.
+    /// How much of it was read, if a limit was reached.
     pub limit: Option<Remainder>,
     /// When it was submitted.
     pub submitted_at: Option<Timestamp>,
@@ -137,28 +137,28 @@ pub struct Application {
     pub launched_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// Whether all tasks ran inside the master (Hadoop's "uber" mode).
+    /// Whether all tasks ran inside the application master (Hadoop's "uber" mode).
     pub uberized: Option<bool>,
-    /// What the history says about an unsuccessful end.
+    /// The log's explanation of an unsuccessful end.
     pub diagnostics: Option<String>,
-    /// Tasks that were announced.
+    /// Numbers of announced tasks.
     pub announced: Announced,
-    /// The starts of the application's master.
+    /// The attempts of the application master.
     pub masters: Vec<MasterAttempt>,
-    /// The task table, groups in the order of [`TaskKind`].
+    /// The task table, with groups in the order of [`TaskKind`].
     pub groups: Vec<TaskGroup>,
     /// Counters of the whole job.
     pub counters: JobCounters,
-    /// Its configuration; empty when no configuration file was found.
+    /// Its configuration; empty if no configuration was found.
     pub conf: Conf,
     /// Hosts, racks, counter names and messages that the tables refer to.
     pub strings: Interner,
-    /// What only Spark applications have.
+    /// Facts about Spark applications only.
     pub spark: Option<Box<Spark>>,
 }
 
 impl Application {
-    /// An application about which nothing is known but its engine.
+    /// An application of which only the engine is known.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         Self {
@@ -187,19 +187,20 @@ impl Application {
         }
     }
 
-    /// Why what rests on `facets` and reads these counters of each kind of tasks is partial, in words to follow
-    /// "because"; `None` where nothing of it is missing.
+    /// Why a result that depends on `facets` and reads these counters of each task kind is partial, in words
+    /// to follow "because"; `None` if nothing of it is missing.
     #[must_use]
     pub fn partial(&self, facets: &[Facet], reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
         let missing = self.missing(facets);
         if self.limit.is_some() && missing.is_some() {
             return missing;
         }
-        let reasons: Vec<String> = missing.into_iter().chain(self.unread_counters(reads)).collect();
+        let reasons: Vec<String> = missing.into_iter().chain(self.unreadable_counters(reads)).collect();
         (!reasons.is_empty()).then(|| reasons.join(", "))
     }
 
-    /// What is missing of `facets`. A history of MapReduce has all events of a job or counts as partial as a whole.
+    /// What is missing of `facets`. A MapReduce job history has all events of its job, or counts as partial
+    /// as a whole.
     fn missing(&self, facets: &[Facet]) -> Option<String> {
         if let Some(spark) = &self.spark {
             return spark.gaps.reason(facets);
@@ -209,18 +210,19 @@ impl Application {
         }
         Some(match (self.limit, self.status) {
             (Some(limit), _) => limit.to_string(),
-            (None, Status::Running) => "the history ends before the job does".to_owned(),
-            (None, _) => "a part of the history is missing or cannot be read".to_owned(),
+            (None, Status::Running) => "the job history ends before the job does".to_owned(),
+            (None, _) => "a part of the job history is missing or cannot be read".to_owned(),
         })
     }
 
-    /// Why so much of a Spark application is missing that the opposite of what is shown could be true of the whole.
+    /// Why so much of a Spark application is missing that the whole could show the opposite of what the log
+    /// shows.
     #[must_use]
     pub fn lacks_much(&self) -> Option<String> {
         self.spark.as_ref()?.gaps.much(self.task_count())
     }
 
-    /// Why something is unknown: it may lie behind a limit, which is told first.
+    /// Adds the limit, if one was reached, to the reason why something is unknown.
     #[must_use]
     pub fn behind_limit(&self, reason: String) -> String {
         match self.limit.map(|limit| limit.to_string()) {
@@ -229,31 +231,31 @@ impl Application {
         }
     }
 
-    /// Which of the counters that `reads` names for each kind of tasks cannot be read of some attempt, in words to follow
-    /// "because".
+    /// Which of the counters that `reads` names for each task kind cannot be read for some attempt, in words
+    /// to follow "because".
     #[must_use]
-    pub fn unread_counters(&self, reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
-        // A log may have a million stages.
+    pub fn unreadable_counters(&self, reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
+        // There may be a million stages, so skip the search if no counter is unreadable.
         if self.spark.as_ref().is_some_and(|spark| spark.gaps.counters == 0) {
             return None;
         }
-        let (mut unread, mut attempts) = (CounterMask::NONE, 0);
+        let (mut unreadable, mut attempts) = (CounterMask::NONE, 0);
         for group in &self.groups {
-            let of_group = group.attempts.any_unread().and(reads(group.kind));
+            let of_group = group.attempts.any_unreadable().and(reads(group.kind));
             if !of_group.is_empty() {
-                attempts += group.attempts.count_unread(of_group);
-                unread.insert_all(of_group);
+                attempts += group.attempts.count_unreadable(of_group);
+                unreadable.insert_all(of_group);
             }
         }
-        let names: Vec<&str> = unread.iter().map(|counter| counter.name_in(self.engine)).collect();
+        let names: Vec<&str> = unreadable.iter().map(|counter| counter.name_in(self.engine)).collect();
         let of = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
         (!names.is_empty()).then(|| format!("{} of {of} cannot be read", names.join(" and ")))
     }
 
-    /// Why the history is incomplete, in words to follow "because"; `None` where it is complete.
+    /// Why the log is incomplete, in words to follow "because"; `None` if it is complete.
     #[must_use]
     pub fn why_incomplete(&self) -> Option<String> {
-        let some_part = || "a part of the history is missing or cannot be read".to_owned();
+        let some_part = || "a part of the log is missing or cannot be read".to_owned();
         let why = || match &self.spark {
             Some(spark) => spark.gaps.why(),
             None => self.partial(&Facet::ALL, |_| CounterMask::ALL),
@@ -261,13 +263,13 @@ impl Application {
         (!self.complete).then(|| why().unwrap_or_else(some_part))
     }
 
-    /// The tasks of one kind, if the history shows any.
+    /// The tasks of one kind, if the log has any.
     #[must_use]
     pub fn group(&self, kind: TaskKind) -> Option<&TaskGroup> {
         self.groups.iter().find(|group| group.kind == kind)
     }
 
-    /// How many tasks the history shows, of all kinds.
+    /// Number of tasks of all kinds in the log.
     #[must_use]
     pub fn task_count(&self) -> u64 {
         self.groups.iter().map(|group| group.tasks.len() as u64).sum()

@@ -1,8 +1,8 @@
-//! The progress arrays of Hadoop's attempts: wall time, CPU time and memory per twelfth of progress.
+//! Progress arrays of Hadoop's attempts: wall time, CPU time and memory per twelfth of the progress.
 //!
-//! `ProgressSplitsBlock` writes four arrays of (normally) twelve integers for each ended attempt. They
-//! are kept for straggler replay, packed as zigzag varints of successive differences: about 100 bytes
-//! an attempt where plain integers take 192.
+//! `ProgressSplitsBlock` writes four arrays of (normally) twelve integers for each finished attempt. They are
+//! kept for replaying stragglers, packed as zigzag varints of successive differences: about 100 bytes per
+//! attempt instead of 192.
 
 /// The four arrays of one attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub struct ProgressSplits {
 }
 
 impl ProgressSplits {
-    /// Whether no array has a value.
+    /// Whether all arrays are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.arrays().into_iter().all(Vec::is_empty)
     }
 
-    /// Forgets all values and keeps the memory.
+    /// Clears the arrays but keeps their allocations.
     pub fn clear(&mut self) {
         for array in [&mut self.clock_ms, &mut self.cpu_ms, &mut self.virtual_kib, &mut self.physical_kib] {
             array.clear();
@@ -36,11 +36,11 @@ impl ProgressSplits {
     }
 }
 
-/// Packed progress arrays of many attempts.
+/// The packed progress arrays of many attempts.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressLog {
     bytes: Vec<u8>,
-    /// Where each row's bytes start, plus one; 0 for a row without arrays.
+    /// Start of each row's bytes, plus one; 0 for a row without arrays.
     starts: Vec<u64>,
 }
 
@@ -68,7 +68,7 @@ impl ProgressLog {
         }
     }
 
-    /// The arrays of `row`, or `None` where the history has none.
+    /// The arrays of `row`; `None` if the history has none.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<ProgressSplits> {
         let start = usize::try_from(self.starts.get(row)?.checked_sub(1)?).ok()?;
@@ -91,7 +91,7 @@ impl ProgressLog {
         })
     }
 
-    /// Gives back memory that growth has reserved.
+    /// Frees unused capacity.
     pub fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
         self.starts.shrink_to_fit();
@@ -138,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out(
+        fn arrays_round_trip(
             rows in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<i32>(), 0..14), 4), 1..8)
         ) {
             let mut log = ProgressLog::default();

@@ -1,4 +1,4 @@
-//! Events in, [`Application`] out: the one place that knows what a MapReduce history means.
+//! Builds an [`Application`] from events: the only place that interprets a MapReduce job history.
 
 mod job;
 mod numbers;
@@ -20,18 +20,20 @@ use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Announced, Application, Engine, Interner, Status, Symbol};
 use crate::units::Timestamp;
 
-/// Histories that were made up count their times from 0; Hadoop is younger than this.
-const MADE_UP_UNTIL: Timestamp = Timestamp::from_millis(100_000_000_000);
+/// Synthetic histories count time from 0. An earlier moment than this is synthetic, because Hadoop is
+/// younger.
+const SYNTHETIC_BEFORE: Timestamp = Timestamp::from_millis(100_000_000_000);
 
 const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
 
-/// Whose clocks a history's times come from.
+/// Which machines' clocks a history's times come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Clocks {
-    /// The application master's alone (Hadoop 2 and 3): times agree to the millisecond.
+    /// The application master's only (Hadoop 2 and 3): times agree to the millisecond.
     #[default]
     Master,
-    /// The job tracker's for tasks, each task tracker's for attempts (Hadoop 1): they can be minutes apart.
+    /// The job tracker's for tasks, each task tracker's for attempts (Hadoop 1): clocks may differ by
+    /// minutes.
     Trackers,
 }
 
@@ -45,28 +47,28 @@ pub struct HistoryBuilder {
     groups: [TaskGroup; KINDS.len()],
     tasks: ByTask<TaskRow>,
     attempts: ByAttempt<u32>,
-    /// Hosts of the places where input lies, as they are written: every task names three of a few.
+    /// Hosts of input splits by their text; tasks repeat the same few.
     split_hosts: FxHashMap<Box<str>, Symbol>,
     seen_submission: bool,
     seen_end: bool,
     lost: Lost,
     limits: Limits,
-    /// The option of a limit that was reached.
+    /// The option whose limit was reached.
     limit: Option<&'static str>,
 }
 
-/// What the history has and cannot be used.
+/// What the history contains but cannot be used.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lost {
-    /// Events, or what makes one of use.
+    /// An event, or a part that makes it unusable.
     events: bool,
-    /// Whole events, of which one may have been the job's end.
-    passed_over: bool,
+    /// A whole event, which may have been the job's end.
+    skipped_event: bool,
     /// Numbers within events.
     numbers: bool,
 }
 
-/// Where a task is stored: an index into the groups and a row of its tasks.
+/// Where a task is stored: an index into the groups and the row in its table.
 #[derive(Debug, Clone, Copy)]
 struct TaskRow {
     group: usize,
@@ -101,56 +103,56 @@ impl HistoryBuilder {
         Self { clocks, ..Self::default() }
     }
 
-    /// Holds no more tasks and attempts than `limits` allow.
+    /// Limits the number of tasks and attempts.
     pub fn keep_within(&mut self, limits: &Limits) {
         self.limits = *limits;
     }
 
-    /// What a decoder needs to record counters into an [`EventPayload`].
+    /// Returns what a decoder needs to record counters into an [`EventPayload`].
     pub fn counter_names(&mut self) -> (&mut CounterNames, &mut Interner) {
         (&mut self.names, &mut self.app.strings)
     }
 
-    /// The problems found so far, for decoders to add to.
+    /// The problems found so far; decoders add to them.
     pub fn problems(&mut self) -> &mut Problems {
         &mut self.problems
     }
 
-    /// Whether the job's own end was seen.
+    /// Whether the job's own end event was seen.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.seen_end
     }
 
-    /// Notes that an event could not be decoded, so that the history has a gap.
-    pub fn lose_event(&mut self) {
+    /// Records that an event could not be decoded, so that the history has a gap.
+    pub fn record_lost_event(&mut self) {
         self.lost.events = true;
-        self.lost.passed_over = true;
+        self.lost.skipped_event = true;
     }
 
-    /// Notes that reading stopped because of `error`, which may be a limit.
+    /// Records that reading stopped because of `error`, which may be a limit.
     pub fn stop(&mut self, error: &io::Error) {
         if let Some(reached) = limits::behind(error) {
             self.reach_limit(reached.option());
         }
     }
 
-    /// Notes that the limit behind this option keeps events out of the history.
+    /// Records that the limit of this option kept events out.
     pub fn reach_limit(&mut self, option: &'static str) {
         self.limit.get_or_insert(option);
         self.lost.events = true;
     }
 
-    /// Takes one event.
+    /// Processes one event.
     pub fn event(&mut self, at: Position, kind: EventKind, fields: &EventFields<'_>, payload: &EventPayload) {
         let moments = self.moments;
-        self.note_unread(at, fields, payload);
+        self.warn_unreadable(at, fields, payload);
         match kind {
             EventKind::MasterStarted => self.master_started(fields),
             EventKind::JobSubmitted => self.job_submitted(at, fields),
             EventKind::JobInited => self.job_inited(at, fields),
             EventKind::JobInfoChanged => {
-                self.doubt_a_submission_in_1970(fields);
+                self.drop_submission_in_1970(fields);
                 self.confirm_submission(at, moments.read(fields.submit_time));
                 self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
             }
@@ -176,12 +178,12 @@ impl HistoryBuilder {
         }
     }
 
-    /// Ends the history. `damaged` says that the source ended or broke before its own end.
+    /// Finishes the application. `damaged` means that the source ended or broke early.
     #[must_use]
     pub fn finish(mut self, damaged: bool) -> (Application, Problems) {
         if !self.seen_end {
-            // What was passed over may have been the end.
-            let may_have_ended = damaged || self.lost.passed_over;
+            // A skipped event may have been the end.
+            let may_have_ended = damaged || self.lost.skipped_event;
             self.app.status = if may_have_ended { Status::Unknown } else { Status::Running };
         }
         for group in &mut self.groups {
@@ -189,8 +191,8 @@ impl HistoryBuilder {
             verify::mark_speculation(group);
             group.shrink();
         }
-        self.lost.numbers |= self.groups.iter().any(|group| !group.attempts.any_unread().is_empty());
-        self.note_missing_ends(damaged);
+        self.lost.numbers |= self.groups.iter().any(|group| !group.attempts.any_unreadable().is_empty());
+        self.warn_missing_ends(damaged);
         self.app.groups = self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect();
         self.app.limit = self.limit.map(|option| {
             let work = [TaskKind::Map, TaskKind::Reduce].map(|kind| self.app.group(kind));
@@ -207,21 +209,21 @@ impl HistoryBuilder {
         (self.app, self.problems)
     }
 
-    /// A history without its first or last event is told apart from one that is whole.
-    fn note_missing_ends(&mut self, damaged: bool) {
+    /// Warns if the first or the last event of the job is missing.
+    fn warn_missing_ends(&mut self, damaged: bool) {
         let empty = self.tasks.is_empty() && !self.seen_submission && !self.seen_end;
         if !self.seen_submission && !empty {
             self.problems.warn("no-job-start", None, || {
-                "the history does not tell the submission of its job; its start is unknown".into()
+                "the job history lacks the job's submission; its start is unknown".into()
             });
         }
         if !self.seen_end && !empty && !damaged {
-            let passed_over = self.lost.passed_over;
+            let skipped_event = self.lost.skipped_event;
             self.problems.warn("no-job-end", None, || {
                 let why =
-                    if passed_over { "it was passed over" } else { "it still runs" };
+                    if skipped_event { "the event was skipped" } else { "the job is still running" };
                 format!(
-                    "the history does not tell the end of its job: {why}, or its master died; its costs are unknown"
+                    "the job history lacks the end of the job: {why}, or its application master died; its costs are unknown"
                 )
             });
         }
@@ -233,7 +235,7 @@ impl HistoryBuilder {
 
     fn missing_field(&mut self, at: Position, event: &str, field: &str) {
         self.problems.add(Level::Warning, "missing-field", Some(at), || {
-            format!("{event} lacks {field}; what rests on it is unknown")
+            format!("{event} lacks {field}; values that depend on it are unknown")
         });
     }
 }

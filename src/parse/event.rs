@@ -1,14 +1,14 @@
-//! One event of a MapReduce history, whatever its encoding.
+//! One event of a MapReduce job history, independent of its encoding.
 //!
-//! Hadoop's event classes (`org.apache.hadoop.mapreduce.jobhistory.*`) share most of their fields, and
-//! versions differ in which of them they write. An event is therefore its kind plus whatever fields were
-//! there; [`super::build::HistoryBuilder`] says what is missing.
+//! Hadoop's event classes (`org.apache.hadoop.mapreduce.jobhistory.*`) share most fields, and versions differ
+//! in which of them they write. So an event is its kind plus the fields that were present;
+//! [`super::build::HistoryBuilder`] reports missing ones.
 
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use super::known::KnownCounters;
+use super::counter_template::CounterTemplates;
 use crate::model::counters::{Counter, CounterSet, OtherCounter, is_framework_group};
 use crate::model::{Interner, ProgressSplits, Symbol};
 
@@ -50,7 +50,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// The kind behind Hadoop's name for an event type, `None` for types that no version up to 3.4 has.
+    /// The kind for Hadoop's name of an event type; `None` for types that no version up to 3.4 has.
     #[must_use]
     pub fn from_hadoop_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -84,7 +84,7 @@ impl EventKind {
 }
 
 impl EventKind {
-    /// Reads the status off the event type where the event has no status field: `JOB_KILLED` says enough.
+    /// Derives the status from the event type if the event has no status field: `JOB_KILLED` says enough.
     pub fn complete_status(hadoop_name: &str, fields: &mut EventFields<'_>) {
         if fields.status.is_none() {
             fields.status = match hadoop_name.rsplit('_').next() {
@@ -96,7 +96,7 @@ impl EventKind {
     }
 }
 
-/// The scalar fields of an event; those the event does not have are `None`.
+/// The scalar fields of an event; absent fields are `None`.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)] // named after Hadoop's fields
 pub struct EventFields<'a> {
@@ -131,7 +131,7 @@ pub struct EventFields<'a> {
     pub uberized: Option<bool>,
 }
 
-/// The bulky fields of an event, kept from event to event so that they need no new memory.
+/// The bulky fields of an event, reused from event to event to avoid allocations.
 #[derive(Debug, Clone, Default)]
 pub struct EventPayload {
     /// `counters` or `totalCounters`
@@ -142,31 +142,31 @@ pub struct EventPayload {
     pub reduce_counters: CounterSet,
     /// `clockSplits`, `cpuUsages`, `vMemKbytes`, `physMemKbytes`
     pub progress: ProgressSplits,
-    /// Fields that are there and cannot be read.
-    pub unread: Unread,
+    /// Fields that are present but cannot be read.
+    pub unreadable: Unreadable,
 }
 
-/// Numbers of an event that are there and cannot be read.
+/// Which numbers of an event are present but cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Unread {
+pub struct Unreadable {
     /// A time.
     pub time: bool,
-    /// How many tasks a job announces.
+    /// The announced number of tasks of a job.
     pub task_count: bool,
 }
 
 impl EventPayload {
-    /// Makes the payload ready for the next event.
+    /// Clears the payload for the next event.
     pub fn clear(&mut self) {
         self.counters.clear();
         self.map_counters.clear();
         self.reduce_counters.clear();
         self.progress.clear();
-        self.unread = Unread::default();
+        self.unreadable = Unreadable::default();
     }
 }
 
-/// Where a counter's value goes.
+/// Where the value of a counter is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CounterSlot {
     Typed { counter: Counter, framework: bool },
@@ -183,11 +183,11 @@ impl CounterSlot {
         }
     }
 
-    /// Notes that the value of this counter cannot be read.
-    fn lose(self, set: &mut CounterSet) {
+    /// Records that this counter's value cannot be read.
+    fn mark_unreadable(self, set: &mut CounterSet) {
         match self {
-            Self::Typed { counter, framework } => set.lose(counter, framework),
-            Self::Other { .. } => set.lose_other(),
+            Self::Typed { counter, framework } => set.mark_unreadable(counter, framework),
+            Self::Other { .. } => set.mark_other_unreadable(),
         }
     }
 }
@@ -195,14 +195,14 @@ impl CounterSlot {
 /// Finds the slot of a counter by group and name.
 ///
 /// Hadoop writes the counters of every task in the same order, so the first guess is the counter that
-/// followed last time; only a wrong guess costs a hash look-up.
+/// followed last time; only a wrong guess needs a hash look-up.
 #[derive(Debug, Clone, Default)]
 pub struct CounterNames {
     groups: Vec<Group>,
     by_name: FxHashMap<Box<str>, usize>,
     next_group: usize,
-    /// Here because the slots in it are those of these names.
-    known: KnownCounters,
+    /// Kept here because its slots refer to these names.
+    templates: CounterTemplates,
 }
 
 #[derive(Debug, Clone)]
@@ -213,12 +213,12 @@ struct Group {
     next: usize,
 }
 
-/// Names a group within [`CounterNames`].
+/// Index of a group within [`CounterNames`].
 #[derive(Debug, Clone, Copy)]
 pub struct GroupIndex(usize);
 
 impl CounterNames {
-    /// The group with this name, new or known.
+    /// The group with this name, added if new.
     pub fn group(&mut self, name: &str) -> GroupIndex {
         let guess = self.next_group;
         let index = match self.groups.get(guess) {
@@ -249,15 +249,21 @@ impl CounterNames {
         }
     }
 
-    /// Notes in `set` that the value of counter `name` of a group cannot be read.
-    pub fn lose(&mut self, group: GroupIndex, name: &str, set: &mut CounterSet, strings: &mut Interner) {
+    /// Records in `set` that the value of counter `name` of a group cannot be read.
+    pub fn mark_unreadable(
+        &mut self,
+        group: GroupIndex,
+        name: &str,
+        set: &mut CounterSet,
+        strings: &mut Interner,
+    ) {
         match self.slot(group, name, strings) {
-            Some(slot) => slot.lose(set),
-            None => set.lose_other(),
+            Some(slot) => slot.mark_unreadable(set),
+            None => set.mark_other_unreadable(),
         }
     }
 
-    /// Where the value of counter `name` of a group goes.
+    /// The slot of counter `name` of a group.
     pub(crate) fn slot(
         &mut self,
         group: GroupIndex,
@@ -276,9 +282,9 @@ impl CounterNames {
         group.slots.get(index).map(|&(_, slot)| slot)
     }
 
-    /// Counters that were decoded before.
-    pub(crate) fn known(&mut self) -> &mut KnownCounters {
-        &mut self.known
+    /// Templates of counters that were decoded before.
+    pub(crate) fn templates(&mut self) -> &mut CounterTemplates {
+        &mut self.templates
     }
 
     fn find_or_add_group(&mut self, name: &str) -> usize {

@@ -1,4 +1,4 @@
-//! Host and rack names as the generations of Hadoop write them.
+//! Host and rack names as written by all Hadoop versions.
 
 /// Splits `/rack/host`, `host`, `tracker_host:localhost/127.0.0.1:57217` or `host:8041` into host and rack.
 ///
@@ -9,7 +9,7 @@ pub fn host_and_rack(text: &str) -> (Option<&str>, Option<&str>) {
     let text = text.trim();
     let text = text.strip_prefix("tracker_").unwrap_or(text);
     let (rack, host) = match text.strip_prefix('/') {
-        // Byte by byte: names are too short for a search to pay, and every task has several.
+        // A plain loop: names are too short for a library search to pay off, and every task has several.
         Some(path) => match path.bytes().rposition(|byte| byte == b'/') {
             Some(at) => (text.get(..=at), path.get(at + 1..)),
             None => (None, Some(path)),

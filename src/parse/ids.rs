@@ -2,7 +2,7 @@
 //!
 //! Source: `org.apache.hadoop.mapreduce.TaskID`, `TaskAttemptID`; `tip_…` is the Hadoop 0.17 spelling.
 
-/// Which of a job's two id spaces a task belongs to. Setup and cleanup tasks of Hadoop 1 share them.
+/// Which of a job's two id spaces a task belongs to. Setup and cleanup tasks of Hadoop 1 use both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IdSpace {
     /// `_m_`
@@ -30,7 +30,7 @@ pub struct AttemptId {
 }
 
 impl TaskId {
-    /// The task behind an id, or `None` for anything else.
+    /// Parses the id of a task; `None` for anything else.
     #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
         let rest = id.strip_prefix("task_").or_else(|| id.strip_prefix("tip_"))?;
@@ -50,7 +50,7 @@ impl TaskId {
 }
 
 impl AttemptId {
-    /// The attempt behind an id, or `None` for anything else.
+    /// Parses the id of an attempt; `None` for anything else.
     #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
         // Hadoop 0.17 wrote attempts as `task_…_m_000000_0`.
@@ -60,14 +60,14 @@ impl AttemptId {
     }
 }
 
-/// The last part of an id and what comes before it. Parts are short: a plain loop finds them fastest.
+/// The last part of an id, and the parts before it. Parts are short, so a plain loop is fastest.
 fn split_last(parts: &str) -> (&str, &str) {
     let at = parts.bytes().rposition(|byte| byte == b'_');
     let split = |at: usize| Some((parts.get(..at)?, parts.get(at + 1..)?));
     at.and_then(split).unwrap_or(("", parts))
 }
 
-/// The id of an application's job: `application_1_0002` and `job_1_0002` name the same thing.
+/// The job id of an application or task id: `application_1_0002` and `job_1_0002` name the same job.
 #[must_use]
 pub fn job_id_of_task(id: &str) -> Option<String> {
     let mut parts = id.split('_').skip(1);

@@ -4,10 +4,10 @@
 //! writes. The job history server's REST interface uses the root `<conf>` instead of `<configuration>`.
 
 mod encoding;
+mod fast_path;
 mod left_out;
 #[cfg(test)]
 mod tests;
-mod written;
 
 use std::borrow::Cow;
 
@@ -22,29 +22,29 @@ use self::left_out::LeftOut;
 use super::problem::{Level, Position, Problems};
 use crate::model::conf::{Conf, Property};
 
-/// The elements that hold a configuration's properties.
+/// The root elements of configurations.
 const ROOTS: [&str; 2] = ["configuration", "conf"];
-/// A file that could not be read to its end, or is not a configuration.
+/// Code for a file that is broken off, or is not a configuration.
 const DAMAGED: &str = "conf-damaged";
-/// A file that means more than was read of it.
+/// Code for a file with settings that were not read.
 const INCOMPLETE: &str = "conf-incomplete";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads a configuration in UTF-8 or UTF-16. Damage keeps what was read before it and costs one `conf-damaged` warning;
-/// what cannot be read as it is meant is left out, with a `conf-incomplete` warning.
+/// Parses a configuration in UTF-8 or UTF-16. The properties before damage are kept, with one `conf-damaged`
+/// warning; properties that cannot be interpreted are left out, with a `conf-incomplete` warning.
 #[must_use]
 pub fn parse<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> (Conf, Problems) {
     let mut problems = Problems::default();
     let encoding::Text { characters: text, encoding, replaced_at } = encoding::decode(bytes.into());
     if replaced_at.is_some() {
         problems.add(Level::Info, "invalid-utf8", replaced_at.map(Position::Byte), || {
-            format!("Bytes that are not {encoding} were replaced; values that hold them are not as written")
+            format!("Invalid {encoding} was replaced; the affected values differ from the file")
         });
     }
-    if let Some(found) = written::properties(&text).filter(|found| !found.is_empty()) {
+    if let Some(found) = fast_path::properties(&text).filter(|found| !found.is_empty()) {
         return (found.in_text(text.into_owned()).into(), problems);
     }
-    let mut properties = Any::default();
+    let mut properties = XmlParser::default();
     if let Err(damage) = properties.read(&text) {
         let read = properties.conf.len();
         problems.warn(DAMAGED, Some(Position::Byte(damage.at)), || {
@@ -59,14 +59,14 @@ pub fn parse<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> (Conf, Problems) {
     }
     if properties.conf.is_empty() && !problems.any_at_least(Level::Warning) {
         problems.warn(INCOMPLETE, None, || {
-            "The job configuration has no property with a name, so that all settings are unknown".to_owned()
+            "The job configuration has no named property; all settings are unknown".to_owned()
         });
     }
     (properties.conf, problems)
 }
 
-/// Whether a file that starts with `head` is a configuration: whether its root element is
-/// `<configuration>` or `<conf>`, behind any declarations and comments.
+/// Whether a file that starts with `head` is a configuration: its root element, after declarations and
+/// comments, must be `<configuration>` or `<conf>`.
 #[must_use]
 pub fn looks_like_conf(head: &[u8]) -> bool {
     if let Some(text) = utf16_text(head) {
@@ -74,33 +74,33 @@ pub fn looks_like_conf(head: &[u8]) -> bool {
     }
     let mut rest = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
     loop {
-        let behind = if let Some(comment) = rest.strip_prefix(b"<!--") {
-            behind(comment, b"-->")
+        let after = if let Some(comment) = rest.strip_prefix(b"<!--") {
+            after(comment, b"-->")
         } else if let Some(instruction) = rest.strip_prefix(b"<?") {
-            behind(instruction, b"?>")
+            after(instruction, b"?>")
         } else if let Some(declaration) = rest.strip_prefix(b"<!DOCTYPE") {
             behind_doctype(declaration)
         } else {
             return starts_with_root(rest);
         };
-        let Some(behind) = behind else { return false };
-        rest = behind.trim_ascii_start();
+        let Some(after) = after else { return false };
+        rest = after.trim_ascii_start();
     }
 }
 
-/// The text of a file that starts with `head`, if it is in UTF-16.
+/// The text of a file that starts with `head`, if it is UTF-16.
 #[must_use]
 pub(crate) fn utf16_text(head: &[u8]) -> Option<String> {
     let text = encoding::is_utf16(head).then(|| encoding::decode(head.into()).characters.into_owned())?;
-    // Text that would be UTF-16 again is nobody's, and could be so over and over.
+    // Reject text that is UTF-16 again after decoding; otherwise the caller could recurse for ever.
     (!encoding::is_utf16(text.as_bytes())).then_some(text)
 }
 
-fn behind<'a>(text: &'a [u8], end: &[u8]) -> Option<&'a [u8]> {
+fn after<'a>(text: &'a [u8], end: &[u8]) -> Option<&'a [u8]> {
     text.get(memmem::find(text, end)? + end.len()..)
 }
 
-/// What follows a document type, which may declare entities in brackets.
+/// The text after a document type declaration, which may declare entities in brackets.
 #[must_use]
 pub(crate) fn behind_doctype(declaration: &[u8]) -> Option<&[u8]> {
     let (mut rest, mut brackets) = (declaration, 0usize);
@@ -108,8 +108,8 @@ pub(crate) fn behind_doctype(declaration: &[u8]) -> Option<&[u8]> {
         let at = rest.iter().position(|byte| matches!(byte, b'[' | b']' | b'>' | b'"' | b'\'' | b'<'))?;
         let (mark, next) = rest.get(at..)?.split_first()?;
         rest = match (mark, next.strip_prefix(b"!--")) {
-            (b'<', Some(comment)) => behind(comment, b"-->")?,
-            (b'"' | b'\'', _) => behind(next, std::slice::from_ref(mark))?,
+            (b'<', Some(comment)) => after(comment, b"-->")?,
+            (b'"' | b'\'', _) => after(next, std::slice::from_ref(mark))?,
             (b'>', _) if brackets == 0 => return Some(next),
             _ => next,
         };
@@ -129,13 +129,13 @@ fn starts_with_root(text: &[u8]) -> bool {
     })
 }
 
-/// Why a configuration ends early.
+/// Why and where reading a configuration stopped.
 struct Damage {
     at: u64,
     why: String,
 }
 
-/// The parts of a `<property>` that matter.
+/// The child elements of `<property>` that matter.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Name,
@@ -144,7 +144,7 @@ enum Part {
 }
 
 impl Part {
-    /// The part that an element or an attribute of this name is.
+    /// The part with this element or attribute name.
     fn called(name: &str) -> Option<Self> {
         Some(match name {
             "name" => Self::Name,
@@ -155,20 +155,20 @@ impl Part {
     }
 }
 
-/// A property whose end was not seen yet.
+/// A property whose end tag has not been read yet.
 struct Draft {
-    /// How many elements are open, the property's own included.
+    /// Number of open elements, including the property itself.
     depth: usize,
     part: Option<Part>,
     name: String,
     value: String,
     is_final: String,
-    /// Whether one of them refers to an entity that is not one of XML's own.
+    /// Whether its text refers to an entity that XML does not predefine.
     has_entity: bool,
 }
 
 impl Draft {
-    /// A property with its attributes, which Hadoop reads since 3.0 as it does elements; elements win.
+    /// A property with its attributes, which Hadoop reads since 3.0 like elements; elements take precedence.
     fn of(tag: &BytesStart<'_>, depth: usize) -> Self {
         let mut draft = Self {
             depth,
@@ -206,18 +206,18 @@ impl Draft {
     }
 }
 
-/// Reads any XML.
+/// Parser for arbitrary XML.
 #[derive(Default)]
-struct Any {
+struct XmlParser {
     conf: Conf,
     depth: usize,
     draft: Option<Draft>,
     left_out: LeftOut,
-    /// Final properties that were left out: no later value is theirs.
+    /// Final properties that were left out; later values of them are ignored.
     unknown: FxHashSet<String>,
 }
 
-impl Any {
+impl XmlParser {
     fn read(&mut self, text: &str) -> Result<(), Damage> {
         let mut reader = Reader::from_str(text);
         let config = reader.config_mut();
@@ -248,7 +248,7 @@ impl Any {
                 Event::CData(text) => self.append(&text.xml10_content()),
                 Event::GeneralRef(reference) => self.append_reference(&reference),
                 Event::Eof => {
-                    return Err(Damage { at, why: "it ends before its root element does".to_owned() });
+                    return Err(Damage { at, why: "the root element is not closed".to_owned() });
                 }
                 Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
             }
@@ -295,7 +295,7 @@ impl Any {
         }
     }
 
-    /// Text counts only directly inside a part of a property.
+    /// Adds text, which counts only directly inside a part of a property.
     fn append(&mut self, text: &str) {
         let depth = self.depth;
         if let Some(draft) = &mut self.draft
@@ -306,7 +306,7 @@ impl Any {
         }
     }
 
-    /// Entities that a document type declares are not expanded: a few of them can stand for gigabytes.
+    /// Entities declared by a document type are not expanded: a few of them can expand to gigabytes.
     fn append_reference(&mut self, reference: &BytesRef<'_>) {
         if let Ok(Some(character)) = reference.resolve_char_ref() {
             self.append(character.encode_utf8(&mut [0; 4]));

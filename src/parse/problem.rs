@@ -1,13 +1,13 @@
-//! What went wrong without stopping the run: one entry per kind of trouble and source, not per line.
+//! Problems that do not stop the run: one entry per kind of problem and source, not per line.
 
 use std::fmt;
 
-/// How much a problem matters.
+/// How serious a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Worth knowing; nothing is missing.
+    /// For information; nothing is missing.
     Info,
-    /// Something is missing or could not be trusted; what was read is used.
+    /// Something is missing or unreliable; the rest is used.
     Warning,
     /// A source could not be used at all.
     Error,
@@ -25,7 +25,7 @@ impl Level {
     }
 }
 
-/// A place within a source.
+/// A position within a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Position {
     /// A line, counted from 1.
@@ -48,13 +48,13 @@ impl fmt::Display for Position {
 pub struct Problem {
     /// How much it matters.
     pub level: Level,
-    /// A stable kebab-case name for the kind of trouble.
+    /// A stable kebab-case code for the kind of problem.
     pub code: &'static str,
-    /// Where it showed first.
+    /// Where it occurred first.
     pub position: Option<Position>,
-    /// What was tried, on what, why it did not work, and what that means for the result.
+    /// What was tried, on what, why it failed, and what that means for the result.
     pub message: String,
-    /// How often it showed.
+    /// How often it occurred.
     pub count: u64,
 }
 
@@ -65,7 +65,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Adds a problem, or counts it if its code is known already.
+    /// Adds a problem, or counts it if its code is already known.
     pub fn add(
         &mut self,
         level: Level,
@@ -86,7 +86,7 @@ impl Problems {
         self.add(Level::Warning, code, position, message);
     }
 
-    /// Takes over the problems of a part of the same source.
+    /// Adds the problems of a part of the same source.
     pub fn merge(&mut self, others: Self) {
         for problem in others.list {
             match self.list.iter_mut().find(|known| known.code == problem.code) {
@@ -99,19 +99,19 @@ impl Problems {
         }
     }
 
-    /// Whether any matters at least as much as `level`.
+    /// Whether any problem is at least as serious as `level`.
     #[must_use]
     pub fn any_at_least(&self, level: Level) -> bool {
         self.list.iter().any(|problem| problem.level >= level)
     }
 
-    /// Whether there are none.
+    /// Whether there are no problems.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The problems in the order in which they first showed.
+    /// The problems in the order of their first occurrence.
     #[must_use]
     pub fn into_vec(self) -> Vec<Problem> {
         self.list

@@ -1,4 +1,4 @@
-//! How single values of an event are read: moments, kinds, texts.
+//! Reads single values of an event: times, kinds, texts.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::ids::{IdSpace, TaskId};
 use crate::model::table::{Locality, TaskKind};
 use crate::units::Timestamp;
 
-/// Texts longer than this are cut: they are for people, and a hostile history may repeat them.
+/// Longer texts are truncated: they are only shown to people, and a hostile history may repeat them.
 pub(super) const MAX_TEXT_LEN: usize = 8 << 10;
 
 pub(super) fn task_kind(task_type: Option<&str>, id: TaskId) -> TaskKind {
@@ -31,17 +31,17 @@ pub(super) fn locality(text: &str) -> Option<Locality> {
     }
 }
 
-/// The end of the year 9999. What lies behind it is no time of day, and spans to it are longer than any clock ran.
+/// The end of the year 9999. Later times are damaged, and spans to them are meaningless.
 const LAST_MOMENT: i64 = 253_402_300_799_999;
 
-/// Reads moments. Hadoop writes 0 or −1 for one that it does not know; a history that was made up may count
-/// its times from 0, which the submission of its job gives away.
+/// Reads times. Hadoop writes 0 or −1 for an unknown time; a synthetic history may count from 0, which shows
+/// in the job's submission time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Moments {
     pub(super) zero_is_one: bool,
 }
 
-/// Whether a time may stand in a history: a moment, or what Hadoop writes for none.
+/// Whether a number is valid as a time: a moment, or Hadoop's mark for an unknown time.
 pub(super) fn is_moment(ms: i64) -> bool {
     (-1..=LAST_MOMENT).contains(&ms)
 }
@@ -57,12 +57,12 @@ pub(super) fn set_text(slot: &mut Option<String>, text: Option<&Cow<'_, str>>) {
     if let Some(text) = text
         && !text.is_empty()
     {
-        *slot = Some(cut(text, MAX_TEXT_LEN).to_owned());
+        *slot = Some(truncate(text, MAX_TEXT_LEN).to_owned());
     }
 }
 
-/// The first `max` bytes of `text`, never inside a character.
-pub(super) fn cut(text: &str, max: usize) -> &str {
+/// The first `max` bytes of `text`, shortened to a character boundary.
+pub(super) fn truncate(text: &str, max: usize) -> &str {
     let end = (0..=max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
 }

@@ -1,11 +1,11 @@
-//! Which row of a table belongs to an id. A job counts its tasks from 0 without gaps, and most tasks have
-//! one attempt, so lists serve most histories, at a fraction of the time and memory of a hash map.
+//! Maps ids to table rows. A job numbers its tasks from 0 without gaps, and most tasks have one attempt, so
+//! vectors serve most histories at a fraction of the time and memory of a hash map.
 
 use rustc_hash::FxHashMap;
 
 use super::ids::{AttemptId, IdSpace, TaskId};
 
-/// A list may be this many times as long as it has rows, and a little more.
+/// A vector may have this many slots per row, plus [`SLACK`].
 const MAX_SPARSITY: usize = 4;
 const SLACK: usize = 1024;
 
@@ -30,7 +30,7 @@ impl<V: Copy> ByTask<V> {
         }
     }
 
-    /// Notes the value of an id that has none.
+    /// Inserts the value of a new id.
     pub(super) fn insert(&mut self, id: TaskId, value: V) {
         match id.space {
             IdSpace::Map => self.maps.insert(id.number, value),
@@ -61,7 +61,7 @@ impl<V: Copy> ByAttempt<V> {
         if id.number == 0 { self.first.get(id.task) } else { self.later.get(&id).copied() }
     }
 
-    /// Notes the value of an id that has none.
+    /// Inserts the value of a new id.
     pub(super) fn insert(&mut self, id: AttemptId, value: V) {
         if id.number == 0 {
             self.first.insert(id.task, value);
@@ -74,9 +74,9 @@ impl<V: Copy> ByAttempt<V> {
 #[derive(Debug, Clone)]
 struct ByNumber<V> {
     near: Vec<Option<V>>,
-    /// How many values are near.
+    /// Number of values in the vector.
     held: usize,
-    /// Numbers that would make the list long and empty.
+    /// Values with numbers that would make the vector long and sparse.
     far: FxHashMap<u32, V>,
 }
 

@@ -1,7 +1,7 @@
-//! A cursor over JSON bytes: skips what is not wanted at the speed of a byte search, and copies nothing.
+//! A cursor over JSON bytes: skips unneeded values at the speed of a byte search, and copies nothing.
 //!
-//! It checks as much of JSON's grammar as it needs to know where a value ends. Keys and strings stay raw
-//! until someone wants them.
+//! It checks only as much of JSON's grammar as is needed to find the ends of values. Keys and strings stay
+//! raw until they are used.
 
 mod members;
 mod numbers;
@@ -10,19 +10,19 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-/// Values nested deeper than this are refused. Histories of Hadoop nest ten deep, SQL plans of Spark some hundreds.
+/// Maximum nesting of values. Hadoop's histories nest ten levels deep, Spark's SQL plans some hundreds.
 const MAX_DEPTH: usize = 4096;
 
-/// Names of hosts are this long at most.
+/// Maximum length of a host name.
 const MAX_NAME_LEN: usize = 256;
 
-/// The input is not the JSON that was expected at this place.
+/// The input is not the expected JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unexpected;
 
 pub(super) type Scan<T> = Result<T, Unexpected>;
 
-/// A string between its quotes, escapes not yet resolved.
+/// A string between its quotes, escapes not resolved.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawStr<'a> {
     pub(super) bytes: &'a [u8],
@@ -30,7 +30,7 @@ pub(super) struct RawStr<'a> {
 }
 
 impl<'a> RawStr<'a> {
-    /// The text; bytes that are not UTF-8 and escapes that are not JSON's become replacement characters.
+    /// The text; invalid UTF-8 and invalid escapes become replacement characters.
     pub(super) fn text(self) -> Cow<'a, str> {
         if self.escaped {
             let quoted = [b"\"".as_slice(), self.bytes, b"\""].concat();
@@ -56,18 +56,17 @@ impl<'a> Cursor<'a> {
         Self { rest: bytes }
     }
 
-    /// All bytes from here on.
     #[inline]
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Passes over so many bytes.
+    /// Skips this many bytes.
     pub(super) fn skip(&mut self, count: usize) {
         self.rest = self.rest.get(count..).unwrap_or_default();
     }
 
-    /// The next byte that is not white space.
+    /// The next byte after white space.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {
@@ -79,7 +78,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes exactly these bytes; leaves the cursor where it was if they are not next.
+    /// Consumes exactly these bytes; if they do not follow, the cursor does not move.
     #[inline]
     pub(super) fn literal(&mut self, expected: &[u8]) -> Scan<()> {
         let (head, rest) = self.rest.split_at_checked(expected.len()).ok_or(Unexpected)?;
@@ -90,7 +89,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Takes one byte behind any white space, if it is `expected`.
+    /// Skips white space and consumes one byte if it is `expected`.
     #[inline]
     pub(super) fn take(&mut self, expected: u8) -> bool {
         if self.peek() != Some(expected) {
@@ -100,21 +99,21 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// Takes one byte behind any white space.
+    /// Skips white space and consumes one byte, which must be `expected`.
     pub(super) fn expect(&mut self, expected: u8) -> Scan<()> {
         if self.take(expected) { Ok(()) } else { Err(Unexpected) }
     }
 
-    /// Takes a string.
+    /// Reads a string.
     pub(super) fn string(&mut self) -> Scan<RawStr<'a>> {
         self.expect(b'"')?;
         self.string_tail()
     }
 
-    /// Takes the rest of a string whose opening quote is already taken.
+    /// Reads the rest of a string after its opening quote.
     #[inline]
     pub(super) fn string_tail(&mut self) -> Scan<RawStr<'a>> {
-        // Half of all strings are so short that a search would take longer to begin than to look.
+        // Half of all strings are so short that setting up a search takes longer than a direct look.
         if let Some(at) = near_end_of_string(self.rest)
             && let Some((bytes, [b'"', rest @ ..])) = self.rest.split_at_checked(at)
         {
@@ -135,7 +134,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes the bytes up to the next quote and the quote, if no escape stands in between.
+    /// Reads up to and including the next quote; fails if an escape comes first.
     #[inline]
     pub(super) fn plain_string_tail(&mut self) -> Scan<&'a [u8]> {
         let at = memchr(b'"', self.rest).ok_or(Unexpected)?;
@@ -147,8 +146,8 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    /// Takes a short string whose opening quote is already taken, if no escape stands in it. Names are so short that
-    /// looking at eight bytes at a time is faster than a search.
+    /// Reads the rest of a short string without escapes after its opening quote. Names are so short that
+    /// checking eight bytes at a time is faster than a search.
     #[inline]
     pub(super) fn name_tail(&mut self) -> Scan<&'a [u8]> {
         let text = self.rest;
@@ -161,15 +160,15 @@ impl<'a> Cursor<'a> {
             }
             at += 8;
         }
-        // Only within the last eight bytes there is more to look for.
-        let behind = text.get(at..MAX_NAME_LEN.min(text.len())).unwrap_or_default();
-        at += behind.iter().position(|byte| matches!(byte, b'"' | b'\\')).ok_or(Unexpected)?;
+        // Reached only within the last eight bytes.
+        let after = text.get(at..MAX_NAME_LEN.min(text.len())).unwrap_or_default();
+        at += after.iter().position(|byte| matches!(byte, b'"' | b'\\')).ok_or(Unexpected)?;
         let (name, rest) = text.split_at_checked(at).ok_or(Unexpected)?;
         self.rest = rest.strip_prefix(b"\"").ok_or(Unexpected)?;
         Ok(name)
     }
 
-    /// Takes a key and its colon.
+    /// Reads a key and its colon.
     pub(super) fn key(&mut self) -> Scan<RawStr<'a>> {
         self.expect(b'"')?;
         let key = match self.name_tail() {
@@ -180,8 +179,8 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
-    /// Takes a key and its text as writers put them, without blanks, and the key without escapes: `"key":"text"`. Leaves
-    /// the cursor where it was at anything else.
+    /// Reads `"key":"text"` without white space and without escapes in the key; otherwise the cursor does not
+    /// move.
     #[inline]
     fn plain_pair(&mut self) -> Scan<(RawStr<'a>, RawStr<'a>)> {
         let mut cursor = *self;
@@ -195,7 +194,7 @@ impl<'a> Cursor<'a> {
         Ok((RawStr { bytes, escaped: false }, text))
     }
 
-    /// Takes a string; anything else is passed over and `None`.
+    /// Reads a string; skips any other value and returns `None`.
     #[inline]
     pub(super) fn string_or_skip(&mut self) -> Scan<Option<RawStr<'a>>> {
         match self.peek().ok_or(Unexpected)? {
@@ -204,7 +203,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes `true` or `false`; anything else is passed over and `None`.
+    /// Reads `true` or `false`; skips any other value and returns `None`.
     #[inline]
     pub(super) fn bool_or_skip(&mut self) -> Scan<Option<bool>> {
         self.peek();
@@ -217,7 +216,7 @@ impl<'a> Cursor<'a> {
         self.skip_value().map(|()| None)
     }
 
-    /// Passes over one value and gives its bytes.
+    /// Skips one value and returns its bytes.
     pub(super) fn value(&mut self) -> Scan<&'a [u8]> {
         self.peek();
         let start = self.rest;
@@ -230,7 +229,7 @@ impl<'a> Cursor<'a> {
         self.peek().is_none()
     }
 
-    /// Passes over one value of any kind.
+    /// Skips one value of any kind.
     pub(super) fn skip_value(&mut self) -> Scan<()> {
         match self.peek().ok_or(Unexpected)? {
             b'"' => self.string().map(drop),
@@ -239,7 +238,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes over an object or array. Only strings and brackets are looked at.
+    /// Skips an object or array, looking only at strings and brackets.
     fn skip_nested(&mut self) -> Scan<()> {
         let mut open: Vec<u8> = Vec::new();
         loop {
@@ -254,7 +253,7 @@ impl<'a> Cursor<'a> {
                     open.push(*byte);
                 }
                 b'}' | b']' => {
-                    // '}' and ']' are each two above their opening bracket.
+                    // In ASCII, '}' and ']' are two above their opening brackets.
                     if open.pop() != Some(byte - 2) {
                         return Err(Unexpected);
                     }
@@ -283,7 +282,7 @@ impl<'a> Cursor<'a> {
 const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
 const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; 8]);
 
-/// The place of the first quote or backslash.
+/// Position of the first quote or backslash.
 #[inline]
 const fn special_among(eight: [u8; 8]) -> Option<usize> {
     let eight = u64::from_le_bytes(eight);
@@ -291,7 +290,7 @@ const fn special_among(eight: [u8; 8]) -> Option<usize> {
     if ends == 0 { None } else { Some((ends.trailing_zeros() / 8) as usize) }
 }
 
-/// The place of the first quote or backslash, if it is near.
+/// Position of the first quote or backslash, if it is among the first bytes.
 #[inline]
 fn near_end_of_string(text: &[u8]) -> Option<usize> {
     let near = text.first_chunk::<24>()?;
@@ -299,13 +298,13 @@ fn near_end_of_string(text: &[u8]) -> Option<usize> {
     eights.iter().enumerate().find_map(|(number, eight)| Some(number * 8 + special_among(*eight)?))
 }
 
-/// Marks the first byte that is zero; bytes above it may be marked as well.
+/// Marks the first zero byte; higher bytes may be marked as well.
 const fn zero_bytes(bytes: u64) -> u64 {
     bytes.wrapping_sub(0x0101_0101_0101_0101) & !bytes & 0x8080_8080_8080_8080
 }
 
-/// Whether two pieces of the same length are equal. Both ends are compared, which overlap in the middle: for pieces as
-/// long as keys this takes a handful of instructions in place, where a call would cost more than the comparison.
+/// Whether two slices of the same length are equal. Compares both ends, which overlap in the middle: for
+/// slices as short as keys this takes a few inlined instructions, less than a call to `memcmp`.
 #[inline]
 fn same(a: &[u8], b: &[u8]) -> bool {
     if let (Some(a_start), Some(b_start)) = (a.first_chunk::<16>(), b.first_chunk::<16>()) {
@@ -359,12 +358,12 @@ mod tests {
         }
 
         #[test]
-        fn names_end_at_their_quote(name in "[a-z0-9._\\-]{0,300}", behind in 0..20usize) {
-            let text = format!("{name}\"{}", "x".repeat(behind));
+        fn names_end_at_their_quote(name in "[a-z0-9._\\-]{0,300}", after in 0..20usize) {
+            let text = format!("{name}\"{}", "x".repeat(after));
             let mut cursor = Cursor::new(text.as_bytes());
             if name.len() < MAX_NAME_LEN {
                 prop_assert_eq!(cursor.name_tail(), Ok(name.as_bytes()));
-                prop_assert_eq!(cursor.rest().len(), behind);
+                prop_assert_eq!(cursor.rest().len(), after);
             } else {
                 prop_assert_eq!(cursor.name_tail(), Err(Unexpected));
             }
@@ -373,7 +372,7 @@ mod tests {
         }
 
         #[test]
-        fn pieces_are_the_same_or_not(a in prop::collection::vec(any::<u8>(), 0..40), flip in any::<prop::sample::Index>()) {
+        fn slices_compare_like_the_standard_library(a in prop::collection::vec(any::<u8>(), 0..40), flip in any::<prop::sample::Index>()) {
             let mut b = a.clone();
             prop_assert!(same(&a, &b));
             if !b.is_empty() {
@@ -384,7 +383,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_terminate(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut cursor = Cursor::new(&bytes);
             while cursor.skip_value().is_ok() {}
         }

@@ -1,8 +1,8 @@
-//! What a history says twice is compared; what it leaves open is derived; nothing is trusted blindly.
+//! Cross-checks values that a job history logs twice, and derives values that it leaves out.
 //!
-//! A history repeats itself: the end of a task repeats the counters and the end of its attempt, and the
-//! end of the job sums up the counters of all tasks. Where two records of one value differ, the value is
-//! unknown and the report says so.
+//! A history repeats itself: the end of a task repeats the counters and the end of its attempt, and the end
+//! of the job sums up the counters of all tasks. If two records of a value differ, the value is unknown and
+//! the report says so.
 
 use super::build::Clocks;
 use super::problem::{Position, Problems};
@@ -11,13 +11,13 @@ use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Status};
 use crate::units::{Millis, Timestamp};
 
-/// No container lives on this long after its job ended, and no clock is off by as much.
+/// No container outlives its job by this long, and no clock is this wrong.
 const CLOCK_TOLERANCE: Millis = Millis::from_secs(24 * 3600);
 
-/// Counters that are snapshots of a gauge, which no job total adds up.
+/// Counters that are snapshots of a gauge, so job totals do not sum them.
 const GAUGES: [Counter; 2] = [Counter::PeakPhysicalMemoryBytes, Counter::PeakVirtualMemoryBytes];
 
-/// Compares the end of a task with the end of the attempt that made it succeed.
+/// Compares the end of a task with that of its successful attempt.
 pub(super) fn reconcile_times(
     problems: &mut Problems,
     at: Position,
@@ -32,12 +32,12 @@ pub(super) fn reconcile_times(
     };
     if clocks == Clocks::Master && finish.is_some_and(|task| task != own) {
         problems.warn("times-disagree", Some(at), || {
-            "a task and its attempt tell different ends; the attempt's own is used".into()
+            "a task and its attempt have different end times; the attempt's is used".into()
         });
     }
 }
 
-/// Compares the counters of a task with those of the attempt that made it succeed.
+/// Compares the counters of a task with those of its successful attempt.
 pub(super) fn reconcile_counters(
     problems: &mut Problems,
     at: Position,
@@ -45,18 +45,18 @@ pub(super) fn reconcile_counters(
     attempt: usize,
     counters: &CounterSet,
 ) {
-    let unread = group.attempts.unread(attempt);
-    // Of a counter that only one of the two tells in a way that can be read, the attempt's own word counts.
-    for (counter, value) in counters.iter().filter(|&(counter, _)| !unread.has(counter)) {
+    let unreadable = group.attempts.unreadable(attempt);
+    // If only one of the two has a readable value, the attempt's is used.
+    for (counter, value) in counters.iter().filter(|&(counter, _)| !unreadable.has(counter)) {
         match group.attempts.counter(attempt, counter) {
             None => group.attempts.set_counter(attempt, counter, Some(value)),
             Some(own) if own == value => {}
             Some(_) => {
                 group.attempts.set_counter(attempt, counter, None);
-                group.attempts.lose_counter(attempt, counter);
+                group.attempts.mark_unreadable(attempt, counter);
                 problems.warn("counters-disagree", Some(at), || {
                     format!(
-                        "a task and its attempt tell different values of {}; it is unknown for this task",
+                        "a task and its attempt have different values of {}; it is unknown for this task",
                         counter.name()
                     )
                 });
@@ -65,7 +65,8 @@ pub(super) fn reconcile_counters(
     }
 }
 
-/// Names the attempt that stands for a task where no event did: the last one that succeeded, else the last.
+/// Chooses the representative attempt of tasks for which no event did: the last that succeeded, else the
+/// last.
 pub(super) fn choose_representatives(group: &mut TaskGroup) {
     let mut last: Vec<Option<usize>> = vec![None; group.tasks.len()];
     for row in 0..group.attempts.len() {
@@ -83,8 +84,8 @@ pub(super) fn choose_representatives(group: &mut TaskGroup) {
     }
 }
 
-/// Marks attempts as speculative that were launched while an earlier one of their task was still running,
-/// where the history has no `avataar` (before Hadoop 2).
+/// Marks attempts as speculative that were launched while an earlier attempt of their task was running, if
+/// the history has no `avataar` (before Hadoop 2).
 pub(super) fn mark_speculation(group: &mut TaskGroup) {
     let open = |row: &usize| group.attempts.is_speculative(*row).is_none();
     let mut rows: Vec<usize> = (0..group.attempts.len()).collect();
@@ -95,7 +96,7 @@ pub(super) fn mark_speculation(group: &mut TaskGroup) {
     rows.sort_unstable_by_key(|&row| (group.attempts.task(row), start_of(row), row));
     let mut marks = Vec::new();
     let mut task = None;
-    // The latest end among the earlier attempts of the task; `None` once one of them is unknown.
+    // The latest end among the task's earlier attempts; `None` once one of them is unknown.
     let mut busy_until: Option<Option<Timestamp>> = None;
     for row in rows {
         if group.attempts.task(row) != task {
@@ -131,7 +132,7 @@ pub(super) fn check(app: &mut Application, problems: &mut Problems) {
     check_run_times(app, problems);
 }
 
-/// Times outside the job's life are impossible; times that run backwards give no duration.
+/// Times outside the job's lifetime are impossible; a negative span gives no duration.
 fn check_clocks(app: &mut Application, problems: &mut Problems) {
     let earliest = app.submitted_at.map(|t| t.as_millis().saturating_sub_unsigned(CLOCK_TOLERANCE.get()));
     let latest = app.finished_at.map(|t| (t + CLOCK_TOLERANCE).as_millis());
@@ -158,7 +159,7 @@ fn check_clocks(app: &mut Application, problems: &mut Problems) {
                 if group.attempts.time(row, point).is_some_and(impossible) {
                     group.attempts.set_time(row, point, None);
                     problems.warn("time-outside-job", None, || {
-                        "an attempt has times more than a day outside its job's life; they are unknown".into()
+                        "an attempt has times more than a day outside its job's lifetime; they are unknown".into()
                     });
                 }
             }
@@ -173,7 +174,7 @@ fn check_clocks(app: &mut Application, problems: &mut Problems) {
     }
 }
 
-/// A succeeded job must show every task it announced.
+/// A successful job must show every task it announced.
 fn check_announced(app: &mut Application, problems: &mut Problems) {
     if app.status != Status::Succeeded {
         return;
@@ -195,7 +196,7 @@ fn check_announced(app: &mut Application, problems: &mut Problems) {
             missing = true;
             problems.warn("tasks-missing", None, || {
                 let kind = kind.name();
-                format!("the job announced {announced} {kind} tasks, its history shows {shown}")
+                format!("the job announced {announced} {kind} tasks, but the job history has {shown}")
             });
         }
     }
@@ -203,7 +204,7 @@ fn check_announced(app: &mut Application, problems: &mut Problems) {
     app.complete &= !missing;
 }
 
-/// The job's counters are the sums over its succeeded tasks.
+/// The job's counters are the sums over its successful tasks.
 fn check_totals(app: &Application, problems: &mut Problems) {
     if app.status != Status::Succeeded || app.events_missing {
         return;
@@ -211,8 +212,8 @@ fn check_totals(app: &Application, problems: &mut Problems) {
     let sets = [(TaskKind::Map, &app.counters.map), (TaskKind::Reduce, &app.counters.reduce)];
     for (kind, totals) in sets {
         let (Some(group), Some(totals)) = (app.group(kind), totals) else { continue };
-        let unread = group.attempts.any_unread();
-        let summed = |counter: &Counter| !GAUGES.contains(counter) && !unread.has(*counter);
+        let unreadable = group.attempts.any_unreadable();
+        let summed = |counter: &Counter| !GAUGES.contains(counter) && !unreadable.has(*counter);
         for (counter, total) in totals.iter().filter(|(counter, _)| summed(counter)) {
             let sum: i128 =
                 group.winners().filter_map(|row| group.attempts.counter(row, counter)).map(i128::from).sum();
@@ -223,8 +224,9 @@ fn check_totals(app: &Application, problems: &mut Problems) {
     }
 }
 
-/// The job counts the milliseconds of its attempts (`MILLIS_MAPS`, `MILLIS_REDUCES`). Versions differ in
-/// whether attempts that were killed after another one won are in it, so it lies between two sums.
+/// The job sums the milliseconds of its attempts (`MILLIS_MAPS`, `MILLIS_REDUCES`). Versions differ in
+/// whether they include attempts that were killed after another attempt won, so the value lies between two
+/// sums.
 fn check_run_times(app: &Application, problems: &mut Problems) {
     if app.status != Status::Succeeded || app.events_missing {
         return;
@@ -247,7 +249,7 @@ fn check_run_times(app: &Application, problems: &mut Problems) {
         if !(least..=most).contains(&i128::from(total)) {
             problems.warn("times-disagree", None, || {
                 format!(
-                    "the {} attempts ran {most} ms together, the job says {total} in {name}; a time of some \
+                    "the {} attempts ran {most} ms together, but the job reports {total} in {name}; a time of some \
                      attempt may be wrong",
                     kind.name()
                 )
@@ -258,7 +260,7 @@ fn check_run_times(app: &Application, problems: &mut Problems) {
 
 fn disagreement(kind: TaskKind, counter: Counter, sum: i128, total: i64) -> String {
     format!(
-        "the {} tasks' {} add up to {sum}, the job says {total}; a value of some task may be wrong",
+        "the {} tasks' {} add up to {sum}, but the job reports {total}; a value of some task may be wrong",
         kind.name(),
         counter.name()
     )

@@ -31,7 +31,7 @@ impl Work {
                 TaskKind::Stage(_) => &[Counter::InputBytes],
             };
             let attempts = &group.attempts;
-            input_is_known &= !attempts.any_unread().has_any(input);
+            input_is_known &= !attempts.any_unreadable().has_any(input);
             work.input =
                 attempts.sum(input).map(Bytes::new).into_iter().chain(work.input).reduce(|a, b| a + b);
             for row in 0..attempts.len() {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use elephant_rs::engine::discover;
 use elephant_rs::parse::Parsed;
-use elephant_rs::parse::spark::{self, Feed, Log, Names, Part, Wholeness};
+use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names, Part};
 
 use crate::make::{jhist, spark_end, spark_start, stage};
 use crate::run::{analyze, codes, elephant, run};
@@ -132,7 +132,7 @@ fn parse(file: File, len: u64) -> Parsed {
     let file = std::sync::Mutex::new(Some(file));
     let open = move || Ok(Feed::File(file.lock().unwrap().take().unwrap(), len));
     let part = Part { name: "log".to_owned(), open: Box::new(open) };
-    spark::parse(&Log { parts: vec![part], names: Names::default(), wholeness: Wholeness::default() })
+    spark::parse(&Log { parts: vec![part], names: Names::default(), completeness: Completeness::default() })
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_file_that_vanishes_is_an_error_of_its_own() {
     let inventory = discover(&[folder.path().to_owned()]);
     fs::remove_file(&path).unwrap();
     let error = inventory.histories[0].open(elephant_rs::parse::identify).unwrap_err().to_string();
-    assert!(error.contains("removed meanwhile"), "{error}");
+    assert!(error.contains("removed in the meantime"), "{error}");
 }
 
 #[test]

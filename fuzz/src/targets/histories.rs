@@ -9,7 +9,7 @@ use elephant_rs::input::kind;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::limits::Limits;
 use elephant_rs::model::Application;
-use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names};
 use elephant_rs::parse::{self, Parsed, jhist};
 
 use super::same::{Drip, assert_same, drain};
@@ -111,7 +111,7 @@ fn event_log(parts: &[&[u8]], block_len: usize, feed: fn(&[u8]) -> Feed) -> Pars
         spark::Part { name: "log".to_owned(), open: Box::new(move || Ok(feed(&bytes))) }
     };
     let parts = parts.iter().map(part).collect();
-    let log = Log { parts, names: Names::default(), wholeness: Wholeness::default() };
+    let log = Log { parts, names: Names::default(), completeness: Completeness::default() };
     spark::parse_in_blocks(&log, &Limits::default(), &Budget::unlimited(), block_len)
 }
 

@@ -9,7 +9,7 @@ use elephant_rs::input::codec;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::Application;
 use elephant_rs::parse::jhist;
-use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names};
 use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
@@ -33,7 +33,8 @@ pub fn applications() -> &'static [Application; 2] {
         let mapreduce = jhist::json::parse(ByteWindow::new(unpacked(MAPREDUCE)));
         let open = || Ok(Feed::Stream(Box::new(unpacked(SPARK))));
         let parts = vec![spark::Part { name: "log".to_owned(), open: Box::new(open) }];
-        let spark = spark::parse(&Log { parts, names: Names::default(), wholeness: Wholeness::default() });
+        let spark =
+            spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() });
         [mapreduce, spark].map(|parsed| parsed.applications.into_iter().next().expect("the sample is whole"))
     })
 }

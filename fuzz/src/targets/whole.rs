@@ -16,7 +16,7 @@ use elephant_rs::input::window::ByteWindow;
 use elephant_rs::metrics::Metrics;
 use elephant_rs::model::Application;
 use elephant_rs::nodes;
-use elephant_rs::parse::spark::{self, Feed, Log, Names, Wholeness};
+use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names};
 use elephant_rs::parse::{self, hadoop1, jhist};
 use elephant_rs::report::nodes as nodes_report;
 use elephant_rs::report::stragglers::{self as stragglers_report, Shown, Table};
@@ -50,7 +50,7 @@ pub fn judge(bytes: &[u8]) {
         Some(SourceKind::SparkEventLog) => {
             let open = || Ok(Feed::Stream(Box::new(Cursor::new(bytes.to_vec()))));
             let parts = vec![spark::Part { name: "log".to_owned(), open: Box::new(open) }];
-            spark::parse(&Log { parts, names: Names::default(), wholeness: Wholeness::default() })
+            spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() })
         }
         _ => return,
     };

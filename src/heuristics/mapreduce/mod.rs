@@ -147,12 +147,12 @@ fn without_tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -
 /// Why a rule cannot be evaluated that adds up these counters of tasks: one of them cannot be read of some task.
 fn unread(app: &Application, kind: TaskKind, counters: &[Counter]) -> Option<String> {
     let wanted = CounterMask::of(counters);
-    app.unread_counters(|of| if of == kind { wanted } else { CounterMask::NONE })
+    app.unreadable_counters(|of| if of == kind { wanted } else { CounterMask::NONE })
 }
 
 /// Whether one of these counters cannot be read of some task.
 fn is_unread(group: &TaskGroup, counters: &[Counter]) -> bool {
-    group.attempts.any_unread().has_any(counters)
+    group.attempts.any_unreadable().has_any(counters)
 }
 
 /// A counter of one attempt, with the rule's reading of missing ones.

@@ -37,7 +37,7 @@ impl Check for Collection {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
-        if spark.any_unread(&[Counter::GcTimeMillis]) {
+        if spark.any_unreadable(&[Counter::GcTimeMillis]) {
             return Verdict::NotEvaluated(unreadable(app, &[Counter::GcTimeMillis]));
         }
         let workers: Vec<&Executor> = spark.workers().collect();

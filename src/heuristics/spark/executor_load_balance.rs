@@ -66,7 +66,7 @@ impl Check for Unbalanced {
         if spark.executors.is_empty() {
             return Verdict::NotApplicable;
         }
-        if spark.any_unread(&[Counter::InputBytes, Counter::OutputBytes]) {
+        if spark.any_unreadable(&[Counter::InputBytes, Counter::OutputBytes]) {
             return Verdict::NotEvaluated(unreadable(app, &[Counter::InputBytes, Counter::OutputBytes]));
         }
         let loads: Vec<Load> =

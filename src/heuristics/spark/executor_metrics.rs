@@ -227,7 +227,7 @@ impl Spread<'_> {
 /// `None` where no executor tells the metric, or where a counter cannot be read that it is the sum of. Other executors that
 /// do not tell it had no task, or none that counts it.
 fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spread<'a>> {
-    if executors.iter().any(|executor| executor.totals.unread.has_any(metric.counters)) {
+    if executors.iter().any(|executor| executor.totals.unreadable.has_any(metric.counters)) {
         return None;
     }
     let values: Vec<(u64, &Executor)> =

@@ -60,7 +60,7 @@ impl Check for Spilling {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
-        if spark.any_unread(&MOVED) {
+        if spark.any_unreadable(&MOVED) {
             return Verdict::NotEvaluated(unreadable(app, &MOVED));
         }
         let Some(facts) = Facts::of(app, spark, params.mean_over) else {

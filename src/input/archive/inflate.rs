@@ -1,4 +1,4 @@
-//! Deflate as zip has it: without a header, with the checksum elsewhere.
+//! Raw deflate data, as stored in zip: no header of its own, and the checksum is kept elsewhere.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
@@ -7,14 +7,14 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use super::region::Region;
 use crate::input::lookahead::Lookahead;
 
-/// Decodes one member. The library's own reader takes a cut for the end, which this does not.
+/// Decodes one member. Reports truncated data as an error; the library's own reader takes it for the end.
 pub(super) struct Inflate {
     input: Lookahead,
     state: Decompress,
     sum: Crc,
     expected: Option<u32>,
     ended: bool,
-    /// Why no more compressed bytes come, while the decoder still holds unpacked ones.
+    /// An error of the compressed stream, held back while the decoder still has unpacked bytes.
     broken: Option<io::Error>,
 }
 
@@ -29,14 +29,14 @@ impl Inflate {
         self.state.total_in()
     }
 
-    /// Whether the end was reached and not just the end of the bytes.
+    /// Whether the deflate stream reached its end, not just the end of the available bytes.
     pub(super) fn has_ended(&self) -> bool {
         self.ended
     }
 
     fn step(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let (packed, broken): (&[u8], _) = match self.input.fill_buf() {
-            Ok([]) => (&[], Some(self.broken.take().unwrap_or_else(cut))),
+            Ok([]) => (&[], Some(self.broken.take().unwrap_or_else(truncated))),
             Ok(packed) => (packed, None),
             Err(error) => (&[], Some(error)),
         };
@@ -49,7 +49,7 @@ impl Inflate {
         let used = usize::try_from(self.state.total_in() - used).unwrap_or_default();
         self.input.consume(used);
         let made = usize::try_from(self.state.total_out() - made).unwrap_or_default();
-        // All of the input can be in the decoder before all that it unpacks to had room.
+        // The decoder may hold all of the input before there was room for all of its output.
         match broken {
             Some(error) if made == 0 && !self.ended => return Err(error),
             broken => self.broken = broken,
@@ -60,15 +60,15 @@ impl Inflate {
     fn verify(&mut self) -> io::Result<usize> {
         match self.expected.take() {
             Some(expected) if expected != self.sum.sum() => {
-                Err(io::Error::new(ErrorKind::InvalidData, "the checksum of the member differs"))
+                Err(io::Error::new(ErrorKind::InvalidData, "the checksum of the member does not match"))
             }
             _ => Ok(0),
         }
     }
 }
 
-fn cut() -> io::Error {
-    io::Error::new(ErrorKind::UnexpectedEof, "the archive is cut in this member")
+fn truncated() -> io::Error {
+    io::Error::new(ErrorKind::UnexpectedEof, "the archive is truncated in this member")
 }
 
 impl Read for Inflate {
@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads `packed` by `portion` bytes at a time.
+    /// Reads `packed` in steps of `portion` bytes.
     fn unpack(packed: &[u8], sum: u32, portion: usize) -> (Vec<u8>, Option<io::Error>) {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(packed).unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_ends_where_it_ends_whatever_there_is_room_for() {
+    fn a_member_ends_at_its_end_whatever_the_buffer_size() {
         for len in [0usize, 1, 999, 32 << 10, (32 << 10) + 1, 100_000, 300_000] {
             let text: Vec<u8> = (0..=u8::MAX).cycle().flat_map(|byte| [byte; 700]).take(len).collect();
             let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
@@ -125,7 +125,7 @@ mod tests {
             for portion in [7, 1000, 4096, 32 << 10, 200_000] {
                 let (all, error) = unpack(&packed, crc.sum(), portion);
                 assert!(error.is_none() && all == text, "{len} by {portion}: {error:?}, {}", all.len());
-                // A member that lacks its end is cut, and what is there comes out in front of that.
+                // A member without its end is truncated; the bytes that are there come out before the error.
                 let (all, error) = unpack(&packed[..packed.len() - 1], crc.sum(), portion);
                 assert_eq!(error.unwrap().kind(), ErrorKind::UnexpectedEof, "{len} by {portion}");
                 assert!(

@@ -1,7 +1,7 @@
-//! Archives: the members of zip and tar files, read in place and never unpacked by name.
+//! Archives: zip and tar members, read in place. Nothing is unpacked to disk under a member's name.
 //!
-//! Both need to be read by position, so an archive that comes compressed or from a pipe is first written to a
-//! temporary file without a name. An archive in an archive is not entered.
+//! Both formats need random access, so a compressed archive, or one from a pipe, is first written to an
+//! unnamed temporary file. Archives inside archives are not opened.
 
 mod inflate;
 mod region;
@@ -24,22 +24,22 @@ use inflate::Inflate;
 use region::Region;
 use spool::Spooled;
 
-/// Members beyond this number are not looked at.
+/// Members after this many are ignored.
 const MAX_MEMBERS: usize = 100_000;
 
-/// An archive that members are read from.
+/// An archive whose members are being read.
 #[derive(Debug)]
 struct Archive {
     /// The file on disk, `-` for standard input.
     file: PathBuf,
-    /// The same for people.
+    /// Its path as shown to the user.
     shown: PathBuf,
-    /// Its bytes, if they are not those of the file.
+    /// The unpacked bytes, if they differ from the file's.
     spooled: Option<Arc<File>>,
-    cut: bool,
+    truncated: bool,
 }
 
-/// A member and where its bytes are.
+/// A member and the position of its bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Member {
     archive: Arc<Archive>,
@@ -48,13 +48,13 @@ pub(super) struct Member {
     entry: Entry,
 }
 
-/// What the table of an archive tells of a member.
+/// What the archive's index says about a member.
 #[derive(Debug, Clone)]
 struct Entry {
     name: String,
-    /// Where its bytes start.
+    /// Offset of its first byte.
     at: u64,
-    /// How many there are as stored; `None` if the archive is cut before it tells.
+    /// Stored length in bytes; `None` if the archive is truncated before the length is known.
     stored_len: Option<u64>,
     packing: Packing,
     checksum: Option<u32>,
@@ -64,33 +64,34 @@ struct Entry {
 enum Packing {
     Stored,
     Deflated,
-    /// Encrypted, or compressed by a method that nobody uses for logs.
+    /// Encrypted, or compressed by an unsupported method.
     Foreign,
 }
 
-/// The members of an archive in their order, and whether it is cut.
+/// The members of an archive in order, and whether the archive is truncated.
 #[derive(Debug, Default)]
 struct Listing {
     entries: Vec<Entry>,
-    cut: bool,
-    /// Whether members were left out because they lie in others: a few bytes would count a thousand times.
+    truncated: bool,
+    /// Whether members were left out because they overlap others; otherwise the same bytes could count a
+    /// thousand times.
     overlap: bool,
-    /// Whether there are more than [`MAX_MEMBERS`].
+    /// Whether there are more than [`MAX_MEMBERS`] members.
     more: bool,
 }
 
-/// What an archive holds, and what is wrong with it nevertheless.
+/// The members of an archive, and the problems met while listing them.
 pub(super) struct Members {
     pub(super) list: Vec<Member>,
     pub(super) trouble: Option<InputError>,
-    /// The error for an archive that is cut, if nothing that is there can be used.
-    pub(super) cut: Option<InputError>,
+    /// The error for a truncated archive; it counts only if none of the members is useful.
+    pub(super) truncated: Option<InputError>,
 }
 
-/// The files in an archive whose first bytes are in `head`.
+/// Lists the files of an archive that starts with `head`.
 ///
 /// # Errors
-/// If it cannot be read, or is so damaged that no member is found.
+/// If it cannot be read, or is too damaged to find a member.
 pub(super) fn members(
     decoded: Decoded,
     file: &Path,
@@ -100,8 +101,8 @@ pub(super) fn members(
     let is_on_disk = decoded.codec() == Codec::Plain && file.is_file();
     let stored = fs::metadata(file).ok().filter(Metadata::is_file).map(|metadata| Bytes::new(metadata.len()));
     let budget = Budget::new(limits, stored);
-    let Spooled { file: bytes, cut: spool_cut, reached } = if is_on_disk {
-        Spooled { file: open(file)?, cut: false, reached: None }
+    let Spooled { file: bytes, truncated: spool_truncated, reached } = if is_on_disk {
+        Spooled { file: open(file)?, truncated: false, reached: None }
     } else {
         spool::write(Metered::new(decoded, budget.clone(), None)).map_err(|reason| broken(shown, reason))?
     };
@@ -113,23 +114,21 @@ pub(super) fn members(
         file: file.to_path_buf(),
         shown: shown.to_path_buf(),
         spooled: (!is_on_disk).then_some(bytes),
-        cut: listing.cut || spool_cut,
+        truncated: listing.truncated || spool_truncated,
     });
     let trouble = match reached {
         Some(reached) => Some(InputError::ArchiveTooLarge { path: shown.to_path_buf(), reached }),
         None if listing.more => {
             Some(InputError::TooManyMembers { path: shown.to_path_buf(), most: MAX_MEMBERS })
         }
-        None if listing.overlap => {
-            Some(broken(shown, "members that lie in each other were left out".to_owned()))
-        }
+        None if listing.overlap => Some(broken(shown, "overlapping members were left out".to_owned())),
         None => None,
     };
     let list = listing.entries.into_iter().map(|entry| Member::new(&archive, entry)).collect();
-    let cut = archive
-        .cut
-        .then(|| broken(shown, "it is cut or damaged, and no history is in front of that".to_owned()));
-    Ok(Members { list, trouble, cut })
+    let truncated = archive
+        .truncated
+        .then(|| broken(shown, "it is truncated or damaged, and no log precedes the damage".to_owned()));
+    Ok(Members { list, trouble, truncated })
 }
 
 fn open(path: &Path) -> Result<Arc<File>, InputError> {
@@ -146,8 +145,8 @@ fn list(bytes: &Arc<File>, budget: &Budget) -> Result<Listing, String> {
     let listing =
         if is_zip { zip::list(bytes).or_else(|_| zip_walk::list(bytes, budget)) } else { tar::list(bytes) };
     let listing = listing.map_err(|error| error.to_string())?;
-    if listing.entries.is_empty() && listing.cut {
-        return Err("it is cut before the end of its first member".to_owned());
+    if listing.entries.is_empty() && listing.truncated {
+        return Err("it is truncated in its first member".to_owned());
     }
     Ok(listing)
 }
@@ -172,7 +171,7 @@ impl Member {
         &self.path
     }
 
-    /// The archive for people.
+    /// The archive's path as shown to the user.
     pub(super) fn shown_archive(&self) -> &Path {
         &self.archive.shown
     }
@@ -181,8 +180,8 @@ impl Member {
         &self.archive.file
     }
 
-    pub(super) fn is_in_cut_archive(&self) -> bool {
-        self.archive.cut
+    pub(super) fn is_in_truncated_archive(&self) -> bool {
+        self.archive.truncated
     }
 
     pub(super) fn is_compressed(&self) -> bool {
@@ -193,7 +192,7 @@ impl Member {
         self.entry.stored_len
     }
 
-    /// Its bytes, unpacked.
+    /// Opens its unpacked bytes.
     pub(super) fn open(&self) -> Result<Box<dyn Read + Send>, InputError> {
         let bytes = match &self.archive.spooled {
             Some(bytes) => Arc::clone(bytes),

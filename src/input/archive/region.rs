@@ -1,14 +1,14 @@
-//! A piece of a file that several threads may read at once.
+//! A byte range of a file that several threads can read at once.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
-/// Reads from a position on; the position of the file itself is neither used nor changed.
+/// Reads from an offset without using or moving the file's own position.
 pub(super) struct Region {
     file: Arc<File>,
     at: u64,
-    /// Bytes that must follow; `None` if all that follow are meant.
+    /// Bytes that must still follow; `None` to read to the end of the file.
     left: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ impl Read for Region {
         let count = read_at(&self.file, out, self.at)?;
         if count == 0 && self.left.is_some() {
             self.left = None;
-            return Err(io::Error::new(ErrorKind::UnexpectedEof, "the archive is cut in this member"));
+            return Err(io::Error::new(ErrorKind::UnexpectedEof, "the archive is truncated in this member"));
         }
         self.at += count as u64;
         self.left = self.left.map(|left| left.saturating_sub(count as u64));

@@ -1,6 +1,6 @@
 //! The members of a tar file.
 //!
-//! Written here because the usual library reads names of any announced length into memory.
+//! Our own reader, because the usual library reads names of any announced length into memory.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -17,10 +17,10 @@ const CHECKSUM: Range<usize> = 148..156;
 const KIND: usize = 156;
 const MAGIC: Range<usize> = 257..263;
 const PREFIX: Range<usize> = 345..500;
-/// Longer names and attributes are no names.
+/// Longer name or attribute records are ignored.
 const MAX_NOTE: u64 = 64 * 1024;
 
-/// What a note in front of a member says about it.
+/// A record before a member that overrides its name or size.
 #[derive(Default)]
 struct Note {
     name: Option<String>,
@@ -39,7 +39,7 @@ pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
             Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) => break,
             Err(error) => return Err(error),
         };
-        // Where a size cannot be read nobody knows what follows.
+        // Without a size the next header cannot be found.
         let Some(mut size) = size(&header) else { break };
         let data = at + BLOCK;
         match header.get(KIND) {
@@ -61,7 +61,7 @@ pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
         }
         at = data.saturating_add(size.div_ceil(BLOCK).saturating_mul(BLOCK));
     }
-    listing.cut = at != len;
+    listing.truncated = at != len;
     Ok(listing)
 }
 
@@ -78,12 +78,12 @@ fn header(bytes: &Arc<File>, at: u64) -> io::Result<Option<[u8; 512]>> {
 }
 
 fn entry(name: String, at: u64, size: u64) -> Option<Entry> {
-    // Before there was a kind for folders, a slash said it.
+    // Old tar files have no type for folders; their names end with a slash.
     let is_file = !name.ends_with('/');
     is_file.then_some(Entry { name, at, stored_len: Some(size), packing: Packing::Stored, checksum: None })
 }
 
-/// A number in octal digits or, if its first bit is set, in bytes.
+/// A number in octal digits or, if the field's first bit is set, in binary.
 fn number(header: &[u8], field: Range<usize>) -> Option<u64> {
     let field = header.get(field)?;
     if let Some((first, rest)) = field.split_first()
@@ -96,7 +96,7 @@ fn number(header: &[u8], field: Range<usize>) -> Option<u64> {
     u64::from_str_radix(text.trim(), 8).ok()
 }
 
-/// How many bytes follow; what has none may leave the field blank.
+/// The size of the member; a blank field means 0.
 fn size(header: &[u8]) -> Option<u64> {
     let is_blank = header.get(SIZE)?.iter().all(|byte| matches!(byte, b' ' | 0));
     if is_blank { Some(0) } else { number(header, SIZE) }
@@ -121,7 +121,7 @@ fn read_note(bytes: &Arc<File>, at: u64, size: u64) -> Option<Vec<u8>> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Lines such as `26 path=a/long/name`, each of which starts with its own length.
+/// Parses lines such as `26 path=a/long/name`, each of which starts with its own length.
 fn attributes(text: &[u8]) -> Note {
     let mut note = Note::default();
     let mut rest = text;
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_members_as_there_may_be_are_all_and_one_more_is_told() {
+    fn one_member_more_than_the_limit_is_reported() {
         use std::io::Write;
         let mut header = [0; 512];
         header[0] = b'x';
@@ -169,12 +169,12 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(&header.repeat(members)).unwrap();
             let listing = list(&Arc::new(file)).unwrap();
-            assert_eq!((listing.entries.len(), listing.more, listing.cut), (MAX_MEMBERS, more, false));
+            assert_eq!((listing.entries.len(), listing.more, listing.truncated), (MAX_MEMBERS, more, false));
         }
     }
 
     #[test]
-    fn attributes_know_their_length() {
+    fn attributes_start_with_their_length() {
         let note = attributes(b"14 path=a=b/c\n12 size=900\nbroken");
         assert_eq!((note.name.as_deref(), note.size), (Some("a=b/c"), Some(900)));
         assert_eq!(attributes(b"3 a").name, None);

@@ -1,4 +1,4 @@
-//! The members of a zip file by its central directory.
+//! Lists the members of a zip file from its central directory.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -16,7 +16,7 @@ pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
     let mut archive = ZipArchive::new(BufReader::new(&**bytes))?;
     let mut entries = Vec::new();
     for index in 0..archive.len().min(MAX_MEMBERS) {
-        // A member whose own header is damaged is lost; the others are not.
+        // A member with a damaged header is skipped; the others can still be read.
         if let Ok(file) = archive.by_index_raw(index)
             && !file.is_dir()
         {
@@ -24,10 +24,10 @@ pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
         }
     }
     let overlap = leave_out_overlaps(&mut entries);
-    Ok(Listing { entries, cut: false, overlap, more: archive.len() > MAX_MEMBERS })
+    Ok(Listing { entries, truncated: false, overlap, more: archive.len() > MAX_MEMBERS })
 }
 
-/// Leaves out members whose bytes belong to another; `true` if there are any.
+/// Removes members whose bytes overlap another's; `true` if there were any.
 fn leave_out_overlaps(entries: &mut Vec<Entry>) -> bool {
     let mut order: Vec<(u64, u64)> = entries.iter().map(|entry| (entry.at, end(entry))).collect();
     order.sort_unstable();

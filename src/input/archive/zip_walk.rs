@@ -1,4 +1,5 @@
-//! The members of a zip file that lost its central directory, which stands at the end: from header to header.
+//! Lists the members of a truncated zip file, which has lost the central directory at its end, by walking
+//! from header to header.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -13,28 +14,28 @@ use super::{Entry, Listing, MAX_MEMBERS, Packing};
 
 const HEADER_LEN: usize = 30;
 const MEMBER: &[u8] = b"PK\x03\x04";
-/// What follows the last member.
+/// Signature after the last member.
 const DIRECTORY: &[u8] = b"PK\x01\x02";
 const ENCRYPTED: u16 = 1;
-/// The lengths follow the member, since they were not known before it was written.
+/// Flag: the lengths follow the member's data, because they were unknown when its header was written.
 const LENGTHS_FOLLOW: u16 = 8;
-/// How long such a record is: with or without its own magic number, with lengths of 8 or 4 bytes.
+/// Possible sizes of that record: with or without a signature, with 4-byte or 8-byte lengths.
 const RECORD_LENS: [u64; 4] = [16, 24, 12, 20];
 const DEFLATE: u16 = 8;
-/// A length that stands in a record of its own, because it does not fit.
+/// Marks a length that does not fit and stands in a separate record.
 const LONG: u32 = u32::MAX;
 
 pub(super) fn list(bytes: &Arc<File>, budget: &Budget) -> io::Result<Listing> {
     let len = bytes.metadata()?.len();
-    let mut listing = Listing { cut: true, ..Listing::default() };
+    let mut listing = Listing { truncated: true, ..Listing::default() };
     let mut at = 0;
     loop {
         let Ok(Some((entry, flags))) = header(bytes, at) else {
-            listing.cut = !starts_with(bytes, at, DIRECTORY);
+            listing.truncated = !starts_with(bytes, at, DIRECTORY);
             return Ok(listing);
         };
         if listing.entries.len() == MAX_MEMBERS {
-            return Ok(Listing { cut: false, more: true, ..listing });
+            return Ok(Listing { truncated: false, more: true, ..listing });
         }
         let end = end_of(bytes, &entry, budget)?;
         let is_whole = end.is_some_and(|end| end <= len);
@@ -81,7 +82,7 @@ fn header(bytes: &Arc<File>, at: u64) -> io::Result<Option<(Entry, u16)>> {
     Ok(Some((entry, flags)))
 }
 
-/// Where the bytes of a member end; `None` if the archive is cut before that can be told.
+/// Offset after the last byte of a member; `None` if the archive is truncated before that is known.
 fn end_of(bytes: &Arc<File>, entry: &Entry, budget: &Budget) -> io::Result<Option<u64>> {
     if let Some(len) = entry.stored_len {
         return Ok(Some(entry.at.saturating_add(len)));
@@ -90,7 +91,7 @@ fn end_of(bytes: &Arc<File>, entry: &Entry, budget: &Budget) -> io::Result<Optio
         return Ok(None);
     }
     let mut member = Inflate::new(Region::new(bytes, entry.at, None), None);
-    // Beyond its budget an archive counts as cut.
+    // An archive that exceeds its budget counts as truncated.
     match io::copy(&mut Metered::new(&mut member, budget.clone(), None), &mut io::sink()) {
         Err(error) if behind(&error).is_some() => Ok(None),
         Ok(_) if member.has_ended() => Ok(Some(entry.at + member.used())),
@@ -101,7 +102,7 @@ fn end_of(bytes: &Arc<File>, entry: &Entry, budget: &Budget) -> io::Result<Optio
     }
 }
 
-/// Where the next header is.
+/// Offset of the next header.
 fn after_record(bytes: &Arc<File>, end: u64, flags: u16) -> Option<u64> {
     if flags & LENGTHS_FOLLOW == 0 {
         return Some(end);

@@ -1,14 +1,14 @@
-//! Streams that are chains of small blocks, each compressed on its own and announced by its length.
+//! Streams of small blocks, each compressed on its own and preceded by its length.
 //!
-//! The lengths come from the file and may be anything: a block is decoded only when all its bytes are there,
-//! and none may be longer than the longest that the writers make.
+//! The lengths come from the file and cannot be trusted: a block is decoded only once all its bytes are
+//! there, and a block longer than any writer makes is an error.
 
 use std::io::{self, ErrorKind, Read};
 
 use super::Tail;
 use crate::input::lookahead::Lookahead;
 
-/// The longest decoded block that a writer makes: Java's LZ4 stream takes up to 32 MiB, the others less.
+/// The longest decoded block that any writer makes: Java's LZ4 stream allows 32 MiB, the others less.
 pub(super) const MAX_BLOCK: usize = 32 << 20;
 
 /// What [`BlockFormat::next_block`] found.
@@ -17,24 +17,24 @@ pub(super) enum Step {
     Block,
     /// The end of the stream.
     End,
-    /// Bytes behind the end that are no compressed data, mostly padding.
+    /// Bytes after the end that are not compressed data, mostly padding.
     Tail,
 }
 
-/// How the blocks of one codec are framed.
+/// The block framing of one codec.
 pub(super) trait BlockFormat: Default + Send {
     /// Decodes the next block into `out`, replacing what is there.
     fn next_block(&mut self, input: &mut Packed, out: &mut Vec<u8>) -> io::Result<Step>;
 }
 
-/// The compressed bytes and the place in them.
+/// The compressed bytes and the current offset.
 pub(super) struct Packed {
     stream: Lookahead,
     offset: u64,
 }
 
 impl Packed {
-    /// Whether nothing follows.
+    /// Whether the input is at its end.
     pub(super) fn at_end(&mut self) -> io::Result<bool> {
         if !self.stream.fill(1).is_empty() {
             return Ok(false);
@@ -45,36 +45,35 @@ impl Packed {
     /// The next `len` bytes; an error if there are fewer.
     pub(super) fn require(&mut self, len: usize) -> io::Result<&[u8]> {
         if self.stream.fill(len).len() < len {
-            return Err(self.stream.take_error().unwrap_or_else(|| self.cut()));
+            return Err(self.stream.take_error().unwrap_or_else(|| self.truncated()));
         }
-        Ok(self.stream.unread().get(..len).unwrap_or_default())
+        Ok(self.stream.pending().get(..len).unwrap_or_default())
     }
 
-    /// The next bytes, `len` of them if there are so many.
+    /// The next `len` bytes, or fewer at the end.
     pub(super) fn show(&mut self, len: usize) -> &[u8] {
         let shown = self.stream.fill(len);
         shown.get(..len).unwrap_or(shown)
     }
 
-    /// Moves on.
     pub(super) fn skip(&mut self, len: usize) {
         self.stream.skip(len);
         self.offset += len as u64;
     }
 
-    /// The error for a block that makes no sense.
+    /// The error for an invalid block.
     pub(super) fn damaged(&self, what: &str) -> io::Error {
         let message = format!("the block at byte {} of the compressed data is damaged: {what}", self.offset);
         io::Error::new(ErrorKind::InvalidData, message)
     }
 
-    fn cut(&self) -> io::Error {
-        let message = format!("the compressed data is cut in the block at byte {}", self.offset);
+    fn truncated(&self) -> io::Error {
+        let message = format!("the compressed data is truncated in the block at byte {}", self.offset);
         io::Error::new(ErrorKind::UnexpectedEof, message)
     }
 }
 
-/// Decodes the blocks one after the other.
+/// Decodes the blocks one after another.
 pub(super) struct Blocks<F> {
     input: Packed,
     format: F,

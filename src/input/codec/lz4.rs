@@ -6,7 +6,7 @@ use twox_hash::XxHash32;
 
 use super::blocks::{BlockFormat, Packed, Step};
 
-/// What every block starts with.
+/// The first bytes of every block.
 pub(super) const MAGIC: &[u8; 8] = b"LZ4Block";
 
 /// Magic number, token, two lengths, checksum.
@@ -14,13 +14,13 @@ const HEADER_LEN: usize = 21;
 const STORED: u8 = 0x10;
 const COMPRESSED: u8 = 0x20;
 const SEED: u32 = 0x9747_b28c;
-/// Java's writer keeps these bits of the hash.
+/// Java's writer keeps only these bits of the hash.
 const CHECKSUM_BITS: u32 = 0x0fff_ffff;
 
 /// See the module.
 #[derive(Default)]
 pub(super) struct Framing {
-    /// Whether an end mark was the last thing read: padding may follow it, and other streams.
+    /// Whether the previous block was an end mark: padding or another stream may follow.
     ended: bool,
 }
 
@@ -34,7 +34,8 @@ struct Header {
 impl BlockFormat for Framing {
     fn next_block(&mut self, input: &mut Packed, out: &mut Vec<u8>) -> io::Result<Step> {
         loop {
-            // An application that still runs, or was killed, leaves no end mark; Spark takes that for the end.
+            // A running or killed application writes no end mark; like Spark, accept the end of the file
+            // instead.
             if input.at_end()? {
                 return Ok(Step::End);
             }
@@ -57,10 +58,10 @@ fn header(input: &mut Packed) -> io::Result<Header> {
         return Err(input.damaged("it does not start with LZ4Block"));
     }
     let header = parse_header(input.require(HEADER_LEN)?);
-    header.ok_or_else(|| input.damaged("its lengths do not go together"))
+    header.ok_or_else(|| input.damaged("its lengths contradict each other"))
 }
 
-/// The header, unless no writer makes such a one.
+/// Parses a header; `None` if no writer would produce it.
 fn parse_header(bytes: &[u8]) -> Option<Header> {
     let (token, numbers) = bytes.get(MAGIC.len()..)?.split_first()?;
     let (numbers, _) = numbers.as_chunks::<4>();
@@ -71,7 +72,7 @@ fn parse_header(bytes: &[u8]) -> Option<Header> {
         len: usize::try_from(u32::from_le_bytes(*len)).ok()?,
         checksum: u32::from_le_bytes(*checksum),
     };
-    // The low bits of the token say how long the writer lets blocks become, which is 32 MiB at most.
+    // The low bits of the token give the writer's block size, 32 MiB at most.
     let longest = 1024 << (token & 0x0f);
     let makes_sense = match header.method {
         STORED => header.packed_len == header.len,
@@ -88,7 +89,7 @@ fn block(input: &mut Packed, header: &Header, out: &mut Vec<u8>) -> io::Result<(
         return Err(input.damaged("it cannot be decompressed"));
     }
     if XxHash32::oneshot(SEED, out) & CHECKSUM_BITS != header.checksum {
-        return Err(input.damaged("its checksum differs"));
+        return Err(input.damaged("its checksum does not match"));
     }
     input.skip(whole);
     Ok(())
@@ -123,12 +124,12 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_nobody_writes() {
+    fn invalid_headers_are_rejected() {
         assert_eq!(header_of(0x25, 13_000, 32_769), None, "longer than the token allows");
         assert_eq!(header_of(0x2f, 9, u32::MAX), None);
         assert_eq!(header_of(0x25, u32::MAX, 100), None);
-        assert_eq!(header_of(0x15, 700, 701), None, "stored, but of another length");
+        assert_eq!(header_of(0x15, 700, 701), None, "stored with two different lengths");
         assert_eq!(header_of(0x25, 0, 9), None);
-        assert_eq!(header_of(0x35, 9, 9), None, "a method of its own");
+        assert_eq!(header_of(0x35, 9, 9), None, "unknown method");
     }
 }

@@ -7,11 +7,11 @@ use super::blocks::{BlockFormat, Packed, Step};
 const MAGIC: &[u8; 2] = b"ZV";
 /// Magic number, type, length.
 const STORED_HEADER_LEN: usize = 5;
-/// As that of a stored chunk, with a second length: that of the decoded bytes.
+/// A stored chunk's header, followed by the decoded length.
 const PACKED_HEADER_LEN: usize = 7;
 /// Instructions below this copy literals; the others repeat earlier output.
 const FIRST_BACK_REFERENCE: u8 = 1 << 5;
-/// The length of a repetition, as far as it fits into an instruction; if this is reached, a byte with more follows.
+/// The largest repetition length that fits into an instruction; at this value, one more length byte follows.
 const LONG_REPETITION: usize = 7;
 
 /// See the module.
@@ -65,8 +65,7 @@ fn packed(input: &mut Packed, packed_len: usize, out: &mut Vec<u8>) -> io::Resul
     Ok(())
 }
 
-/// Appends what a chunk says; `None` if it says what cannot be. Input is at most 64 KiB, so the output is
-/// bounded by what that many bytes can repeat.
+/// Decodes a chunk; `None` if it is invalid. Input is at most 64 KiB, which bounds the output too.
 fn unpack(mut packed: &[u8], out: &mut Vec<u8>) -> Option<()> {
     while let [instruction, rest @ ..] = packed {
         if *instruction < FIRST_BACK_REFERENCE {
@@ -89,7 +88,7 @@ fn unpack(mut packed: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Repeats `len` bytes that start `back + 1` bytes before the end; they may overlap what they make.
+/// Repeats `len` bytes that start `back + 1` bytes before the end; source and target may overlap.
 fn repeat(out: &mut Vec<u8>, back: usize, mut len: usize) -> Option<()> {
     let from = out.len().checked_sub(back + 1)?;
     while len > 0 {
@@ -113,13 +112,13 @@ mod tests {
     fn literals_and_repetitions() {
         assert_eq!(unpacked(b"\x02abc").unwrap(), b"abc");
         assert_eq!(unpacked(b"\x02abc\x20\x02").unwrap(), b"abcabc");
-        assert_eq!(unpacked(b"\x00a\x60\x00").unwrap(), b"aaaaaa", "repeats what it makes");
+        assert_eq!(unpacked(b"\x00a\x60\x00").unwrap(), b"aaaaaa", "repeats its own output");
         assert_eq!(unpacked(b"\x01ab\xe0\x03\x01").unwrap(), b"abababababababab"[..14]);
         assert_eq!(unpacked(b"").unwrap(), b"");
     }
 
     #[test]
-    fn what_cannot_be() {
+    fn invalid_chunks_are_rejected() {
         for packed in [&b"\x02ab"[..], b"\x20\x00", b"\x00a\x20\x01", b"\x00a\x20", b"\x00a\xe0"] {
             assert_eq!(unpacked(packed), None, "{}", packed.escape_ascii());
         }

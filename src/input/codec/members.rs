@@ -1,4 +1,4 @@
-//! Streams that are chains of members or frames, each decoded by a library.
+//! Streams of several gzip members or frames, each decoded by a library.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -52,8 +52,8 @@ impl Member for Lz4Frame {
     }
 }
 
-/// Decodes members one after the other. The decoders could do that themselves, but would call the padding
-/// that tapes and block stores leave behind the last member an error.
+/// Decodes members one after another. The libraries could do so too, but they reject the padding that tapes
+/// and block stores leave after the last member.
 pub(super) struct Members<M> {
     next: Option<Lookahead>,
     current: Option<M>,

@@ -1,7 +1,7 @@
-//! Takes compression off, by what the bytes say and never by what the file is called.
+//! Decompression. The codec is detected from the bytes; file extensions are ignored.
 //!
-//! A cut or damaged stream gives all bytes that can be decoded, then the decoder's error, also if that error
-//! was met while looking ahead.
+//! A truncated or damaged stream yields every byte that can be decoded, then the decoder's error, even if
+//! that error occurred while looking ahead.
 
 mod blocks;
 mod lz4;
@@ -22,34 +22,34 @@ use members::Members;
 
 pub use tail::Tail;
 
-/// Bytes that tell most codecs, and the beginning of every longer magic number.
+/// Enough bytes to recognise most codecs and the start of every longer magic number.
 const MAGIC_LEN: usize = 4;
 /// Longest magic number of the codecs, in bytes.
 pub(super) const LONG_MAGIC_LEN: usize = 8;
-/// Compression within compression is taken off this often. Real files need two at most; more is a trap.
+/// Maximum depth of nested compression. Real files need at most two layers; more is an attack.
 const MAX_LAYERS: usize = 3;
 
 /// How a stream was compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Codec {
-    /// Not at all.
+    /// Not compressed.
     Plain,
-    /// gzip, of any number of members.
+    /// gzip, with any number of members.
     Gzip,
-    /// Zstandard, of any number of frames.
+    /// Zstandard, with any number of frames.
     Zstd,
-    /// LZ4 blocks as Java's `LZ4BlockOutputStream` frames them, which is what Spark writes.
+    /// LZ4 blocks as framed by Java's `LZ4BlockOutputStream`, which Spark uses.
     Lz4,
-    /// LZ4's own frame format, which is what its command line writes.
+    /// The LZ4 frame format, as written by the `lz4` command.
     Lz4Frame,
-    /// Snappy blocks as the Java library `snappy-java` frames them.
+    /// Snappy blocks as framed by the Java library `snappy-java`.
     Snappy,
     /// LZF chunks.
     Lzf,
 }
 
 impl Codec {
-    /// The compression that a stream with these first bytes has.
+    /// The codec of a stream with these first bytes.
     #[must_use]
     pub fn from_magic(head: &[u8]) -> Self {
         match head {
@@ -91,14 +91,14 @@ pub struct Decoded {
 pub struct Head<'a> {
     /// The next bytes of the stream.
     pub bytes: &'a [u8],
-    /// Whether nothing follows them, be it that the stream ends or that it breaks there.
+    /// Whether these are the last bytes: the stream ends or breaks after them.
     pub complete: bool,
 }
 
-/// Opens a file for reading what is in it once decompressed.
+/// Opens a file and decompresses it while reading.
 ///
 /// # Errors
-/// If the file cannot be opened. Errors while reading come out of [`Decoded`].
+/// If the file cannot be opened. Later errors are returned by reading from [`Decoded`].
 pub fn open(path: &Path) -> Result<Decoded, InputError> {
     let unreadable = |error| InputError::from_io(path, error);
     let file = File::open(path).map_err(unreadable)?;
@@ -108,7 +108,7 @@ pub fn open(path: &Path) -> Result<Decoded, InputError> {
     Ok(Decoded { plain_len: is_plain.then_some(metadata.len()), ..decoded })
 }
 
-/// Decodes a stream. It is read at once as far as its first bytes.
+/// Decodes a stream. Its first bytes are read immediately.
 #[must_use]
 pub fn decode(reader: Box<dyn Read + Send>) -> Decoded {
     let tail = Tail::default();
@@ -133,7 +133,7 @@ pub fn decode(reader: Box<dyn Read + Send>) -> Decoded {
     Decoded { stream, codec: outermost, tail, plain_len: None }
 }
 
-/// Looks no further than it must: the layer below may have an end to tell of.
+/// Reads no more bytes than needed: an error of the layer below must stay pending.
 fn codec_of(stream: &mut Lookahead) -> Codec {
     let head = stream.peek(MAGIC_LEN);
     let may_be_long =
@@ -143,32 +143,32 @@ fn codec_of(stream: &mut Lookahead) -> Codec {
 }
 
 impl Decoded {
-    /// The compression of the stream as it was stored.
+    /// The compression of the stream as stored.
     #[must_use]
     pub fn codec(&self) -> Codec {
         self.codec
     }
 
-    /// The length that a file without compression had when it was opened, all of which has to be read.
+    /// Length of an uncompressed file when it was opened; all of it must be read.
     #[must_use]
     pub const fn plain_len(&self) -> Option<u64> {
         self.plain_len
     }
 
-    /// Shows the next `limit` bytes, or fewer at the end, and leaves them to be read.
+    /// Shows the next `limit` bytes, or fewer at the end, without consuming them.
     pub fn peek(&mut self, limit: usize) -> Head<'_> {
         self.stream.peek(limit);
-        let unread = self.stream.unread();
-        let bytes = unread.get(..limit).unwrap_or(unread);
-        Head { bytes, complete: self.stream.has_ended() && bytes.len() == unread.len() }
+        let pending = self.stream.pending();
+        let bytes = pending.get(..limit).unwrap_or(pending);
+        Head { bytes, complete: self.stream.has_ended() && bytes.len() == pending.len() }
     }
 
-    /// Takes the error that follows the bytes seen by [`Self::peek`], if they end in one.
+    /// Takes the error that follows the bytes shown by [`Self::peek`], if there is one.
     pub fn take_error(&mut self) -> Option<io::Error> {
         self.stream.take_error()
     }
 
-    /// What follows the last member, to be asked once the stream was read to its end.
+    /// What follows the last member; valid once the stream was read to its end.
     #[must_use]
     pub fn tail(&self) -> Tail {
         self.tail.clone()

@@ -1,16 +1,16 @@
-//! Snappy blocks as the Java library `snappy-java` frames them.
+//! Snappy blocks as framed by the Java library `snappy-java`.
 
 use std::io;
 
 use super::blocks::{BlockFormat, MAX_BLOCK, Packed, Step};
 
-/// What a stream starts with; joined streams have it in the middle, too.
+/// The first bytes of a stream; concatenated streams repeat them.
 pub(super) const MAGIC: &[u8; 8] = b"\x82SNAPPY\0";
 
-/// Magic number, version, oldest version that can read it.
+/// Magic number, version, minimum compatible version.
 const HEADER_LEN: usize = 16;
 const LEN_LEN: usize = 4;
-/// Two bytes cannot tell of more than this many times as much.
+/// Two compressed bytes cannot expand to more than this many times their size.
 const MAX_RATIO: usize = 64;
 
 /// See the module.
@@ -21,7 +21,7 @@ pub(super) struct Framing {
 
 impl BlockFormat for Framing {
     fn next_block(&mut self, input: &mut Packed, out: &mut Vec<u8>) -> io::Result<Step> {
-        while starts_anew(input.show(MAGIC.len())) {
+        while header_follows(input.show(MAGIC.len())) {
             input.require(HEADER_LEN)?;
             input.skip(HEADER_LEN);
         }
@@ -35,15 +35,15 @@ impl BlockFormat for Framing {
     }
 }
 
-/// Whether a header follows, be it cut: no block is as long as its first bytes would say.
-fn starts_anew(shown: &[u8]) -> bool {
+/// Whether a (possibly truncated) header follows. Its magic, read as a block length, exceeds any real block.
+fn header_follows(shown: &[u8]) -> bool {
     shown.len() >= LEN_LEN && MAGIC.starts_with(shown)
 }
 
 impl Framing {
     fn block(&mut self, input: &mut Packed, packed_len: usize, out: &mut Vec<u8>) -> io::Result<()> {
         if packed_len > snap::raw::max_compress_len(MAX_BLOCK) {
-            return Err(input.damaged("its length makes no sense"));
+            return Err(input.damaged("its length is impossible"));
         }
         let whole = LEN_LEN + packed_len;
         let packed = input.require(whole)?.get(LEN_LEN..).unwrap_or_default();

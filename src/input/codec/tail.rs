@@ -1,4 +1,4 @@
-//! Bytes behind the end of compressed data.
+//! Bytes after the end of compressed data.
 
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use crate::input::lookahead::Lookahead;
 const NONE: u8 = 0;
 const PADDING: u8 = 1;
 const FOREIGN: u8 = 2;
-/// Zeros are passed over as far as this; behind more of them nobody has put a history.
+/// Zeros are skipped up to this many bytes; no real file has data after more padding.
 const MOST_PADDING: usize = 16 << 20;
 
-/// What follows the last member of a stream and was left out; known once the stream was read to its end. Clones tell the
-/// same.
+/// What follows the last member of a stream and was ignored; known once the stream was read to its end.
+/// Clones share the result.
 #[derive(Debug, Clone, Default)]
 pub struct Tail(Arc<AtomicU8>);
 
 impl Tail {
-    /// Notes what follows: tapes and block stores fill up with zeros.
+    /// Classifies what follows: tapes and block stores pad with zeros.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the bytes cannot be read.
     pub(super) fn look_at(&self, rest: &mut Lookahead) -> io::Result<()> {
         let mut passed = 0;
         while passed < MOST_PADDING {
@@ -41,13 +41,13 @@ impl Tail {
         Ok(())
     }
 
-    /// Whether anything follows.
+    /// Whether any bytes follow.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.0.load(Ordering::Relaxed) > NONE
     }
 
-    /// Whether what follows is more than padding: another stream may have been put there, and been damaged.
+    /// Whether the bytes are more than padding: perhaps another stream that is damaged.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.0.load(Ordering::Relaxed) == FOREIGN

@@ -79,7 +79,7 @@ impl SparkCounts {
 fn stages(spark: &Spark) -> StageCounts {
     let ended = |status| spark.stages.iter().filter(|stage| stage.status == status).count() as u64;
     let submitted = spark.stages.len() as u64;
-    let shows_all = !spark.gaps.compacted && spark.gaps.unread == 0 && spark.gaps.limit.is_none();
+    let shows_all = !spark.gaps.compacted && spark.gaps.unreadable == 0 && spark.gaps.limit.is_none();
     let skipped = shows_all.then(|| skipped(spark));
     StageCounts {
         total: submitted + skipped.unwrap_or_default(),

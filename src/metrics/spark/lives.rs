@@ -85,7 +85,7 @@ impl<'a> Lives<'a> {
 
     fn wasted(&self, params: &SparkMetricParams) -> Option<MbMillis> {
         let peaks = self.all.iter().map(|life| life.peaks).chain(self.driver_peaks);
-        if peaks.into_iter().any(|peaks| peaks.unread() > 0) {
+        if peaks.into_iter().any(|peaks| peaks.unreadable() > 0) {
             return None;
         }
         // An executor of which nothing was measured is taken to need what the neediest of its size needed.

@@ -125,7 +125,7 @@ fn counts(spark: &Spark) -> Option<SparkCounts> {
 
 /// Whether anything may follow behind what the log shows.
 fn ends_early(spark: &Spark) -> bool {
-    spark.gaps.end || spark.gaps.unread > 0 || spark.gaps.limit.is_some()
+    spark.gaps.end || spark.gaps.unreadable > 0 || spark.gaps.limit.is_some()
 }
 
 /// Whether the log shows every executor from its beginning to its end.

@@ -1,13 +1,13 @@
-//! One bit for each row.
+//! A set of rows, one bit per row.
 
-/// Whether each row is in a set; rows beyond those that were ever put in are not.
+/// A set of rows. Rows beyond the stored bits are not in it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bits {
     words: Vec<u64>,
 }
 
 impl Bits {
-    /// The rows from `first` up to `end`.
+    /// The rows `first..end`.
     pub(super) fn range(first: usize, end: usize) -> Self {
         let mut words = vec![u64::MAX; end.div_ceil(64)];
         let (whole, partial) = (first / 64, first % 64);
@@ -49,7 +49,7 @@ impl Bits {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The first row that is in the set.
+    /// The first row in the set.
     pub(super) fn first(&self) -> Option<usize> {
         let word = self.words.iter().position(|word| *word != 0)?;
         Some(64 * word + self.words.get(word)?.trailing_zeros() as usize)

@@ -1,8 +1,8 @@
-//! A column of optional integers that takes as few bytes as its values allow.
+//! A column of optional integers that takes as few bytes as its values need.
 //!
-//! A history of 100,000 tasks has some thirty columns, most of them all zero, all absent, or small. A column starts
-//! without storage, keeps a single repeated value as one value, with a bit for each row where some have none (tasks end in
-//! another order than they start), then takes as many bytes for each row as it must.
+//! A log of 100,000 tasks has about thirty columns, most of them all zero, all absent, or small. A column
+//! starts without storage; then stores a single repeated value once, with a bit per row if some rows have
+//! none (tasks end in another order than they start); then uses as many bytes per row as its values need.
 
 mod bits;
 mod offsets;
@@ -17,13 +17,14 @@ pub struct Column {
     cells: Cells,
 }
 
-/// All but the first two may be shorter than the column: what is behind their end is `None`.
+/// All but the first two variants may be shorter than the column; missing cells are `None`.
 #[derive(Debug, Clone, Default)]
 enum Cells {
     /// Every cell is `None`.
     #[default]
     Absent,
-    /// Every cell from `first` on holds `value`, the cells before it are `None`. There is at least one.
+    /// Every cell from `first` on holds `value`; the cells before it are `None`. There is at least one cell
+    /// with a value.
     Uniform { first: usize, value: i64 },
     /// Every cell in `present` holds `value`, the others are `None`.
     Same { value: i64, present: Bits },
@@ -33,11 +34,11 @@ enum Cells {
     Short(Offsets<u16>),
     /// Values within 2³² of each other.
     Narrow(Offsets<u32>),
-    /// Any values; [`ABSENT`] stands for `None`.
+    /// Any values; [`ABSENT`] means `None`.
     Wide(Vec<i64>),
 }
 
-/// A counter with this value is beyond what Hadoop can count.
+/// Marks an absent value; no real counter is that small.
 const ABSENT: i64 = i64::MIN;
 
 impl Column {
@@ -63,7 +64,7 @@ impl Column {
         }
     }
 
-    /// The only value that rows can have, if any has one; `None` where they may differ.
+    /// The value that all rows with a value share; `None` if values may differ or there are none.
     #[must_use]
     pub const fn single_value(&self) -> Option<i64> {
         match self.cells {
@@ -72,7 +73,7 @@ impl Column {
         }
     }
 
-    /// Adds rows without values until there are `len`.
+    /// Adds rows without values until the column has `len` rows.
     pub fn grow(&mut self, len: usize) {
         if let Cells::Uniform { first, value } = self.cells
             && len > self.len
@@ -97,7 +98,7 @@ impl Column {
         }
     }
 
-    /// Sets the value of `row`, growing the column only when there is something to write.
+    /// Sets the value of `row`; grows the column only if there is a value to store.
     #[inline]
     pub(super) fn put(&mut self, row: usize, value: Option<i64>) {
         let Some(value) = value.filter(|&value| value != ABSENT) else { return self.clear(row) };
@@ -130,7 +131,7 @@ impl Column {
         }
     }
 
-    /// Takes the next form that can hold a value that this one cannot.
+    /// Switches to the next variant that can hold `value`.
     #[cold]
     fn make_room(&mut self, row: usize, value: i64) {
         self.cells = match &self.cells {
@@ -145,7 +146,7 @@ impl Column {
         };
     }
 
-    /// The cells as offsets of this width with room for one more value; `None` where one does not fit.
+    /// The cells as offsets of this width, with room for `next`; `None` if a value does not fit.
     fn offsets<T: Offset>(&self, next: i64) -> Option<Offsets<T>> {
         Offsets::of(self.iter(), next)
     }
@@ -188,7 +189,7 @@ impl Column {
         (0..self.len).map(|row| self.get(row))
     }
 
-    /// Gives back memory that growth has reserved.
+    /// Frees unused capacity.
     pub fn shrink(&mut self) {
         match &mut self.cells {
             Cells::Absent | Cells::Uniform { .. } => {}
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_come_in_any_order_take_a_bit_for_a_repeated_value() {
+    fn a_repeated_value_takes_a_bit_per_row_in_any_order() {
         let mut column = Column::default();
         for row in (0..1000).rev() {
             column.put(row, Some(0));
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_whose_values_are_gone_has_none() {
+    fn a_column_without_its_values_is_absent() {
         let mut column = Column::default();
         column.push(Some(0));
         column.set(0, None);

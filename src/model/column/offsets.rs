@@ -1,9 +1,9 @@
-//! Cells that hold how far values are from a base.
+//! Cells that store values as offsets from a base.
 
-/// An unsigned integer of which the largest stands for no value.
+/// An unsigned integer whose largest value means "absent".
 pub(super) trait Offset: Copy + PartialEq {
     const ABSENT: Self;
-    /// Where zero lies so that `value`, and others near it, have an offset.
+    /// A base for which `value`, and others near it, have an offset.
     fn base(value: i64) -> i64;
     fn of(distance: i64) -> Option<Self>;
     fn distance(self) -> i64;
@@ -33,10 +33,10 @@ macro_rules! offset {
 
 offset!(u8, |_| 0);
 offset!(u16, |_| 0);
-// A base in the middle leaves room for smaller values as well as larger ones.
+// A base in the middle of the range leaves room for smaller values as well.
 offset!(u32, |value: i64| if Self::of(value).is_some() { 0 } else { value.saturating_sub(1 << 31) });
 
-/// Optional values as offsets from a base; rows beyond the end have none.
+/// Optional values as offsets from a base; rows beyond the end are absent.
 #[derive(Debug, Clone)]
 pub(super) struct Offsets<T> {
     base: i64,
@@ -44,7 +44,7 @@ pub(super) struct Offsets<T> {
 }
 
 impl<T: Offset> Offsets<T> {
-    /// Values, in cells that have room for `next` as well; `None` where one does not fit.
+    /// Stores `values` in cells that also have room for `next`; `None` if a value does not fit.
     pub(super) fn of(values: impl ExactSizeIterator<Item = Option<i64>>, next: i64) -> Option<Self> {
         let mut offsets = Self { base: T::base(next), cells: Vec::with_capacity(values.len() + 1) };
         offsets.cell(next)?;
@@ -63,7 +63,7 @@ impl<T: Offset> Offsets<T> {
         value.checked_sub(self.base).and_then(T::of)
     }
 
-    /// Sets the value of a row; `false` where it does not fit.
+    /// Sets the value of a row; `false` if it does not fit.
     #[inline]
     pub(super) fn put(&mut self, row: usize, value: i64) -> bool {
         let Some(cell) = self.cell(value) else { return false };

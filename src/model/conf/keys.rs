@@ -1,8 +1,8 @@
-//! The settings that are looked up, by all of their names.
+//! The settings that are looked up, each with all its names.
 
 macro_rules! conf_keys {
     ($($(#[$doc:meta])* $variant:ident = $current:literal $(| $old:literal)*;)+) => {
-        /// A setting that the tool looks up, under any of its names.
+        /// A setting that the tool looks up, by any of its names.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ConfKey { $($(#[$doc])* $variant,)+ }
 
@@ -40,11 +40,11 @@ conf_keys! {
     Reduces = "mapreduce.job.reduces" | "mapred.reduce.tasks";
     /// Queue of the job.
     Queue = "mapreduce.job.queuename" | "mapred.job.queue.name";
-    /// How many maps of the job may run at a time; 0 for any number.
+    /// Maximum number of maps of the job that run at once; 0 for no limit.
     RunningMapLimit = "mapreduce.job.running.map.limit";
-    /// How many reduces of the job may run at a time; 0 for any number.
+    /// Maximum number of reduces of the job that run at once; 0 for no limit.
     RunningReduceLimit = "mapreduce.job.running.reduce.limit";
-    /// Whether a small job runs in its master.
+    /// Whether a small job runs inside its application master.
     UberTask = "mapreduce.job.ubertask.enable";
     /// Name of the job.
     JobName = "mapreduce.job.name" | "mapred.job.name";
@@ -76,9 +76,9 @@ conf_keys! {
     CacheArchives = "mapreduce.job.cache.archives" | "mapred.cache.archives";
     /// Sizes of those archives.
     CacheArchiveSizes = "mapreduce.job.cache.archives.filesizes" | "mapred.cache.archives.filesizes";
-    /// Whether maps may be run twice.
+    /// Whether maps may be executed speculatively.
     MapSpeculative = "mapreduce.map.speculative" | "mapred.map.tasks.speculative.execution";
-    /// Whether reduces may be run twice.
+    /// Whether reduces may be executed speculatively.
     ReduceSpeculative = "mapreduce.reduce.speculative" | "mapred.reduce.tasks.speculative.execution";
     /// Spark: the cluster manager.
     SparkMaster = "spark.master";
@@ -146,9 +146,9 @@ conf_keys! {
     MemoryStorageFraction = "spark.memory.storageFraction";
     /// Spark: whether memory off the heap is used.
     OffHeapEnabled = "spark.memory.offHeap.enabled";
-    /// Spark: how much.
+    /// Spark: size of off-heap memory.
     OffHeapSize = "spark.memory.offHeap.size";
-    /// Whether executors tell the memory of all their processes.
+    /// Spark: whether executors report the memory of all their processes.
     ProcessTreeMetrics = "spark.executor.processTreeMetrics.enabled";
     /// Spark on YARN: jars to distribute (Spark 1).
     SecondaryJars = "spark.yarn.secondary.jars";
@@ -158,11 +158,11 @@ conf_keys! {
     TaskMaxFailures = "spark.task.maxFailures";
     /// Spark: whether slow tasks are run a second time.
     Speculation = "spark.speculation";
-    /// Spark: how many times the median a task runs before it is copied.
+    /// Spark: a task is copied once it runs this multiple of the median.
     SpeculationMultiplier = "spark.speculation.multiplier";
-    /// Spark: share of a stage's tasks that has to be done before any is copied.
+    /// Spark: share of a stage's tasks that must be finished before any is copied.
     SpeculationQuantile = "spark.speculation.quantile";
-    /// Spark: how long a task runs at least before it is copied.
+    /// Spark: minimum run time of a task before it is copied.
     SpeculationMinTaskRuntime = "spark.speculation.minTaskRuntime";
     /// Spark: whether event logs are written in parts.
     EventLogRolling = "spark.eventLog.rolling.enabled";

@@ -1,7 +1,7 @@
-//! Properties as places in the text that they were read from.
+//! Properties stored as ranges of the text that they were read from.
 //!
-//! A job has some 1,500 of which a few are ever looked at: to make strings of all, or to put them into the order of their
-//! names, takes longer than to read them.
+//! A job has about 1,500 properties, of which few are used: creating strings for all of them, or sorting them
+//! by name, takes longer than reading them.
 
 use std::cmp::Ordering;
 use std::hash::Hasher;
@@ -9,14 +9,14 @@ use std::ops::Range;
 
 use rustc_hash::FxHasher;
 
-/// Bytes that a property takes with its tags, to make room for all at once.
-const USUAL_LEN: usize = 170;
+/// Typical length of a property with its tags in bytes, for preallocation.
+const TYPICAL_LEN: usize = 170;
 
-/// Properties of a text that grows by the values that are not written as they are meant.
+/// Properties stored in their text. Unescaped names and values are appended to it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Listed {
     text: String,
-    /// In the order of hashes, then of names.
+    /// Sorted by hash, then by name.
     entries: Vec<Entry>,
 }
 
@@ -28,7 +28,7 @@ struct Entry {
     is_final: bool,
 }
 
-/// Bytes of the text.
+/// A byte range of the text.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     start: u32,
@@ -59,29 +59,29 @@ fn hash(name: &str) -> u32 {
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// Gathers properties in the order of their text.
+/// Collects properties in the order of their text.
 #[derive(Debug)]
 pub(crate) struct Listing<'a> {
     text: &'a str,
     found: Found,
 }
 
-/// What is known of a text's properties without the text itself.
+/// The properties of a text, without the text itself.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     entries: Vec<Entry>,
-    /// What stands behind the text: names and values that are not written as they are meant.
-    meant: String,
+    /// Unescaped names and values, which are appended to the text.
+    unescaped: String,
 }
 
 impl<'a> Listing<'a> {
-    /// Of this text.
+    /// Starts a list of the properties of `text`.
     pub(crate) fn of(text: &'a str) -> Self {
-        let entries = Vec::with_capacity(text.len() / USUAL_LEN);
-        Self { text, found: Found { entries, meant: String::new() } }
+        let entries = Vec::with_capacity(text.len() / TYPICAL_LEN);
+        Self { text, found: Found { entries, unescaped: String::new() } }
     }
 
-    /// Adds a property whose name and value are these bytes of the text. `None` where the text is too long.
+    /// Adds a property with these byte ranges as name and value. `None` if the text is too long.
     pub(crate) fn add(&mut self, name: &Range<usize>, value: &Range<usize>, is_final: bool) -> Option<()> {
         let hash = hash(self.text(name));
         let entry = Entry { hash, name: Place::of(name)?, value: Place::of(value)?, is_final };
@@ -89,40 +89,40 @@ impl<'a> Listing<'a> {
         Some(())
     }
 
-    /// The words in this place.
+    /// The text in this range.
     pub(crate) fn text(&self, place: &Range<usize>) -> &str {
         let words = match place.start.checked_sub(self.text.len()) {
-            Some(start) => self.found.meant.get(start..place.end.saturating_sub(self.text.len())),
+            Some(start) => self.found.unescaped.get(start..place.end.saturating_sub(self.text.len())),
             None => self.text.get(place.clone()),
         };
         words.unwrap_or_default()
     }
 
-    /// Adds words that are not in the text, and tells where they are.
+    /// Appends text that is not in the document, and returns its range.
     pub(crate) fn keep(&mut self, words: &str) -> Range<usize> {
-        let start = self.text.len() + self.found.meant.len();
-        self.found.meant.push_str(words);
+        let start = self.text.len() + self.found.unescaped.len();
+        self.found.unescaped.push_str(words);
         start..start + words.len()
     }
 
-    /// All that were added.
+    /// Returns the properties.
     pub(crate) fn finish(self) -> Found {
         self.found
     }
 }
 
 impl Found {
-    /// Whether there is no property.
+    /// Whether there are no properties.
     pub(crate) const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The properties with the text that they were found in. Of those with the same name the last one, unless an earlier
-    /// one is final.
+    /// Combines the properties with their text. Of several properties with the same name the last one is
+    /// kept, unless an earlier one is final.
     pub(crate) fn in_text(self, mut text: String) -> Listed {
-        let Self { entries: found, meant } = self;
-        text.push_str(&meant);
-        // By hash and place as one number first, which is sorted without branches; names with the same hash are rare.
+        let Self { entries: found, unescaped } = self;
+        text.push_str(&unescaped);
+        // Sort by hash and position in one number first, without branches; names with equal hashes are rare.
         let number = |(place, entry): (u64, &Entry)| u64::from(entry.hash) << 32 | place;
         let mut order: Vec<u64> = (0..).zip(&found).map(number).collect();
         order.sort_unstable();
@@ -156,7 +156,7 @@ impl Listed {
         Some(self.entries.get(at)?.value.of_text(&self.text))
     }
 
-    /// Name, value and whether it is final, in the order of names.
+    /// Name, value and whether it is final, in name order.
     pub(super) fn in_order(&self) -> Vec<(&str, &str, bool)> {
         let text = &self.text;
         let words = |entry: &Entry| (entry.name.of_text(text), entry.value.of_text(text), entry.is_final);

@@ -1,21 +1,21 @@
-//! Settings by the names that users write, whichever of a setting's names that is.
+//! Looks up settings by the names that users write, current or old.
 
 use super::{Conf, ConfKey, parse_binary_prefix, parse_spark_duration, parse_spark_size};
 use crate::units::{Bytes, Millis};
 
 impl ConfKey {
-    /// The setting that has this name, and no other setting has it.
+    /// The setting with this name, if it is the only one.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let mut keys = Self::ALL.iter().copied().filter(|key| key.names().contains(&name));
         let key = keys.next()?;
-        // "mapred.child.java.opts" is of maps and of reduces: its own name is all there is to look for.
+        // "mapred.child.java.opts" belongs to both maps and reduces, so look up just that name.
         keys.next().is_none().then_some(key)
     }
 }
 
 impl Conf {
-    /// A setting as text, under this name or else under any other name of the same setting; blank values count as
+    /// A setting as text, by this name or else by another name of the same setting; blank values count as
     /// absent.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<String> {
@@ -23,8 +23,7 @@ impl Conf {
         exact.or_else(|| self.text(ConfKey::named(name)?))
     }
 
-    /// A size: with a binary suffix, or in bytes. A bare number is a size of memory to Spark: see
-    /// [`Conf::spark_memory`].
+    /// A size with a binary suffix, or in bytes. For memory settings of Spark, see [`Conf::spark_memory`].
     #[must_use]
     pub fn size_setting(&self, name: &str) -> Option<Bytes> {
         let text = self.setting(name)?;
@@ -41,7 +40,8 @@ impl Conf {
         }
     }
 
-    /// A span of time; a number without a unit counts seconds in Spark's settings, milliseconds in all others.
+    /// A time span; a number without a unit is in seconds for Spark's settings, in milliseconds for all
+    /// others.
     #[must_use]
     pub fn time_setting(&self, name: &str) -> Option<Millis> {
         let text = self.setting(name)?;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn bare_numbers_count_what_the_engine_counts() {
+    fn bare_numbers_use_the_engines_unit() {
         let c = conf(&[
             ("spark.executor.memory", "4096"),
             ("spark.driver.memory", "1.5g"),

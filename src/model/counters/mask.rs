@@ -4,21 +4,21 @@ use super::Counter;
 
 const _: () = assert!(Counter::COUNT <= u64::BITS as usize, "a counter has no bit");
 
-/// Some of the typed counters.
+/// A set of typed counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CounterMask(pub(super) u64);
 
 impl CounterMask {
-    /// The counters of Hadoop.
+    /// Hadoop's counters.
     pub(super) const HADOOP: Self = Self(bit(Counter::ExecutorRunTime) - 1);
 
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// All.
+    /// All typed counters.
     pub const ALL: Self = Self::of(&Counter::ALL);
 
-    /// These counters.
+    /// The set of these counters.
     #[must_use]
     pub const fn of(counters: &[Counter]) -> Self {
         let (mut mask, mut rest) = (0, counters);
@@ -29,30 +29,30 @@ impl CounterMask {
         Self(mask)
     }
 
-    /// The counters in both.
+    /// The intersection of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Its counters in the order of their declaration.
+    /// Its counters in declaration order.
     pub fn iter(self) -> impl Iterator<Item = Counter> {
         Counter::ALL.into_iter().filter(move |&counter| self.has(counter))
     }
 
-    /// Whether it holds none.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether it holds this one.
+    /// Whether the set contains `counter`.
     #[must_use]
     pub fn has(self, counter: Counter) -> bool {
         self.0 & bit(counter) != 0
     }
 
-    /// Whether it holds one of these.
+    /// Whether the set contains one of `counters`.
     #[must_use]
     pub fn has_any(self, counters: &[Counter]) -> bool {
         self.0 != 0 && counters.iter().any(|&counter| self.has(counter))

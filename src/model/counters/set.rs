@@ -1,10 +1,10 @@
-//! The counters of one job, task or attempt while a history is read.
+//! The counters of one job, task or attempt while a job history is read.
 
 use super::mask::bit;
 use super::{Counter, CounterMask};
 use crate::model::Symbol;
 
-/// A counter that has no type of its own.
+/// A counter without a type of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherCounter {
     /// The group's name.
@@ -17,30 +17,30 @@ pub struct OtherCounter {
 
 /// The counters of one job, task or attempt.
 ///
-/// What is absent is told by bits: a set is emptied and filled for each event of a history.
+/// Presence is stored as bits: a set is cleared and filled again for each event of a history.
 #[derive(Debug, Clone)]
 pub struct CounterSet {
     values: [i64; Counter::COUNT],
-    /// A bit for each counter that has a value.
+    /// One bit per counter that has a value.
     present: u64,
-    /// A bit for each counter whose value is from a group of Hadoop's own.
+    /// One bit per counter whose value comes from a framework group.
     from_framework: u64,
     /// Counters without a type, in the order of the history.
     pub others: Vec<OtherCounter>,
-    /// A bit for each counter that is there and cannot be read.
-    lost: u64,
-    /// What else is there and cannot be read.
-    lost_besides: LostBesides,
+    /// One bit per counter that is present but cannot be read.
+    unreadable: u64,
+    /// Other counters that are present but cannot be read.
+    other_unreadable: OtherUnreadable,
 }
 
-/// Counters that cannot be read and have no bit.
+/// Unreadable counters that have no bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-enum LostBesides {
+enum OtherUnreadable {
     #[default]
     None,
-    /// One without a type, which nothing adds up.
+    /// A counter without a type; nothing sums it.
     Other,
-    /// Any: it has no name.
+    /// A counter without a name: it may be any.
     Nameless,
 }
 
@@ -51,52 +51,52 @@ impl Default for CounterSet {
             present: 0,
             from_framework: 0,
             others: Vec::new(),
-            lost: 0,
-            lost_besides: LostBesides::None,
+            unreadable: 0,
+            other_unreadable: OtherUnreadable::None,
         }
     }
 }
 
 impl CounterSet {
-    /// The value of `counter`, or `None` where the history has none.
+    /// The value of `counter`; `None` if the history has none.
     #[must_use]
     pub fn get(&self, counter: Counter) -> Option<i64> {
-        if self.present & !self.lost & bit(counter) == 0 {
+        if self.present & !self.unreadable & bit(counter) == 0 {
             None
         } else {
             self.values.get(counter.index()).copied()
         }
     }
 
-    /// The counters that are there and cannot be read. Where one has no name, all that Hadoop has and that are not told
-    /// by it elsewhere.
+    /// The counters that are present but cannot be read. If one has no name, these are all of Hadoop's
+    /// counters without a readable value.
     #[must_use]
-    pub fn unread(&self) -> CounterMask {
-        let any = if self.lost_besides == LostBesides::Nameless {
+    pub fn unreadable(&self) -> CounterMask {
+        let any = if self.other_unreadable == OtherUnreadable::Nameless {
             CounterMask::HADOOP.0 & (!self.from_framework | ADDS_UP)
         } else {
             0
         };
-        CounterMask(self.lost | any)
+        CounterMask(self.unreadable | any)
     }
 
-    /// Whether a counter is there, with or without a type, that cannot be read.
+    /// Whether any counter, with or without a type, is present but cannot be read.
     #[must_use]
     pub const fn is_damaged(&self) -> bool {
-        self.lost != 0 || !matches!(self.lost_besides, LostBesides::None)
+        self.unreadable != 0 || !matches!(self.other_unreadable, OtherUnreadable::None)
     }
 
-    /// Records a value; `framework` says whether the group is Hadoop's own.
+    /// Records a value; `framework` says whether its group belongs to Hadoop itself.
     ///
-    /// Counters that stand for several file systems add up; for all others a framework group replaces
-    /// what a user's group of the same counter name said, never the other way round.
+    /// Counters that stand for several file systems are summed; for all others, a framework group replaces
+    /// the value of a user's group with the same counter name, never the other way round.
     #[inline]
     pub fn record(&mut self, counter: Counter, value: i64, framework: bool) {
         let bit = bit(counter);
         let adds_up = bit & ADDS_UP != 0;
-        if self.lost & bit != 0 && framework && !adds_up && self.from_framework & bit == 0 {
-            // It was only a user's group that could not be read.
-            self.lost &= !bit;
+        if self.unreadable & bit != 0 && framework && !adds_up && self.from_framework & bit == 0 {
+            // Only the counter of a user's group could not be read.
+            self.unreadable &= !bit;
         }
         let Some(slot) = self.values.get_mut(counter.index()) else { return };
         if self.present & bit == 0 {
@@ -112,44 +112,45 @@ impl CounterSet {
         }
     }
 
-    /// Notes that a counter is there and cannot be read; `framework` says whether the group is Hadoop's own.
-    pub fn lose(&mut self, counter: Counter, framework: bool) {
+    /// Records that a counter is present but cannot be read; `framework` says whether its group belongs to
+    /// Hadoop itself.
+    pub fn mark_unreadable(&mut self, counter: Counter, framework: bool) {
         let bit = bit(counter);
         if framework || self.from_framework & bit == 0 {
-            self.lost |= bit;
+            self.unreadable |= bit;
         }
         if framework {
             self.from_framework |= bit;
         }
     }
 
-    /// Notes that a counter without a type is there and cannot be read.
-    pub(crate) fn lose_other(&mut self) {
-        self.lost_besides = self.lost_besides.max(LostBesides::Other);
+    /// Records that a counter without a type is present but cannot be read.
+    pub(crate) fn mark_other_unreadable(&mut self) {
+        self.other_unreadable = self.other_unreadable.max(OtherUnreadable::Other);
     }
 
-    /// Notes that counters are there of which not even the name can be read.
-    pub fn lose_nameless(&mut self) {
-        self.lost_besides = LostBesides::Nameless;
+    /// Records that counters are present whose names cannot be read either.
+    pub fn mark_nameless_unreadable(&mut self) {
+        self.other_unreadable = OtherUnreadable::Nameless;
     }
 
-    /// Forgets all values and keeps the memory.
+    /// Clears the set but keeps its allocations.
     #[inline]
     pub fn clear(&mut self) {
         self.present = 0;
         self.from_framework = 0;
         self.others.clear();
-        self.lost = 0;
-        self.lost_besides = LostBesides::None;
+        self.unreadable = 0;
+        self.other_unreadable = OtherUnreadable::None;
     }
 
-    /// Becomes the same as `other` and keeps the memory.
+    /// Copies `other` but keeps the allocations.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.values = other.values;
         self.present = other.present;
         self.from_framework = other.from_framework;
-        self.lost = other.lost;
-        self.lost_besides = other.lost_besides;
+        self.unreadable = other.unreadable;
+        self.other_unreadable = other.other_unreadable;
         self.others.clone_from(&other.others);
     }
 
@@ -190,29 +191,29 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_none_and_is_named() {
+    fn unreadable_counters_are_absent_and_named() {
         use Counter::{GcTimeMillis as Gc, OtherFsBytesRead as Read, SpilledRecords as Spilled};
         let mut set = CounterSet::default();
         set.record(Read, 5, true);
-        set.lose(Read, true);
+        set.mark_unreadable(Read, true);
         set.record(Read, 7, true);
-        set.lose(Spilled, false);
-        assert_eq!((set.get(Read), set.unread()), (None, CounterMask::of(&[Read, Spilled])));
+        set.mark_unreadable(Spilled, false);
+        assert_eq!((set.get(Read), set.unreadable()), (None, CounterMask::of(&[Read, Spilled])));
         assert_eq!(set.iter().count(), 0);
-        // Hadoop's own group replaces a user's, never the other way round.
+        // A framework group takes precedence over a user's group, never the other way round.
         set.record(Spilled, 2, true);
-        set.lose(Spilled, false);
-        assert_eq!((set.get(Spilled), set.unread()), (Some(2), CounterMask::of(&[Read])));
-        set.lose(Gc, true);
+        set.mark_unreadable(Spilled, false);
+        assert_eq!((set.get(Spilled), set.unreadable()), (Some(2), CounterMask::of(&[Read])));
+        set.mark_unreadable(Gc, true);
         set.record(Gc, 3, false);
-        assert_eq!((set.get(Gc), set.unread()), (None, CounterMask::of(&[Read, Gc])));
-        set.lose_nameless();
-        let unread = set.unread();
-        assert!(unread.has(Counter::MapInputRecords) && !unread.has(Spilled));
-        assert!(!unread.has(Counter::ExecutorRunTime));
+        assert_eq!((set.get(Gc), set.unreadable()), (None, CounterMask::of(&[Read, Gc])));
+        set.mark_nameless_unreadable();
+        let unreadable = set.unreadable();
+        assert!(unreadable.has(Counter::MapInputRecords) && !unreadable.has(Spilled));
+        assert!(!unreadable.has(Counter::ExecutorRunTime));
         set.clear();
-        assert!(!set.is_damaged() && set.unread().is_empty());
-        set.lose_other();
-        assert!(set.is_damaged() && set.unread().is_empty());
+        assert!(!set.is_damaged() && set.unreadable().is_empty());
+        set.mark_other_unreadable();
+        assert!(set.is_damaged() && set.unreadable().is_empty());
     }
 }

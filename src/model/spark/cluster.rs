@@ -1,29 +1,29 @@
-//! What the configuration says about where an application ran.
+//! Where an application ran, according to its configuration.
 
 use crate::model::Application;
 use crate::model::conf::{Conf, ConfKey};
 
-/// Who gave the application its containers (`spark.master`).
+/// The cluster manager that granted the containers (`spark.master`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClusterManager {
     /// Hadoop YARN.
     Yarn,
     /// Kubernetes.
     Kubernetes,
-    /// Spark's own, also `local-cluster`.
+    /// Spark's standalone manager, also `local-cluster`.
     Standalone,
     /// Apache Mesos, up to Spark 3.
     Mesos,
-    /// Everything in the driver.
+    /// None: everything runs in the driver.
     Local,
 }
 
 impl ClusterManager {
-    /// The cluster manager that `spark.master` names; `None` where it is missing or unknown.
+    /// The cluster manager named by `spark.master`; `None` if missing or unknown.
     #[must_use]
     pub fn of(conf: &Conf) -> Option<Self> {
         let master = conf.text(ConfKey::SparkMaster)?.to_ascii_lowercase();
-        // "yarn-client" and "yarn-cluster" are of Spark 1; "local-cluster" starts real executors.
+        // "yarn-client" and "yarn-cluster" are Spark 1 names; "local-cluster" starts real executors.
         [
             ("yarn", Self::Yarn),
             ("k8s://", Self::Kubernetes),
@@ -37,8 +37,8 @@ impl ClusterManager {
         .find_map(|(prefix, manager)| master.starts_with(prefix).then_some(manager))
     }
 
-    /// The same, else the one that gave the application an id of this form: logs may lack the configuration or
-    /// have it redacted.
+    /// As [`Self::of`], or else the manager that uses ids of this application's format: the configuration may
+    /// be missing or redacted.
     #[must_use]
     pub fn of_application(app: &Application) -> Option<Self> {
         Self::of(&app.conf).or_else(|| {

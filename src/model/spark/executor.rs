@@ -1,4 +1,4 @@
-//! Executors: their lives, their sizes, and the peaks of their memory.
+//! Executors: lifetimes, sizes, and memory peaks.
 
 use crate::model::Symbol;
 use crate::model::counters::CounterMask;
@@ -12,7 +12,7 @@ macro_rules! executor_metrics {
         pub enum ExecutorMetric { $($(#[$doc])* $variant,)+ }
 
         impl ExecutorMetric {
-            /// Every metric, in the order in which Spark writes them.
+            /// Every metric, in the order in which Spark logs them.
             pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
 
             /// The name in event logs.
@@ -57,36 +57,36 @@ executor_metrics! {
     ProcessTreeOtherVMemory = "ProcessTreeOtherVMemory";
     /// Resident memory of other children, in bytes.
     ProcessTreeOtherRssMemory = "ProcessTreeOtherRSSMemory";
-    /// Young collections.
+    /// Number of minor collections.
     MinorGcCount = "MinorGCCount";
-    /// Time of young collections, in milliseconds.
+    /// Time of minor collections, in milliseconds.
     MinorGcTime = "MinorGCTime";
-    /// Old collections.
+    /// Number of major collections.
     MajorGcCount = "MajorGCCount";
-    /// Time of old collections, in milliseconds.
+    /// Time of major collections, in milliseconds.
     MajorGcTime = "MajorGCTime";
     /// Time of all collections, in milliseconds.
     TotalGcTime = "TotalGCTime";
-    /// Concurrent collections (Spark 4).
+    /// Number of concurrent collections (Spark 4).
     ConcurrentGcCount = "ConcurrentGCCount";
     /// Time of concurrent collections, in milliseconds (Spark 4).
     ConcurrentGcTime = "ConcurrentGCTime";
 }
 
 impl ExecutorMetric {
-    /// How many metrics there are.
+    /// Number of metrics.
     pub const COUNT: usize = Self::ALL.len();
 }
 
-/// The highest value of each executor metric that was seen.
+/// The peak of each executor metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peaks {
-    /// −1 where there is none, as Spark writes it, too; [`UNREAD`] where one could not be read.
+    /// −1 if there is none, as in Spark; [`UNREADABLE`] if a value could not be read.
     values: [i64; ExecutorMetric::COUNT],
 }
 
-/// Higher than any value, so that no later one hides it.
-const UNREAD: i64 = i64::MAX;
+/// Higher than any value, so that no later value hides it.
+const UNREADABLE: i64 = i64::MAX;
 
 impl Default for Peaks {
     fn default() -> Self {
@@ -95,44 +95,44 @@ impl Default for Peaks {
 }
 
 impl Peaks {
-    /// The highest value of `metric`; `None` where the log has none, or one that cannot be read.
+    /// The peak of `metric`; `None` if the log has none, or one that cannot be read.
     #[must_use]
     pub fn get(&self, metric: ExecutorMetric) -> Option<u64> {
-        let value = self.values.get(metric as usize).filter(|value| **value != UNREAD);
+        let value = self.values.get(metric as usize).filter(|value| **value != UNREADABLE);
         value.and_then(|&value| u64::try_from(value).ok())
     }
 
-    /// How many metrics have values that cannot be read, and so no highest one.
+    /// Number of metrics with unreadable values, whose peaks are unknown.
     #[must_use]
-    pub fn unread(&self) -> usize {
-        self.values.iter().filter(|value| **value == UNREAD).count()
+    pub fn unreadable(&self) -> usize {
+        self.values.iter().filter(|value| **value == UNREADABLE).count()
     }
 
-    /// What is added up of these metrics; `None` where a value of one cannot be read.
+    /// The peaks of `metrics`, to be added up; `None` if one of them is unreadable.
     fn readable<const N: usize>(&self, metrics: [ExecutorMetric; N]) -> Option<[Option<u64>; N]> {
-        let all = metrics.iter().all(|metric| self.values.get(*metric as usize) != Some(&UNREAD));
+        let all = metrics.iter().all(|metric| self.values.get(*metric as usize) != Some(&UNREADABLE));
         all.then(|| metrics.map(|metric| self.get(metric)))
     }
 
-    /// As [`Peaks::get`], with 0 as absent: what Spark writes where it does not measure.
+    /// As [`Peaks::get`], but 0 is `None`, because Spark logs 0 for a metric that it does not measure.
     #[must_use]
     pub fn measured(&self, metric: ExecutorMetric) -> Option<Bytes> {
         self.get(metric).filter(|&value| value > 0).map(Bytes::new)
     }
 
-    /// The highest heap in use.
+    /// Peak of the used heap.
     #[must_use]
     pub fn heap(&self) -> Option<Bytes> {
         self.measured(ExecutorMetric::JvmHeapMemory)
     }
 
-    /// The highest execution and storage memory together, on the heap and off it.
+    /// Peak of execution and storage memory, on and off the heap together.
     #[must_use]
     pub fn unified(&self) -> Option<Bytes> {
         self.on_and_off(ExecutorMetric::OnHeapUnifiedMemory, ExecutorMetric::OffHeapUnifiedMemory)
     }
 
-    /// The highest storage memory, on the heap and off it.
+    /// Peak of storage memory, on and off the heap together.
     #[must_use]
     pub fn storage(&self) -> Option<Bytes> {
         self.on_and_off(ExecutorMetric::OnHeapStorageMemory, ExecutorMetric::OffHeapStorageMemory)
@@ -146,8 +146,8 @@ impl Peaks {
         Some(Bytes::new(on.unwrap_or_default().saturating_add(off.unwrap_or_default())))
     }
 
-    /// The highest resident memory of the process tree: the sum of the peaks of its parts, so never too low;
-    /// `None` where it was not measured.
+    /// Peak of the resident memory of the process tree: the sum of the peaks of its parts, so never too low;
+    /// `None` if it was not measured.
     #[must_use]
     pub fn resident(&self) -> Option<Bytes> {
         let jvm = self.measured(ExecutorMetric::ProcessTreeJvmRssMemory)?;
@@ -157,8 +157,8 @@ impl Peaks {
         Some(jvm + children.into_iter().flatten().map(Bytes::new).sum())
     }
 
-    /// Takes over a value of the metric in this place of [`ExecutorMetric::ALL`] if it is higher; negative ones
-    /// never are.
+    /// Raises the peak of the metric at this index of [`ExecutorMetric::ALL`] to `value`, if that is higher;
+    /// negative values are ignored.
     #[inline]
     pub(crate) fn raise_at(&mut self, place: usize, value: i64) {
         if let Some(known) = self.values.get_mut(place) {
@@ -166,12 +166,12 @@ impl Peaks {
         }
     }
 
-    /// Notes that a value of the metric in this place cannot be read.
-    pub(crate) fn lose_at(&mut self, place: usize) {
-        self.raise_at(place, UNREAD);
+    /// Records that a value of the metric at this index cannot be read.
+    pub(crate) fn mark_unreadable_at(&mut self, place: usize) {
+        self.raise_at(place, UNREADABLE);
     }
 
-    /// Takes over a value of the metric in this place, whatever was there.
+    /// Sets the peak of the metric at this index unconditionally.
     #[inline]
     pub(crate) fn set_at(&mut self, place: usize, value: i64) {
         if let Some(known) = self.values.get_mut(place) {
@@ -191,21 +191,21 @@ impl Peaks {
     }
 }
 
-/// Storage memory as a block manager announces it.
+/// Storage memory as announced by a block manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StorageMemory {
-    /// "Maximum Memory": what execution and storage may use together.
+    /// "Maximum Memory": the memory that execution and storage share.
     pub total: Option<Bytes>,
     /// The part on the heap, since Spark 2.2.
     pub on_heap: Option<Bytes>,
     /// The part off the heap.
     pub off_heap: Option<Bytes>,
-    /// The most that blocks were seen to use: cached RDD blocks as tasks and block updates report them.
+    /// Peak of the memory used by cached RDD blocks, as reported by tasks and block updates.
     pub peak_used: Option<Bytes>,
 }
 
-/// What the tasks of one executor add up to, over all attempts whose end the log tells. A sum is `None` where no
-/// attempt reports it, or one reports what cannot be read.
+/// Sums over the task attempts of one executor whose end is in the log. A sum is `None` if no attempt reports
+/// the value, or one reports an unreadable value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ExecutorTotals {
     /// Task attempts, ended or not.
@@ -232,12 +232,12 @@ pub struct ExecutorTotals {
     pub shuffle_read: Option<Bytes>,
     /// Shuffle bytes written.
     pub shuffle_write: Option<Bytes>,
-    /// "Memory Bytes Spilled": size in memory of what was spilled.
+    /// "Memory Bytes Spilled": size in memory of the spilled data.
     pub memory_spilled: Option<Bytes>,
-    /// "Disk Bytes Spilled": size on disk of what was spilled.
+    /// "Disk Bytes Spilled": size on disk of the spilled data.
     pub disk_spilled: Option<Bytes>,
-    /// The counters that cannot be read for some attempt.
-    pub unread: CounterMask,
+    /// Counters that cannot be read for some attempt.
+    pub unreadable: CounterMask,
 }
 
 /// One executor, or the driver.
@@ -247,37 +247,37 @@ pub struct Executor {
     pub id: String,
     /// Its host.
     pub host: Option<Symbol>,
-    /// Its cores: how many tasks of one CPU it runs at a time.
+    /// Number of cores: how many tasks of one CPU it runs at once.
     pub cores: Option<u32>,
     /// Its resource profile.
     pub resource_profile: Option<u32>,
-    /// When it was added; the block manager's registration where the executor's own is missing.
+    /// When it was added; the registration of its block manager if its own event is missing.
     pub added_at: Option<Timestamp>,
-    /// When it was removed; `None` where it lived to the end.
+    /// When it was removed; `None` if it lived to the end.
     pub removed_at: Option<Timestamp>,
     /// Why it was removed.
     pub removed_reason: Option<String>,
-    /// Launch of the first task that it ran.
+    /// Launch of its first task.
     pub first_task_at: Option<Timestamp>,
-    /// End of the last task that it ran.
+    /// End of its last task.
     pub last_task_at: Option<Timestamp>,
     /// How often it was excluded, for the application or for a stage.
     pub exclusions: u64,
     /// Its storage memory.
     pub storage: StorageMemory,
-    /// The highest values of its metrics, from heartbeats, tasks and stages.
+    /// Peaks of its metrics, from heartbeats, tasks and stages.
     pub peaks: Peaks,
     /// The sums over its tasks.
     pub totals: ExecutorTotals,
 }
 
 impl Executor {
-    /// What executors are sorted by: numbers first and by their value.
+    /// Sort key: numeric ids first, by value.
     pub(crate) fn order(id: &str) -> (u64, &str) {
         (id.parse().unwrap_or(u64::MAX), id)
     }
 
-    /// Whether something other than the end of the application or dynamic allocation took it away.
+    /// Whether it was removed for another reason than the application's end or dynamic allocation.
     #[must_use]
     pub fn was_lost(&self) -> bool {
         const PEACEFUL: [&str; 7] = [
@@ -287,10 +287,10 @@ impl Executor {
             "decommission",
             "driver commanded a shutdown",
             "due to scale down",
-            // How YARN words that dynamic allocation gave a container back.
+            // YARN's wording for a container released by dynamic allocation.
             "explicit termination request",
         ];
-        // A removal without a reason is told in part only.
+        // Without a reason, the removal is only partly logged.
         self.removed_at.is_some()
             && self.removed_reason.as_deref().is_some_and(|reason| {
                 let reason = reason.to_ascii_lowercase();
@@ -299,7 +299,7 @@ impl Executor {
     }
 }
 
-/// What executors of a resource profile ask for (`SparkListenerResourceProfileAdded`).
+/// The resources that executors of a resource profile request (`SparkListenerResourceProfileAdded`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResourceProfile {
     /// Its id; 0 is the default one.
@@ -314,7 +314,7 @@ pub struct ResourceProfile {
     pub off_heap: Option<Bytes>,
     /// Memory of Python workers.
     pub pyspark: Option<Bytes>,
-    /// Thousandths of a CPU that one task takes.
+    /// Thousandths of a CPU per task.
     pub task_cpus_thousandths: Option<u32>,
 }
 
@@ -323,10 +323,10 @@ pub struct ResourceProfile {
 pub struct Exclusion {
     /// The host or the executor's id.
     pub name: String,
-    /// When.
+    /// When it was excluded.
     pub at: Option<Timestamp>,
     /// Task failures that led to it.
     pub task_failures: Option<u64>,
-    /// Whether it was included again later.
+    /// Whether the exclusion was lifted later.
     pub lifted: bool,
 }

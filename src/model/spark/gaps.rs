@@ -1,24 +1,24 @@
-//! What a log announces and does not deliver. Verdicts that rest on it say so.
+//! What an event log announces but does not contain. Verdicts that depend on it say so.
 
 use crate::limits::{self, Remainder};
 
-/// Where fewer tasks than these are there for each that has no known end, much is missing.
+/// Much is missing if more than one task in this many has no known end.
 const TASKS_PER_LOST_END: u64 = 10;
 
-/// A part of the model that verdicts rest on.
+/// A part of the model that verdicts depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Facet {
-    /// Tasks: all ran to an end that the log tells.
+    /// Tasks: the log contains the end of all of them.
     Tasks,
-    /// Stages: all that were submitted have an end.
+    /// Stages: the log contains the end of all that were submitted.
     Stages,
-    /// Jobs: all that were started have an end.
+    /// Jobs: the log contains the end of all that were started.
     Jobs,
-    /// Executors: all that ran tasks were added, so that their lives and sizes are known.
+    /// Executors: all that ran tasks were added, so that their lifetimes and sizes are known.
     Executors,
     /// The end of the application.
     End,
-    /// What executors report of their memory and collections: peaks and cached blocks.
+    /// Memory and garbage collection as reported by executors: peaks and cached blocks.
     ExecutorMetrics,
 }
 
@@ -27,49 +27,50 @@ impl Facet {
     pub const ALL: [Self; 6] =
         [Self::Tasks, Self::Stages, Self::Jobs, Self::Executors, Self::End, Self::ExecutorMetrics];
 
-    /// Whether it is about what the application did, and not only about what it had and how it ended.
+    /// Whether it concerns the work of the application, and not only its resources and its end.
     #[must_use]
     pub const fn is_work(self) -> bool {
         matches!(self, Self::Tasks | Self::Stages | Self::Jobs)
     }
 }
 
-/// How much is missing, by what it is.
+/// How much of an event log is missing, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
+#[allow(clippy::struct_excessive_bools)] // independent facts
 pub struct Gaps {
-    /// Tasks without a known outcome: no attempt of theirs has an end, or none is shown although announced.
+    /// Tasks without a known outcome: none of their attempts has an end, or they were announced but never
+    /// appear.
     pub tasks: u64,
-    /// Attempts without an end whose task was done by another attempt.
+    /// Attempts without an end whose task another attempt completed.
     pub attempts: u64,
-    /// Counters of tasks that cannot be read: the task tables say which.
+    /// Task counters that cannot be read; the task tables say which.
     pub counters: u64,
-    /// Peaks of executors and sizes of cached blocks that cannot be read.
+    /// Executor peaks and sizes of cached blocks that cannot be read.
     pub executor_metrics: u64,
-    /// Whether a limit has left out cached blocks.
+    /// Whether a limit left out cached blocks.
     pub blocks_beyond_limit: bool,
-    /// Whether the log breaks off behind the application's end, where nothing is that verdicts rest on.
-    pub cut_behind_the_end: bool,
-    /// Ends of tasks whose start is missing.
+    /// Whether the log is truncated after the application's end, where no verdict depends on it.
+    pub truncated_after_end: bool,
+    /// Task ends without a start.
     pub starts: u64,
-    /// Stage attempts without an end, or without a beginning.
+    /// Stage attempts without an end, or without a start.
     pub stages: u64,
-    /// Jobs without an end, or without a beginning.
+    /// Jobs without an end, or without a start.
     pub jobs: u64,
-    /// Executors that ran tasks and were never added, or whose removal is told in part.
+    /// Executors that ran tasks but were never added, or whose removal is only partly logged.
     pub executors: u64,
-    /// Whether the application's beginning is missing.
+    /// Whether the application's start is missing.
     pub beginning: bool,
     /// Whether the application's end is missing.
     pub end: bool,
     /// Whether the configuration is missing.
     pub configuration: bool,
-    /// Whether a history server's compaction has dropped the tasks of finished jobs.
+    /// Whether a history server's compaction dropped the tasks of finished jobs.
     pub compacted: bool,
-    /// What a limit has left, where one was reached.
+    /// How much was read, if a limit was reached.
     pub limit: Option<Remainder>,
-    /// Lines that could not be read, or whole parts that are missing: anything may have been in them.
-    pub unread: u64,
+    /// Unreadable lines and missing parts, which may have contained anything.
+    pub unreadable: u64,
     /// Whether whole parts are among them.
     pub missing_parts: bool,
 }
@@ -81,8 +82,8 @@ impl Gaps {
         *self == Self::default()
     }
 
-    /// Why the opposite of what is shown could be true of the whole, of so many tasks, in words to follow "because": what
-    /// is missing is all behind some point, whole parts, or the ends of more than a tenth of the tasks.
+    /// Why so much of `tasks` is missing that the whole could show the opposite, in words to follow
+    /// "because": everything after some point, whole parts, or the ends of more than a tenth of the tasks.
     #[must_use]
     pub fn much(&self, tasks: u64) -> Option<String> {
         let is_much = self.end
@@ -93,50 +94,54 @@ impl Gaps {
         is_much.then(|| self.reason(&[Facet::Tasks, Facet::End]))?
     }
 
-    /// Why what rests on `facets` is partial, in words to follow "because"; `None` where nothing of it is missing.
+    /// Why a result that depends on `facets` is partial, in words to follow "because"; `None` if nothing of
+    /// it is missing.
     #[must_use]
     pub fn reason(&self, facets: &[Facet]) -> Option<String> {
-        // Most of what is missing behind a limit is missing because of it.
+        // If a limit was reached, most other gaps are its consequence.
         if let Some(limit) = self.limit.filter(|_| !facets.is_empty()) {
             return Some(limit.to_string());
         }
         let counted = |count: u64, one, many| (count > 0).then(|| plural(count, one, many));
-        let told = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
+        let flagged = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
         let missing: [(&[Facet], Option<String>); 10] = [
             (
                 &Facet::ALL,
                 counted(
-                    self.unread,
+                    self.unreadable,
                     "line or part of the log was lost",
                     "lines or parts of the log were lost",
                 ),
             ),
             (
                 &[Facet::Tasks, Facet::Stages, Facet::Jobs],
-                told(self.compacted, "compaction dropped the tasks of finished jobs"),
+                flagged(self.compacted, "compaction dropped the tasks of finished jobs"),
             ),
             (&[Facet::Tasks], counted(self.tasks, "task has no known end", "tasks have no known end")),
             (
                 &[Facet::ExecutorMetrics],
                 counted(
                     self.executor_metrics,
-                    "number of an executor cannot be read",
-                    "numbers of executors cannot be read",
+                    "executor metric cannot be read",
+                    "executor metrics cannot be read",
                 ),
             ),
             (
                 &[Facet::ExecutorMetrics],
                 self.blocks_beyond_limit
-                    .then(|| format!("{} left a part of the cached blocks", limits::TASKS)),
+                    .then(|| format!("{} dropped some of the cached blocks", limits::TASKS)),
             ),
-            (&[Facet::Stages], counted(self.stages, "stage is told in part", "stages are told in part")),
-            (&[Facet::Jobs], counted(self.jobs, "job is told in part", "jobs are told in part")),
+            (
+                &[Facet::Stages],
+                counted(self.stages, "stage is only partly logged", "stages are only partly logged"),
+            ),
+            (&[Facet::Jobs], counted(self.jobs, "job is only partly logged", "jobs are only partly logged")),
             (
                 &[Facet::Executors],
-                counted(self.executors, "executor is told in part", "executors are told in part"),
+                counted(self.executors, "executor is only partly logged", "executors are only partly logged"),
             ),
-            (&[Facet::End], told(self.end, "the log ends before the application does")),
-            (&[Facet::Executors, Facet::End], told(self.configuration, "the configuration is missing")),
+            (&[Facet::End], flagged(self.end, "the log ends before the application does")),
+            (&[Facet::Executors, Facet::End], flagged(self.configuration, "the configuration is missing")),
         ];
         let reasons: Vec<_> = missing
             .into_iter()
@@ -148,19 +153,19 @@ impl Gaps {
 }
 
 impl Gaps {
-    /// Why the log is incomplete, whatever rests on it; `None` where nothing is missing.
+    /// Why the log is incomplete, whatever depends on it; `None` if nothing is missing.
     #[must_use]
     pub fn why(&self) -> Option<String> {
-        // No verdict rests on these alone.
+        // No verdict depends on these alone.
         let rest = [
-            self.beginning.then(|| "the beginning of the application is missing".to_owned()),
+            self.beginning.then(|| "the start of the application is missing".to_owned()),
             (self.attempts > 0)
                 .then(|| plural(self.attempts, "attempt has no known end", "attempts have no known end")),
             (self.starts > 0).then(|| plural(self.starts, "task has no start", "tasks have no start")),
             (self.counters > 0).then(|| {
-                plural(self.counters, "counter of a task cannot be read", "counters of tasks cannot be read")
+                plural(self.counters, "task counter cannot be read", "task counters cannot be read")
             }),
-            self.cut_behind_the_end.then(|| "the log breaks off behind the application's end".to_owned()),
+            self.truncated_after_end.then(|| "the log is truncated after the application's end".to_owned()),
         ];
         let rest = || rest.into_iter().flatten().collect::<Vec<_>>().join(", ");
         (!self.none()).then(|| self.reason(&Facet::ALL).unwrap_or_else(rest)).filter(|why| !why.is_empty())
@@ -176,11 +181,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn much_is_missing_behind_a_point_or_of_many_tasks() {
+    fn much_is_missing_after_a_point_or_of_many_tasks() {
         let lost = |tasks| Gaps { tasks, ..Gaps::default() };
         assert_eq!((Gaps::default().much(0), lost(1).much(10), lost(100).much(1000)), (None, None, None));
         assert_eq!(lost(2).much(19).as_deref(), Some("2 tasks have no known end"));
-        let part = Gaps { unread: 1, ..Gaps::default() };
+        let part = Gaps { unreadable: 1, ..Gaps::default() };
         assert_eq!(part.much(10), None, "a line is not much");
         let line = Remainder { option: limits::LINE, kept: 1, announced: None };
         assert_eq!(Gaps { limit: Some(line), ..Gaps::default() }.much(10), None);
@@ -199,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_missing_has_a_reason() {
+    fn every_gap_has_a_reason() {
         assert_eq!(Gaps::default().why(), None);
         let why = |gaps: Gaps| gaps.why().unwrap();
         let limit = Remainder { option: "--max-tasks", kept: 1, announced: Some(3) };
@@ -207,17 +212,17 @@ mod tests {
             (Gaps { tasks: 1, attempts: 1, ..Gaps::default() }, "1 task has no known end"),
             (Gaps { attempts: 1, ..Gaps::default() }, "1 attempt has no known end"),
             (Gaps { starts: 2, ..Gaps::default() }, "2 tasks have no start"),
-            (Gaps { counters: 1, ..Gaps::default() }, "1 counter of a task cannot be read"),
-            (Gaps { executor_metrics: 2, ..Gaps::default() }, "2 numbers of executors cannot be read"),
+            (Gaps { counters: 1, ..Gaps::default() }, "1 task counter cannot be read"),
+            (Gaps { executor_metrics: 2, ..Gaps::default() }, "2 executor metrics cannot be read"),
             (
                 Gaps { blocks_beyond_limit: true, ..Gaps::default() },
-                "--max-tasks left a part of the cached blocks",
+                "--max-tasks dropped some of the cached blocks",
             ),
             (
-                Gaps { cut_behind_the_end: true, ..Gaps::default() },
-                "the log breaks off behind the application's end",
+                Gaps { truncated_after_end: true, ..Gaps::default() },
+                "the log is truncated after the application's end",
             ),
-            (Gaps { beginning: true, ..Gaps::default() }, "the beginning of the application is missing"),
+            (Gaps { beginning: true, ..Gaps::default() }, "the start of the application is missing"),
             (Gaps { end: true, ..Gaps::default() }, "the log ends before the application does"),
             (Gaps { configuration: true, ..Gaps::default() }, "the configuration is missing"),
             (Gaps { limit: Some(limit), end: true, ..Gaps::default() }, "--max-tasks left 1 of 3 tasks"),

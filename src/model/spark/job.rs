@@ -1,11 +1,11 @@
-//! Jobs: one for each action of the user's code.
+//! Jobs: one per action of the user's code.
 
 use crate::units::{Millis, Timestamp};
 
 /// How a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobResult {
-    /// It did its work.
+    /// It completed successfully.
     Succeeded,
     /// It failed.
     Failed,
@@ -20,22 +20,22 @@ pub struct Job {
     pub submitted_at: Option<Timestamp>,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// Whether the log tells its end.
+    /// Whether the log contains its end.
     pub has_end: bool,
-    /// How it ended; `None` where the log does not tell its end, or in a word that Spark does not have.
+    /// Its result; `None` if the log lacks its end or has an unknown result.
     pub result: Option<JobResult>,
-    /// What the log says about a failure, cut to a few lines.
+    /// The log's message about a failure, truncated to a few lines.
     pub failure: Option<String>,
-    /// The stages that it needs, whether they ran or were skipped, in id order.
+    /// The stages it needs, whether they ran or were skipped, in id order.
     pub stages: Vec<u32>,
-    /// What the user's code says it does (`spark.job.description`), else the name of its last stage.
+    /// Its description in the user's code (`spark.job.description`), or else the name of its last stage.
     pub description: Option<String>,
-    /// The SQL execution that it is part of.
+    /// The SQL execution it belongs to.
     pub sql_execution: Option<u64>,
 }
 
 impl Job {
-    /// A job of which nothing else is known.
+    /// A job of which only the id is known.
     #[must_use]
     pub const fn new(id: u32) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a Spark event log tells beyond tasks: jobs, stages, executors, SQL executions, and what is missing.
+//! Contents of a Spark event log besides tasks: jobs, stages, executors, SQL executions, and gaps.
 //!
 //! Names and meanings follow Spark's `org.apache.spark.scheduler.SparkListenerEvent` and `JsonProtocol`.
 
@@ -21,46 +21,46 @@ pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus};
 use crate::model::counters::Counter;
 use crate::units::{Bytes, Timestamp};
 
-/// What only Spark applications have.
+/// Facts about Spark applications only.
 #[derive(Debug, Clone, Default)]
 pub struct Spark {
-    /// Which attempt of the application this is, as the cluster manager counts them.
+    /// The attempt of the application, as counted by the cluster manager.
     pub attempt: Option<String>,
     /// The log itself.
     pub log: LogFacts,
     /// Jobs by id.
     pub jobs: Vec<Job>,
-    /// Stage attempts by id, only those that were submitted or ran a task.
+    /// Stage attempts by id; only those that were submitted or ran a task.
     pub stages: Vec<Stage>,
-    /// Every executor that the log names, whether or not it was still alive at the end, without the driver; in
-    /// the order of their ids, numbers first, and of their lives where an id was used again.
+    /// Every executor that the log names, dead or alive at the end, without the driver; in the order of their
+    /// ids, numbers first, and of their start times if an id was reused.
     pub executors: Vec<Executor>,
     /// The driver. In local mode it runs the tasks.
     pub driver: Executor,
     /// Resource profiles by id; the default profile is 0 and may be missing in logs before 3.1.
     pub resource_profiles: Vec<ResourceProfile>,
-    /// RDDs and tables that were kept in memory or on disk.
+    /// RDDs and tables that were persisted.
     pub rdds: Vec<PersistedRdd>,
     /// SQL executions by id.
     pub sql: Vec<SqlExecution>,
     /// Nodes that were excluded (`spark.excludeOnFailure`, before 3.1 "blacklisted").
     pub excluded_nodes: Vec<Exclusion>,
-    /// What the log announces and does not deliver.
+    /// What the log announces but does not contain.
     pub gaps: Gaps,
 }
 
-/// What is known of the log as a file.
+/// Facts about the log as a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogFacts {
-    /// Bytes as stored, over all parts.
+    /// Stored size, over all parts.
     pub stored: Option<Bytes>,
-    /// Bytes of JSON once decoded.
+    /// Size of the decoded JSON.
     pub decoded: Bytes,
     /// Whether the log is written in parts (`spark.eventLog.rolling.enabled`).
     pub rolling: bool,
-    /// Whether a history server has compacted it: the tasks of finished jobs are gone then.
+    /// Whether a history server compacted it, which drops the tasks of finished jobs.
     pub compacted: bool,
-    /// The last moment of which the log tells.
+    /// Time of the latest event in the log.
     pub last_event: Option<Timestamp>,
 }
 
@@ -72,7 +72,7 @@ impl Spark {
         self.stages.get(at)
     }
 
-    /// The executors of this id: more than one where the id was used again, none where it is unknown.
+    /// The executors with this id: several if the id was reused, none if it is unknown.
     #[must_use]
     pub fn executors_with_id(&self, id: &str) -> &[Executor] {
         let wanted = Executor::order(id);
@@ -82,20 +82,20 @@ impl Spark {
         rest.get(..count).unwrap_or_default()
     }
 
-    /// The resource profile of this id.
+    /// The resource profile with this id.
     #[must_use]
     pub fn resource_profile(&self, id: u32) -> Option<&ResourceProfile> {
         let place = self.resource_profiles.binary_search_by_key(&id, |profile| profile.id).ok()?;
         self.resource_profiles.get(place)
     }
 
-    /// Whether one of these counters cannot be read of a task, so that its sum over executors is not known.
+    /// Whether one of these counters cannot be read for some task, so that its sum over executors is unknown.
     #[must_use]
-    pub fn any_unread(&self, counters: &[Counter]) -> bool {
-        self.workers().any(|worker| worker.totals.unread.has_any(counters))
+    pub fn any_unreadable(&self, counters: &[Counter]) -> bool {
+        self.workers().any(|worker| worker.totals.unreadable.has_any(counters))
     }
 
-    /// The processes that ran tasks: the executors, or the driver where it ran them itself (local mode).
+    /// The processes that ran tasks: the executors, or the driver if it ran them itself (local mode).
     pub fn workers(&self) -> impl Iterator<Item = &Executor> {
         let driver = self.driver.totals.tasks > 0;
         self.executors.iter().chain(driver.then_some(&self.driver))

@@ -8,24 +8,25 @@ use crate::units::{Millis, Timestamp};
 pub struct SqlExecution {
     /// Its id.
     pub id: u64,
-    /// What the user or the call site calls it.
+    /// Its description, or its call site.
     pub description: Option<String>,
     /// When it started.
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// The error it ended with; an empty message is none.
+    /// The error it ended with; an empty message is `None`.
     pub error: Option<String>,
     /// Its last known plan, parents before children.
     pub plan: Vec<PlanNode>,
-    /// What the nodes of that plan measure, by node.
+    /// The metrics of that plan's nodes, by node.
     pub metrics: Vec<PlanMetric>,
-    /// What the driver reported for accumulators (`SparkListenerDriverAccumUpdates`), in the order of the log.
+    /// Accumulator values reported by the driver (`SparkListenerDriverAccumUpdates`), in the order of the
+    /// log.
     pub driver_updates: Vec<(u64, i64)>,
 }
 
 impl SqlExecution {
-    /// An execution of which nothing else is known.
+    /// An execution of which only the id is known.
     #[must_use]
     pub const fn new(id: u64) -> Self {
         Self {
@@ -50,19 +51,19 @@ impl SqlExecution {
 /// A node of a physical plan (`SparkPlanInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanNode {
-    /// The operator: `HashAggregate`, `Exchange`, …; empty where the plan does not name it.
+    /// The operator: `HashAggregate`, `Exchange`, …; empty if the plan does not name it.
     pub name: Symbol,
-    /// The node's parent: its place in [`SqlExecution::plan`].
+    /// The node's parent, as an index into [`SqlExecution::plan`].
     pub parent: Option<u32>,
 }
 
-/// A metric of a plan node (`SQLMetricInfo`). Its value is that of its accumulator: see
+/// A metric of a plan node (`SQLMetricInfo`). Its accumulator holds the value: see
 /// [`super::Stage::accumulables`] and [`SqlExecution::driver_updates`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanMetric {
-    /// The node: its place in [`SqlExecution::plan`].
+    /// The node, as an index into [`SqlExecution::plan`].
     pub node: u32,
-    /// For people: "number of output rows".
+    /// A readable name: "number of output rows".
     pub name: Symbol,
     /// `sum`, `size`, `timing`, `nsTiming` or `average`.
     pub kind: Symbol,

@@ -22,10 +22,10 @@ impl fmt::Display for StageAttempt {
 /// How a stage attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StageStatus {
-    /// The log does not tell its end.
+    /// The log does not contain its end.
     #[default]
     Unfinished,
-    /// It did its work.
+    /// It completed successfully.
     Complete,
     /// It failed; see [`Stage::failure`].
     Failed,
@@ -36,34 +36,34 @@ pub enum StageStatus {
 pub struct Stage {
     /// Its id.
     pub id: StageAttempt,
-    /// Its name, mostly the call site.
+    /// Its name, usually the call site.
     pub name: Option<String>,
     /// How it ended.
     pub status: StageStatus,
-    /// What the log says about a failure, cut to a few lines.
+    /// The log's message about a failure, truncated to a few lines.
     pub failure: Option<String>,
     /// When it was submitted.
     pub submitted_at: Option<Timestamp>,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// How many tasks it announced ("Number of Tasks").
+    /// The announced number of tasks ("Number of Tasks").
     pub announced_tasks: Option<u64>,
-    /// The stages that it waits for.
+    /// The stages it depends on.
     pub parents: Vec<u32>,
     /// The resource profile of its tasks.
     pub resource_profile: Option<u32>,
-    /// The job that ran it: its place in [`super::Spark::jobs`]. Of the jobs that need the stage, the last one that was
-    /// there when the attempt was submitted; `None` where no job names it.
+    /// The job that ran it, as an index into [`super::Spark::jobs`]: the last job that needs the stage and
+    /// existed when the attempt was submitted; `None` if no job names the stage.
     pub job: Option<usize>,
-    /// Its tasks: the place of its group in `Application::groups`; `None` where the log shows none.
+    /// The group of its tasks, as an index into `Application::groups`; `None` if the log has no tasks of it.
     pub group: Option<usize>,
-    /// Final values of its accumulables by id, in id order; those of SQL plan nodes are told by
-    /// [`super::PlanMetric::accumulator`]. Only whole numbers are kept.
+    /// Final values of its accumulables by id, in id order; [`super::PlanMetric::accumulator`] says which
+    /// belong to SQL plan nodes. Only whole numbers are kept.
     pub accumulables: Vec<(u64, i64)>,
 }
 
 impl Stage {
-    /// A stage attempt of which nothing else is known.
+    /// A stage attempt of which only the id is known.
     #[must_use]
     pub const fn new(id: StageAttempt) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Stage {
     }
 }
 
-/// An RDD or cached table that was persisted, as the last stage that names it tells.
+/// A persisted RDD or cached table, from the last stage that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersistedRdd {
     /// Its id.
@@ -98,12 +98,12 @@ pub struct PersistedRdd {
     pub name: Option<String>,
     /// Its partitions.
     pub partitions: Option<u64>,
-    /// Partitions that were cached.
+    /// Number of partitions that were cached.
     pub cached_partitions: Option<u64>,
-    /// What it held in memory; before Spark 2.3 and with block updates logged.
+    /// Its size in memory; only before Spark 2.3, or with block updates logged.
     pub memory: Option<Bytes>,
-    /// What it held on disk.
+    /// Its size on disk.
     pub disk: Option<Bytes>,
-    /// Whether it was given back before the application ended.
+    /// Whether it was unpersisted before the application ended.
     pub unpersisted: bool,
 }

@@ -1,4 +1,4 @@
-//! The attempts of a group, a row each, a column for every fact and counter.
+//! The attempts of a group: one row per attempt, one column per fact and counter.
 
 use super::{EndReason, Locality, Outcome};
 use rustc_hash::FxHashMap;
@@ -7,10 +7,10 @@ use crate::model::counters::{Counter, CounterMask, CounterSet, OtherCounter};
 use crate::model::{Column, ProgressLog, ProgressSplits, Symbol};
 use crate::units::{Bytes, Millis, Timestamp};
 
-/// The most that one attempt can count: 64 PiB, or two years of nanoseconds. Damaged numbers are mostly larger.
-pub(crate) const MOST_OF_A_COUNTER: i64 = 1 << 56;
+/// Maximum plausible counter value: 64 PiB, or two years in nanoseconds. Damaged numbers are mostly larger.
+pub(crate) const MAX_COUNTER_VALUE: i64 = 1 << 56;
 
-/// The attempts of a group, a row each, in the order in which the history first names them.
+/// The attempts of a group, one row each, in the order in which the log first names them.
 #[derive(Debug, Clone, Default)]
 pub struct Attempts {
     task: Vec<u32>,
@@ -21,13 +21,13 @@ pub struct Attempts {
     other_counters: Vec<(u32, OtherCounter)>,
     diagnostics: Vec<(u32, Symbol)>,
     progress: ProgressLog,
-    /// Counters that the history has and that cannot be read, by row.
-    unread: FxHashMap<u32, CounterMask>,
-    /// Those of any row.
-    any_unread: CounterMask,
+    /// Counters that are present but cannot be read, by row.
+    unreadable: FxHashMap<u32, CounterMask>,
+    /// The union of `unreadable` over all rows.
+    any_unreadable: CounterMask,
 }
 
-/// Moments in the life of an attempt.
+/// A point in the life of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimePoint {
     /// The attempt was launched.
@@ -40,7 +40,7 @@ pub enum TimePoint {
     ShuffleFinish,
     /// A reduce had merged all map outputs.
     SortFinish,
-    /// The driver began to fetch the result of a task whose result was too large to send along (Spark).
+    /// The driver started to fetch a result that was too large to send with the task's end (Spark).
     GettingResult,
 }
 
@@ -48,7 +48,7 @@ impl TimePoint {
     const COUNT: usize = 6;
 }
 
-/// Small facts about an attempt, each a column.
+/// A small fact about an attempt; each has a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     Number,
@@ -65,11 +65,11 @@ impl Label {
     const COUNT: usize = 8;
 }
 
-/// Up to `N` columns of which only those with values take space: an application may have a hundred thousand
-/// groups.
+/// Up to `N` columns, of which only those with values take space, because an application may have a hundred
+/// thousand groups.
 #[derive(Debug, Clone)]
 struct Columns<const N: usize> {
-    /// The place in `present` plus one, 0 for a column without values.
+    /// The index into `present` plus one; 0 for a column without values.
     slots: [u8; N],
     present: Vec<Column>,
 }
@@ -155,13 +155,13 @@ impl Attempts {
         self.outcomes.get(row).copied().unwrap_or_default()
     }
 
-    /// A moment in the attempt's life.
+    /// The time of a point in the attempt's life.
     #[must_use]
     pub fn time(&self, row: usize, point: TimePoint) -> Option<Timestamp> {
         self.times.get(point as usize, row).map(Timestamp::from_millis)
     }
 
-    /// The time between two moments, `None` where either is unknown or the clock ran backwards.
+    /// The time between two points; `None` if either is unknown or the clock ran backwards.
     #[must_use]
     pub fn span(&self, row: usize, from: TimePoint, to: TimePoint) -> Option<Millis> {
         Millis::between(self.time(row, from)?, self.time(row, to)?)
@@ -179,13 +179,13 @@ impl Attempts {
         self.symbol(Label::Node, row)
     }
 
-    /// The rack of that host.
+    /// The rack of its host.
     #[must_use]
     pub fn rack(&self, row: usize) -> Option<Symbol> {
         self.symbol(Label::Rack, row)
     }
 
-    /// How near the attempt ran to its input.
+    /// How close the attempt ran to its input.
     #[must_use]
     pub fn locality(&self, row: usize) -> Option<Locality> {
         match self.label(Label::Locality, row)? {
@@ -203,98 +203,98 @@ impl Attempts {
         self.symbol(Label::Executor, row)
     }
 
-    /// The attempt's id where it is a number of its own ("Task ID" of Spark).
+    /// The attempt's own numeric id ("Task ID" in Spark).
     #[must_use]
     pub fn id(&self, row: usize) -> Option<u64> {
         self.label(Label::Id, row).and_then(|id| u64::try_from(id).ok())
     }
 
-    /// Why the attempt ended, where the engine tells.
+    /// Why the attempt ended, if the engine says so.
     #[must_use]
     pub fn end_reason(&self, row: usize) -> Option<EndReason> {
         let code = self.label(Label::Reason, row)?;
         EndReason::ALL.into_iter().find(|&reason| reason as i64 == code)
     }
 
-    /// Whether the attempt was launched while another of its task was still running.
+    /// Whether the attempt was launched while another attempt of its task was running.
     #[must_use]
     pub fn is_speculative(&self, row: usize) -> Option<bool> {
         self.label(Label::Speculative, row).map(|flag| flag != 0)
     }
 
-    /// The value of a counter, negative where the history says so.
+    /// The value of a counter; negative if the log says so.
     #[must_use]
     pub fn counter(&self, row: usize, counter: Counter) -> Option<i64> {
         self.counters.get(counter.index(), row)
     }
 
-    /// The value of a counter that cannot be negative, `None` where it is.
+    /// The value of a counter that cannot be negative; `None` if it is.
     #[must_use]
     pub fn count(&self, row: usize, counter: Counter) -> Option<u64> {
         self.counter(row, counter).and_then(|value| u64::try_from(value).ok())
     }
 
-    /// A counter that counts bytes.
+    /// The value of a counter in bytes.
     #[must_use]
     pub fn bytes(&self, row: usize, counter: Counter) -> Option<Bytes> {
         self.count(row, counter).map(Bytes::new)
     }
 
-    /// A counter that counts milliseconds.
+    /// The value of a counter in milliseconds.
     #[must_use]
     pub fn millis(&self, row: usize, counter: Counter) -> Option<Millis> {
         self.count(row, counter).map(Millis::new)
     }
 
-    /// The counters that the history has for an attempt and that are no numbers of theirs: text, negative, or beyond
-    /// all bounds.
+    /// The counters of an attempt that are present but cannot be read: not a number, negative, or impossibly
+    /// large.
     #[must_use]
-    pub fn unread(&self, row: usize) -> CounterMask {
-        if self.any_unread.is_empty() {
+    pub fn unreadable(&self, row: usize) -> CounterMask {
+        if self.any_unreadable.is_empty() {
             return CounterMask::default();
         }
         let row = u32::try_from(row).ok();
-        row.and_then(|row| self.unread.get(&row)).copied().unwrap_or_default()
+        row.and_then(|row| self.unreadable.get(&row)).copied().unwrap_or_default()
     }
 
-    /// The counters that cannot be read for some attempt: their sums are unknown.
+    /// The counters that cannot be read for some attempt; their sums are unknown.
     #[must_use]
-    pub fn any_unread(&self) -> CounterMask {
-        self.any_unread
+    pub fn any_unreadable(&self) -> CounterMask {
+        self.any_unreadable
     }
 
-    /// How many attempts have one of these counters and it cannot be read.
+    /// Number of attempts for which one of these counters cannot be read.
     #[must_use]
-    pub fn count_unread(&self, counters: CounterMask) -> u64 {
-        self.unread.values().filter(|unread| !unread.and(counters).is_empty()).count() as u64
+    pub fn count_unreadable(&self, counters: CounterMask) -> u64 {
+        self.unreadable.values().filter(|unreadable| !unreadable.and(counters).is_empty()).count() as u64
     }
 
-    /// What these counters of an attempt add up to; `None` where it has none of them, or one cannot be read.
+    /// The sum of these counters of an attempt; `None` if it has none of them, or one cannot be read.
     #[must_use]
     pub fn total(&self, row: usize, counters: &[Counter]) -> Option<u64> {
-        if self.unread(row).has_any(counters) {
+        if self.unreadable(row).has_any(counters) {
             return None;
         }
         let known = counters.iter().filter_map(|&counter| self.count(row, counter));
         known.reduce(u64::saturating_add)
     }
 
-    /// What these counters add up to over all attempts; `None` where no attempt has one of them, or one of any cannot
-    /// be read.
+    /// The sum of these counters over all attempts; `None` if no attempt has one of them, or one of any
+    /// attempt cannot be read.
     #[must_use]
     pub fn sum(&self, counters: &[Counter]) -> Option<u64> {
-        if self.any_unread.has_any(counters) {
+        if self.any_unreadable.has_any(counters) {
             return None;
         }
         let columns = || counters.iter().filter_map(|&counter| self.counter_column(counter));
-        // Most stages spill nothing, and read either input or shuffle data.
+        // Most stages do not spill, and read either input or shuffle data.
         if columns().all(|column| column.single_value() == Some(0)) {
             return columns().any(|column| !column.is_absent()).then_some(0);
         }
         (0..self.len()).filter_map(|row| self.total(row, counters)).reduce(u64::saturating_add)
     }
 
-    /// The column of a counter; it may be shorter than the table where later attempts have no value.
+    /// The column of a counter; it may be shorter than the table if later attempts have no value.
     #[must_use]
     pub fn counter_column(&self, counter: Counter) -> Option<&Column> {
         self.counters.column(counter.index())
@@ -306,13 +306,13 @@ impl Attempts {
         self.counters.any(row)
     }
 
-    /// Counters without a type, with the attempt's row, in the order of the history.
+    /// Counters without a type, with the attempt's row, in the order of the log.
     #[must_use]
     pub fn other_counters(&self) -> &[(u32, OtherCounter)] {
         &self.other_counters
     }
 
-    /// What the history says about the end of attempts that did not succeed, by row.
+    /// Diagnostics of unsuccessful attempts, by row.
     #[must_use]
     pub fn diagnostics(&self) -> &[(u32, Symbol)] {
         &self.diagnostics
@@ -367,19 +367,19 @@ impl Attempts {
             self.set_counter(row, counter, Some(value));
         }
         if counters.is_damaged() {
-            counters.unread().iter().for_each(|counter| self.lose_counter(row, counter));
+            counters.unreadable().iter().for_each(|counter| self.mark_unreadable(row, counter));
         }
         if let Ok(row) = u32::try_from(row) {
             self.other_counters.extend(counters.others.iter().map(|&other| (row, other)));
         }
     }
 
-    /// A value that no attempt can have is unknown.
+    /// Sets a counter; an impossible value is recorded as unreadable.
     #[inline]
     pub(crate) fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
         let known = match value {
-            Some(value) if !(0..=MOST_OF_A_COUNTER).contains(&value) => {
-                self.lose_counter(row, counter);
+            Some(value) if !(0..=MAX_COUNTER_VALUE).contains(&value) => {
+                self.mark_unreadable(row, counter);
                 Some(value).filter(|value| *value < 0)
             }
             known => known,
@@ -387,12 +387,12 @@ impl Attempts {
         self.counters.set(counter.index(), row, known);
     }
 
-    /// Notes that the history has a counter that cannot be read.
+    /// Records that a counter is present but cannot be read.
     #[cold]
-    pub(crate) fn lose_counter(&mut self, row: usize, counter: Counter) {
+    pub(crate) fn mark_unreadable(&mut self, row: usize, counter: Counter) {
         if let Ok(row) = u32::try_from(row) {
-            self.unread.entry(row).or_default().insert(counter);
-            self.any_unread.insert(counter);
+            self.unreadable.entry(row).or_default().insert(counter);
+            self.any_unreadable.insert(counter);
         }
     }
 
@@ -426,6 +426,6 @@ impl Attempts {
         self.outcomes.shrink_to_fit();
         self.other_counters.shrink_to_fit();
         self.progress.shrink();
-        self.unread.shrink_to_fit();
+        self.unreadable.shrink_to_fit();
     }
 }

@@ -1,20 +1,20 @@
-//! The task table: what rules and straggler analytics read, whatever engine wrote the history.
+//! The task table: the input of rules and straggler analysis, independent of the engine.
 //!
-//! One [`TaskGroup`] holds tasks that do the same work (all maps, all reduces, the tasks of one
-//! stage attempt). It has a row per task and a row per attempt, a column per counter, and `None` wherever
-//! the history does not say.
+//! A [`TaskGroup`] holds tasks that do the same work (all maps, all reduces, the tasks of one stage attempt).
+//! It has one row per task, one row per attempt, and one column per counter; values that the log does not
+//! contain are `None`.
 
 mod attempts;
 mod tasks;
 
-pub(crate) use attempts::MOST_OF_A_COUNTER;
+pub(crate) use attempts::MAX_COUNTER_VALUE;
 pub use attempts::{Attempts, TimePoint};
 pub use tasks::Tasks;
 
 use super::spark::StageAttempt;
 use crate::units::Timestamp;
 
-/// What the tasks of a group do.
+/// The kind of work of a group's tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskKind {
     /// Map tasks.
@@ -30,7 +30,7 @@ pub enum TaskKind {
 }
 
 impl TaskKind {
-    /// The name in reports, also the subject of findings about MapReduce. All stages share "task".
+    /// The name in reports, and in findings about MapReduce. All stages share "task".
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl TaskKind {
 /// How a task or an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Outcome {
-    /// The history does not tell an end.
+    /// The log does not contain an end.
     #[default]
     Unfinished,
     /// Succeeded.
@@ -57,7 +57,7 @@ pub enum Outcome {
     Killed,
 }
 
-/// How near an attempt ran to its input.
+/// How close an attempt ran to its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Locality {
     /// On a node that holds the data.
@@ -68,30 +68,30 @@ pub enum Locality {
     OffSwitch,
     /// In the process that holds the data (Spark).
     ProcessLocal,
-    /// The task does not mind (Spark).
+    /// The task has no preferred location (Spark).
     NoPreference,
 }
 
-/// Why an attempt ended, where the engine tells more than its outcome (Spark's `TaskEndReason`).
+/// Why an attempt ended, if the engine says more than its outcome (Spark's `TaskEndReason`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EndReason {
-    /// It did its work.
+    /// It completed successfully.
     Success,
     /// The user's code threw an exception.
     Exception,
     /// The JVM ran out of memory.
     OutOfMemory,
-    /// Shuffle data could not be fetched: the map stage runs again.
+    /// Shuffle data could not be fetched, so the map stage runs again.
     FetchFailed,
     /// The executor was lost.
     ExecutorLost,
-    /// The container was killed for using more memory than it asked for.
+    /// The container was killed for exceeding its memory limit.
     ContainerOverMemory,
     /// Killed by the scheduler or a user.
     Killed,
     /// Another attempt had committed its output.
     CommitDenied,
-    /// The result was lost before the driver had it.
+    /// The result was lost before the driver received it.
     ResultLost,
     /// Something else.
     Other,
@@ -116,7 +116,7 @@ impl EndReason {
 /// Tasks that do the same work, with all their attempts.
 #[derive(Debug, Clone)]
 pub struct TaskGroup {
-    /// What the tasks do.
+    /// What its tasks do.
     pub kind: TaskKind,
     /// A row per task.
     pub tasks: Tasks,
@@ -131,18 +131,18 @@ impl TaskGroup {
         Self { kind, tasks: Tasks::default(), attempts: Attempts::default() }
     }
 
-    /// Each task with the attempt that stands for it: the successful one, else the one the history names
-    /// as the cause of failure; `None` where there is neither.
+    /// The representative attempt of each task: the successful one, or else the one that the log names as the
+    /// cause of failure; `None` if there is neither.
     pub fn representatives(&self) -> impl Iterator<Item = Option<usize>> + '_ {
         (0..self.tasks.len()).map(|task| self.tasks.representative(task))
     }
 
-    /// Rows of the attempts that succeeded and stand for their task, in task order.
+    /// Rows of the successful representative attempts, in task order.
     pub fn winners(&self) -> impl Iterator<Item = usize> + '_ {
         self.representatives().flatten().filter(|&row| self.attempts.outcome(row) == Outcome::Succeeded)
     }
 
-    /// When the tasks that succeeded ended, earliest first.
+    /// The end times of the successful tasks, earliest first.
     #[must_use]
     pub fn sorted_ends(&self) -> Vec<Timestamp> {
         let ends = self.winners().filter_map(|row| self.attempts.time(row, TimePoint::Finish));
@@ -151,13 +151,13 @@ impl TaskGroup {
         ends
     }
 
-    /// How many tasks ended as `outcome`.
+    /// Number of tasks with this outcome.
     #[must_use]
     pub fn count_tasks(&self, outcome: Outcome) -> u64 {
         self.tasks.count(outcome)
     }
 
-    /// Gives back memory that growth has reserved.
+    /// Frees unused capacity.
     pub fn shrink(&mut self) {
         self.tasks.shrink();
         self.attempts.shrink();

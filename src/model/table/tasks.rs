@@ -1,10 +1,10 @@
-//! The tasks of a group, a row each.
+//! The tasks of a group, one row each.
 
 use super::Outcome;
 use crate::model::{Column, Symbol};
 use crate::units::Timestamp;
 
-/// The tasks of a group, a row each.
+/// The tasks of a group, one row each.
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     number: Column,
@@ -72,18 +72,18 @@ impl Tasks {
         self.outcomes.get(row).copied().unwrap_or_default()
     }
 
-    /// How many tasks ended as `outcome`.
+    /// Number of tasks with this outcome.
     pub(super) fn count(&self, outcome: Outcome) -> u64 {
         self.outcomes.iter().filter(|&&o| o == outcome).count() as u64
     }
 
-    /// The row of the attempt that stands for the task.
+    /// The row of the task's representative attempt.
     #[must_use]
     pub fn representative(&self, row: usize) -> Option<usize> {
         self.representative.get(row).and_then(|r| usize::try_from(r).ok())
     }
 
-    /// Hosts that hold the task's input, as the history names them, without racks.
+    /// Hosts that hold the task's input, as named in the history, without racks.
     #[must_use]
     pub fn split_hosts(&self, row: usize) -> &[Symbol] {
         let range = || {

@@ -1,7 +1,7 @@
-//! The job itself: its submission, its masters, its end.
+//! The job itself: its submission, its application masters, its end.
 
 use super::numbers::impossible_task_count;
-use super::{HistoryBuilder, MADE_UP_UNTIL};
+use super::{HistoryBuilder, SYNTHETIC_BEFORE};
 use crate::model::counters::CounterSet;
 use crate::model::{MasterAttempt, Status};
 use crate::parse::event::{EventFields, EventPayload};
@@ -44,12 +44,12 @@ impl HistoryBuilder {
         }
     }
 
-    /// The submission is told twice; where the two differ, neither can be trusted.
+    /// The submission is logged twice; if the two differ, the first is used.
     pub(super) fn confirm_submission(&mut self, at: Position, again: Option<Timestamp>) {
         match (self.app.submitted_at, again) {
             (Some(first), Some(again)) if first != again => {
                 self.problems.warn("times-disagree", Some(at), || {
-                    "the history tells two times of the job's submission; the first is used".into()
+                    "the job history has two submission times; the first is used".into()
                 });
             }
             (None, Some(_)) if !self.seen_submission => self.app.submitted_at = again,
@@ -57,11 +57,11 @@ impl HistoryBuilder {
         }
     }
 
-    /// A history that counts from 0 was made up and ends soon; beside moments of our time 0 is a moment that Hadoop does
-    /// not know.
-    pub(super) fn doubt_a_submission_in_1970(&mut self, fields: &EventFields<'_>) {
-        let ours = fields.launch_time.is_some_and(|launched| launched > MADE_UP_UNTIL.as_millis());
-        if ours && self.app.submitted_at.is_some_and(|submitted| submitted <= MADE_UP_UNTIL) {
+    /// A history whose times count from 0 is synthetic and ends soon after. Next to present-day times, 0
+    /// means that Hadoop did not know the time.
+    pub(super) fn drop_submission_in_1970(&mut self, fields: &EventFields<'_>) {
+        let ours = fields.launch_time.is_some_and(|launched| launched > SYNTHETIC_BEFORE.as_millis());
+        if ours && self.app.submitted_at.is_some_and(|submitted| submitted <= SYNTHETIC_BEFORE) {
             self.app.submitted_at = None;
             self.seen_submission = false;
             self.moments.zero_is_one = false;
@@ -71,7 +71,7 @@ impl HistoryBuilder {
     pub(super) fn job_inited(&mut self, at: Position, fields: &EventFields<'_>) {
         let moments = self.moments;
         self.job_id(fields);
-        self.doubt_a_submission_in_1970(fields);
+        self.drop_submission_in_1970(fields);
         self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
         let possible = |tasks: i64| i32::try_from(tasks).ok().and_then(|tasks| u64::try_from(tasks).ok());
         if [fields.total_maps, fields.total_reduces].into_iter().flatten().any(|n| possible(n).is_none()) {

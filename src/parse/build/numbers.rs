@@ -1,15 +1,15 @@
-//! Numbers of a history that are there and cannot be read, or cannot be.
+//! Values of a job history that are present but unreadable or impossible.
 
 use super::HistoryBuilder;
 use crate::model::counters::{Counter, CounterSet};
-use crate::model::table::{Attempts, MOST_OF_A_COUNTER};
+use crate::model::table::{Attempts, MAX_COUNTER_VALUE};
 use crate::parse::event::{EventFields, EventPayload};
 use crate::parse::problem::{Position, Problems};
-use crate::parse::reading::{cut, is_moment};
+use crate::parse::reading::{is_moment, truncate};
 
 impl HistoryBuilder {
-    /// Tells what an event has and nobody can read.
-    pub(super) fn note_unread(&mut self, at: Position, fields: &EventFields<'_>, payload: &EventPayload) {
+    /// Warns about values of an event that cannot be read.
+    pub(super) fn warn_unreadable(&mut self, at: Position, fields: &EventFields<'_>, payload: &EventPayload) {
         let times = [
             fields.submit_time,
             fields.launch_time,
@@ -19,13 +19,14 @@ impl HistoryBuilder {
             fields.shuffle_finish_time,
             fields.sort_finish_time,
         ];
-        if payload.unread.time || times.into_iter().flatten().any(|time| !is_moment(time)) {
+        if payload.unreadable.time || times.into_iter().flatten().any(|time| !is_moment(time)) {
             self.lost.events = true;
             self.problems.warn("bad-number", Some(at), || {
-                "a time of an event is no number of milliseconds from 1970 to 9999; it is unknown".into()
+                "a time in an event is not a number of milliseconds between 1970 and 9999; it is unknown"
+                    .into()
             });
         }
-        if payload.unread.task_count {
+        if payload.unreadable.task_count {
             self.lost.numbers = true;
             self.problems.warn("impossible-task-count", Some(at), impossible_task_count);
         }
@@ -39,46 +40,46 @@ impl HistoryBuilder {
 }
 
 pub(super) fn impossible_task_count() -> String {
-    "the job announces a number of tasks that is none, or that no job can have; it is unknown".into()
+    "the job announces a task count that is not a number, or impossibly large; it is unknown".into()
 }
 
-/// The id of what an event is about.
+/// The id of the task, attempt or job that an event is about.
 fn subject<'f>(fields: &'f EventFields<'_>) -> &'f str {
     let ids = [&fields.attempt_id, &fields.task_id, &fields.job_id];
-    ids.into_iter().find_map(|id| id.as_deref()).map_or("an event", |id| cut(id, 80))
+    ids.into_iter().find_map(|id| id.as_deref()).map_or("an event", |id| truncate(id, 80))
 }
 
 fn unreadable(set: &CounterSet, fields: &EventFields<'_>) -> String {
     let of = subject(fields);
-    let unread = set.unread();
-    let mut names = unread.iter().map(Counter::name);
+    let unreadable = set.unreadable();
+    let mut names = unreadable.iter().map(Counter::name);
     match (names.next(), names.next()) {
         (Some(name), None) => {
-            format!("{name} of {of} is there and is no whole number; sums over it are unknown")
+            format!("{name} of {of} is not a whole number; sums over it are unknown")
         }
         (Some(_), Some(_)) => {
-            format!("counters of {of} are there and cannot be read; sums over them are unknown")
+            format!("counters of {of} cannot be read; sums over them are unknown")
         }
-        (None, _) => format!("a counter of a user's own in {of} is no whole number; it is unknown"),
+        (None, _) => format!("a user-defined counter of {of} is not a whole number; it is unknown"),
     }
 }
 
-/// Tells of counters of an attempt that are whole numbers and that none can count.
-pub(super) fn note_impossible(
+/// Warns about counters of an attempt that are whole numbers but impossible values.
+pub(super) fn warn_impossible(
     problems: &mut Problems,
     at: Position,
     attempts: &Attempts,
     row: usize,
     (fields, counters): (&EventFields<'_>, &CounterSet),
 ) {
-    if attempts.unread(row).is_empty() {
+    if attempts.unreadable(row).is_empty() {
         return;
     }
     let find = |wanted: fn(i64) -> bool| counters.iter().find(|&(_, value)| wanted(value));
-    if let Some((counter, _)) = find(|value| value > MOST_OF_A_COUNTER) {
+    if let Some((counter, _)) = find(|value| value > MAX_COUNTER_VALUE) {
         problems.warn("impossible-counter", Some(at), || {
             let (name, of) = (counter.name(), subject(fields));
-            format!("{name} of {of} is larger than any can be; sums over it are unknown")
+            format!("{name} of {of} is impossibly large; sums over it are unknown")
         });
     }
     if let Some((counter, _)) = find(|value| value < 0) {

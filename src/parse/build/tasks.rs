@@ -1,6 +1,6 @@
 //! Tasks and their attempts.
 
-use super::numbers::note_impossible;
+use super::numbers::warn_impossible;
 use super::{Clocks, HistoryBuilder, KINDS, TaskRow};
 use crate::limits;
 use crate::model::Symbol;
@@ -9,13 +9,13 @@ use crate::parse::event::{EventFields, EventPayload};
 use crate::parse::hosts::host_and_rack;
 use crate::parse::ids::{AttemptId, TaskId, job_id_of_task};
 use crate::parse::problem::Position;
-use crate::parse::reading::{MAX_TEXT_LEN, cut, locality, task_kind};
+use crate::parse::reading::{MAX_TEXT_LEN, locality, task_kind, truncate};
 use crate::parse::{too_many, verify};
 
-/// So many places of input are known by how they are written. Large clusters have a tenth of it.
+/// Maximum number of split hosts that are remembered by their text. Large clusters have a tenth of it.
 const MAX_SPLIT_HOSTS: usize = 1 << 16;
 
-/// Longer ones are no names of racks and hosts.
+/// Longer texts are not names of hosts or racks.
 const MAX_LOCATION_LEN: usize = 256;
 
 impl HistoryBuilder {
@@ -33,7 +33,7 @@ impl HistoryBuilder {
         group.tasks.set_split_hosts(row, hosts);
     }
 
-    /// The host in one of the places where a task's input lies.
+    /// The host in one of a task's split locations.
     fn host_of_split(&mut self, location: &str) -> Option<Symbol> {
         if let Some(&known) = self.split_hosts.get(location) {
             return Some(known);
@@ -58,18 +58,18 @@ impl HistoryBuilder {
         let Some(attempt) = attempt.or_else(|| group.tasks.representative(row)) else { return };
         group.tasks.set_representative(row, Some(attempt));
         if group.attempts.outcome(attempt) == Outcome::Unfinished {
-            // The attempt's own end is missing; the end of its task tells the same.
+            // The attempt's own end event is missing; its task's end has the same values.
             self.lost.events = true;
             group.attempts.set_outcome(attempt, Outcome::Succeeded);
             group.attempts.set_time(attempt, TimePoint::Finish, finish);
             group.attempts.set_counters(attempt, &payload.counters);
-            note_impossible(&mut self.problems, at, &group.attempts, attempt, (fields, &payload.counters));
+            warn_impossible(&mut self.problems, at, &group.attempts, attempt, (fields, &payload.counters));
             self.problems.warn("attempt-end-missing", Some(at), || {
-                "a task succeeded, but its attempt's own end is missing; its phases are unknown".into()
+                "a task succeeded, but its attempt's end is missing; its phases are unknown".into()
             });
             return;
         }
-        // Before YARN (0.21, 0.22) there was no master, and task trackers kept attempts' times.
+        // Before YARN (0.21, 0.22) there was no application master, and task trackers timed the attempts.
         let clocks = if self.app.masters.is_empty() { Clocks::Trackers } else { self.clocks };
         verify::reconcile_times(&mut self.problems, at, group, attempt, finish, clocks);
         verify::reconcile_counters(&mut self.problems, at, group, attempt, &payload.counters);
@@ -133,16 +133,17 @@ impl HistoryBuilder {
         let never_started = self.attempt_count() > before;
         let (node, rack) = self.place(fields);
         let finish = moments.read(fields.finish_time);
-        // Hadoop knows no end of some attempts that were killed.
+        // For some killed attempts Hadoop does not know the end.
         if fields.finish_time.is_none() || (finish.is_none() && outcome == Outcome::Succeeded) {
             self.lost.events = true;
             self.missing_field(at, "the end of an attempt", "finishTime");
         }
         let text = fields.error.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let text = text.and_then(|text| self.app.strings.intern(cut(text, MAX_TEXT_LEN)));
+        let text = text.and_then(|text| self.app.strings.intern(truncate(text, MAX_TEXT_LEN)));
         let Some(group) = self.groups.get_mut(task.group) else { return };
         let attempts = &mut group.attempts;
-        // A map that succeeded is declared failed or killed later when its output is lost: it ended once.
+        // When the output of a successful map is lost, it is declared failed or killed later: it ended only
+        // once.
         let ended_before = attempts.time(attempt, TimePoint::Finish).is_some();
         attempts.set_outcome(attempt, outcome);
         if node.is_some() {
@@ -169,7 +170,7 @@ impl HistoryBuilder {
         attempts.set_time(attempt, TimePoint::ShuffleFinish, moments.read(fields.shuffle_finish_time));
         attempts.set_time(attempt, TimePoint::SortFinish, moments.read(fields.sort_finish_time));
         attempts.set_counters(attempt, &payload.counters);
-        note_impossible(&mut self.problems, at, attempts, attempt, (fields, &payload.counters));
+        warn_impossible(&mut self.problems, at, attempts, attempt, (fields, &payload.counters));
         attempts.set_progress(attempt, &payload.progress);
         if outcome == Outcome::Succeeded {
             group.tasks.set_representative(task.row as usize, Some(attempt));
@@ -180,31 +181,28 @@ impl HistoryBuilder {
         self.groups.iter().map(|group| group.attempts.len()).sum()
     }
 
-    /// The row of the event's task, new or known.
+    /// The row of the event's task, added if new.
     fn task(&mut self, at: Position, fields: &EventFields<'_>) -> Option<TaskRow> {
         let id = fields.task_id.as_deref().and_then(TaskId::parse);
         let Some(id) = id else {
             self.lost.events = true;
             let shown = fields.task_id.as_deref().unwrap_or("none").to_owned();
             self.problems.warn("bad-task-id", Some(at), || {
-                format!(
-                    "an event of a task has no readable task id ({}); it was passed over",
-                    cut(&shown, 80)
-                )
+                format!("a task event has no readable task id ({}); it was skipped", truncate(&shown, 80))
             });
             return None;
         };
         self.task_row(id, fields)
     }
 
-    /// The rows of the event's task and attempt, new or known.
+    /// The rows of the event's task and attempt, added if new.
     fn attempt(&mut self, at: Position, fields: &EventFields<'_>) -> Option<(TaskRow, usize)> {
         let id = fields.attempt_id.as_deref().and_then(AttemptId::parse);
         let Some(id) = id else {
             self.lost.events = true;
             let shown = fields.attempt_id.as_deref().unwrap_or("none").to_owned();
             self.problems.warn("bad-attempt-id", Some(at), || {
-                format!("an event of an attempt has no readable id ({}); it was passed over", cut(&shown, 80))
+                format!("an attempt event has no readable id ({}); it was skipped", truncate(&shown, 80))
             });
             return None;
         };
@@ -247,7 +245,7 @@ impl HistoryBuilder {
         Some(row)
     }
 
-    /// Whether one more of a kind of which `held` are there may be held; tells where not.
+    /// Whether a list with `held` entries may grow by one; records the limit if not.
     fn has_room(&mut self, held: usize) -> bool {
         let room = self.limits.has_room(held);
         if !room {

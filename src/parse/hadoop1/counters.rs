@@ -1,4 +1,4 @@
-//! The two texts in which Hadoop 0.18 to 1 write counters.
+//! The two text formats of counters in Hadoop 0.18 to 1.
 //!
 //! Source: `org.apache.hadoop.mapred.Counters.makeEscapedCompactString` (from 0.19 on) and
 //! `makeCompactString` (0.18).
@@ -14,19 +14,20 @@ use crate::model::Interner;
 use crate::model::counters::CounterSet;
 use crate::parse::event::{CounterNames, GroupIndex};
 
-/// Groups whose display name tells where a group ends and a counter's name, which may hold dots, starts.
+/// Groups whose display name marks where the group ends and the counter's name (which may contain dots)
+/// starts.
 const FLAT_GROUPS: [&str; 3] = ["Map-Reduce Framework", "File Systems", "Job Counters "];
 
-/// Takes counters one by one.
+/// Receives counters one by one.
 pub(super) trait CounterSink {
-    /// The counters that follow are of the group with this name.
+    /// The next counters belong to the group with this name.
     fn group(&mut self, name: &str);
     /// A counter of the group.
     fn counter(&mut self, name: &str, value: i64);
     /// A counter of the group whose value cannot be read.
-    fn lost(&mut self, name: &str);
-    /// What follows cannot be read; any counter may be in it.
-    fn lost_rest(&mut self);
+    fn unreadable(&mut self, name: &str);
+    /// The rest cannot be read; it may have contained any counter.
+    fn rest_unreadable(&mut self);
 }
 
 /// Records counters into a [`CounterSet`].
@@ -58,27 +59,27 @@ impl CounterSink for Recorder<'_> {
         }
     }
 
-    fn lost(&mut self, name: &str) {
+    fn unreadable(&mut self, name: &str) {
         if let Some(group) = self.group {
-            self.names.lose(group, name, self.set, self.strings);
+            self.names.mark_unreadable(group, name, self.set, self.strings);
         }
     }
 
-    fn lost_rest(&mut self) {
-        self.set.lose_nameless();
+    fn rest_unreadable(&mut self) {
+        self.set.mark_nameless_unreadable();
     }
 }
 
-/// Reads the value of a record's `COUNTERS`.
+/// Parses the value of a record's `COUNTERS`.
 pub(super) fn read(text: &str, sink: &mut impl CounterSink) {
     let text = text.trim_start();
     let whole = if text.starts_with('{') { read_escaped(text, sink) } else { read_flat(text, sink) };
     if whole.is_none() {
-        sink.lost_rest();
+        sink.rest_unreadable();
     }
 }
 
-/// `{(group)(display name)[(name)(display name)(value)]…}…`; `None` where it cannot be read to its end.
+/// `{(group)(display name)[(name)(display name)(value)]…}…`; `None` if it cannot be read to the end.
 fn read_escaped(text: &str, sink: &mut impl CounterSink) -> Option<()> {
     let mut rest = text;
     while !rest.trim_start().is_empty() {
@@ -88,7 +89,7 @@ fn read_escaped(text: &str, sink: &mut impl CounterSink) -> Option<()> {
         while let Ok((behind, (name, value))) = counter(rest) {
             match value.trim().parse() {
                 Ok(value) => sink.counter(&name, value),
-                Err(_) => sink.lost(&name),
+                Err(_) => sink.unreadable(&name),
             }
             rest = behind;
         }
@@ -119,18 +120,18 @@ fn parenthesised(input: &str) -> IResult<&str, Cow<'_, str>> {
     between(input, ['(', ')'], |rest| unescape_until(rest, b')'))
 }
 
-/// `group.name:value,group.name:value`, display names only; `None` where it cannot be read to its end.
+/// `group.name:value,group.name:value`, display names only; `None` if it cannot be read to the end.
 fn read_flat(text: &str, sink: &mut impl CounterSink) -> Option<()> {
     let mut rest = text;
     let mut last_group = None;
     while !rest.trim().is_empty() {
         let (mut entry, value, behind) = flat_entry(rest)?;
-        // An entry whose value is no number seems to be the start of the next one's name.
+        // An entry whose value is not a number looks like the start of the next entry's name.
         while let Some((broken, next)) = broken_entry(entry) {
             let (group, name) = split_flat_name(broken);
             sink.group(group);
             last_group = Some(group);
-            sink.lost(name.split_once(':').map_or(name, |(name, _)| name));
+            sink.unreadable(name.split_once(':').map_or(name, |(name, _)| name));
             entry = next;
         }
         let (group, name) = split_flat_name(entry);
@@ -144,7 +145,7 @@ fn read_flat(text: &str, sink: &mut impl CounterSink) -> Option<()> {
     Some(())
 }
 
-/// What stands in front of another counter of Hadoop's own within what seems to be one name.
+/// Splits off a broken entry that was taken for the start of the name of the next Hadoop counter.
 fn broken_entry(entry: &str) -> Option<(&str, &str)> {
     let mut commas = entry.match_indices(',').map(|(at, _)| at);
     let starts = |text: &str| {
@@ -154,8 +155,8 @@ fn broken_entry(entry: &str) -> Option<(&str, &str)> {
     entry.get(..at).zip(entry.get(at + 1..))
 }
 
-/// Name and value of the first entry, and what is behind it. An entry ends with the first `:number` before
-/// a comma or the end: names may hold commas and colons.
+/// Name and value of the first entry, and the rest. An entry ends with the first `:number` before a comma or
+/// the end, because names may contain commas and colons.
 fn flat_entry(text: &str) -> Option<(&str, i64, &str)> {
     let mut from = 0;
     loop {
@@ -183,7 +184,7 @@ mod tests {
     use crate::model::counters::Counter;
     use proptest::prelude::*;
 
-    /// The group, the counters, and the names of those that were lost.
+    /// The group, the counters, and the names of lost counters.
     #[derive(Default)]
     struct List(String, Vec<(String, String, i64)>, Vec<String>);
 
@@ -194,10 +195,10 @@ mod tests {
         fn counter(&mut self, name: &str, value: i64) {
             self.1.push((self.0.clone(), name.to_owned(), value));
         }
-        fn lost(&mut self, name: &str) {
+        fn unreadable(&mut self, name: &str) {
             self.2.push(name.to_owned());
         }
-        fn lost_rest(&mut self) {
+        fn rest_unreadable(&mut self) {
             self.2.push("*".to_owned());
         }
     }
@@ -268,7 +269,7 @@ mod tests {
         }
     }
 
-    /// What `Counters.makeEscapedCompactString` does with names, written once more.
+    /// A second implementation of how `Counters.makeEscapedCompactString` escapes names.
     fn escape(text: &str) -> String {
         text.chars().fold(String::new(), |mut out, c| {
             if "\\{}[]()".contains(c) {

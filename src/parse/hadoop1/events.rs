@@ -1,4 +1,4 @@
-//! What a record means: Hadoop 1's records as the events that later versions write.
+//! Turns Hadoop 1 records into the events that later versions write.
 //!
 //! Source: `org.apache.hadoop.mapred.JobHistory.{JobInfo, Task, MapAttempt, ReduceAttempt}`, whose `log…`
 //! methods each write one record.
@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::lexer::Record;
-use crate::parse::event::{EventFields, EventKind, Unread};
+use crate::parse::event::{EventFields, EventKind, Unreadable};
 use crate::parse::hosts::host_and_rack;
 use crate::parse::problem::{Position, Problems};
 
@@ -15,7 +15,7 @@ use crate::parse::problem::{Position, Problems};
 pub struct Event<'r> {
     /// What happened.
     pub kind: EventKind,
-    /// The scalar fields. The job's id is there only in records of type `Job`.
+    /// The scalar fields. The job's id is present only in records of type `Job`.
     pub fields: EventFields<'r>,
     /// The text of `COUNTERS`.
     pub counters: Option<&'r str>,
@@ -23,14 +23,14 @@ pub struct Event<'r> {
     pub map_counters: Option<&'r str>,
     /// The text of `REDUCE_COUNTERS`.
     pub reduce_counters: Option<&'r str>,
-    /// Numbers that are none.
-    pub unread: Unread,
+    /// Numbers that cannot be read.
+    pub unreadable: Unreadable,
 }
 
-/// The event behind a record; `None` for records that tell nothing about a job or its tasks.
+/// The event of a record; `None` for records that say nothing about a job or its tasks.
 ///
-/// Numbers that are none cost a `bad-number` warning; empty values count as absent, since Hadoop 1 writes
-/// `""` for what it does not know.
+/// Unreadable numbers cause a `bad-number` warning. Empty values count as absent, since Hadoop 1 writes `""`
+/// for unknown values.
 pub fn to_event<'r>(record: &'r Record<'_>, at: Position, problems: &mut Problems) -> Option<Event<'r>> {
     let mut event = Event {
         kind: EventKind::JobInfoChanged,
@@ -38,7 +38,7 @@ pub fn to_event<'r>(record: &'r Record<'_>, at: Position, problems: &mut Problem
         counters: None,
         map_counters: None,
         reduce_counters: None,
-        unread: Unread::default(),
+        unreadable: Unreadable::default(),
     };
     for (key, value) in &record.fields {
         if !value.trim_start().is_empty() {
@@ -56,7 +56,7 @@ pub fn to_event<'r>(record: &'r Record<'_>, at: Position, problems: &mut Problem
     Some(event)
 }
 
-/// The part of a job's, task's or attempt's id that all of them share: `201302211535_0024`.
+/// The common part of the ids of a job, its tasks and attempts: `201302211535_0024`.
 pub(super) fn job_key<'e>(fields: &'e EventFields<'_>) -> Option<&'e str> {
     if let Some(job) = fields.job_id.as_deref() {
         return Some(job.strip_prefix("job_").unwrap_or(job));
@@ -138,18 +138,18 @@ fn set_number(event: &mut Event<'_>, key: &str, value: &str, at: Position, probl
     *slot = value.trim().parse().ok();
     if slot.is_none() {
         if key.starts_with("TOTAL_") {
-            event.unread.task_count = true;
+            event.unreadable.task_count = true;
         } else {
-            event.unread.time = true;
+            event.unreadable.time = true;
         }
         problems.warn("bad-number", Some(at), || {
             let shown: String = value.chars().take(40).collect();
-            format!("{key} should be a whole number and is \"{shown}\"; it counts as unknown")
+            format!("{key} should be a whole number but is \"{shown}\"; it is unknown")
         });
     }
 }
 
-/// The end that a status tells, if it tells one.
+/// The end event for a status, if it is a final one.
 fn end(status: Option<&str>, finished: EventKind, unsuccessful: EventKind) -> Option<EventKind> {
     match status {
         Some("SUCCEEDED") => Some(finished),
@@ -168,7 +168,7 @@ fn job_event(record: &Record<'_>, fields: &EventFields<'_>) -> Option<EventKind>
     } else if fields.total_maps.is_some() || fields.total_reduces.is_some() || (launched && !submitted) {
         Some(EventKind::JobInited)
     } else if launched {
-        // Written when a restarted job tracker takes a job up again.
+        // Written when a restarted job tracker resumes a job.
         Some(EventKind::JobInfoChanged)
     } else if record.get("JOB_PRIORITY").is_some() {
         Some(EventKind::JobPriorityChanged)
@@ -181,7 +181,7 @@ fn job_event(record: &Record<'_>, fields: &EventFields<'_>) -> Option<EventKind>
 
 fn task_event(fields: &mut EventFields<'_>) -> Option<EventKind> {
     let end = end(fields.status.as_deref(), EventKind::TaskFinished, EventKind::TaskFailed);
-    // A task's record names an attempt only as the one that made it fail.
+    // A task's record names an attempt only if it caused the failure.
     let attempt = fields.attempt_id.take();
     match end {
         Some(EventKind::TaskFailed) => fields.failed_due_to_attempt = attempt,
@@ -202,7 +202,7 @@ mod tests {
     use super::super::lexer::{Dialect, parse_record};
     use super::*;
 
-    /// The kind of a record's event and its fields, as text without the absent ones.
+    /// The kind of a record's event and its present fields as text.
     fn event(text: &str) -> Option<(EventKind, String)> {
         let record = parse_record(text, Dialect::Escaped).unwrap();
         let event = to_event(&record, Position::Line(1), &mut Problems::default())?;
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_task_names_the_attempt_to_blame() {
+    fn a_failed_task_names_the_attempt_that_caused_it() {
         let text = r#"Task TASKID="task_1_2_m_3" TASK_STATUS="FAILED" TASK_ATTEMPT_ID="attempt_1_2_m_3_0" ."#;
         let record = parse_record(text, Dialect::Escaped).unwrap();
         let fields = to_event(&record, Position::Line(1), &mut Problems::default()).unwrap().fields;
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_none_is_unknown() {
+    fn an_unreadable_number_is_unknown() {
         let text = r#"Task TASKID="task_1_2_m_3" START_TIME="1" FINISH_TIME="soon" ."#;
         let mut problems = Problems::default();
         let record = parse_record(text, Dialect::Escaped).unwrap();
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_every_age_name_their_job() {
+    fn the_job_is_found_in_ids_of_every_version() {
         let key = |task: Option<&'static str>, attempt: Option<&'static str>| {
             let fields = EventFields {
                 task_id: task.map(Cow::Borrowed),

@@ -14,21 +14,21 @@ use nom::{IResult, Parser};
 pub(super) const KNOWN_TYPES: [&str; 6] =
     ["Jobtracker", "Job", "Task", "MapAttempt", "ReduceAttempt", "Meta"];
 
-/// Room for what an escape begins, where it does not end before: names of hosts fit. A line of many escapes takes no
-/// multiple of itself.
+/// Initial capacity for an unescaped value, if it does not end sooner; enough for host names. Keeps lines
+/// with many escapes from allocating a multiple of their size.
 const FIRST_ROOM: usize = 256;
 
-/// How values are written.
+/// How values are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// Hadoop 0.18 and before: as they are; a record ends with its line.
+    /// Hadoop 0.18 and older: unescaped; a record ends with its line.
     Plain,
-    /// `Meta VERSION="1"`: a backslash makes the next character part of the value; a record ends with ` .`
+    /// `Meta VERSION="1"`: a backslash escapes the next character; a record ends with ` .`
     Escaped,
 }
 
 impl Dialect {
-    /// What the first line of a record gives away.
+    /// Guesses the dialect from the first line of a record.
     pub(super) fn guess(line: &[u8]) -> Self {
         let line = line.trim_ascii_end();
         if line.ends_with(b"\"") { Self::Plain } else { Self::Escaped }
@@ -40,15 +40,15 @@ impl Dialect {
 pub struct Record<'a> {
     /// The record's type, such as `MapAttempt`.
     pub kind: &'a str,
-    /// Keys and values in the order of the record, values with their escapes resolved.
+    /// Keys and values in the order of the record, values unescaped.
     pub fields: Vec<(&'a str, Cow<'a, str>)>,
     /// Whether the record ends with its closing dot.
     pub closed: bool,
 }
 
 impl Record<'_> {
-    /// Whether two records have run together: Hadoop writes each key at most once, and no task's id into the
-    /// records of a job.
+    /// Whether two records have run together: Hadoop writes each key at most once, and no task id in records
+    /// of a job.
     #[must_use]
     pub fn is_two(&self) -> bool {
         let keys = || self.fields.iter().map(|(key, _)| *key);
@@ -63,11 +63,11 @@ impl Record<'_> {
     }
 }
 
-/// Parses the whole text of a record, `None` when it is not one.
+/// Parses the text of one record; `None` if it is not one.
 #[must_use]
 pub fn parse_record(text: &str, dialect: Dialect) -> Option<Record<'_>> {
     let field = separated_pair(word, char('='), |input| quoted(input, dialect));
-    // Attempts have some ten fields.
+    // Attempts have about ten fields.
     let room = || Vec::with_capacity(12);
     let fields = fold_many0(preceded(blanks, field), room, |mut fields, field| {
         fields.push(field);
@@ -86,7 +86,7 @@ fn blanks(input: &str) -> IResult<&str, &str> {
     one_or_more(input, blanks_len(input.as_bytes()))
 }
 
-/// So many bytes, if there is any.
+/// The first `len` bytes, if `len` is not 0.
 fn one_or_more(input: &str, len: usize) -> IResult<&str, &str> {
     match input.split_at_checked(len) {
         Some((taken, rest)) if len > 0 => Ok((rest, taken)),
@@ -101,8 +101,8 @@ fn quoted(input: &str, dialect: Dialect) -> IResult<&str, Cow<'_, str>> {
     })
 }
 
-/// What `inner` takes between two characters. As nom's `delimited`, which compilers put in place or not as they like:
-/// histories are made of these.
+/// Parses `inner` between two characters. Like nom's `delimited`, but always inlined: this is the hot path of
+/// Hadoop 1 histories.
 #[inline]
 pub(super) fn between<'a, T>(
     input: &'a str,
@@ -117,14 +117,14 @@ pub(super) fn between<'a, T>(
     }
 }
 
-/// What comes behind an unescaped value, and the value.
+/// The rest after an unescaped value, and the value.
 fn plain_value(input: &str) -> (&str, Cow<'_, str>) {
     let len = value_len(input.as_bytes(), Dialect::Plain).unwrap_or(input.len());
     let (value, rest) = input.split_at_checked(len).unwrap_or((input, ""));
     (rest, Cow::Borrowed(value))
 }
 
-/// Text up to an unescaped `stop` or the end; a backslash stands for the character behind it.
+/// Text up to an unescaped `stop` or the end; a backslash stands for the character after it.
 pub(super) fn unescape_until(input: &str, stop: u8) -> IResult<&str, Cow<'_, str>> {
     let (mut rest, start) = before_special(input, stop);
     if !rest.starts_with('\\') {
@@ -134,16 +134,16 @@ pub(super) fn unescape_until(input: &str, stop: u8) -> IResult<&str, Cow<'_, str
     let mut text = String::with_capacity(start.len() + nearest_end.min(FIRST_ROOM));
     text.push_str(start);
     while rest.starts_with('\\') {
-        let (behind, escaped) = preceded(char('\\'), anychar).parse(rest)?;
-        let (behind, more) = before_special(behind, stop);
+        let (after, escaped) = preceded(char('\\'), anychar).parse(rest)?;
+        let (after, more) = before_special(after, stop);
         text.push(escaped);
         text.push_str(more);
-        rest = behind;
+        rest = after;
     }
     Ok((rest, Cow::Owned(text)))
 }
 
-/// As [`unescape_until`], for text that nobody wants and that has an end.
+/// As [`unescape_until`], but discards the text and requires a `stop`.
 pub(super) fn skip_until(input: &str, stop: u8) -> IResult<&str, ()> {
     match escaped_len(input.as_bytes(), stop).and_then(|len| input.get(len..)) {
         Some(rest) => Ok((rest, ())),
@@ -151,7 +151,7 @@ pub(super) fn skip_until(input: &str, stop: u8) -> IResult<&str, ()> {
     }
 }
 
-/// How many bytes stand in front of the first `stop` without a backslash before it; `None` where there is none.
+/// Number of bytes before the first `stop` that no backslash precedes; `None` if there is none.
 fn escaped_len(text: &[u8], stop: u8) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -163,19 +163,19 @@ fn escaped_len(text: &[u8], stop: u8) -> Option<usize> {
     }
 }
 
-/// What comes from the next `stop` or backslash on, and what comes before it.
+/// The text from the next `stop` or backslash on, and the text before it.
 #[inline]
 fn before_special(input: &str, stop: u8) -> (&str, &str) {
     split_before(input, memchr2(stop, b'\\', input.as_bytes()))
 }
 
-/// What comes behind `at`, and what comes before it.
+/// The text from `at` on, and the text before it.
 fn split_before(input: &str, at: Option<usize>) -> (&str, &str) {
-    let (before, behind) = at.and_then(|at| input.split_at_checked(at)).unwrap_or((input, ""));
-    (behind, before)
+    let (before, after) = at.and_then(|at| input.split_at_checked(at)).unwrap_or((input, ""));
+    (after, before)
 }
 
-/// How many bytes of `text` belong to the value that starts there; `None` when its end is not in `text`.
+/// Length in bytes of the value at the start of `text`; `None` if its end is not in `text`.
 pub(super) fn value_len(text: &[u8], dialect: Dialect) -> Option<usize> {
     if dialect == Dialect::Escaped {
         return escaped_len(text, b'"');
@@ -190,14 +190,14 @@ pub(super) fn value_len(text: &[u8], dialect: Dialect) -> Option<usize> {
     }
 }
 
-/// Whether a quote before `rest` can be the end of a value. Hadoop 0.18 did not escape quotes, so a quote
-/// counts only before another field or at the record's end.
+/// Whether a quote followed by `rest` can end a value. Hadoop 0.18 did not escape quotes, so a quote counts
+/// only before another field or at the end of the record.
 fn may_follow_value(rest: &[u8]) -> bool {
     let start = rest.iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r'));
     match start.and_then(|start| rest.get(start..)) {
         None | Some([b'\n', ..]) => true,
-        Some([b'.', behind @ ..]) => behind.trim_ascii_start().is_empty(),
-        Some(behind) => start > Some(0) && starts_with_field(behind),
+        Some([b'.', after @ ..]) => after.trim_ascii_start().is_empty(),
+        Some(after) => start > Some(0) && starts_with_field(after),
     }
 }
 
@@ -211,8 +211,8 @@ fn blanks_len(text: &[u8]) -> usize {
     text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count()
 }
 
-/// Whether a byte may stand in a key or in the type of a record.
-#[allow(clippy::indexing_slicing)] // a place that is not there would not compile
+/// Whether a byte may appear in a key or a record type.
+#[allow(clippy::indexing_slicing)] // evaluated at compile time, where an invalid index is an error
 const IN_WORDS: [bool; 256] = {
     let mut found = [false; 256];
     let mut byte = 0u8;
@@ -230,15 +230,15 @@ fn word_len(text: &[u8]) -> usize {
 /// Whether `line` starts like a record of any type.
 pub(super) fn starts_record(line: &[u8]) -> bool {
     let kind = word_len(line);
-    let behind = line.get(kind..).and_then(|rest| rest.strip_prefix(b" "));
-    kind > 0 && behind.is_some_and(starts_with_field)
+    let after = line.get(kind..).and_then(|rest| rest.strip_prefix(b" "));
+    kind > 0 && after.is_some_and(starts_with_field)
 }
 
 /// Whether `line` starts like a record of a type that Hadoop writes.
 pub(super) fn starts_known_record(line: &[u8]) -> bool {
     KNOWN_TYPES.iter().any(|kind| {
-        let behind = line.strip_prefix(kind.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
-        behind.is_some_and(starts_with_field)
+        let after = line.strip_prefix(kind.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
+        after.is_some_and(starts_with_field)
     })
 }
 
@@ -252,8 +252,8 @@ mod tests {
     }
 
     #[test]
-    fn a_backslash_stands_for_the_character_behind_it() {
-        for (written, meant) in [
+    fn a_backslash_escapes_the_next_character() {
+        for (written, unescaped) in [
             (r"a\.b", "a.b"),
             (r#"say \"hi\""#, r#"say "hi""#),
             (r"C:\\x", r"C:\x"),
@@ -263,7 +263,7 @@ mod tests {
             ("two\nlines", "two\nlines"),
             ("", ""),
         ] {
-            assert_eq!(value(written, Dialect::Escaped).as_deref(), Some(meant), "{written}");
+            assert_eq!(value(written, Dialect::Escaped).as_deref(), Some(unescaped), "{written}");
         }
         assert_eq!(value(r"open\", Dialect::Escaped), None);
     }
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn records_close_with_a_dot_or_with_their_line() {
+    fn records_end_with_a_dot_or_with_their_line() {
         for (text, closed) in [("Meta VERSION=\"1\" .", true), ("Meta VERSION=\"1\"", false)] {
             let record = parse_record(text, Dialect::Escaped).unwrap();
             assert_eq!((record.kind, record.get("VERSION"), record.closed), ("Meta", Some("1"), closed));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_gives_the_dialect_away() {
+    fn the_dialect_is_guessed_from_the_first_line() {
         assert_eq!(Dialect::guess(b"Meta VERSION=\"1\" .\r"), Dialect::Escaped);
         assert_eq!(Dialect::guess(b"Job JOBID=\"job_1_2\" "), Dialect::Plain);
         assert_eq!(Dialect::guess(b"MapAttempt ERROR=\"java\\.io"), Dialect::Escaped);
@@ -305,7 +305,7 @@ mod tests {
         assert!(!starts_record(b"Job ") && !starts_record(b" A=\"\"") && !starts_record(b"\tat org.apache"));
     }
 
-    /// What `JobHistory.escapeString` does, written once more.
+    /// A second implementation of `JobHistory.escapeString`.
     fn escape(text: &str) -> String {
         text.chars()
             .flat_map(|c| matches!(c, '"' | '.' | '\\').then_some('\\').into_iter().chain([c]))

@@ -1,4 +1,4 @@
-//! The text histories of Hadoop 0.18 to 1, one job each or several in a job tracker's log.
+//! Text job histories of Hadoop 0.18 to 1: one job each, or several in a job tracker's log.
 //!
 //! Source: `org.apache.hadoop.mapred.JobHistory` of Hadoop 1 (`parseHistoryFromFS`, `parseLine`).
 
@@ -25,17 +25,17 @@ use crate::limits::{self, Limits};
 use crate::model::conf::Conf;
 use crate::model::counters::CounterSet;
 
-/// Jobs beyond this number in one source are passed over, so that a source cannot fill the memory with
-/// jobs of one record each. A job tracker's log of a busy month has some ten thousand.
+/// Jobs after this many in one source are skipped, so that a source full of one-record jobs cannot fill the
+/// memory. A job tracker's log of a busy month has about ten thousand.
 const MAX_JOBS: usize = 1 << 14;
 
-/// Reads a history. Jobs come out in the order in which the source first names them.
+/// Parses a history. Jobs are returned in the order in which the source first names them.
 #[must_use]
 pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     parse_within(window, &Limits::default())
 }
 
-/// The same within `limits` on lines, records and tasks.
+/// As [`parse`], within `limits` on lines, records and tasks.
 #[must_use]
 pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     let mut jobs = Jobs { limits: *limits, ..Jobs::default() };
@@ -43,8 +43,8 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     jobs.finish(ending)
 }
 
-/// Whether a source that starts with `head` is a Hadoop 1 history: whether its first line that is not
-/// blank starts like a record or separates the files of a job tracker's log.
+/// Whether a source that starts with `head` is a Hadoop 1 history: its first non-blank line must start like a
+/// record or like a separator of a job tracker's log.
 #[must_use]
 pub fn looks_like_history(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
@@ -62,7 +62,7 @@ struct Job {
     ended: bool,
 }
 
-/// Hands each record to the builder of its job.
+/// Passes each record to the builder of its job.
 #[derive(Default)]
 struct Jobs {
     list: Vec<Job>,
@@ -79,13 +79,13 @@ impl Visitor for Jobs {
     fn record(&mut self, at: Position, record: &Record<'_>) {
         if !lexer::KNOWN_TYPES.contains(&record.kind) {
             self.problems.add(Level::Info, "unknown-record", Some(at), || {
-                format!("records of the unknown type {} were passed over", record.kind)
+                format!("records of the unknown type {} were skipped", record.kind)
             });
             return;
         }
         if record.is_two() {
             self.problems.warn("broken-record", Some(at), || {
-                "two records have run together; they were passed over".to_owned()
+                "two records have run together; they were skipped".to_owned()
             });
             return;
         }
@@ -98,7 +98,7 @@ impl Visitor for Jobs {
         let Some(job) = self.list.get_mut(index) else { return };
         job.builder.problems().merge(problems);
         self.payload.clear();
-        self.payload.unread = event.unread;
+        self.payload.unreadable = event.unreadable;
         let texts = [
             (event.counters, &mut self.payload.counters),
             (event.map_counters, &mut self.payload.map_counters),
@@ -107,7 +107,7 @@ impl Visitor for Jobs {
         for (text, set) in texts {
             read_counters(text, &mut job.builder, set);
         }
-        // A history that lost its start has no record of type `Job` in front of its tasks.
+        // If the start of the history is missing, no `Job` record precedes its tasks.
         event.fields.job_id.get_or_insert(Cow::Borrowed(&job.id));
         job.ended |= matches!(event.kind, EventKind::JobFinished | EventKind::JobUnsuccessful);
         job.builder.event(at, event.kind, &event.fields, &self.payload);
@@ -119,12 +119,12 @@ impl Visitor for Jobs {
 }
 
 impl Jobs {
-    /// The job with this key, new or known; without a key the job of the record before.
+    /// The job with this key, added if new; without a key, the job of the previous record.
     fn job(&mut self, at: Position, key: Option<&str>) -> Option<usize> {
         let Some(key) = key else {
             if self.current.is_none() {
                 self.problems.warn("record-without-job", Some(at), || {
-                    "a record that names no job, in front of any job's records, was passed over".to_owned()
+                    "a record without a job id, before the first job's records, was skipped".to_owned()
                 });
             }
             return self.current;
@@ -139,7 +139,7 @@ impl Jobs {
     fn add_job(&mut self, at: Position, key: &str) -> Option<usize> {
         if self.list.len() >= MAX_JOBS {
             self.problems.warn("too-many-jobs", Some(at), || {
-                format!("the source has more than {MAX_JOBS} jobs; records of later ones were passed over")
+                format!("the source has more than {MAX_JOBS} jobs; records of later jobs were skipped")
             });
             return None;
         }
@@ -155,11 +155,11 @@ impl Jobs {
         let mut problems = ending.problems;
         problems.merge(std::mem::take(&mut self.problems));
         let mut applications = Vec::with_capacity(self.list.len());
-        // Text that was passed over may have told of any job.
+        // Skipped text may have belonged to any job.
         let gap = problems.any_at_least(Level::Warning);
         for mut job in self.list {
             if gap {
-                job.builder.lose_event();
+                job.builder.record_lost_event();
             }
             if let Some(option) = ending.limit.filter(|_| !job.ended) {
                 job.builder.reach_limit(option);
@@ -167,7 +167,7 @@ impl Jobs {
             if ending.too_long {
                 job.builder.reach_limit(limits::LINE);
             }
-            let (application, found) = job.builder.finish(ending.cut && !job.ended);
+            let (application, found) = job.builder.finish(ending.truncated && !job.ended);
             applications.push(application);
             problems.merge(found);
         }

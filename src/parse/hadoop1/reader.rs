@@ -1,4 +1,4 @@
-//! Lines in, records and embedded configurations out.
+//! Splits lines into records and embedded configurations.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -10,7 +10,7 @@ use crate::model::conf::Conf;
 use crate::parse::problem::{Level, Position, Problems};
 use crate::parse::{jobconf, too_long};
 
-/// Takes what a history holds, in its order.
+/// Receives the contents of a history in order.
 pub trait Visitor {
     /// A record.
     fn record(&mut self, at: Position, record: &Record<'_>);
@@ -18,16 +18,16 @@ pub trait Visitor {
     fn conf(&mut self, job_id: &str, conf: Conf);
 }
 
-/// How a source ended.
+/// How reading a source ended.
 #[derive(Debug, Clone, Default)]
 pub struct Ending {
-    /// What went wrong below the level of records.
+    /// Problems below the level of records.
     pub problems: Problems,
     /// Whether the source could not be read to its end, or ended inside a record.
-    pub cut: bool,
-    /// The option of the limit that ended the reading.
+    pub truncated: bool,
+    /// The option whose limit ended the reading.
     pub limit: Option<&'static str>,
-    /// Whether a line, or the lines of a record, were passed over for their length.
+    /// Whether an overlong line or record was skipped.
     pub too_long: bool,
 }
 
@@ -36,7 +36,7 @@ pub fn read<R: Read>(window: ByteWindow<R>, visitor: &mut impl Visitor) -> Endin
     read_within(window, visitor, &Limits::default())
 }
 
-/// The same within `limits`: longer lines, records and configurations are passed over.
+/// As [`read`], within `limits`: longer lines, records and configurations are skipped.
 pub(super) fn read_within<R: Read>(
     window: ByteWindow<R>,
     visitor: &mut impl Visitor,
@@ -49,25 +49,26 @@ pub(super) fn read_within<R: Read>(
             Ok(NextLine::Line(line)) => assembler.line(line.number, line.bytes, line.terminated),
             Ok(NextLine::TooLong { number }) => assembler.too_long(number),
             Ok(NextLine::End) => return assembler.finish(),
-            // What was read before the error still comes out as a line.
+            // What was read before the error still counts as a line.
             Err(error) => {
                 let code = limits::code_of(&error, "truncated");
                 assembler.ending.limit = limits::behind(&error).map(LimitReached::option);
-                assembler
-                    .cut(code, None, || format!("reading stopped: {error}; what was read before is used"));
+                assembler.report_truncated(code, None, || {
+                    format!("reading stopped: {error}; the part before it is used")
+                });
             }
         }
     }
 }
 
-/// The name in a `!!FILE=name!!` line, which separates the files in a job tracker's log.
+/// The name in a `!!FILE=name!!` line, which separates the files of a job tracker's log.
 pub(super) fn separator(line: &[u8]) -> Option<&[u8]> {
     line.trim_ascii().strip_prefix(b"!!FILE=")?.strip_suffix(b"!!")
 }
 
-/// What the lines are part of.
+/// What the current lines belong to.
 enum Chunk {
-    /// Nothing but blank lines came since the separator of the job with this id.
+    /// Only blank lines followed the separator of the job with this id.
     New {
         job_id: String,
     },
@@ -83,14 +84,14 @@ struct Assembler<'v, V> {
     visitor: &'v mut V,
     ending: Ending,
     chunk: Chunk,
-    /// How values are written, once a record has shown it.
+    /// How values are encoded, once a record has shown it.
     dialect: Option<Dialect>,
-    /// The lines of a record whose last value is still open.
+    /// The lines of a record whose last value has not ended yet.
     pending: Vec<u8>,
     pending_line: u64,
     pending_dialect: Dialect,
     open: bool,
-    /// Whether lines up to the next record belong to one that is broken.
+    /// Whether lines up to the next record belong to a broken one.
     skipping: bool,
     limits: Limits,
     max_len: usize,
@@ -139,7 +140,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
             }
             return;
         }
-        // Inside a value the quote behind `KEY=` would be escaped: this is the next record, not a value's line.
+        // Within a value, the quote after `KEY=` would be escaped, so this is the next record.
         if self.open && starts_known_record(bytes) {
             self.break_off();
         }
@@ -157,7 +158,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         }
         if !starts_record(bytes) {
             if !terminated {
-                self.cut_inside_record(number);
+                self.truncated_inside_record(number);
             } else if !self.skipping {
                 self.broken(number);
             }
@@ -182,8 +183,8 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         }
     }
 
-    /// Takes a line that is a record of its own, as nearly all are, without looking for the ends of its values first;
-    /// tells whether it was one.
+    /// Fast path for a line that is a complete record, as nearly all are: it does not search for the ends of
+    /// values first. Returns whether it was one.
     fn whole_line(&mut self, number: u64, bytes: &[u8]) -> bool {
         let record = std::str::from_utf8(bytes).ok().and_then(|text| parse_record(text, Dialect::Escaped));
         let Some(record) = record.filter(|record| record.closed) else { return false };
@@ -209,22 +210,22 @@ impl<'v, V: Visitor> Assembler<'v, V> {
     }
 
     fn complete(&mut self, number: u64, text: &[u8], dialect: Dialect, terminated: bool) {
-        // Looking for what to replace takes far longer than to see that nothing has to be.
+        // Checking for invalid UTF-8 is much faster than replacing it.
         let text = std::str::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed);
         if matches!(text, Cow::Owned(_)) {
             self.ending.problems.add(Level::Info, "invalid-utf8", Some(Position::Line(number)), || {
-                "bytes that are not UTF-8 were replaced; values that hold them are not as written".to_owned()
+                "invalid UTF-8 was replaced; the affected values differ from the file".to_owned()
             });
         }
         let record = parse_record(&text, dialect);
-        // Only a closing dot tells that the last line of a source is all there.
-        let may_be_cut = !terminated && (dialect == Dialect::Escaped || self.ending.cut);
+        // Only a closing dot proves that the last line of a source is complete.
+        let may_be_truncated = !terminated && (dialect == Dialect::Escaped || self.ending.truncated);
         match record {
-            Some(record) if record.closed || !may_be_cut => {
+            Some(record) if record.closed || !may_be_truncated => {
                 self.dialect.get_or_insert(if record.closed { Dialect::Escaped } else { dialect });
                 self.visitor.record(Position::Line(number), &record);
             }
-            _ if !terminated => self.cut_inside_record(number),
+            _ if !terminated => self.truncated_inside_record(number),
             _ => {
                 self.broken(number);
                 self.skipping = true;
@@ -243,7 +244,7 @@ impl<'v, V: Visitor> Assembler<'v, V> {
             .warn("line-too-long", Some(Position::Line(number)), || too_long("a line", &self.limits));
     }
 
-    /// Gives up the open record.
+    /// Abandons the open record.
     fn break_off(&mut self) {
         self.open = false;
         self.pending = Vec::new();
@@ -252,25 +253,30 @@ impl<'v, V: Visitor> Assembler<'v, V> {
 
     fn broken(&mut self, number: u64) {
         self.ending.problems.warn("broken-record", Some(Position::Line(number)), || {
-            "text that is not a whole record was passed over; what it tells is missing".to_owned()
+            "text that is not a complete record was skipped; its contents are missing".to_owned()
         });
     }
 
-    fn cut_inside_record(&mut self, number: u64) {
-        self.cut("truncated", Some(Position::Line(number)), || {
-            "the source ends inside a record; what was read before is used".to_owned()
+    fn truncated_inside_record(&mut self, number: u64) {
+        self.report_truncated("truncated", Some(Position::Line(number)), || {
+            "the source ends inside a record; the part before it is used".to_owned()
         });
     }
 
-    /// Counts a source's end once, whether it shows as an error, as half a record, or as both.
-    fn cut(&mut self, code: &'static str, at: Option<Position>, message: impl FnOnce() -> String) {
-        if !self.ending.cut {
-            self.ending.cut = true;
+    /// Reports a truncated source once, whether it shows as an error, as half a record, or both.
+    fn report_truncated(
+        &mut self,
+        code: &'static str,
+        at: Option<Position>,
+        message: impl FnOnce() -> String,
+    ) {
+        if !self.ending.truncated {
+            self.ending.truncated = true;
             self.ending.problems.warn(code, at, message);
         }
     }
 
-    /// Ends one of the files in a job tracker's log.
+    /// Ends one of the files of a job tracker's log.
     fn end_of_file(&mut self) {
         if self.open {
             self.break_off();
@@ -290,14 +296,14 @@ impl<'v, V: Visitor> Assembler<'v, V> {
     fn finish(mut self) -> Ending {
         if self.open {
             self.open = false;
-            self.cut_inside_record(self.pending_line);
+            self.truncated_inside_record(self.pending_line);
         }
         self.end_of_file();
         self.ending
     }
 }
 
-/// Whether a record's text is inside a value at the end of `line`, having been `inside` one at its start.
+/// Whether the text is inside a value at the end of `line`; `inside` is its state at the start.
 fn ends_inside_value(line: &[u8], mut inside: bool, dialect: Dialect) -> bool {
     let mut rest = line;
     loop {

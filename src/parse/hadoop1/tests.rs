@@ -1,4 +1,4 @@
-//! Whole histories, small and broken in every way that was seen or can be thought of.
+//! Whole histories: small ones, and every kind of damage that was seen or is conceivable.
 
 use std::io::{self, Read};
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::units::Bytes;
 
-/// Keeps what it is given, as text.
+/// Records the visitor's calls as text.
 #[derive(Default)]
 struct Log {
     events: Vec<String>,
@@ -69,11 +69,11 @@ fn a_history_with_a_value_of_several_lines() {
             .contains(r#"no \\ way.\n\tat org.x.Y(Y.java:1)\n\nTask TASKID=\"task_1_0001_m_000009\" .\n"#)
     );
     assert!(log.events[0].contains(r#"a \"b\" c."#));
-    assert!(!ending.cut && ending.problems.is_empty());
+    assert!(!ending.truncated && ending.problems.is_empty());
 }
 
 #[test]
-fn line_ends_of_another_system_and_a_byte_order_mark() {
+fn windows_line_ends_and_a_byte_order_mark() {
     let (expected, _) = log(HISTORY);
     let (log, ending) = log(format!("\u{feff}\r\n\r\n{}", HISTORY.replace('\n', "\r\n")));
     assert_eq!(log.events, expected.events);
@@ -86,9 +86,12 @@ fn every_truncation_yields_a_prefix_of_the_events() {
     for len in 0..HISTORY.len() {
         let text = &HISTORY.as_bytes()[..len];
         let (log, ending) = log(text);
-        assert!(whole.events.starts_with(&log.events), "cut at byte {len}");
+        assert!(whole.events.starts_with(&log.events), "truncated at byte {len}");
         let at_boundary = len < 20 || log.events.len() == whole.events.len() || text.ends_with(b" .\n");
-        assert!(ending.cut || at_boundary || text.ends_with(b" ."), "cut at byte {len} went unseen");
+        assert!(
+            ending.truncated || at_boundary || text.ends_with(b" ."),
+            "truncation at byte {len} went unnoticed"
+        );
         assert!(ending.problems.into_vec().iter().all(|p| p.code == "truncated" && p.count == 1));
         let _ = parse(ByteWindow::new(text));
     }
@@ -104,11 +107,11 @@ fn records_without_dots() {
     assert_eq!(log.events.len(), 4);
     assert!(log.events[0].contains(r#"job_name: Some("C:\\x\\")"#), "{}", log.events[0]);
     assert!(log.events[2].contains(r#"error: Some("a\n \"b\" \\\nc")"#), "{}", log.events[2]);
-    assert!(!ending.cut && ending.problems.is_empty());
+    assert!(!ending.truncated && ending.problems.is_empty());
 }
 
 #[test]
-fn reading_goes_on_behind_broken_records() {
+fn reading_continues_after_broken_records() {
     let text = r#"Meta VERSION="1" .
 Task TASKID="task_1_1_m_0" TASK_TYPE="MAP" STA
 garbage
@@ -125,7 +128,7 @@ Task TASKID="task_1_1_m_4" START_TIME="1" ."#;
     let (log, ending) = log(text);
     assert_eq!(log.lines, [1, 5, 8, 10, 11, 13]);
     assert_eq!(log.events.len(), 4);
-    assert!(!ending.cut);
+    assert!(!ending.truncated);
     assert_eq!(codes(ending.problems), [("broken-record", 3, 2)]);
     assert_eq!(
         codes(parse(ByteWindow::new(text.as_bytes())).problems),
@@ -134,7 +137,7 @@ Task TASKID="task_1_1_m_4" START_TIME="1" ."#;
 }
 
 #[test]
-fn bytes_that_are_not_utf8_cost_one_note() {
+fn invalid_utf8_causes_one_note() {
     let (log, ending) =
         log(b"Job JOBID=\"job_1_1\" USER=\"a\xffb\" .\nJob JOBID=\"job_1_1\" USER=\"\xff\" .\n");
     assert!(log.events[0].contains("a\u{fffd}b"));
@@ -156,7 +159,7 @@ fn a_job_trackers_log() {
 }
 
 #[test]
-fn jobs_come_out_in_the_order_of_their_first_records() {
+fn jobs_are_returned_in_the_order_of_their_first_records() {
     let mut jobs = Jobs::default();
     let text = r#"Task TASKID="task_1_7_m_0" START_TIME="1" .
 Job JOBID="job_1_5" USER="u" .
@@ -165,7 +168,7 @@ Task TASKID="tip_1_6_m_0" START_TIME="1" .
 Task START_TIME="1" .
 Job JOBID="job_1_7" JOB_STATUS="KILLED" .
 "#;
-    assert!(!read(ByteWindow::new(text.as_bytes()), &mut jobs).cut);
+    assert!(!read(ByteWindow::new(text.as_bytes()), &mut jobs).truncated);
     let seen: Vec<_> = jobs.list.iter().map(|job| (job.id.as_str(), job.ended)).collect();
     assert_eq!(seen, [("job_1_7", true), ("job_1_5", false), ("job_1_6", false)]);
     assert!(jobs.problems.is_empty());
@@ -174,7 +177,7 @@ Job JOBID="job_1_7" JOB_STATUS="KILLED" .
     assert_eq!(codes(orphan.problems), [("record-without-job", 1, 1)]);
 }
 
-/// Text, then an error.
+/// Text followed by an error.
 struct Failing<'a>(&'a [u8]);
 
 impl Read for Failing<'_> {
@@ -195,13 +198,13 @@ fn an_error_keeps_what_was_read_before() {
         let mut log = Log::default();
         let ending = read(ByteWindow::new(Failing(text.as_bytes())), &mut log);
         assert_eq!(log.events.len(), events, "{text}");
-        assert!(ending.cut);
+        assert!(ending.truncated);
         assert_eq!(codes(ending.problems), [("truncated", 1, 0)]);
     }
 }
 
 #[test]
-fn what_is_too_long_is_passed_over() {
+fn overlong_lines_are_skipped() {
     let next = "Job JOBID=\"job_1_1\" JOB_STATUS=\"KILLED\" .\n";
     for (text, problem) in [
         (format!("Job JOBID=\"job_1_1\" USER=\"{}\" .\n", "x".repeat(500)), "line-too-long"),

@@ -1,11 +1,11 @@
-//! Tells from its first line whether a text is a job history of Hadoop 2 or 3.
+//! Detects a job history of Hadoop 2 or 3 by its first line.
 
 use memchr::memchr;
 
 use crate::input::kind::SourceKind;
 use crate::parse::event::EventKind;
 
-/// The kind of a Hadoop 2 or 3 history by its first line, which may be the one after a lost header.
+/// The kind of a Hadoop 2 or 3 job history by its first line, or by its second if the header is missing.
 pub(super) fn jhist(line: &[u8]) -> Option<SourceKind> {
     match line {
         b"Avro-Json" => return Some(SourceKind::JhistJson),
@@ -22,7 +22,7 @@ pub(super) fn jhist(line: &[u8]) -> Option<SourceKind> {
     is_history.then_some(SourceKind::JhistJson)
 }
 
-/// Whether an Avro schema is that of Hadoop's events; others have called a record `Event`, too.
+/// Whether an Avro schema is that of Hadoop's events; other programs also have records called `Event`.
 fn is_event_schema(after_type: &[u8]) -> bool {
     const NAMESPACE: &[u8] = b"org.apache.hadoop.mapreduce.jobhistory";
     let Some(rest) = after_tokens(after_type, &[b",", b"\"name\"", b":", b"\"Event\""]) else { return false };
@@ -32,12 +32,12 @@ fn is_event_schema(after_type: &[u8]) -> bool {
     }
 }
 
-/// What follows the tokens, which may have blanks between them.
+/// The text after these tokens, which may be separated by white space.
 fn after_tokens<'a>(text: &'a [u8], tokens: &[&[u8]]) -> Option<&'a [u8]> {
     tokens.iter().try_fold(text, |rest, token| rest.trim_ascii_start().strip_prefix(*token))
 }
 
-/// A string without escapes at the start of `text`, and what follows it.
+/// A string without escapes at the start of `text`, and the text after it.
 fn json_string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = text.trim_ascii_start().strip_prefix(b"\"")?;
     let end = memchr(b'"', text)?;

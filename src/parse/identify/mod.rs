@@ -1,4 +1,4 @@
-//! Tells what a source holds from its first bytes. Names are ignored.
+//! Detects what a file holds from its first bytes. File names are ignored.
 
 mod jhist;
 mod spark;
@@ -9,11 +9,11 @@ use super::{hadoop1, jobconf};
 use crate::input::kind::{FIRST_LOOK, Reason, SourceKind};
 use jhist::jhist;
 
-/// A first line of this length decides, even if its end is not in sight.
+/// A first line of this length is enough to decide, even if its end is not in sight.
 const DECISIVE_LINE: usize = 1024;
 
-/// What a stream with these first bytes holds; `None` if it takes more of them. If `complete`, there are no
-/// more, and the answer is never `None`.
+/// Detects what a stream with these first bytes holds; `None` if more bytes are needed. If `complete`, the
+/// stream has no more bytes, and the result is never `None`.
 #[must_use]
 pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
     if let Some(reason) = by_magic(head) {
@@ -58,7 +58,7 @@ pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
 }
 
 fn by_magic(head: &[u8]) -> Option<Reason> {
-    /// Where a tar header has its magic number.
+    /// Position of the magic number in a tar header.
     const TAR_MAGIC: std::ops::Range<usize> = 257..262;
     match head {
         [b'c', b'r', b'c', 0, ..] => Some(Reason::Checksum),
@@ -73,8 +73,8 @@ fn by_magic(head: &[u8]) -> Option<Reason> {
     }
 }
 
-/// What follows a byte order mark, blanks, and XML's comments and declarations; people put licence headers
-/// before histories, too. `None` if one of them does not end.
+/// The text after a byte order mark, white space, and XML comments and declarations; some files put a licence
+/// header before the history. `None` if one of these does not end.
 fn after_prolog(head: &[u8]) -> Option<&[u8]> {
     let mut rest = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     loop {

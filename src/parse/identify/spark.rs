@@ -1,24 +1,25 @@
-//! Tells from the first lines whether a text is an event log of Spark.
+//! Detects a Spark event log from its first lines.
 //!
-//! A log is one JSON object a line, with its kind under `Event`. Most logs say so in their first bytes; others
-//! start with events of a vendor, or in the middle of a line because somebody cut them.
+//! A log has one JSON object per line, with its event type under `Event`. Most logs are recognised by their
+//! first bytes; others start with a vendor's events, or in the middle of a line because someone truncated
+//! them.
 
 use memchr::{memchr, memmem};
 
-/// Events of Spark, and those of vendors that stand before them.
+/// Prefixes of Spark's event types, and of vendors' events that may precede them.
 const EVENTS: [&[u8]; 4] =
     [b"SparkListener", b"org.apache.spark.", b"DBCEventLoggingListener", b"com.databricks."];
-/// Lines that are no events at all before the first that is one.
+/// Lines without an event that may precede the first event.
 const MAX_DAMAGED_LINES: usize = 4;
-/// How far into a line its kind is looked for. It comes first, except in logs that others have rewritten.
+/// How far into a line `Event` is searched. It comes first, unless another program rewrote the log.
 const LINE_HEAD: usize = 4 * 1024;
 
-/// Whether a line, or the beginning of one, is an event of Spark.
+/// Whether a line, or its beginning, is a Spark event.
 pub(super) fn is_event(line: &[u8]) -> bool {
     event_kind(line).is_some_and(|kind| EVENTS.iter().any(|known| kind.starts_with(known)))
 }
 
-/// Whether one of the next lines is an event of Spark, although the first is not.
+/// Whether one of the next lines is a Spark event although the first is not.
 pub(super) fn starts_oddly(text: &[u8]) -> bool {
     let mut damaged = 0;
     for line in text.split(|byte| *byte == b'\n') {
@@ -26,7 +27,7 @@ pub(super) fn starts_oddly(text: &[u8]) -> bool {
         if is_event(line) {
             return true;
         }
-        // An event of an unknown vendor says nothing against those that follow.
+        // An unknown vendor's event may still be followed by Spark's.
         damaged += usize::from(!line.is_empty() && event_kind(line).is_none());
         if damaged > MAX_DAMAGED_LINES {
             return false;
@@ -35,12 +36,12 @@ pub(super) fn starts_oddly(text: &[u8]) -> bool {
     false
 }
 
-/// Whether a text without an event so far looks enough like JSON to be read further.
+/// Whether a text without an event so far looks enough like JSON to read further.
 pub(super) fn may_follow(text: &[u8]) -> bool {
     memmem::find(text, b"\":").is_some()
 }
 
-/// The value of `Event` in the outermost object of a line, as far as the line shows it.
+/// The value of `Event` in the outermost object of a line, as far as the line is visible.
 fn event_kind(line: &[u8]) -> Option<&[u8]> {
     let head = line.get(..LINE_HEAD).unwrap_or(line);
     let mut rest = head.strip_prefix(b"{")?;
@@ -64,7 +65,7 @@ fn event_kind(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// A string up to its closing quote, or all there is of it; and what follows.
+/// A string up to its closing quote, or to the end of the text; and the text after it.
 fn string(text: &[u8]) -> (&[u8], &[u8]) {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| memchr(b'"', rest)) {
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_by_their_kind() {
+    fn events_are_recognised_by_their_type() {
         for line in [
             r#"{"Event":"SparkListenerLogStart","Spark"#,
             r#"{ "Event" : "SparkListenerTaskEnd" }"#,

@@ -5,7 +5,7 @@ fn kind_of(text: impl AsRef<[u8]>) -> SourceKind {
 }
 
 #[test]
-fn utf16_hides_no_configuration_and_is_named_as_what_hides_a_history() {
+fn utf16_text_is_skipped_with_its_own_reason() {
     let kind_of = |text: &str| {
         let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         identify(&bytes, true).unwrap()
@@ -23,7 +23,7 @@ fn utf16_hides_no_configuration_and_is_named_as_what_hides_a_history() {
 }
 
 #[test]
-fn histories_of_hadoop_2_and_3() {
+fn hadoop_2_and_3_histories() {
     let licence = "<!--\n  Licensed to someone,\n\n  under terms\n-->\n\n";
     assert_eq!(kind_of("Avro-Json\n{}"), SourceKind::JhistJson);
     assert_eq!(kind_of("Avro-Json\r\n"), SourceKind::JhistJson);
@@ -35,7 +35,7 @@ fn histories_of_hadoop_2_and_3() {
 }
 
 #[test]
-fn histories_that_lost_their_header() {
+fn histories_without_their_header() {
     for line in [
         r#"{"type":"AM_STARTED","event":{"org"#,
         r#"{ "type" : "MAP_ATTEMPT_FINISHED" , "event" : { "#,
@@ -57,7 +57,7 @@ fn histories_that_lost_their_header() {
 }
 
 #[test]
-fn histories_of_hadoop_1() {
+fn hadoop_1_histories() {
     for head in [
         "Meta VERSION=\"1\" .\n",
         "Job JOBID=\"job_200903042324_10816\" JOBNAME=\"x",
@@ -101,7 +101,7 @@ fn spark_event_logs() {
 }
 
 #[test]
-fn a_log_whose_first_line_is_damaged_is_looked_at_further() {
+fn a_log_with_a_damaged_first_line_is_read_further() {
     let damaged = format!("3,\"x\":\"{}\"}}}}\n", "y".repeat(FIRST_LOOK));
     assert_eq!(identify(damaged.get(..FIRST_LOOK).unwrap().as_bytes(), false), None);
     let log = format!("{damaged}{{\"Event\":\"SparkListenerJobEnd\"}}\n");
@@ -109,7 +109,7 @@ fn a_log_whose_first_line_is_damaged_is_looked_at_further() {
 }
 
 #[test]
-fn everything_else_has_a_reason() {
+fn every_other_file_has_a_skip_reason() {
     let mut tar = vec![b'a'; 512];
     tar[257..262].copy_from_slice(b"ustar");
     let summary = "2018 INFO jobhistory.JobSummary: jobId=job_1_1,submitTime=1,launchTime=2\n";
@@ -132,7 +132,7 @@ fn everything_else_has_a_reason() {
 }
 
 #[test]
-fn what_is_undecided_asks_for_more() {
+fn an_undecided_head_asks_for_more() {
     for head in ["", "  \n", "<!-- licence", "Avro-Json", "<?xml version", "Job JOB"] {
         assert_eq!(identify(head.as_bytes(), false), None, "{head}");
     }

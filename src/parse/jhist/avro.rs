@@ -1,7 +1,7 @@
-//! Histories in Avro's binary encoding (`EventWriter.WriteMode.BINARY`): a line `Avro-Binary`, the schema
-//! they were written with, then events back to back to the end of the file.
+//! Job histories in Avro's binary encoding (`EventWriter.WriteMode.BINARY`): a line `Avro-Binary`, the
+//! writer's schema, then events without separators to the end of the file.
 //!
-//! There are no marks between events, so nothing behind a damaged event can be read.
+//! Without separators, nothing after a damaged event can be read.
 
 mod compile;
 mod cursor;
@@ -32,12 +32,12 @@ use crate::units::Bytes;
 use header::{HeaderError, read_header};
 use source::Source;
 
-/// Reads a binary history.
+/// Parses a binary history.
 pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     parse_within(window, &Limits::default())
 }
 
-/// The same within `limits` on events and tasks.
+/// As [`parse`], within `limits` on events and tasks.
 pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     let mut source = Source::new(window);
     let plan = match read_header(&mut source) {
@@ -78,7 +78,7 @@ struct History<'p> {
 }
 
 impl History<'_> {
-    /// Reads all events; `true` if the source ends or breaks before its own end.
+    /// Reads all events; `true` if the source ends or breaks early.
     fn read<R: Read>(&mut self, source: &mut Source<R>) -> bool {
         loop {
             let (len, stop) = self.events(source.bytes(), source.offset());
@@ -99,7 +99,7 @@ impl History<'_> {
         }
     }
 
-    /// Takes the events in `bytes`; returns how many bytes they have and why the next one is not read.
+    /// Decodes the events in `bytes`; returns the bytes used and why decoding stopped.
     fn events(&mut self, bytes: &[u8], offset: u64) -> (usize, DecodeError) {
         let mut start = 0;
         loop {
@@ -120,7 +120,7 @@ impl History<'_> {
                     self.builder.event(at, kind, &fields, &self.payload);
                 }
                 None => self.builder.problems().add(Level::Info, "unknown-event", Some(at), || {
-                    format!("events of type `{}` are not known; they were passed over", event.type_name)
+                    format!("events of the unknown type `{}` were skipped", event.type_name)
                 }),
             }
             self.events += 1;
@@ -132,7 +132,7 @@ impl History<'_> {
         let events = self.events;
         self.builder.problems().warn("damaged", Some(Position::Byte(offset)), || {
             format!(
-                "an event cannot be decoded: {reason}; binary histories have no marks to go on from, so only \
+                "an event cannot be decoded: {reason}; binary histories have no separators to resume at, so only \
                  the {events} events before it were read"
             )
         });
@@ -144,7 +144,7 @@ impl History<'_> {
         self.builder.reach_limit(limits::LINE);
         self.builder.problems().warn(limits::REACHED, Some(Position::Byte(offset)), || {
             format!(
-                "an event is larger than {most}; binary histories have no marks to go on from, so only the {events} \
+                "an event is larger than {most}; binary histories have no separators to resume at, so only the {events} \
                  events before it were read (--max-line allows up to {})",
                 Bytes::new(MAX_EVENT_LEN as u64)
             )

@@ -1,14 +1,14 @@
-//! Which field of a history's event goes where, whatever the encoding of the history.
+//! Maps the fields of history events to [`EventFields`], for all encodings.
 //!
-//! The names are those of Hadoop's `Events.avpr`, which spells some of them differently from record to
-//! record (`status`, `taskStatus`, `jobStatus`) and from version to version.
+//! Names follow Hadoop's `Events.avpr`, which spells some fields differently from record to record (`status`,
+//! `taskStatus`, `jobStatus`) and from version to version.
 
 use std::borrow::Cow;
 
 use crate::model::counters::CounterSet;
-use crate::parse::event::{EventFields, EventPayload, Unread};
+use crate::parse::event::{EventFields, EventPayload, Unreadable};
 
-/// A place for a field's value in [`EventFields`] or [`EventPayload`].
+/// The destination of a field's value in [`EventFields`] or [`EventPayload`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // named after the fields of `EventFields` and `EventPayload`
 pub enum Slot {
@@ -25,7 +25,7 @@ pub enum Slot {
     ShuffleFinishTime,
     SortFinishTime,
     Host,
-    /// `trackerName`: names the host only where no field says it better.
+    /// `trackerName`: names the host only if no other field does.
     Tracker,
     Rack,
     Error,
@@ -49,7 +49,7 @@ pub enum Slot {
     PhysicalMemory,
 }
 
-/// The place for the value of `field`, `None` for fields that are not kept.
+/// The slot for `field`; `None` for fields that are not kept.
 #[must_use]
 pub fn slot(field: &str) -> Option<Slot> {
     Some(match field {
@@ -91,7 +91,7 @@ pub fn slot(field: &str) -> Option<Slot> {
     })
 }
 
-/// Stores a text. Slots for integers and flags take it where it spells one; others ignore it. Whether it was of use.
+/// Stores a text. Integer and flag slots parse it; others ignore it. Returns whether it was used.
 pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>) -> bool {
     let place = match slot {
         Slot::JobId => &mut fields.job_id,
@@ -123,7 +123,7 @@ pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>
     true
 }
 
-/// Stores an integer (times in milliseconds since 1970); slots for anything else ignore it. Whether it was of use.
+/// Stores an integer (times in milliseconds since 1970); other slots ignore it. Returns whether it was used.
 pub fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) -> bool {
     let place = match slot {
         Slot::SubmitTime => &mut fields.submit_time,
@@ -141,7 +141,7 @@ pub fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) -> bool
     true
 }
 
-/// Stores a flag; slots for anything else ignore it. Whether it was of use.
+/// Stores a flag; other slots ignore it. Returns whether it was used.
 pub fn set_flag(fields: &mut EventFields<'_>, slot: Slot, value: bool) -> bool {
     let taken = slot == Slot::Uberized;
     if taken {
@@ -150,8 +150,8 @@ pub fn set_flag(fields: &mut EventFields<'_>, slot: Slot, value: bool) -> bool {
     taken
 }
 
-/// Notes a value that its slot could not take, where the slot is one for numbers.
-pub fn lose(unread: &mut Unread, slot: Slot) {
+/// Records a value that a numeric slot could not use.
+pub fn mark_unreadable(unreadable: &mut Unreadable, slot: Slot) {
     match slot {
         Slot::SubmitTime
         | Slot::LaunchTime
@@ -159,13 +159,13 @@ pub fn lose(unread: &mut Unread, slot: Slot) {
         | Slot::FinishTime
         | Slot::MapFinishTime
         | Slot::ShuffleFinishTime
-        | Slot::SortFinishTime => unread.time = true,
-        Slot::TotalMaps | Slot::TotalReduces => unread.task_count = true,
+        | Slot::SortFinishTime => unreadable.time = true,
+        Slot::TotalMaps | Slot::TotalReduces => unreadable.task_count = true,
         _ => {}
     }
 }
 
-/// The counters behind a slot, `None` for slots of anything else.
+/// The counters for a slot; `None` for slots of other kinds.
 pub fn counters(payload: &mut EventPayload, slot: Slot) -> Option<&mut CounterSet> {
     match slot {
         Slot::Counters => Some(&mut payload.counters),
@@ -175,7 +175,7 @@ pub fn counters(payload: &mut EventPayload, slot: Slot) -> Option<&mut CounterSe
     }
 }
 
-/// The progress array behind a slot, `None` for slots of anything else.
+/// The progress array for a slot; `None` for slots of other kinds.
 pub fn splits(payload: &mut EventPayload, slot: Slot) -> Option<&mut Vec<i32>> {
     match slot {
         Slot::ClockSplits => Some(&mut payload.progress.clock_ms),
@@ -193,7 +193,7 @@ impl Slot {
         matches!(self, Self::Counters | Self::MapCounters | Self::ReduceCounters)
     }
 
-    /// Whether the slot holds one of the progress arrays.
+    /// Whether the slot is one of the progress arrays.
     #[must_use]
     pub const fn is_splits(self) -> bool {
         matches!(self, Self::ClockSplits | Self::CpuUsages | Self::VirtualMemory | Self::PhysicalMemory)
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tracker_names_the_host_only_where_nothing_else_does() {
+    fn a_tracker_names_the_host_only_if_no_other_field_does() {
         for order in [["hostname", "trackerName"], ["trackerName", "hostname"]] {
             let mut fields = EventFields::default();
             for name in order {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_another_type_are_taken_where_they_can_mean_only_one_thing() {
+    fn values_of_another_type_are_used_if_unambiguous() {
         let mut fields = EventFields::default();
         set_text(&mut fields, Slot::FinishTime, "1300".into());
         set_text(&mut fields, Slot::Uberized, "true".into());
@@ -231,23 +231,23 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slot_cannot_take_is_lost_where_it_is_a_number() {
-        let (mut fields, mut unread) = (EventFields::default(), Unread::default());
+    fn unusable_numbers_are_recorded_as_unreadable() {
+        let (mut fields, mut unreadable) = (EventFields::default(), Unreadable::default());
         assert!(!set_text(&mut fields, Slot::StartTime, "noon".into()));
         assert!(!set_flag(&mut fields, Slot::TotalMaps, true) && !set_integer(&mut fields, Slot::JobName, 7));
         assert!(
             set_text(&mut fields, Slot::TotalMaps, "7".into()) && set_flag(&mut fields, Slot::Uberized, true)
         );
-        lose(&mut unread, Slot::JobName);
-        assert_eq!(unread, Unread::default());
-        lose(&mut unread, Slot::SortFinishTime);
-        assert_eq!(unread, Unread { time: true, task_count: false });
-        lose(&mut unread, Slot::TotalReduces);
-        assert!(unread.task_count);
+        mark_unreadable(&mut unreadable, Slot::JobName);
+        assert_eq!(unreadable, Unreadable::default());
+        mark_unreadable(&mut unreadable, Slot::SortFinishTime);
+        assert_eq!(unreadable, Unreadable { time: true, task_count: false });
+        mark_unreadable(&mut unreadable, Slot::TotalReduces);
+        assert!(unreadable.task_count);
     }
 
     #[test]
-    fn bulky_slots_lead_into_the_payload() {
+    fn bulky_slots_are_stored_in_the_payload() {
         let mut payload = EventPayload::default();
         let bulky = ["totalCounters", "mapCounters", "reduceCounters", "clockSplits", "vMemKBytes"];
         for slot in bulky.map(|name| slot(name).unwrap()) {

@@ -1,34 +1,34 @@
-//! `Avro-Json` histories: a line `Avro-Json`, a line with the schema, then an event a line.
+//! `Avro-Json` histories: a line `Avro-Json`, a line with the schema, then one event per line.
 //!
-//! Source: `org.apache.hadoop.mapreduce.jobhistory.EventWriter` with `WriteMode.JSON`. Events carry their
-//! own field names, so the schema is not needed. Avro writes unions as `{"branch": value}`; some writers
-//! leave the branch out. Both are read, at any place.
+//! Source: `org.apache.hadoop.mapreduce.jobhistory.EventWriter` with `WriteMode.JSON`. Events carry field
+//! names, so the schema is not needed. Avro writes unions as `{"branch": value}`; some writers omit the
+//! branch. Both forms are accepted everywhere.
 
 use std::borrow::Cow;
 use std::io::Read;
 
+use super::event_template::{EventTemplates, Trace, Use, Values};
 use super::fields::{self, Slot, slot};
-use super::shapes::{Shapes, Trace, Use, Values};
 use crate::input::window::{ByteWindow, LineReader, NextLine};
 use crate::limits::{self, Limits};
 use crate::model::Interner;
 use crate::model::counters::CounterSet;
 use crate::parse::build::HistoryBuilder;
+use crate::parse::counter_template::Number;
 use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
-use crate::parse::known::Number;
 use crate::parse::problem::{Level, Position};
 use crate::parse::scan::{Cursor, RawStr, Scan, Unexpected};
 use crate::parse::{Parsed, too_long};
 
-/// Unions nest one deep in real histories; a few more are allowed.
+/// Unions nest one level deep in real histories; allow a few more.
 const MAX_WRAPPERS: usize = 4;
 
-/// Reads a whole history.
+/// Parses a whole history.
 pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     parse_within(window, &Limits::default())
 }
 
-/// The same within `limits` on lines and tasks.
+/// As [`parse`], within `limits` on lines and tasks.
 pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     let mut lines = LineReader::new(window, limits.line_len());
     let mut reader = Reader::default();
@@ -39,7 +39,7 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
         let line = match lines.next_line() {
             Ok(NextLine::Line(line)) => line,
             Ok(NextLine::TooLong { number }) => {
-                reader.builder.lose_event();
+                reader.builder.record_lost_event();
                 reader.builder.reach_limit(limits::LINE);
                 let at = Some(Position::Line(number));
                 reader.builder.problems().warn("line-too-long", at, || too_long("a line", limits));
@@ -51,14 +51,14 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
                 let code = limits::code_of(&error, "truncated");
                 reader.builder.stop(&error);
                 reader.builder.problems().warn(code, None, || {
-                    format!("the history could not be read to its end: {error}; what came before is used")
+                    format!("the job history cannot be read to its end: {error}; the part before the error is used")
                 });
                 break;
             }
         };
         let at = Position::Line(line.number);
         let bytes = line.bytes.trim_ascii();
-        // In front of the header there may be comments, and events stand there where it is lost.
+        // Comments may precede the header, and events if the header is missing.
         let is_header = bytes == b"Avro-Json";
         in_events |= is_header || bytes.starts_with(b"{");
         if !in_events || is_header || bytes.is_empty() || bytes.starts_with(b"{\"type\":\"record\"") {
@@ -66,15 +66,15 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
         }
         if reader.line(bytes, at).is_err() {
             if line.terminated {
-                reader.builder.lose_event();
+                reader.builder.record_lost_event();
                 reader.builder.problems().warn("broken-line", Some(at), || {
-                    "a line is not a whole event, as each has to be; it was passed over, what rests on it is unknown"
+                    "a line is not a complete event; it was skipped, and values that depend on it are unknown"
                         .into()
                 });
             } else {
                 damaged = true;
                 reader.builder.problems().warn("truncated", Some(at), || {
-                    "the history ends in the middle of an event; what came before is used".into()
+                    "the job history ends in the middle of an event; the part before it is used".into()
                 });
             }
         }
@@ -83,17 +83,17 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     Parsed { applications: vec![application], problems, ..Parsed::default() }
 }
 
-/// Reads events and hands them on.
+/// Reads events and passes them to the builder.
 #[derive(Default)]
 struct Reader {
     builder: HistoryBuilder,
     payload: EventPayload,
-    shapes: Shapes,
+    templates: EventTemplates,
     trace: Trace,
 }
 
 impl Reader {
-    /// Reads the events of one line: one, but for writers that lost a line feed.
+    /// Reads the events of one line: normally one, more if the writer lost a line feed.
     fn line(&mut self, line: &[u8], at: Position) -> Scan<()> {
         let mut cursor = Cursor::new(line);
         while cursor.peek().is_some() {
@@ -103,20 +103,20 @@ impl Reader {
     }
 
     fn event(&mut self, cursor: &mut Cursor<'_>, at: Position) -> Scan<()> {
-        let Self { builder, payload, shapes, trace } = self;
+        let Self { builder, payload, templates, trace } = self;
         payload.clear();
         let (names, strings) = builder.counter_names();
         let mut decoder = Decoder { fields: EventFields::default(), payload, names, strings, trace };
-        let known = shapes.read(cursor, &mut decoder);
-        let (kind, type_name, mut fields) = if let Some(shape) = known {
-            (shape.kind, Cow::Borrowed(shape.type_name.as_str()), decoder.fields)
+        let known = templates.read(cursor, &mut decoder);
+        let (kind, type_name, mut fields) = if let Some(template) = known {
+            (template.kind, Cow::Borrowed(template.type_name.as_str()), decoder.fields)
         } else {
             decoder.trace.clear();
             let rest = cursor.rest();
             let type_name = decoder.event(cursor)?.text();
             let fields = decoder.fields;
             let len = rest.len() - cursor.rest().len();
-            shapes.learn(rest, len, trace, &type_name);
+            templates.learn(rest, len, trace, &type_name);
             (EventKind::from_hadoop_name(&type_name), type_name, fields)
         };
         match kind {
@@ -125,14 +125,14 @@ impl Reader {
                 builder.event(at, kind, &fields, payload);
             }
             None => builder.problems().add(Level::Info, "unknown-event", Some(at), || {
-                format!("event type {type_name} is not known; it was passed over")
+                format!("events of the unknown type {type_name} were skipped")
             }),
         }
         Ok(())
     }
 }
 
-/// Reads one event into fields and payload.
+/// Decodes one event into fields and payload.
 struct Decoder<'a, 'p> {
     fields: EventFields<'a>,
     payload: &'p mut EventPayload,
@@ -157,7 +157,7 @@ impl<'a> Values<'a> for Decoder<'a, '_> {
 }
 
 impl<'a> Decoder<'a, '_> {
-    /// Passes over a value and notes it.
+    /// Skips a value and records it in the trace.
     fn skip(&mut self, cursor: &mut Cursor<'a>) -> Scan<()> {
         let before = cursor.rest().len();
         cursor.skip_value()?;
@@ -179,14 +179,14 @@ impl<'a> Decoder<'a, '_> {
         type_name.ok_or(Unexpected)
     }
 
-    /// The event's record, with or without the name of its union branch around it.
+    /// The event's record, optionally wrapped in the name of its union branch.
     fn body(&mut self, cursor: &mut Cursor<'a>, wrappers: usize) -> Scan<()> {
         members(cursor, |cursor, key| {
             let key = plain(key);
             let known = std::str::from_utf8(&key).ok().and_then(slot);
             match known {
                 Some(slot) => self.value(cursor, slot, MAX_WRAPPERS),
-                // `acls` is the only field of any version whose value is an object of free keys.
+                // `acls` is the only field of any version whose value is an object with arbitrary keys.
                 None if cursor.peek() == Some(b'{') && wrappers > 0 && *key != *b"acls" => {
                     self.body(cursor, wrappers - 1)
                 }
@@ -195,7 +195,7 @@ impl<'a> Decoder<'a, '_> {
         })
     }
 
-    /// The value of a known field, with or without a union branch around it.
+    /// The value of a known field, optionally wrapped in a union branch.
     fn value(&mut self, cursor: &mut Cursor<'a>, slot: Slot, wrappers: usize) -> Scan<()> {
         if cursor.peek() == Some(b'{') && !slot.is_counters() && wrappers > 0 {
             return members(cursor, |cursor, _branch| self.value(cursor, slot, wrappers - 1));
@@ -206,7 +206,7 @@ impl<'a> Decoder<'a, '_> {
         Ok(())
     }
 
-    /// The value of a known field without a union branch around it, unless it is counters.
+    /// The value of a known field without a union branch, except for counters.
     fn leaf(&mut self, cursor: &mut Cursor<'a>, slot: Slot, wrappers: usize) -> Scan<()> {
         let taken = match cursor.peek().ok_or(Unexpected)? {
             b'"' => fields::set_text(&mut self.fields, slot, cursor.string()?.text()),
@@ -243,7 +243,7 @@ impl<'a> Decoder<'a, '_> {
             _ => return Err(Unexpected),
         };
         if !taken {
-            fields::lose(&mut self.payload.unread, slot);
+            fields::mark_unreadable(&mut self.payload.unreadable, slot);
         }
         Ok(())
     }
@@ -254,37 +254,37 @@ struct CounterReader<'p> {
     names: &'p mut CounterNames,
     strings: &'p mut Interner,
     set: &'p mut CounterSet,
-    /// How many bytes were left where the counters started.
+    /// Number of bytes that were left at the start of the counters.
     whole: usize,
 }
 
 impl CounterReader<'_> {
-    /// The counters, as ones that are known if they are like them.
+    /// Reads the counters, from a template if one matches.
     fn read(&mut self, cursor: &mut Cursor<'_>, wrappers: usize) -> Scan<()> {
         let bytes = cursor.rest();
-        // An event that has its counters twice is none of Hadoop's.
+        // Hadoop never writes counters twice in one event.
         let alone = self.set.is_empty();
-        if alone && let Some(len) = self.names.known().read::<Integer>(0, bytes, self.set) {
+        if alone && let Some(len) = self.names.templates().read::<Integer>(0, bytes, self.set) {
             cursor.skip(len);
             return Ok(());
         }
         self.whole = bytes.len();
-        self.names.known().trace().start();
+        self.names.templates().trace().start();
         self.counters(cursor, wrappers)?;
         if alone {
             let len = bytes.len() - cursor.rest().len();
-            self.names.known().learn(bytes.get(..len).unwrap_or_default(), self.set);
+            self.names.templates().learn(bytes.get(..len).unwrap_or_default(), self.set);
         }
         Ok(())
     }
 
-    /// `{"name": …, "groups": […]}`, with or without the name of its union branch around it.
+    /// `{"name": …, "groups": […]}`, optionally wrapped in the name of its union branch.
     fn counters(&mut self, cursor: &mut Cursor<'_>, wrappers: usize) -> Scan<()> {
         members(cursor, |cursor, key| match &*plain(key) {
             b"groups" => elements(cursor, |cursor| self.group(cursor)),
             _ if cursor.peek() == Some(b'{') && wrappers > 0 => {
-                // How many more may follow depends on how many were met before.
-                self.names.known().trace().irregular();
+                // How many more levels may follow depends on the levels already seen.
+                self.names.templates().trace().irregular();
                 self.counters(cursor, wrappers - 1)
             }
             _ => cursor.skip_value(),
@@ -309,9 +309,9 @@ impl CounterReader<'_> {
         if without_name.is_empty() {
             return Ok(());
         }
-        self.names.known().trace().irregular();
+        self.names.templates().trace().irregular();
         let Some(group) = group else {
-            self.set.lose_nameless();
+            self.set.mark_nameless_unreadable();
             return Ok(());
         };
         let mut counts = without_name.into_iter();
@@ -325,11 +325,11 @@ impl CounterReader<'_> {
         {
             slot.record(value, self.set);
             let end = self.whole - cursor.rest().len() - 1;
-            self.names.known().trace().value(self.whole - value_at, end, slot);
+            self.names.templates().trace().value(self.whole - value_at, end, slot);
             return Ok(());
         }
         *cursor = start;
-        self.names.known().trace().irregular();
+        self.names.templates().trace().irregular();
         let (mut name, mut value) = (None, None);
         members(cursor, |cursor, key| {
             match &*plain(key) {
@@ -348,8 +348,8 @@ impl CounterReader<'_> {
             (Some(name), Some(value)) => {
                 self.names.record(group, &name.text(), value, self.set, self.strings);
             }
-            (Some(name), None) => self.names.lose(group, &name.text(), self.set, self.strings),
-            (None, _) => self.set.lose_nameless(),
+            (Some(name), None) => self.names.mark_unreadable(group, &name.text(), self.set, self.strings),
+            (None, _) => self.set.mark_nameless_unreadable(),
         }
         Ok(())
     }
@@ -368,8 +368,8 @@ impl Number for Integer {
     }
 }
 
-/// One counter in the order and spacing of Hadoop's own writer; anything else is left to the slow way. Gives
-/// its name, its value, and how many bytes were left at the value.
+/// Fast path: one counter in the order and spacing of Hadoop's own writer. Returns its name, its value, and
+/// the number of bytes left before the value.
 #[inline]
 fn as_hadoop_writes_it<'a>(cursor: &mut Cursor<'a>) -> Scan<(&'a str, i64, usize)> {
     cursor.literal(b"{\"name\":\"")?;
@@ -383,12 +383,12 @@ fn as_hadoop_writes_it<'a>(cursor: &mut Cursor<'a>) -> Scan<(&'a str, i64, usize
     Ok((std::str::from_utf8(name).map_err(|_| Unexpected)?, value, value_at))
 }
 
-/// What a key says, escapes resolved.
+/// A key with escapes resolved.
 fn plain(key: RawStr<'_>) -> Cow<'_, [u8]> {
     if key.escaped { Cow::Owned(key.text().into_owned().into_bytes()) } else { Cow::Borrowed(key.bytes) }
 }
 
-/// Calls `each` with every key of an object; `each` takes the value.
+/// Calls `each` with every key of an object; `each` must consume the value.
 fn members<'a>(
     cursor: &mut Cursor<'a>,
     mut each: impl FnMut(&mut Cursor<'a>, RawStr<'a>) -> Scan<()>,
@@ -406,7 +406,7 @@ fn members<'a>(
     }
 }
 
-/// Calls `each` with every element of an array; `each` takes the element.
+/// Calls `each` for every element of an array; `each` must consume the element.
 fn elements<'a>(cursor: &mut Cursor<'a>, mut each: impl FnMut(&mut Cursor<'a>) -> Scan<()>) -> Scan<()> {
     if cursor.peek() == Some(b'n') {
         return cursor.literal(b"null");
@@ -440,7 +440,7 @@ mod tests {
 
     use super::*;
 
-    /// Lines as Hadoop and others write them, `#` for a digit that may differ.
+    /// Lines as Hadoop and others write them; `#` stands for a digit that may vary.
     const LINES: &[&str] = &[
         r#"{"type":"TASK_STARTED","event":{"x.TaskStarted":{"taskid":"task_1_2_m_00000#","taskType":"MAP","startTime":15#,"splitLocations":"/r/a,/r/b#"}}}"#,
         r#"{"type":"MAP_ATTEMPT_STARTED","event":{"x.A":{"taskid":"task_1_2_m_00000#","attemptId":"attempt_1_2_m_00000#_#","startTime":15#,"port":#,"locality":{"string":"NODE_LOCAL"},"avataar":null}}}"#,
@@ -452,10 +452,10 @@ mod tests {
         r#"{"event":{"x.F":{"finishTime":7#,"status":"KILLED"}},"type":"JOB_KILLED","more":{"a":#}}"#,
     ];
 
-    /// Bytes that mean something to the decoder, or nothing to anyone.
+    /// Bytes that are significant to the decoder, and some that are not.
     const DAMAGE: &[u8] = b"0a{}[]\",: -\\\xff";
 
-    /// A line of one of the kinds with digits of its own, perhaps damaged in one byte.
+    /// A random variant of one of the lines, possibly with one damaged byte.
     fn line() -> impl Strategy<Value = Vec<u8>> {
         let digits = prop::collection::vec(0..4u8, 16);
         let damage = prop::option::weighted(0.3, (any::<Index>(), any::<Index>()));
@@ -471,13 +471,13 @@ mod tests {
         })
     }
 
-    /// What is read from lines; `forgetful` reads each as if it were the first.
+    /// The result of reading lines; `forgetful` resets the templates before each line.
     fn read(lines: &[Vec<u8>], forgetful: bool) -> String {
         let mut reader = Reader::default();
         let mut said = String::new();
         for (number, line) in (1..).zip(lines) {
             if forgetful {
-                reader.shapes = Shapes::default();
+                reader.templates = EventTemplates::default();
                 *reader.builder.counter_names().0 = CounterNames::default();
             }
             said += if reader.line(line, Position::Line(number)).is_ok() { "+" } else { "-" };
@@ -489,7 +489,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn what_was_read_before_changes_nothing(lines in prop::collection::vec(line(), 0..24)) {
+        fn earlier_lines_do_not_change_the_result(lines in prop::collection::vec(line(), 0..24)) {
             prop_assert_eq!(read(&lines, false), read(&lines, true));
         }
     }

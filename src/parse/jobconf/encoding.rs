@@ -1,18 +1,18 @@
-//! The characters of a configuration: UTF-8, or the UTF-16 that editors and shells of Windows write.
+//! The encoding of a configuration: UTF-8, or UTF-16 as written by Windows editors and shells.
 
 use std::borrow::Cow;
 
 use super::BYTE_ORDER_MARK;
 
-/// What the bytes say.
+/// Decoded text.
 pub(super) struct Text<'a> {
     pub(super) characters: Cow<'a, str>,
     pub(super) encoding: &'static str,
-    /// The first byte that is no text, if one had to be replaced.
+    /// Offset of the first invalid byte, if one had to be replaced.
     pub(super) replaced_at: Option<u64>,
 }
 
-/// How UTF-16 begins: with its byte order mark or, without one, with the `<` of a document.
+/// First bytes of UTF-16: a byte order mark or, without one, the `<` of a document.
 const UTF16_HEADS: [(&[u8], Unit); 4] = [
     (b"\xff\xfe", u16::from_le_bytes),
     (b"\xfe\xff", u16::from_be_bytes),
@@ -26,12 +26,12 @@ fn utf16_unit(bytes: &[u8]) -> Option<Unit> {
     UTF16_HEADS.into_iter().find(|(head, _)| bytes.starts_with(head)).map(|(_, unit)| unit)
 }
 
-/// Whether a document that starts with these bytes is in UTF-16.
+/// Whether a document that starts with these bytes is UTF-16.
 pub(super) fn is_utf16(bytes: &[u8]) -> bool {
     utf16_unit(bytes).is_some()
 }
 
-/// The text, without its byte order mark.
+/// Decodes the text and removes its byte order mark.
 pub(super) fn decode(bytes: Cow<'_, [u8]>) -> Text<'_> {
     if let Some(unit) = utf16_unit(&bytes) {
         return utf16(&bytes, unit);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_is_told_by_its_first_bytes() {
+    fn utf16_is_detected_by_its_first_bytes() {
         let (little, big) = (u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes as fn(u16) -> [u8; 2]);
         for mark in ["", "\u{feff}"] {
             for bytes in [little, big] {
@@ -107,8 +107,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_replaced_and_told() {
-        // Half of a pair, and half of a unit.
+    fn invalid_text_is_replaced_and_reported() {
+        // Half of a surrogate pair, and half of a code unit.
         let text = decode(Cow::Borrowed(b"<\0\x00\xd8a\0b"));
         assert_eq!((text.characters.as_ref(), text.replaced_at), ("<\u{fffd}a\u{fffd}", Some(2)));
         assert_eq!(decode(Cow::Borrowed(b"<\0a\0b")).replaced_at, Some(4));

@@ -1,4 +1,4 @@
-//! What a configuration means beyond what is read of it.
+//! Settings of a configuration that were not read.
 
 /// See the module.
 #[derive(Default)]
@@ -9,35 +9,36 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Notes a property whose name or value refers to an entity that only the document declares.
+    /// Records a property whose name or value refers to an entity that only the document declares.
     pub(super) fn property(&mut self, name: &str) {
         self.properties += 1;
         self.first_property.get_or_insert_with(|| name.to_owned());
     }
 
-    /// Notes that the document takes in another one.
+    /// Records that the document includes another one.
     pub(super) fn include(&mut self) {
         self.includes += 1;
     }
 
-    /// What is left out, if anything is.
+    /// The message about left-out settings; `None` if there are none.
     pub(super) fn text(&self) -> Option<String> {
         let mut parts = Vec::new();
         if let (Some(first), count) = (&self.first_property, self.properties) {
             let properties = match count {
                 1 => format!("the property {first:?} refers"),
-                _ => format!("{count} properties, {first:?} the first, refer"),
+                _ => format!("{count} properties, starting with {first:?}, refer"),
             };
-            parts.push(format!("{properties} to entities of the document's own, which are not expanded"));
+            parts
+                .push(format!("{properties} to entities that the document declares, which are not expanded"));
         }
         match self.includes {
             0 => {}
-            1 => parts.push("an included document is not looked for".to_owned()),
-            count => parts.push(format!("{count} included documents are not looked for")),
+            1 => parts.push("an included document was not read".to_owned()),
+            count => parts.push(format!("{count} included documents were not read")),
         }
         (!parts.is_empty()).then(|| {
             format!(
-                "The job configuration is read in part: {}; these settings are unknown",
+                "The job configuration was read only partly: {}; these settings are unknown",
                 parts.join(", and ")
             )
         })

@@ -38,7 +38,7 @@ fn a_final_property_keeps_its_value() {
 }
 
 #[test]
-fn what_comes_before_the_root_does_not_matter() {
+fn text_before_the_root_element_is_ignored() {
     for prefix in [
         "\u{feff}",
         "\n  <?xml version=\"1.0\"?>\n",
@@ -57,7 +57,7 @@ fn what_comes_before_the_root_does_not_matter() {
 }
 
 #[test]
-fn other_text_is_no_configuration() {
+fn other_text_is_not_a_configuration() {
     for head in [
         "",
         "<",
@@ -77,7 +77,7 @@ fn other_text_is_no_configuration() {
     assert_eq!(problems.into_vec()[0].code, DAMAGED);
 }
 
-/// The only warning about a configuration that is read in part.
+/// The single warning about a configuration that was read only partly.
 fn incomplete(xml: &str) -> (Conf, String) {
     let (conf, problems) = parse(xml.as_bytes());
     let mut problems = problems.into_vec();
@@ -88,7 +88,7 @@ fn incomplete(xml: &str) -> (Conf, String) {
 }
 
 #[test]
-fn declared_entities_are_not_expanded_but_told() {
+fn declared_entities_are_reported_and_not_expanded() {
     let laughs = "<!DOCTYPE conf [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;\"><!ENTITY m \"4096\">]>";
     let property = |inside: &str| format!("<property>{inside}</property>");
     let (conf, message) = incomplete(&format!(
@@ -101,10 +101,10 @@ fn declared_entities_are_not_expanded_but_told() {
     ));
     assert_eq!(conf.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["plain"]);
     assert_eq!(value(&conf, "plain").as_deref(), Some("&#0; a & b"));
-    assert!(message.contains("2 properties, \"x\" the first, refer to entities"), "{message}");
+    assert!(message.contains("2 properties, starting with \"x\", refer to entities"), "{message}");
     let (conf, message) = incomplete(&format!("{laughs}<conf><property name='x' value='&b;'/></conf>"));
     assert!(conf.is_empty() && message.contains("property \"x\" refers to entities"), "{message}");
-    // What was final before stays.
+    // An earlier final value stays.
     let (conf, _) = incomplete(&format!(
         "{laughs}<conf>{}{}</conf>",
         property("<name>m</name><value>1024</value><final>true</final>"),
@@ -125,7 +125,7 @@ fn attributes_are_parts_of_a_property_and_elements_win() {
 }
 
 #[test]
-fn utf16_is_read_with_its_mark_and_without() {
+fn utf16_is_read_with_and_without_a_byte_order_mark() {
     let xml = "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<configuration><property><name>a</name><value>é</value>\
                </property></configuration>";
     for mark in ["", "\u{feff}"] {
@@ -143,7 +143,7 @@ fn utf16_is_read_with_its_mark_and_without() {
 }
 
 #[test]
-fn a_configuration_of_which_nothing_is_read_is_never_silent() {
+fn an_empty_result_always_has_a_warning() {
     for inside in [
         "",
         "<!-- nothing -->",
@@ -153,11 +153,11 @@ fn a_configuration_of_which_nothing_is_read_is_never_silent() {
         "a=1",
     ] {
         let (conf, message) = incomplete(&format!("<configuration>{inside}</configuration>"));
-        assert!(conf.is_empty() && message.contains("has no property"), "{message}");
+        assert!(conf.is_empty() && message.contains("has no named property"), "{message}");
     }
     let include = "<xi:include xmlns:xi=\"http://www.w3.org/2001/XInclude\" href=\"x.xml\"/>";
     let (_, message) = incomplete(&format!("<configuration>{include}</configuration>"));
-    assert!(message.contains("an included document is not looked for"), "{message}");
+    assert!(message.contains("an included document was not read"), "{message}");
 }
 
 #[test]

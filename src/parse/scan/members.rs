@@ -1,13 +1,14 @@
-//! Members of objects and elements of arrays.
+//! Reads the members of objects and the elements of arrays.
 
 use super::{Cursor, RawStr, Scan};
 
 impl<'a> Cursor<'a> {
-    /// Reads the members of an object. `member` gets the place of the key in `keys` and takes the value; values of
-    /// other keys are passed over. Anything but an object is passed over as a whole.
+    /// Reads an object. `member` receives the key's index in `keys` and must consume the value; values of
+    /// other keys are skipped. A value that is not an object is skipped as a whole.
     ///
-    /// `keys` are written with quotes and colon (`"Task ID":`), in the order in which the writer has them: each
-    /// is first compared with the one expected next, which costs no search. Any other order works as well.
+    /// `keys` are written with quotes and colon (`"Task ID":`), in the order in which the writer writes them:
+    /// each is first compared with the one expected next, which avoids a search. Any other order works as
+    /// well.
     #[inline]
     pub(in crate::parse) fn members<F>(&mut self, keys: &[&[u8]], member: F) -> Scan<()>
     where
@@ -48,7 +49,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// As [`Cursor::members`], behind the first member of an object whose start is already taken.
+    /// As [`Cursor::members`], after the first member of an object has been consumed.
     pub(in crate::parse) fn members_after_first<F>(&mut self, keys: &[&[u8]], member: F) -> Scan<()>
     where
         F: FnMut(usize, &mut Self) -> Scan<()>,
@@ -60,7 +61,7 @@ impl<'a> Cursor<'a> {
         self.rest_of_members(keys, member)
     }
 
-    /// Takes a key and its colon and finds its place in `keys`.
+    /// Reads a key and its colon and returns its index in `keys`.
     fn any_key(&mut self, keys: &[&[u8]]) -> Scan<Option<usize>> {
         let key = self.key()?;
         let is = |written: &&[u8]| {
@@ -70,7 +71,7 @@ impl<'a> Cursor<'a> {
         Ok(keys.iter().position(is))
     }
 
-    /// Reads all members of an object, whatever their keys; anything else is passed over.
+    /// Reads all members of an object, whatever their keys; skips any other value.
     pub(in crate::parse) fn each_member<F>(&mut self, mut member: F) -> Scan<()>
     where
         F: FnMut(RawStr<'a>, &mut Self) -> Scan<()>,
@@ -90,7 +91,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads all members of an object whose values are text; others are passed over, and so is anything but an object.
+    /// Reads all members of an object that have text values; skips other members and any other value.
     pub(in crate::parse) fn each_pair<F>(&mut self, mut pair: F) -> Scan<()>
     where
         F: FnMut(RawStr<'a>, RawStr<'a>),
@@ -116,7 +117,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the elements of an array; anything else is passed over.
+    /// Reads the elements of an array; skips any other value.
     pub(in crate::parse) fn elements<F>(&mut self, mut element: F) -> Scan<()>
     where
         F: FnMut(&mut Self) -> Scan<()>,

@@ -1,16 +1,16 @@
-//! Integers, eight digits at a time.
+//! Reads integers, eight digits at a time.
 
 use super::{Cursor, Scan, Unexpected};
 
 impl Cursor<'_> {
-    /// Takes an integer; fractions and exponents are refused.
+    /// Reads an integer; fractions and exponents are errors.
     #[inline]
     pub(in crate::parse) fn integer(&mut self) -> Scan<i64> {
         self.short_integer().or_else(|Unexpected| self.any_integer())
     }
 
-    /// Takes an integer of fewer than sixteen digits that has no sign; leaves the cursor where it was at anything else,
-    /// and within the last eight bytes.
+    /// Reads an unsigned integer of fewer than sixteen digits; otherwise, and within the last eight bytes,
+    /// the cursor does not move.
     #[inline]
     pub(in crate::parse) fn short_integer(&mut self) -> Scan<i64> {
         // Half of all counters are a single digit, mostly 0.
@@ -27,9 +27,10 @@ impl Cursor<'_> {
         Ok(value)
     }
 
-    /// As [`Cursor::short_integer`], for a caller who looks at what follows: a fraction or an exponent is not refused.
+    /// As [`Cursor::short_integer`], for a caller that checks what follows: a fraction or exponent is no
+    /// error.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // forty times a line: the call would take a quarter of it
+    #[allow(clippy::inline_always)] // called forty times per line: without inlining, calls would be a quarter of the time
     pub(in crate::parse) fn digits(&mut self) -> Scan<i64> {
         let (value, rest) = leading_integer(self.rest).ok_or(Unexpected)?;
         self.rest = rest;
@@ -43,7 +44,7 @@ impl Cursor<'_> {
         let mut magnitude: u64 = 0;
         while let Some(head) = text.first_chunk::<8>() {
             let (count, number) = leading_digits(u64::from_le_bytes(*head));
-            // Wraps only beyond nineteen digits, which are refused below.
+            // Wraps only after nineteen digits, which is an error below.
             magnitude =
                 magnitude.wrapping_mul(POWERS_OF_TEN.get(count).copied().unwrap_or(1)).wrapping_add(number);
             text = text.get(count..).unwrap_or_default();
@@ -51,7 +52,7 @@ impl Cursor<'_> {
                 break;
             }
         }
-        // Only within the last eight bytes of a line.
+        // Reached only within the last eight bytes of a line.
         while let [digit @ b'0'..=b'9', tail @ ..] = text {
             magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
             text = tail;
@@ -69,7 +70,7 @@ impl Cursor<'_> {
         value.ok_or(Unexpected)
     }
 
-    /// Takes a number; `None` for one that is no integer or takes more than 64 bits.
+    /// Reads a number; `None` if it is not an integer or does not fit into 64 bits.
     pub(in crate::parse) fn integer_in_range(&mut self) -> Scan<Option<i64>> {
         let start = *self;
         if let Ok(value) = self.integer() {
@@ -79,10 +80,10 @@ impl Cursor<'_> {
         self.skip_scalar().map(|()| None)
     }
 
-    /// Takes an integer; anything else is passed over and `None`.
+    /// Reads an integer; skips any other value and returns `None`.
     #[inline]
     pub(in crate::parse) fn integer_or_skip(&mut self) -> Scan<Option<i64>> {
-        // Spark writes no blanks.
+        // Spark writes no white space.
         let start = *self;
         if let Ok(value) = self.integer() {
             return Ok(Some(value));
@@ -97,9 +98,10 @@ impl Cursor<'_> {
 
 const POWERS_OF_TEN: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The integer of fewer than sixteen digits at the start, and what follows it; `None` within the last bytes as well.
+/// An integer of fewer than sixteen digits at the start, and the text after it; `None` also within the last
+/// bytes.
 #[inline(always)]
-#[allow(clippy::inline_always)] // as above
+#[allow(clippy::inline_always)] // as `digits`
 fn leading_integer(text: &[u8]) -> Option<(i64, &[u8])> {
     let (count, number) = leading_digits(u64::from_le_bytes(*text.first_chunk()?));
     let rest = text.get(count..)?;
@@ -114,21 +116,20 @@ fn leading_integer(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// How many of eight bytes, the first in the lowest, are digits before the first that is none, and the number that
-/// they spell.
+/// Number of leading digits among eight bytes (the first in the lowest), and the number that they spell.
 ///
-/// Pairs, then fours, then all eight are put together at once (Johnny Lee's and Wojciech Muła's way).
+/// Combines pairs, then fours, then all eight digits at once (a technique by Johnny Lee and Wojciech Muła).
 #[inline]
 const fn leading_digits(bytes: u64) -> (usize, u64) {
-    // What is left of a digit is up to nine; adding to anything else sets the highest bit, or it is set already. A carry
-    // can only come out of a byte that is no digit, and spoils only those behind it.
+    // Digits become values up to nine; for any other byte, the addition sets the highest bit or it is set
+    // already. A carry can only leave a byte that is not a digit, and affects only bytes after it.
     let values = bytes ^ 0x3030_3030_3030_3030;
     let no_digit = (values | values.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080;
     let bits = no_digit.trailing_zeros() & !7;
     if bits == 0 {
         return (0, 0);
     }
-    // Zeros come in front of what is shorter.
+    // Shorter numbers get leading zeros.
     let ones = values << (64 - bits);
     let pairs = ones.wrapping_mul(10).wrapping_add(ones >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
@@ -156,14 +157,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn integers_read_as_they_are_written(value in any::<i64>(), shift in 0..64u32) {
+        fn integers_round_trip(value in any::<i64>(), shift in 0..64u32) {
             let value = value >> shift;
             let text = format!("{value},");
             prop_assert_eq!(Cursor::new(text.as_bytes()).integer(), Ok(value));
         }
 
         #[test]
-        fn digits_are_told_from_other_bytes(bytes in prop::collection::vec(prop_oneof![b'0'..=b'9', any::<u8>()], 8)) {
+        fn digits_end_at_other_bytes(bytes in prop::collection::vec(prop_oneof![b'0'..=b'9', any::<u8>()], 8)) {
             let digits: Vec<u8> = bytes.iter().copied().take_while(u8::is_ascii_digit).collect();
             let number = std::str::from_utf8(&digits).unwrap().parse::<u64>().unwrap_or_default();
             let found = leading_digits(u64::from_le_bytes(bytes.try_into().unwrap()));
@@ -171,18 +172,18 @@ mod tests {
         }
 
         #[test]
-        fn short_integers_read_as_they_are_written(value in 0..1_000_000_000_000_000i64, shift in 0..50u32, behind in 0..20usize) {
+        fn short_integers_round_trip(value in 0..1_000_000_000_000_000i64, shift in 0..50u32, after in 0..20usize) {
             let value = value >> shift;
-            let text = format!("{value},{}", "x".repeat(behind));
+            let text = format!("{value},{}", "x".repeat(after));
             let mut cursor = Cursor::new(text.as_bytes());
             match cursor.digits() {
                 Ok(read) => {
                     prop_assert_eq!(read, value);
-                    prop_assert_eq!(cursor.rest().len(), behind + 1);
+                    prop_assert_eq!(cursor.rest().len(), after + 1);
                 }
                 Err(Unexpected) => prop_assert!(text.len() < 16),
             }
-            let text = format!("{}{}", i64::MAX, "x".repeat(behind));
+            let text = format!("{}{}", i64::MAX, "x".repeat(after));
             prop_assert_eq!(Cursor::new(text.as_bytes()).digits(), Err(Unexpected));
         }
     }

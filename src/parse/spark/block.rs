@@ -1,8 +1,8 @@
-//! A block of whole lines, turned into events. Blocks do not know of each other, so several are read at a time.
+//! Parses a block of whole lines into events. Blocks are independent, so several are parsed in parallel.
 
 use super::event::{self, Event};
+use super::line_template::{LineTemplates, MAX_MATCHED_LEN};
 use super::plan::Plans;
-use super::shape::{MAX_KNOWN_LEN, Shapes};
 use super::strings::Strings;
 use super::task::{self, TaskEnd, TaskStart};
 use crate::parse::scan::{Cursor, Scan, Unexpected};
@@ -10,10 +10,10 @@ use memchr::memchr;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How lines are read.
+/// Options for reading lines.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Terms {
-    /// Longer ones are passed over.
+pub(super) struct ReadOptions {
+    /// Longer lines are skipped.
     pub(super) max_line_len: usize,
     pub(super) plans: Plans,
 }
@@ -25,31 +25,31 @@ pub(super) struct Block {
     pub(super) starts: Vec<TaskStart>,
     pub(super) ends: Vec<TaskEnd>,
     pub(super) strings: Strings,
-    /// Lines, blank ones included.
+    /// Number of lines, blank ones included.
     pub(super) lines: u64,
     pub(super) bytes: u64,
-    known_starts: Shapes<TaskStart>,
-    known_ends: Shapes<TaskEnd>,
+    start_templates: LineTemplates<TaskStart>,
+    end_templates: LineTemplates<TaskEnd>,
 }
 
-/// A line that says something.
+/// A line with an event, or a broken one.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// Counted from 0 at the start of the block.
+    /// Line number from the start of the block, counted from 0.
     pub(super) line: u64,
-    /// Where the line starts, in bytes from the start of the block.
+    /// Offset of the line from the start of the block, in bytes.
     pub(super) at: u64,
-    pub(super) what: What,
+    pub(super) kind: ItemKind,
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum ItemKind {
     /// The next of [`Block::starts`].
     Start,
     /// The next of [`Block::ends`].
     End,
     Event(Box<Event>),
-    /// A line that is no event. The last line of a stream may be a beginning only.
+    /// A line that is not an event. The last line of a stream may be truncated.
     Malformed {
         terminated: bool,
     },
@@ -57,7 +57,7 @@ pub(super) enum What {
 }
 
 impl Block {
-    /// Forgets everything and keeps the memory.
+    /// Clears the block but keeps its allocations.
     pub(super) fn clear(&mut self) {
         self.items.clear();
         self.starts.clear();
@@ -69,26 +69,27 @@ impl Block {
 
     #[cfg(test)]
     pub(super) fn recognised(&self) -> usize {
-        self.known_starts.recognised() + self.known_ends.recognised()
+        self.start_templates.recognised() + self.end_templates.recognised()
     }
 
     #[cfg(test)]
-    pub(super) fn known_shapes(&self) -> usize {
-        self.known_starts.len() + self.known_ends.len()
+    pub(super) fn template_count(&self) -> usize {
+        self.start_templates.len() + self.end_templates.len()
     }
 
     /// Reads lines; the last one may lack its line feed.
-    pub(super) fn read(&mut self, bytes: &[u8], terms: Terms) {
+    pub(super) fn read(&mut self, bytes: &[u8], options: ReadOptions) {
         self.bytes = bytes.len() as u64;
         let mut rest = bytes;
         while !rest.is_empty() {
             let at = (bytes.len() - rest.len()) as u64;
-            let near = rest.get(..terms.max_line_len.saturating_add(1).min(MAX_KNOWN_LEN)).unwrap_or(rest);
-            // Lines of tasks tell their own end, so that it need not be searched for.
-            let len = self.known_line(near, at).unwrap_or_else(|| {
+            let near =
+                rest.get(..options.max_line_len.saturating_add(1).min(MAX_MATCHED_LEN)).unwrap_or(rest);
+            // A template also finds the end of its line, which saves a search.
+            let len = self.template_line(near, at).unwrap_or_else(|| {
                 let end = memchr(b'\n', rest);
                 let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-                self.line(text, at, end.is_some(), terms);
+                self.line(text, at, end.is_some(), options);
                 text.len() + usize::from(end.is_some())
             });
             rest = rest.get(len..).unwrap_or_default();
@@ -96,41 +97,41 @@ impl Block {
         }
     }
 
-    /// Reads the next line if it is a task's of a known shape; gives its length with its line feed.
+    /// Reads the next line if it matches a task line template; returns its length including its line feed.
     #[inline]
-    fn known_line(&mut self, near: &[u8], at: u64) -> Option<usize> {
-        let Self { known_starts, known_ends, strings, starts, ends, .. } = self;
-        let (what, len) = match known_ends.read(near, strings, ends) {
-            Some(len) => (What::End, len),
-            None => (What::Start, known_starts.read(near, strings, starts)?),
+    fn template_line(&mut self, near: &[u8], at: u64) -> Option<usize> {
+        let Self { start_templates, end_templates, strings, starts, ends, .. } = self;
+        let (kind, len) = match end_templates.read(near, strings, ends) {
+            Some(len) => (ItemKind::End, len),
+            None => (ItemKind::Start, start_templates.read(near, strings, starts)?),
         };
-        self.items.push(Item { line: self.lines, at, what });
+        self.items.push(Item { line: self.lines, at, kind });
         Some(len)
     }
 
-    fn line(&mut self, line: &[u8], at: u64, terminated: bool, terms: Terms) {
-        let what = if line.len() > terms.max_line_len {
-            Some(What::TooLong)
+    fn line(&mut self, line: &[u8], at: u64, terminated: bool, options: ReadOptions) {
+        let kind = if line.len() > options.max_line_len {
+            Some(ItemKind::TooLong)
         } else {
-            self.event(line, terms.plans).unwrap_or(Some(What::Malformed { terminated }))
+            self.event(line, options.plans).unwrap_or(Some(ItemKind::Malformed { terminated }))
         };
-        let Some(what) = what else { return };
-        match &what {
-            What::Start => {
+        let Some(kind) = kind else { return };
+        match &kind {
+            ItemKind::Start => {
                 let start = self.starts.last().into_iter();
-                start.for_each(|start| self.known_starts.learn(line, start, &mut self.strings));
+                start.for_each(|start| self.start_templates.learn(line, start, &mut self.strings));
             }
-            What::End => {
+            ItemKind::End => {
                 let end = self.ends.last().into_iter();
-                end.for_each(|end| self.known_ends.learn(line, end, &mut self.strings));
+                end.for_each(|end| self.end_templates.learn(line, end, &mut self.strings));
             }
             _ => {}
         }
-        self.items.push(Item { line: self.lines, at, what });
+        self.items.push(Item { line: self.lines, at, kind });
     }
 
-    /// The event of a line; `None` for a blank line or an event that is not kept.
-    fn event(&mut self, line: &[u8], plans: Plans) -> Scan<Option<What>> {
+    /// The event of a line; `None` for blank lines and for events that are not kept.
+    fn event(&mut self, line: &[u8], plans: Plans) -> Scan<Option<ItemKind>> {
         let mut cursor = Cursor::new(line);
         if cursor.literal(b"{\"Event\":\"").is_ok()
             && let Ok(name) = cursor.plain_string_tail()
@@ -144,8 +145,8 @@ impl Block {
         }
     }
 
-    /// Reads the rest of an event, behind its name, which is its first member.
-    fn named_event(&mut self, name: &[u8], cursor: &mut Cursor<'_>, plans: Plans) -> Scan<Option<What>> {
+    /// Reads the rest of an event after its name, which is its first member.
+    fn named_event(&mut self, name: &[u8], cursor: &mut Cursor<'_>, plans: Plans) -> Scan<Option<ItemKind>> {
         let what = match name {
             b"SparkListenerTaskStart" => {
                 self.starts.push(TaskStart::default());
@@ -155,7 +156,7 @@ impl Block {
                     self.starts.pop();
                     return Err(Unexpected);
                 }
-                Some(What::Start)
+                Some(ItemKind::Start)
             }
             b"SparkListenerTaskEnd" => {
                 self.ends.push(TaskEnd::default());
@@ -165,11 +166,11 @@ impl Block {
                     self.ends.pop();
                     return Err(Unexpected);
                 }
-                Some(What::End)
+                Some(ItemKind::End)
             }
             _ => match event::read(name, cursor, &mut self.strings, plans)? {
-                Some(event) => Some(What::Event(Box::new(event))),
-                // Nobody wants its members; that it has an end is enough.
+                Some(event) => Some(ItemKind::Event(Box::new(event))),
+                // The members are not needed; it is enough that the object ends.
                 None => {
                     return if cursor.rest().trim_ascii_end().ends_with(b"}") {
                         Ok(None)
@@ -182,8 +183,9 @@ impl Block {
         if cursor.at_end() { Ok(what) } else { Err(Unexpected) }
     }
 
-    /// An event whose name is not its first member, or is written with blanks: put in order, then read.
-    fn event_with_its_name_elsewhere(&mut self, line: &[u8], plans: Plans) -> Scan<Option<What>> {
+    /// Reads an event whose name is not its first member or is surrounded by white space, after moving the
+    /// name to the front.
+    fn event_with_its_name_elsewhere(&mut self, line: &[u8], plans: Plans) -> Scan<Option<ItemKind>> {
         let mut cursor = Cursor::new(line);
         let mut name = None;
         cursor.expect(b'{')?;
@@ -199,7 +201,7 @@ impl Block {
             return Err(Unexpected);
         }
         let name = name.ok_or(Unexpected)?;
-        // The readers begin behind a first member; its comma takes the place of the opening brace.
+        // The readers start after a first member, so its comma takes the place of the opening brace.
         let mut reordered = line.trim_ascii_start().to_vec();
         if let Some(first) = reordered.first_mut() {
             *first = b',';
@@ -214,12 +216,12 @@ mod tests {
 
     fn read(text: &str) -> Block {
         let mut block = Block::default();
-        block.read(text.as_bytes(), Terms { max_line_len: usize::MAX, plans: Plans::Kept });
+        block.read(text.as_bytes(), ReadOptions { max_line_len: usize::MAX, plans: Plans::Kept });
         block
     }
 
     #[test]
-    fn the_name_may_stand_anywhere() {
+    fn the_name_may_be_any_member() {
         let block = read(concat!(
             "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":5}\n",
             "{ \"Event\" : \"SparkListenerApplicationEnd\" , \"Timestamp\" : 6 }\r\n",
@@ -229,8 +231,8 @@ mod tests {
         let times: Vec<_> = block
             .items
             .iter()
-            .map(|item| match &item.what {
-                What::Event(event) => match **event {
+            .map(|item| match &item.kind {
+                ItemKind::Event(event) => match **event {
                     Event::ApplicationEnd { at, .. } => at,
                     _ => None,
                 },
@@ -242,13 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_told_with_its_line() {
+    fn lines_without_an_event_are_reported_with_their_number() {
         let block =
             read("[]\n{\"Event\":3}\n{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0}x\n{\"Event\":\"Spa");
         let lines: Vec<_> = block
             .items
             .iter()
-            .map(|item| (item.line, matches!(item.what, What::Malformed { terminated: true })))
+            .map(|item| (item.line, matches!(item.kind, ItemKind::Malformed { terminated: true })))
             .collect();
         assert_eq!(lines, [(0, true), (1, true), (2, true), (3, false)]);
         assert!(block.ends.is_empty());

@@ -1,4 +1,4 @@
-//! Events of one log into one [`Application`].
+//! Builds an [`Application`] from the events of an event log.
 
 mod assemble;
 mod executors;
@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::block::{Block, What};
+use super::block::{Block, ItemKind};
 use super::event::{ApplicationStart, Event};
 use super::numbered::Numbered;
 use super::storage::Storage;
@@ -28,11 +28,11 @@ use crate::parse::reading::Moments;
 use crate::parse::too_long;
 use crate::units::{Bytes, Timestamp};
 
-/// Collects what the blocks of a log tell. Blocks must come in the order of the log.
+/// Collects the contents of blocks, which must arrive in the order of the log.
 pub(super) struct Builder {
     pub(super) app: Application,
     pub(super) spark: Spark,
-    /// Stage attempts in the order in which they were first named.
+    /// Stage attempts in the order of their first mention.
     pub(super) stages: Vec<StageRecord>,
     stage_places: FxHashMap<StageAttempt, usize>,
     /// Attempts by their task id.
@@ -48,22 +48,22 @@ pub(super) struct Builder {
     sql_places: FxHashMap<u64, usize>,
     driver_updates_held: usize,
     profile_places: FxHashMap<u32, usize>,
-    /// Exclusions of each node that were not lifted yet.
+    /// Each node's exclusions that were not lifted yet.
     excluded: FxHashMap<Box<str>, Vec<usize>>,
     storage: Storage,
     pub(super) exit_code: Option<i64>,
     pub(super) seen: Seen,
-    /// Tasks whose end came before their start, by id.
+    /// Ids of tasks whose end came before their start.
     pub(super) without_start: FxHashSet<u64>,
     pub(super) rollovers: Vec<i64>,
     pub(super) limits: Limits,
-    /// The option of a limit that ended the reading.
+    /// The option whose limit ended the reading.
     pub(super) limit: Option<&'static str>,
-    /// Counts the applications of the log from 1.
+    /// Number of the current application within the log, counted from 1.
     number: u64,
 }
 
-/// Where an attempt stands: the place of its stage in [`Builder::stages`], and its row there.
+/// Where an attempt is stored: its stage's index in [`Builder::stages`], and its row there.
 #[derive(Debug, Clone, Copy)]
 struct AttemptPlace {
     stage: NonZeroU32,
@@ -71,7 +71,7 @@ struct AttemptPlace {
 }
 
 impl AttemptPlace {
-    /// Counted from 1, so that an attempt that is not there takes no space of its own.
+    /// Counts from 1, so that `Option` needs no extra space.
     fn new(stage: usize, row: usize) -> Option<Self> {
         let stage = u32::try_from(stage).ok()?.checked_add(1).and_then(NonZeroU32::new)?;
         Some(Self { stage, row: u32::try_from(row).ok()? })
@@ -82,21 +82,21 @@ impl AttemptPlace {
     }
 }
 
-/// A stage attempt while the log is read.
+/// A stage attempt under construction.
 pub(super) struct StageRecord {
-    /// Rows of its tasks by index, counted from 1.
+    /// Table rows by task index, counted from 1.
     task_rows: Numbered<NonZeroU32>,
     pub(super) stage: Stage,
     pub(super) group: TaskGroup,
-    /// Whether its tasks add up to Spark's own sums.
+    /// Whether Spark's own sums over its tasks agree with ours.
     pub(super) sums: Sums,
     pub(super) submitted: bool,
     pub(super) completed: bool,
-    /// Whether it announced a number of tasks that is none, or that no stage can have.
-    pub(super) impossible_tasks: bool,
+    /// Whether it announced a task count that is not a number, or impossibly large.
+    pub(super) impossible_task_count: bool,
 }
 
-/// What was met on the way that the model does not show.
+/// Facts about the log that the model does not contain.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Seen {
     pub(super) application_start: bool,
@@ -107,48 +107,48 @@ pub(super) struct Seen {
     pub(super) resubmitted: u64,
     pub(super) job_ends_without_start: u64,
     pub(super) backwards: u64,
-    /// Tasks that succeeded without telling when they began or ended.
+    /// Successful tasks without a start or end time.
     pub(super) without_time: u64,
-    /// Ends of tasks long after that of the application.
+    /// Task ends long after the end of the application.
     pub(super) after_the_end: u64,
     pub(super) unusable_tasks: u64,
     pub(super) impossible_counters: u64,
-    /// Counters of tasks that are no numbers from 0 on.
-    pub(super) unread_counters: u64,
-    /// The first of them, and the id of its task.
-    pub(super) first_unread: Option<(Counter, Option<i64>)>,
-    /// Things that were passed over because there were as many of their kind as the limits allow.
+    /// Task counters that are not non-negative numbers.
+    pub(super) unreadable_counters: u64,
+    /// The first of them, with its task id.
+    pub(super) first_unreadable: Option<(Counter, Option<i64>)>,
+    /// Objects that were skipped because a limit was reached.
     pub(super) beyond_limit: BeyondLimit,
     /// Sizes of cached blocks that cannot be read.
     pub(super) unreadable_blocks: u64,
     /// Block managers whose memory cannot be read.
     pub(super) unreadable_managers: u64,
-    /// Ends of tasks for reasons that are not Spark's.
+    /// Task ends with a reason that Spark does not have.
     pub(super) unknown_reasons: u64,
-    /// Those of them that nothing else in the event decides.
+    /// Those of them whose outcome the rest of the event does not show either.
     pub(super) undecided_ends: u64,
 }
 
-/// How much of each kind was passed over because of a limit.
+/// Number of objects of each kind that were skipped because of a limit.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct BeyondLimit {
-    /// Attempts of tasks.
+    /// Task attempts.
     pub(super) attempts: u64,
-    /// Blocks that executors cache.
+    /// Cached blocks.
     pub(super) blocks: u64,
-    /// Values of the driver's metrics.
+    /// Values of driver metrics.
     pub(super) driver_values: u64,
-    /// Stages, jobs, executors, queries and the like.
+    /// Stages, jobs, executors, queries and similar objects.
     pub(super) others: u64,
 }
 
-/// Where in the log an event stands.
+/// Position of an event in the log.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) line: u64,
 }
 
-/// Block-local strings as symbols of the application.
+/// Translates block-local strings to the application's symbols.
 struct Symbols<'a> {
     strings: &'a Strings,
 }
@@ -164,7 +164,7 @@ impl Symbols<'_> {
 }
 
 impl StageRecord {
-    /// The row of the task with this index, made where it is new.
+    /// The row of the task with this index, added if new.
     fn task_row(&mut self, index: u32) -> Option<u32> {
         if let Some(row) = self.task_rows.get(index.into()) {
             return Some(row.get() - 1);
@@ -206,8 +206,8 @@ impl Builder {
         }
     }
 
-    /// Takes over a block whose first line is the one behind `lines_before`. Where another application begins in
-    /// it, `end` gets this one, and the rest of the block belongs to the next.
+    /// Processes a block that starts after `lines_before` lines. If another application begins in it, passes
+    /// the current one to `end`, and the rest of the block goes to the next.
     pub(super) fn take(
         &mut self,
         block: &mut Block,
@@ -216,13 +216,13 @@ impl Builder {
         end: &mut dyn FnMut(Self),
     ) {
         let Block { items, starts, ends, strings, bytes, .. } = block;
-        // Where the lines of this application start in the block.
+        // First item of this application in the block.
         let mut from = 0;
         strings.name_in(self.number, &mut self.app.strings);
         let mut starts = starts.iter();
         let mut ends = ends.iter();
         for item in items.drain(..) {
-            if let What::Event(event) = &item.what
+            if let ItemKind::Event(event) = &item.kind
                 && self.is_of_another(event)
             {
                 self.count_decoded(item.at - from);
@@ -233,24 +233,24 @@ impl Builder {
             }
             let symbols = Symbols { strings };
             let place = Place { line: lines_before + item.line + 1 };
-            match item.what {
-                What::Start => {
+            match item.kind {
+                ItemKind::Start => {
                     if let Some(start) = starts.next() {
                         self.task_start(start, &symbols);
                     }
                 }
-                What::End => {
+                ItemKind::End => {
                     if let Some(end) = ends.next() {
                         self.task_end(end, &symbols);
                     }
                 }
-                What::Event(event) => self.event(*event, &symbols),
-                What::Malformed { terminated } => {
+                ItemKind::Event(event) => self.event(*event, &symbols),
+                ItemKind::Malformed { terminated } => {
                     self.malformed(terminated, place, problems);
                     continue;
                 }
-                What::TooLong => {
-                    self.spark.gaps.unread += 1;
+                ItemKind::TooLong => {
+                    self.spark.gaps.unreadable += 1;
                     self.limit.get_or_insert(limits::LINE);
                     let at = Some(Position::Line(place.line));
                     problems.warn("line-too-long", at, || too_long("a line", &self.limits));
@@ -266,7 +266,7 @@ impl Builder {
         self.spark.log.decoded = self.spark.log.decoded + Bytes::new(bytes);
     }
 
-    /// Whether an event opens another application: logs that somebody has put one behind the other.
+    /// Whether an event starts another application: several logs may have been concatenated.
     fn is_of_another(&self, event: &Event) -> bool {
         match event {
             Event::LogStart { .. } => self.seen.application_start || self.seen.application_end,
@@ -281,14 +281,14 @@ impl Builder {
     fn malformed(&mut self, terminated: bool, place: Place, problems: &mut Problems) {
         let position = Some(Position::Line(place.line));
         if terminated {
-            self.spark.gaps.unread += 1;
+            self.spark.gaps.unreadable += 1;
             problems.warn("malformed-event", position, || {
-                "the line is no event of Spark and was passed over; what it tells is missing".to_owned()
+                "the line is not a Spark event and was skipped; its contents are missing".to_owned()
             });
         } else {
-            self.spark.gaps.cut_behind_the_end |= self.seen.application_end;
+            self.spark.gaps.truncated_after_end |= self.seen.application_end;
             problems.warn("truncated", position, || {
-                "the log ends in the middle of an event; what comes before was used".to_owned()
+                "the event log ends in the middle of an event; the part before it is used".to_owned()
             });
         }
     }
@@ -329,7 +329,7 @@ impl Builder {
                 let at = moment(at);
                 self.saw(at);
                 if let Some(executor) = self.executor(symbols.symbol(id)) {
-                    // Its block manager's removal is told by another clock.
+                    // Its block manager's removal has a timestamp from another clock.
                     executor.removed_at = at.or(executor.removed_at);
                     executor.removed_reason = reason.or(executor.removed_reason.take());
                 }
@@ -412,14 +412,14 @@ impl Builder {
         }
     }
 
-    /// The place of one more thing of a kind; `None` where the limit is reached, which is noted.
+    /// The index for one more object of a kind; `None` if the limit is reached, which is recorded.
     fn new_place(&mut self, held: usize) -> Option<usize> {
         let room = self.limits.has_room_beside_tasks(held);
         self.seen.beyond_limit.others += u64::from(!room);
         room.then_some(held)
     }
 
-    /// Notes the latest moment of which the log tells.
+    /// Updates the time of the latest event.
     fn saw(&mut self, at: Option<Timestamp>) {
         self.spark.log.last_event = self.spark.log.last_event.max(at);
     }
@@ -427,7 +427,7 @@ impl Builder {
 
 fn stage_attempt(stage: Option<i64>, attempt: Option<i64>) -> Option<StageAttempt> {
     let number = |value: i64| u32::try_from(value).ok();
-    // Spark 1.0 and before do not count attempts.
+    // Spark 1.0 and older do not number stage attempts.
     Some(StageAttempt { stage: number(stage?)?, attempt: number(attempt.unwrap_or_default())? })
 }
 

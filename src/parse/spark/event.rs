@@ -1,7 +1,7 @@
-//! Every other event: what of it is kept, and how it is read.
+//! All events except task starts and ends: which are kept, and how they are read.
 //!
-//! Names are those of `SparkListenerEvent`s, without their package. What has no variant here is passed over by its
-//! name alone.
+//! Names are those of `SparkListenerEvent`s without their package. Events without a variant here are skipped
+//! by name.
 
 mod application;
 mod executor;
@@ -13,19 +13,19 @@ use super::plan::{Plan, Plans};
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
 use crate::model::spark::{JobResult, Peaks, ResourceProfile};
-use crate::parse::reading::cut;
+use crate::parse::reading::truncate;
 use crate::parse::scan::{Cursor, RawStr, Scan};
 
-/// Names of call sites and messages are for people.
+/// Maximum length of call sites and messages, which are only shown to people.
 const MAX_NAME_LEN: usize = 500;
 
-/// An event that is kept, tasks aside.
+/// An event that is kept, except for tasks.
 #[derive(Debug)]
 pub(super) enum Event {
     LogStart {
         version: Option<String>,
     },
-    /// Opens each part of a log of Databricks.
+    /// Starts each part of a Databricks log.
     Rollover {
         version: Option<String>,
         number: Option<i64>,
@@ -41,7 +41,7 @@ pub(super) enum Event {
     JobEnd {
         id: Option<i64>,
         at: Option<i64>,
-        /// `None` for a word that Spark does not have.
+        /// `None` for a result that Spark does not have.
         result: Option<JobResult>,
         failure: Option<String>,
     },
@@ -120,8 +120,8 @@ pub(super) struct StageInfo {
     pub(super) attempt: Option<i64>,
     pub(super) name: Option<String>,
     pub(super) tasks: Option<i64>,
-    /// Whether the number of tasks is there and is none.
-    pub(super) unread_tasks: bool,
+    /// The task count is present but not a number.
+    pub(super) unreadable_task_count: bool,
     pub(super) rdds: Vec<RddInfo>,
     pub(super) parents: Vec<i64>,
     pub(super) submitted: Option<i64>,
@@ -132,7 +132,7 @@ pub(super) struct StageInfo {
     pub(super) resource_profile: Option<i64>,
 }
 
-/// Accumulables of Spark's own that repeat what tasks report ("internal.metrics.…").
+/// Spark's internal accumulables, which sum up the tasks' metrics ("internal.metrics.…").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InternalMetric {
     RunTime,
@@ -144,7 +144,7 @@ pub(super) enum InternalMetric {
     ShuffleWritten,
 }
 
-/// An RDD with a storage level.
+/// An RDD that has a storage level.
 #[derive(Debug, Default)]
 pub(super) struct RddInfo {
     pub(super) id: Option<i64>,
@@ -182,7 +182,7 @@ pub(super) struct SqlStart {
     pub(super) plan: Plan,
 }
 
-/// Reads an event behind its name; `None` for one that is not kept.
+/// Reads an event after its name; `None` for one that is not kept.
 pub(super) fn read(
     name: &[u8],
     cursor: &mut Cursor<'_>,
@@ -226,10 +226,10 @@ pub(super) fn read(
 
 fn text(raw: Option<RawStr<'_>>, limit: usize) -> Option<String> {
     let text = raw?.text();
-    (!text.is_empty()).then(|| cut(&text, limit).to_owned())
+    (!text.is_empty()).then(|| truncate(&text, limit).to_owned())
 }
 
-/// A field that is text, at most so many bytes of it.
+/// A text field, truncated to `limit` bytes.
 fn field(cursor: &mut Cursor<'_>, limit: usize) -> Scan<Option<String>> {
     Ok(text(cursor.string_or_skip()?, limit))
 }

@@ -9,8 +9,8 @@ use crate::model::table::{Attempts, Outcome, TimePoint};
 use crate::model::{Interner, Symbol};
 use crate::units::{Bytes, Millis};
 
-/// Adds every attempt to its executor. Where an id was used again, an attempt belongs to the life in which it was
-/// launched.
+/// Adds every attempt to its executor. If an id was used again, an attempt belongs to the executor that was
+/// alive at its launch.
 pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings: &Interner) {
     let mut lives: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
     for (place, executor) in executors.iter().enumerate() {
@@ -48,7 +48,7 @@ fn add(executor: &mut Executor, attempts: &Attempts, row: usize) {
     executor.last_task_at = executor.last_task_at.max(finish);
     let totals = &mut executor.totals;
     totals.tasks += 1;
-    totals.unread.insert_all(attempts.unread(row));
+    totals.unreadable.insert_all(attempts.unreadable(row));
     match attempts.outcome(row) {
         Outcome::Succeeded => totals.succeeded += 1,
         Outcome::Failed => totals.failed += 1,
@@ -76,10 +76,10 @@ fn raise<T: Copy + std::ops::Add<Output = T>>(sum: &mut Option<T>, part: Option<
     }
 }
 
-/// A sum of which a part cannot be read is unknown.
-pub(super) fn doubt_sums(totals: &mut ExecutorTotals) {
-    let unread = totals.unread;
-    if unread.is_empty() {
+/// A sum over an unreadable value is unknown.
+pub(super) fn drop_unreadable_sums(totals: &mut ExecutorTotals) {
+    let unreadable = totals.unreadable;
+    if unreadable.is_empty() {
         return;
     }
     let times = [
@@ -87,7 +87,7 @@ pub(super) fn doubt_sums(totals: &mut ExecutorTotals) {
         (&mut totals.cpu_time, Counter::CpuMilliseconds),
         (&mut totals.gc_time, Counter::GcTimeMillis),
     ];
-    for (sum, _) in times.into_iter().filter(|(_, counter)| unread.has(*counter)) {
+    for (sum, _) in times.into_iter().filter(|(_, counter)| unreadable.has(*counter)) {
         *sum = None;
     }
     let sizes = [
@@ -97,20 +97,20 @@ pub(super) fn doubt_sums(totals: &mut ExecutorTotals) {
         (&mut totals.memory_spilled, Counter::MemoryBytesSpilled),
         (&mut totals.disk_spilled, Counter::DiskBytesSpilled),
     ];
-    for (sum, _) in sizes.into_iter().filter(|(_, counter)| unread.has(*counter)) {
+    for (sum, _) in sizes.into_iter().filter(|(_, counter)| unreadable.has(*counter)) {
         *sum = None;
     }
-    if unread.has_any(&[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]) {
+    if unreadable.has_any(&[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]) {
         totals.shuffle_read = None;
     }
 }
 
-/// Since Spark 3.0 executors report their storage memory themselves.
+/// Since Spark 3.0, executors report their storage memory themselves.
 fn storage_from_metrics(executor: &mut Executor) {
     executor.storage.peak_used = executor.storage.peak_used.max(executor.peaks.storage());
 }
 
-/// One process under two names.
+/// Merges two records of the same process under different names.
 pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
     one.host = one.host.or(other.host);
     one.cores = one.cores.or(other.cores);
@@ -142,8 +142,8 @@ pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
         shuffle_write: bytes(mine.shuffle_write, theirs.shuffle_write),
         memory_spilled: bytes(mine.memory_spilled, theirs.memory_spilled),
         disk_spilled: bytes(mine.disk_spilled, theirs.disk_spilled),
-        unread: mine.unread,
+        unreadable: mine.unreadable,
     };
-    one.totals.unread.insert_all(theirs.unread);
+    one.totals.unreadable.insert_all(theirs.unreadable);
     one
 }

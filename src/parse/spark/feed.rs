@@ -1,7 +1,7 @@
-//! Bytes of a part, cut into blocks of whole lines that several threads read at a time.
+//! Splits a part into blocks of whole lines, which several threads parse in parallel.
 //!
-//! A plain file is cut by position and read by the threads themselves; what must be decoded first is decoded one
-//! step ahead of them. While one batch of blocks is read, the one before it is taken over.
+//! A plain file is split by position and read by the worker threads; compressed data is decoded one step
+//! ahead of them. While one batch of blocks is parsed, the previous one is processed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -10,51 +10,52 @@ use std::sync::Arc;
 use memchr::{memchr, memrchr};
 use rayon::prelude::*;
 
-use super::block::{Block, Terms};
+use super::block::{Block, ReadOptions};
 use super::plan::Plans;
 use crate::input::budget::{Budget, became_shorter};
 use crate::limits::Limits;
 
-/// Bytes of a block: what is copied from the page cache is still in the processor's cache when it is read.
+/// Block size in bytes: small enough that data copied from the page cache is still in the processor's cache
+/// when parsed.
 pub(super) const BLOCK_LEN: usize = 256 << 10;
-/// Blocks that each thread reads before all wait for each other.
+/// Number of blocks that each thread parses before all threads synchronise.
 const BLOCKS_PER_THREAD: usize = 4;
-/// Bytes read at a time behind a block, to the end of its last line.
+/// Number of bytes read at a time after a block, to find the end of its last line.
 const TAIL_LEN: usize = 4 << 10;
-/// Pages of memory are this long nearly everywhere; elsewhere nothing but speed depends on it.
+/// Usual page size; only speed depends on it.
 const PAGE_LEN: usize = 4 << 10;
-/// Buffers that grew beyond this for a long line are given back.
+/// Buffers that grew beyond this size for a long line are freed.
 const KEEP_LEN: usize = 8 * BLOCK_LEN;
 
-/// Where the bytes of a part come from.
+/// The source of a part's bytes.
 pub enum Feed {
-    /// A file that is not compressed, with its length.
+    /// An uncompressed file, with its length.
     File(File, u64),
     /// Anything else.
     Stream(Box<dyn Read + Send>),
 }
 
-/// Blocks that are read at the same time.
+/// Blocks that are parsed in parallel.
 #[derive(Default)]
 pub(super) struct Batch {
     slots: Vec<Slot>,
     used: usize,
 }
 
-/// Bytes and what they say. The memory is used again for the next block.
+/// Bytes and the block parsed from them. Both allocations are reused.
 #[derive(Default)]
 struct Slot {
     bytes: Vec<u8>,
-    /// How many of the bytes count; the rest is left from an earlier block.
+    /// Number of valid bytes; the rest is left over from an earlier block.
     len: usize,
-    /// The part of the file to be read into `bytes`; `None` where they are there already.
+    /// The range of the file to read into `bytes`; `None` if they are already there.
     range: Option<(u64, u64)>,
     block: Block,
     error: Option<io::Error>,
 }
 
 impl Batch {
-    /// The blocks that were read, in order.
+    /// The parsed blocks, in order.
     pub(super) fn blocks(&mut self) -> impl Iterator<Item = &mut Block> {
         self.slots.iter_mut().take(self.used).map(|slot| &mut slot.block)
     }
@@ -63,7 +64,7 @@ impl Batch {
         self.used == 0
     }
 
-    /// The next free slot, emptied.
+    /// The next free slot, cleared.
     fn next_slot(&mut self) -> Option<&mut Slot> {
         if self.used == self.slots.len() {
             self.slots.push(Slot::default());
@@ -77,16 +78,16 @@ impl Batch {
         Some(slot)
     }
 
-    /// Turns bytes into events, several blocks at a time.
-    fn read(&mut self, file: Option<&File>, terms: Terms) {
+    /// Parses all slots in parallel.
+    fn read(&mut self, file: Option<&File>, options: ReadOptions) {
         let slots = self.slots.get_mut(..self.used).unwrap_or_default();
         match slots {
-            [slot] => slot.read(file, terms),
-            slots => slots.par_iter_mut().for_each(|slot| slot.read(file, terms)),
+            [slot] => slot.read(file, options),
+            slots => slots.par_iter_mut().for_each(|slot| slot.read(file, options)),
         }
     }
 
-    /// The first error of its slots; the blocks behind it are dropped.
+    /// The first error of the slots; later blocks are dropped.
     fn take_error(&mut self) -> Option<io::Error> {
         let slots = self.slots.get_mut(..self.used)?;
         let (failed, error) =
@@ -97,21 +98,22 @@ impl Batch {
 }
 
 impl Slot {
-    fn read(&mut self, file: Option<&File>, terms: Terms) {
+    fn read(&mut self, file: Option<&File>, options: ReadOptions) {
         let mut first = 0;
         if let (Some((start, end)), Some(file)) = (self.range, file) {
-            match self.read_range(file, start, end, terms.max_line_len) {
+            match self.read_range(file, start, end, options.max_line_len) {
                 Ok(at) => first = at,
                 Err(error) => self.error = Some(error),
             }
         }
-        self.block.read(self.bytes.get(first..self.len).unwrap_or_default(), terms);
+        self.block.read(self.bytes.get(first..self.len).unwrap_or_default(), options);
         if self.bytes.len() > KEEP_LEN {
             self.bytes = Vec::new();
         }
     }
 
-    /// Reads the lines that begin between two places of a file; gives the place of the first one in `bytes`.
+    /// Reads the lines that begin between two offsets of a file; returns the offset of the first one in
+    /// `bytes`.
     fn read_range(&mut self, file: &File, start: u64, end: u64, max_line_len: usize) -> io::Result<usize> {
         let wanted = usize::try_from(end - start).unwrap_or(usize::MAX);
         self.align(wanted);
@@ -143,8 +145,8 @@ impl Slot {
         Ok(first)
     }
 
-    /// Lets the next bytes come to lie as they lie in the file, page by page: copying from the page cache is
-    /// several times as fast then on some processors.
+    /// Aligns the next bytes in memory as they are aligned in the file's pages: on some processors, copying
+    /// from the page cache is several times faster then.
     fn align(&mut self, wanted: usize) {
         if self.bytes.is_empty() {
             self.bytes.resize(PAGE_LEN + wanted.min(BLOCK_LEN) + TAIL_LEN, 0);
@@ -153,7 +155,8 @@ impl Slot {
         self.len = if to_page <= PAGE_LEN { to_page } else { 0 };
     }
 
-    /// Reads so many bytes behind those that are there, fewer at the end of the file; gives their number.
+    /// Appends up to `wanted` bytes from the file; returns their number, which is smaller at the end of the
+    /// file.
     fn read_at(&mut self, file: &File, mut from: u64, wanted: usize) -> io::Result<usize> {
         let before = self.len;
         let needed = self.len + wanted;
@@ -176,7 +179,7 @@ impl Slot {
     }
 }
 
-/// Whether the byte in front of a place ends a line.
+/// Whether the byte before an offset ends a line.
 fn starts_a_line(file: &File, place: u64) -> io::Result<bool> {
     let Some(before) = place.checked_sub(1) else { return Ok(true) };
     let mut byte = [0];
@@ -184,7 +187,7 @@ fn starts_a_line(file: &File, place: u64) -> io::Result<bool> {
 }
 
 mod position {
-    //! Reading at a place without moving anything, so that threads can share a file.
+    //! Positional reads, so that threads can share a file.
 
     use std::fs::File;
     use std::io;
@@ -205,7 +208,7 @@ pub(super) struct Pipeline {
     source: Source,
     width: usize,
     block_len: usize,
-    terms: Terms,
+    options: ReadOptions,
 }
 
 enum Source {
@@ -214,7 +217,7 @@ enum Source {
 }
 
 impl Pipeline {
-    /// What comes out of `feed`. A stream keeps its budget itself.
+    /// Splits `feed` into blocks. A stream enforces its budget itself.
     pub(super) fn new(feed: Feed, limits: &Limits, budget: &Budget) -> Self {
         let source = match feed {
             Feed::File(file, len) => {
@@ -223,40 +226,40 @@ impl Pipeline {
             Feed::Stream(reader) => Source::Stream { reader, rest: Vec::new(), ended: false, error: None },
         };
         let width = rayon::current_num_threads().max(1) * BLOCKS_PER_THREAD;
-        let terms = Terms { max_line_len: limits.line_len(), plans: Plans::Kept };
-        Self { source, width, block_len: BLOCK_LEN, terms }
+        let options = ReadOptions { max_line_len: limits.line_len(), plans: Plans::Kept };
+        Self { source, width, block_len: BLOCK_LEN, options }
     }
 
-    /// The same with or without the plans of queries.
+    /// As before, with or without the plans of queries.
     pub(super) fn with(self, plans: Plans) -> Self {
-        Self { terms: Terms { plans, ..self.terms }, ..self }
+        Self { options: ReadOptions { plans, ..self.options }, ..self }
     }
 
-    /// The same in blocks of so many bytes.
+    /// As before, with blocks of `block_len` bytes.
     pub(super) fn in_blocks(self, block_len: usize) -> Self {
         Self { block_len: block_len.max(1), ..self }
     }
 
-    /// Gives all blocks to `take`, in order.
+    /// Passes all blocks to `take`, in order.
     ///
     /// # Errors
-    /// The first error of reading or decoding, after everything before it was taken.
+    /// The first error of reading or decoding, after everything before it was processed.
     pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) + Send) -> io::Result<()> {
         let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
-        let (block_len, terms) = (self.block_len, self.terms);
-        self.source.fill(&mut filled, self.width, block_len, terms.max_line_len);
+        let (block_len, options) = (self.block_len, self.options);
+        self.source.fill(&mut filled, self.width, block_len, options.max_line_len);
         let file = self.source.file();
         let mut failure = None;
         while !(filled.is_empty() && read.is_empty()) {
-            // What was filled is to be read, what was read is to be taken.
+            // Rotate: filled batches are parsed next, parsed batches are processed next.
             std::mem::swap(&mut read, &mut taken);
             std::mem::swap(&mut filled, &mut read);
             filled.used = 0;
             let Self { source, width, .. } = &mut self;
-            let mut fill = || source.fill(&mut filled, *width, block_len, terms.max_line_len);
-            let mut read_batch = || read.read(file.as_deref(), terms);
+            let mut fill = || source.fill(&mut filled, *width, block_len, options.max_line_len);
+            let mut read_batch = || read.read(file.as_deref(), options);
             if taken.is_empty() {
-                // The first blocks, and all of a small file.
+                // The first batch, which may be the whole file.
                 read_batch();
                 fill();
             } else {
@@ -288,7 +291,7 @@ impl Source {
         }
     }
 
-    /// Adds the next blocks, at most so many; none at the end.
+    /// Adds up to `width` blocks; none at the end.
     fn fill(&mut self, batch: &mut Batch, width: usize, block_len: usize, max_line_len: usize) {
         while batch.used < width {
             match self {
@@ -322,7 +325,7 @@ impl Source {
     }
 }
 
-/// Takes whole lines from a stream; what follows the last of them waits in `rest`.
+/// Takes whole lines from a stream; the incomplete last line stays in `rest`.
 fn fill_slot(
     slot: &mut Slot,
     (reader, rest): (&mut Box<dyn Read + Send>, &mut Vec<u8>),
@@ -342,7 +345,7 @@ fn fill_slot(
     while !*ended && (slot.len < block_len || last_line.is_none()) {
         if slot.len == slot.bytes.len() {
             if slot.len > max_line_len {
-                // Too long in any case: its end is looked for in the same place over and over.
+                // Already too long: do not search for its end again and again.
                 slot.len = max_line_len + 1;
             } else {
                 slot.bytes.resize(slot.len * 2, 0);
@@ -373,7 +376,7 @@ fn fill_slot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::spark::block::What;
+    use crate::parse::spark::block::ItemKind;
     use std::io::{Cursor, Seek, Write};
 
     fn ends(feed: Feed) -> Vec<(u64, Option<i64>)> {
@@ -384,8 +387,8 @@ mod tests {
                 for block in batch.blocks() {
                     let mut starts = block.starts.drain(..);
                     for item in block.items.drain(..) {
-                        let id = match item.what {
-                            What::Start => starts.next().and_then(|start| start.info.id),
+                        let id = match item.kind {
+                            ItemKind::Start => starts.next().and_then(|start| start.info.id),
                             _ => None,
                         };
                         found.push((lines + item.line, id));
@@ -425,14 +428,14 @@ mod tests {
             for _ in 0..2 {
                 assert_eq!(ends(file(&text)), expected);
                 assert_eq!(ends(Feed::Stream(Box::new(Cursor::new(text.clone())))), expected);
-                // Once more without the last line feed.
+                // Again without the last line feed.
                 text.pop();
             }
         }
     }
 
     #[test]
-    fn a_line_beyond_the_limit_costs_only_itself() {
+    fn only_the_line_beyond_the_limit_is_skipped() {
         let long = [vec![b'x'; Limits::default().line_len() + 5 * BLOCK_LEN], b"\n".to_vec()].concat();
         let text = [log(2, 0), long, log(3, 0)].concat();
         let expected = [(0, Some(0)), (1, Some(1)), (2, None), (3, Some(0)), (4, Some(1)), (5, Some(2))];
@@ -441,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gives_nothing() {
+    fn an_empty_source_has_no_events() {
         assert_eq!(ends(file(b"")), []);
         assert_eq!(ends(Feed::Stream(Box::new(io::empty()))), []);
     }

@@ -1,28 +1,29 @@
-//! Event logs of Spark 1.0 to 4.x: JSON, one event a line (`JsonProtocol`), in one file or several parts.
+//! Spark event logs, versions 1.0 to 4.x: JSON, one event per line (`JsonProtocol`), in one file or several
+//! parts.
 //!
-//! Blocks of whole lines are read at the same time on several threads (`block`) and taken over in the order of the
-//! log (`build`), so the result does not depend on the threads.
+//! Blocks of whole lines are parsed in parallel (`block`) and processed in the order of the log (`build`), so
+//! the result does not depend on the number of threads.
 
 mod block;
 mod build;
+mod cross_check;
 mod event;
 mod executors;
 mod feed;
+mod line_template;
 mod numbered;
 mod outcomes;
 mod plan;
-mod shape;
 mod storage;
 mod strings;
 mod task;
 mod task_metrics;
-mod task_shape;
-mod twice_told;
-mod unread;
+mod task_template;
+mod unreadable;
 mod verify;
 
 pub use feed::Feed;
-pub use verify::Wholeness;
+pub use verify::Completeness;
 
 use std::io;
 
@@ -36,28 +37,28 @@ use build::Builder;
 use feed::{Batch, Pipeline};
 use plan::Plans;
 
-/// As many as a Hadoop 1 log may have jobs: a log of endless beginnings may not fill the memory.
+/// The same maximum as for the jobs of a Hadoop 1 log: endless application starts must not fill the memory.
 const MAX_APPLICATIONS: usize = 1 << 14;
 
-/// A log as it lies on disk.
+/// An event log on disk.
 pub struct Log<'a> {
-    /// Its parts in the order of writing: name, and what opens it.
+    /// Its parts in the order written.
     pub parts: Vec<Part<'a>>,
-    /// What the names of its files tell.
+    /// Facts from the names of its files.
     pub names: Names,
-    /// What markers and names tell of its wholeness.
-    pub wholeness: Wholeness,
+    /// Whether it is complete, judging by markers and names.
+    pub completeness: Completeness,
 }
 
-/// A part of a log.
+/// A part of an event log.
 pub struct Part<'a> {
-    /// For problems.
+    /// Its name, for messages.
     pub name: String,
     /// Opens it; the error is a sentence.
     pub open: Box<dyn Fn() -> Result<Feed, String> + Send + Sync + 'a>,
 }
 
-/// What file names tell where events do not.
+/// Facts from file names, used if the events lack them.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     /// The application's id.
@@ -66,32 +67,34 @@ pub struct Names {
     pub attempt: Option<String>,
     /// Spark's version.
     pub spark_version: Option<String>,
-    /// Bytes as stored, over all parts.
+    /// Stored size, over all parts.
     pub stored: Option<Bytes>,
-    /// Whether the log is written in parts.
+    /// Whether the log consists of several parts.
     pub rolling: bool,
 }
 
-/// Reads a log. What is broken is in the problems; whatever can be read is used.
+/// Parses an event log. Problems are reported in the result; everything that can be read is used.
 #[must_use]
 pub fn parse(log: &Log<'_>) -> Parsed {
     parse_within(log, &Limits::default(), &Budget::unlimited())
 }
 
-/// The same within `limits` on lines and tasks, and for files within `budget`. Streams keep their budgets themselves.
+/// As [`parse`], within `limits` on lines and tasks, and within `budget` for files. Streams enforce their own
+/// budgets.
 #[must_use]
 pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline)
 }
 
-/// As [`parse_within`], without the plans of SQL executions ([`crate::model::spark::SqlExecution::plan`] and its
-/// metrics), which no rule looks at.
+/// As [`parse_within`], without the plans of SQL executions ([`crate::model::spark::SqlExecution::plan`] and
+/// their metrics), which no rule uses.
 #[must_use]
 pub fn parse_for_rules(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline.with(Plans::PassedOver))
 }
 
-/// As [`parse_within`], with blocks of so many bytes, to test that nothing depends on where blocks end.
+/// As [`parse_within`], with blocks of `block_len` bytes, to test that results do not depend on block
+/// boundaries.
 #[doc(hidden)]
 #[must_use]
 pub fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_len: usize) -> Parsed {
@@ -109,13 +112,13 @@ fn parse_with(
     for part in &log.parts {
         let mut problems = Problems::default();
         let mut end = |builder: Builder| {
-            // The names of files tell of one application only.
-            let log = (&Names::default(), &Wholeness::default());
+            // File names describe only one application.
+            let log = (&Names::default(), &Completeness::default());
             if parsed.applications.len() >= MAX_APPLICATIONS {
                 parsed.problems.warn(limits::REACHED, None, || {
                     format!(
-                        "the log has more than {MAX_APPLICATIONS} applications, one behind the other; further ones \
-                         were passed over: split it"
+                        "the event log contains more than {MAX_APPLICATIONS} applications; the rest \
+                         were skipped: split the log"
                     )
                 });
                 return;
@@ -128,7 +131,7 @@ fn parse_with(
                 read_part(pipeline, &mut builder, &mut problems, &mut end);
             }
             Err(message) => {
-                builder.spark.gaps.unread += 1;
+                builder.spark.gaps.unreadable += 1;
                 problems.add(Level::Error, "unreadable", None, || message);
             }
         }
@@ -136,31 +139,31 @@ fn parse_with(
     }
     let several = !parsed.applications.is_empty();
     let named = if several { &Names::default() } else { &log.names };
-    parsed.applications.extend(application(builder, (named, &log.wholeness), &mut parsed.problems));
+    parsed.applications.extend(application(builder, (named, &log.completeness), &mut parsed.problems));
     if several {
         let count = parsed.applications.len();
         parsed.problems.add(Level::Info, "several-applications", None, || {
-            format!("the log holds {count} applications, one behind the other; each is reported on its own")
+            format!("the event log contains {count} applications; each is reported separately")
         });
     }
     parsed
 }
 
-/// What was read as an application, if it was anything.
+/// The application of a builder, if it read any event.
 fn application(
     mut builder: Builder,
-    (names, wholeness): (&Names, &Wholeness),
+    (names, completeness): (&Names, &Completeness),
     problems: &mut Problems,
 ) -> Option<Application> {
     if builder.seen.events == 0 {
         return None;
     }
     builder.assemble();
-    verify::verify(&mut builder, wholeness, problems);
+    verify::verify(&mut builder, completeness, problems);
     builder.spark.attempt = builder.spark.attempt.take().or_else(|| names.attempt.clone());
     builder.spark.log.stored = names.stored;
     builder.spark.log.rolling = names.rolling;
-    builder.spark.log.compacted = wholeness.compacted;
+    builder.spark.log.compacted = completeness.compacted;
     let mut app = builder.finish();
     app.engine_version = app.engine_version.take().or_else(|| names.spark_version.clone());
     if app.id.is_empty() {
@@ -189,13 +192,13 @@ fn read_part(
         let position = Some(Position::Line(lines + 1));
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
         let code = if cut { "truncated" } else { limits::code_of(&error, "damaged") };
-        builder.spark.gaps.cut_behind_the_end |= cut && builder.seen.application_end;
+        builder.spark.gaps.truncated_after_end |= cut && builder.seen.application_end;
         match limits::behind(&error) {
             Some(reached) => builder.limit = Some(reached.option()),
-            None => builder.spark.gaps.unread += u64::from(!cut),
+            None => builder.spark.gaps.unreadable += u64::from(!cut),
         }
         problems.warn(code, position, || {
-            format!("the log cannot be read to its end: {error}; what comes before was used")
+            format!("the event log cannot be read to its end: {error}; the part before the error is used")
         });
     }
 }
@@ -210,7 +213,7 @@ mod tests {
         let bytes = text.replace('\'', "\"").into_bytes();
         let open = move || Ok(Feed::Stream(Box::new(io::Cursor::new(bytes.clone()))));
         let part = Part { name: "log".to_owned(), open: Box::new(open) };
-        Log { parts: vec![part], names: Names::default(), wholeness: Wholeness::default() }
+        Log { parts: vec![part], names: Names::default(), completeness: Completeness::default() }
     }
 
     fn read(text: &str) -> Parsed {
@@ -218,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_see_all_but_the_plans() {
+    fn rules_see_everything_except_the_plans() {
         let plan = |kind: &str| {
             format!(
                 "{{'nodeName':'{kind}','simpleString':'x','metrics':[{{'name':'rows','accumulatorId':7,'metricType':'sum'}}],\
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_belongs_to_the_job_during_which_it_was_submitted() {
+    fn a_stage_belongs_to_the_job_that_was_running_when_it_was_submitted() {
         let mut text = String::new();
         for (job, at, stages) in [(0, 10, "[0]"), (1, 20, "[0,1]")] {
             writeln!(
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn applications_one_behind_the_other_are_told_apart() {
+    fn concatenated_applications_are_separated() {
         let one = |id: &str| {
             format!(
                 "{{'Event':'SparkListenerLogStart','Spark Version':'3.5.9'}}\n\
@@ -294,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_cannot_be_are_unknown_and_told() {
+    fn impossible_ends_are_unknown_and_reported() {
         let log = |finished: i64| {
             format!(
                 "{{'Event':'SparkListenerApplicationStart','App ID':'a','Timestamp':1000}}\n\
@@ -320,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_a_tasks_events_is_no_gap() {
+    fn the_order_of_a_tasks_events_does_not_matter() {
         let start = "{'Event':'SparkListenerTaskStart','Stage ID':0,'Task Info':{'Task ID':7,'Index':0}}\n";
         let end = "{'Event':'SparkListenerTaskEnd','Stage ID':0,'Task End Reason':{'Reason':'Success'},\
                    'Task Info':{'Task ID':7,'Index':0,'Finish Time':5}}\n";

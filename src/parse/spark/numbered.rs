@@ -1,13 +1,13 @@
-//! Places by numbers that nearly always count up from 0, as ids and indexes of tasks do.
+//! Maps numbers that nearly always count up from 0, such as task ids and indexes, to values.
 
 use rustc_hash::FxHashMap;
 
-/// Places that there may be for each number, and those that there may be in any case: a log that begins in the middle
-/// has larger numbers, and one that was made up may have any, in each of a million stages.
+/// Vector slots allowed per entry, and slots allowed in any case. A log that begins in the middle has larger
+/// numbers, and a synthetic one may have any number, in each of a million stages.
 const PLACES_PER_NUMBER: usize = 8;
 const PLACES_IN_ANY_CASE: usize = 64;
 
-/// A map from numbers to values that takes no more than the values where the numbers are dense.
+/// A map from numbers to values that needs no more memory than the values if the numbers are dense.
 #[derive(Debug)]
 pub(super) struct Numbered<T> {
     dense: Vec<Option<T>>,
@@ -25,7 +25,7 @@ impl<T: Copy> Numbered<T> {
     #[inline]
     pub(super) fn get(&self, number: u64) -> Option<T> {
         match usize::try_from(number).ok().and_then(|place| self.dense.get(place)) {
-            // A number can have come when it was still far away.
+            // The number may have been inserted when it was still beyond the vector.
             Some(Some(value)) => Some(*value),
             _ if self.sparse.is_empty() => None,
             _ => self.sparse.get(&number).copied(),

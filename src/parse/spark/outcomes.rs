@@ -1,15 +1,15 @@
-//! How tasks ended, from how their attempts ended.
+//! Derives the outcomes of tasks from those of their attempts.
 
 use std::cmp::Reverse;
 
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
 
-/// Gives each task the outcome and the attempt that stand for it: the first to succeed, else the last to fail, else
-/// the last killed. A task with an attempt that has no end is unfinished unless another one succeeded.
-pub(super) fn settle(group: &mut TaskGroup) {
+/// Sets each task's outcome and representative attempt: the first to succeed, else the last to fail, else the
+/// last killed. A task with an open attempt is unfinished unless another attempt succeeded.
+pub(super) fn set_outcomes(group: &mut TaskGroup) {
     let attempts = &group.attempts;
     let mut best: Vec<Option<usize>> = vec![None; group.tasks.len()];
-    // Rows are in the order of launches, so of equal attempts the later one is the later row.
+    // Rows are in launch order, so among equal attempts the later row is the later attempt.
     let rank = |row: usize| {
         let finish = attempts.time(row, TimePoint::Finish);
         match attempts.outcome(row) {
@@ -39,7 +39,7 @@ mod tests {
     use crate::model::table::TaskKind;
     use crate::units::Timestamp;
 
-    fn settled(ends: &[(Outcome, Option<i64>)]) -> (Outcome, Option<usize>) {
+    fn outcomes_of(ends: &[(Outcome, Option<i64>)]) -> (Outcome, Option<usize>) {
         let mut group = TaskGroup::new(TaskKind::Map);
         let task = group.tasks.push(0);
         for (number, (outcome, finish)) in ends.iter().enumerate() {
@@ -47,20 +47,23 @@ mod tests {
             group.attempts.set_outcome(row, *outcome);
             group.attempts.set_time(row, TimePoint::Finish, finish.map(Timestamp::from_millis));
         }
-        settle(&mut group);
+        set_outcomes(&mut group);
         (group.tasks.outcome(task), group.tasks.representative(task))
     }
 
     #[test]
-    fn the_first_success_stands_for_the_task() {
+    fn the_first_successful_attempt_represents_the_task() {
         use Outcome::{Failed, Killed, Succeeded, Unfinished};
         assert_eq!(
-            settled(&[(Failed, Some(5)), (Succeeded, Some(9)), (Succeeded, Some(7))]),
+            outcomes_of(&[(Failed, Some(5)), (Succeeded, Some(9)), (Succeeded, Some(7))]),
             (Succeeded, Some(2))
         );
-        assert_eq!(settled(&[(Unfinished, None), (Succeeded, Some(9))]), (Succeeded, Some(1)));
-        assert_eq!(settled(&[(Failed, Some(5)), (Failed, Some(6)), (Killed, Some(9))]), (Failed, Some(1)));
-        assert_eq!(settled(&[(Failed, Some(5)), (Unfinished, None)]), (Unfinished, None));
-        assert_eq!(settled(&[(Killed, Some(5))]), (Killed, Some(0)));
+        assert_eq!(outcomes_of(&[(Unfinished, None), (Succeeded, Some(9))]), (Succeeded, Some(1)));
+        assert_eq!(
+            outcomes_of(&[(Failed, Some(5)), (Failed, Some(6)), (Killed, Some(9))]),
+            (Failed, Some(1))
+        );
+        assert_eq!(outcomes_of(&[(Failed, Some(5)), (Unfinished, None)]), (Unfinished, None));
+        assert_eq!(outcomes_of(&[(Killed, Some(5))]), (Killed, Some(0)));
     }
 }

@@ -3,11 +3,11 @@
 use super::strings::{Local, Strings};
 use crate::parse::scan::{Cursor, Scan};
 
-/// Plans nest by their longest chain of operators. What lies deeper is passed over.
+/// Maximum depth of a plan: its longest chain of operators. Deeper parts are skipped.
 const MAX_DEPTH: u32 = 200;
 
-/// Whether plans are read: they take a fifteenth of the time of a small log, and no rule looks at them. Damage within one
-/// that is passed over goes unseen where its strings and brackets are whole.
+/// Whether plans are read: they take a fifteenth of the time for a small log, and no rule uses them. In a
+/// skipped plan, damage goes unnoticed as long as its strings and brackets are intact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plans {
     Kept,
@@ -35,7 +35,7 @@ pub(super) struct Metric {
     pub(super) accumulator: u64,
 }
 
-/// Reads a plan; one that is passed over is empty.
+/// Reads a plan; a skipped one is empty.
 pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: Plans) -> Scan<Plan> {
     let mut plan = Plan::default();
     if plans == Plans::PassedOver {
@@ -43,7 +43,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: Plans)
         if cursor.skip_value().is_ok() {
             return Ok(plan);
         }
-        // A plan may nest deeper than what can be passed over.
+        // A plan may nest deeper than the cursor can skip.
         *cursor = start;
         return node(cursor, strings, None, 0, &mut plan).map(|()| Plan::default());
     }

@@ -1,40 +1,40 @@
-//! What the blocks that executors have cached take of their memory, while the log is read.
+//! Tracks the memory of cached blocks per executor while the log is read.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::limits::Limits;
-use crate::model::table::MOST_OF_A_COUNTER;
+use crate::model::table::MAX_COUNTER_VALUE;
 use crate::parse::scan::{Cursor, Scan};
 use crate::units::Bytes;
 
-/// What a log tells of the memory that a cached block takes, or that all of an executor's may take.
+/// The memory that a cached block takes, or that all blocks of an executor may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockMemory {
     Known(Bytes),
-    /// No number, or one that cannot be.
+    /// Not a number, or an impossible one.
     Unreadable,
 }
 
 impl BlockMemory {
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Scan<Self> {
-        let bytes = cursor.integer_or_skip()?.filter(|&bytes| bytes <= MOST_OF_A_COUNTER);
+        let bytes = cursor.integer_or_skip()?.filter(|&bytes| bytes <= MAX_COUNTER_VALUE);
         let bytes = bytes.and_then(|bytes| u64::try_from(bytes).ok());
         Ok(bytes.map_or(Self::Unreadable, |bytes| Self::Known(Bytes::new(bytes))))
     }
 }
 
-/// See the module. Executors go by their place.
+/// See the module. Executors are identified by index.
 #[derive(Default)]
 pub(super) struct Storage {
     blocks: FxHashMap<(usize, Box<str>), u64>,
     used: FxHashMap<usize, u64>,
-    /// Executors with blocks beyond the limit, or whose memory cannot be read.
+    /// Executors with blocks beyond the limit, or with unreadable sizes.
     unknown: FxHashSet<usize>,
 }
 
 impl Storage {
-    /// Notes what a block takes now, 0 when it was dropped, and tells what all of them take; `None` where there is no room
-    /// for one more.
+    /// Records the current size of a block, 0 if it was dropped, and returns the total of its executor;
+    /// `None` if the limit is reached.
     pub(super) fn note(
         &mut self,
         executor: usize,
@@ -59,12 +59,12 @@ impl Storage {
         Some(Bytes::new(*used))
     }
 
-    /// Notes that what a block takes cannot be read.
-    pub(super) fn lose(&mut self, executor: usize) {
+    /// Records that a block's size cannot be read.
+    pub(super) fn mark_unreadable(&mut self, executor: usize) {
         self.unknown.insert(executor);
     }
 
-    /// The executors of which it is not known what their blocks take.
+    /// The executors whose total is unknown.
     pub(super) fn unknown(&self) -> impl Iterator<Item = usize> {
         self.unknown.iter().copied()
     }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_takes_no_room_and_what_has_none_makes_its_executor_unknown() {
+    fn dropped_blocks_free_their_room_and_blocks_beyond_the_limit_make_the_total_unknown() {
         let limits = Limits { tasks: Some(2), ..Limits::NONE };
         let mut storage = Storage::default();
         for round in 0..100 {

@@ -1,14 +1,14 @@
-//! Strings of blocks of lines, each held once: executors, hosts and messages repeat on every line.
+//! Interns the strings of blocks: executors, hosts and messages repeat on every line.
 
 use rustc_hash::FxHashMap;
 
 use crate::model::{Interner, Symbol};
 use crate::parse::scan::{Cursor, Scan};
 
-/// Strings kept from one block to the next.
+/// Maximum number of strings kept from one block to the next.
 const MAX_KEPT: usize = 1024;
 
-/// Names a string of its block.
+/// Index of a string within its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Local(u32);
 
@@ -22,9 +22,9 @@ impl Local {
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     texts: Vec<Box<str>>,
-    /// By their bytes as they are written: those without escapes need not be looked at to be known.
+    /// By their raw bytes: those without escapes are found without decoding.
     known: FxHashMap<Box<[u8]>, Local>,
-    /// What the application with the number `owner` calls them, as far as it was asked.
+    /// The symbols of the strings in the application with the number `owner`, as far as they were requested.
     symbols: Vec<Option<Symbol>>,
     owner: u64,
 }
@@ -41,7 +41,7 @@ impl Strings {
         Some(local)
     }
 
-    /// Reads a string; anything else is passed over and `None`.
+    /// Reads a string; skips any other value and returns `None`.
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Scan<Option<Local>> {
         let Some(raw) = cursor.string_or_skip()? else { return Ok(None) };
         if raw.escaped {
@@ -50,7 +50,7 @@ impl Strings {
         Ok(self.known.get(raw.bytes).copied().or_else(|| self.add(raw.bytes, &raw.text())))
     }
 
-    /// A string as it is written, without escapes.
+    /// Interns a raw string without escapes.
     #[inline]
     pub(super) fn plain(&mut self, written: &[u8]) -> Option<Local> {
         self.known.get(written).copied().or_else(|| self.add(written, &String::from_utf8_lossy(written)))
@@ -60,7 +60,7 @@ impl Strings {
         self.texts.get(local.index()).map(AsRef::as_ref).unwrap_or_default()
     }
 
-    /// Lets an application, of which none other of the log has the number, know the strings that it has not met.
+    /// Interns all new strings for the application with the unique number `owner`.
     pub(super) fn name_in(&mut self, owner: u64, interner: &mut Interner) {
         if self.owner != owner {
             self.owner = owner;
@@ -70,12 +70,12 @@ impl Strings {
         self.symbols.extend(new.map(|text| interner.intern(text)));
     }
 
-    /// What the application that was named last calls a string.
+    /// The symbol of a string in the application last passed to [`Self::name_in`].
     pub(super) fn symbol(&self, local: Local) -> Option<Symbol> {
         self.symbols.get(local.index()).copied().flatten()
     }
 
-    /// Forgets what is there if it is much. Executors and hosts are the same in the next block.
+    /// Clears the strings if there are many. Executors and hosts are usually the same in the next block.
     pub(super) fn clear(&mut self) {
         if self.texts.len() > MAX_KEPT {
             self.texts.clear();

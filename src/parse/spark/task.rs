@@ -1,4 +1,4 @@
-//! Starts and ends of tasks: nine tenths of every log, so they are read without a detour.
+//! Task starts and ends: nine tenths of every log, so they have a reader of their own.
 
 use std::sync::LazyLock;
 
@@ -8,11 +8,11 @@ use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
 use super::task_metrics::{METRICS, TaskMetrics};
 use crate::model::spark::{ExecutorMetric, Peaks};
-use crate::model::table::{EndReason, Locality, MOST_OF_A_COUNTER};
-use crate::parse::reading::cut;
+use crate::model::table::{EndReason, Locality, MAX_COUNTER_VALUE};
+use crate::parse::reading::truncate;
 use crate::parse::scan::{Cursor, Scan};
 
-/// Messages of failures are kept for people: their first line says what happened.
+/// Maximum length of failure messages: their first line says what happened.
 const MAX_MESSAGE_LEN: usize = 240;
 
 /// `SparkListenerTaskStart`.
@@ -30,14 +30,14 @@ pub(super) struct TaskEnd {
     pub(super) stage_attempt: Option<i64>,
     pub(super) info: TaskInfo,
     pub(super) reason: Option<EndReason>,
-    /// Whether there is a reason, and it is none of Spark's.
+    /// Whether there is a reason that Spark does not have.
     pub(super) unknown_reason: bool,
-    /// The task had succeeded; what it wrote was lost, so its work is done again.
+    /// The task had succeeded, but its output was lost, so it runs again.
     pub(super) resubmitted: bool,
     pub(super) message: Option<Local>,
     pub(super) peaks: Peaks,
     pub(super) metrics: TaskMetrics,
-    /// Memory that cached blocks of RDDs take now, by block, as far as this task changed it.
+    /// Memory of cached RDD blocks that this task changed, by block.
     pub(super) blocks: Vec<(Local, BlockMemory)>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct TaskInfo {
     pub(super) killed: Option<bool>,
 }
 
-/// Reads a start behind its event's name.
+/// Reads a start after the event's name.
 pub(super) fn start(cursor: &mut Cursor<'_>, strings: &mut Strings, start: &mut TaskStart) -> Scan<()> {
     let keys: [&[u8]; 3] = [b"\"Stage ID\":", b"\"Stage Attempt ID\":", b"\"Task Info\":"];
     cursor.members_after_first(&keys, |key, cursor| {
@@ -71,10 +71,10 @@ pub(super) fn start(cursor: &mut Cursor<'_>, strings: &mut Strings, start: &mut 
     })
 }
 
-/// Reads an end behind its event's name.
+/// Reads an end after the event's name.
 pub(super) fn end(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> Scan<()> {
     let at_start = *cursor;
-    // Nearly always the shortcuts hold. Where one does not, the rest does not read as an event.
+    // Nearly always the shortcuts apply. If one does not, the rest cannot be parsed as an event.
     if end_with(cursor, strings, end, true).is_ok() && cursor.at_end() {
         return Ok(());
     }
@@ -105,11 +105,11 @@ fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, s
     })
 }
 
-/// What follows the accumulables of a task's information: the end of the array, of the object, and the next key.
-/// A quote behind a comma ends any string, so this cannot stand inside of one.
+/// The text after a task's accumulables: the end of the array, of the object, and the next key. A quote after
+/// a comma ends any string, so this text cannot occur inside one.
 static AFTER_ACCUMULABLES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"]},\"Task "));
 
-/// The rest of what every start of a task says.
+/// The remaining members of every task start, which are always the same.
 const NOTHING_YET: &[u8] =
     b",\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]";
 
@@ -135,7 +135,7 @@ fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, sho
             1 => info.index = cursor.integer_or_skip()?,
             2 => {
                 info.attempt = cursor.integer_or_skip()?;
-                // Of no use here, and always next since 3.3.
+                // Not used, and always the next member since 3.3.
                 if cursor.literal(b",\"Partition ID\":").is_ok() {
                     cursor.skip_value()?;
                 }
@@ -146,7 +146,7 @@ fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, sho
             6 => info.locality = cursor.string_or_skip()?.and_then(|text| locality(text.bytes)),
             7 => {
                 info.speculative = cursor.bool_or_skip()?;
-                // A task that starts has nothing else to tell.
+                // A task that starts has no other facts.
                 if shortcut {
                     let _ = cursor.literal(NOTHING_YET);
                 }
@@ -186,7 +186,7 @@ pub(super) fn locality(text: &[u8]) -> Option<Locality> {
     }
 }
 
-/// The words of Spark (`JsonProtocol.taskEndReasonFromJson`).
+/// Spark's names of end reasons (`JsonProtocol.taskEndReasonFromJson`).
 const REASONS: [(&str, EndReason); 9] = [
     ("Success", EndReason::Success),
     ("Resubmitted", EndReason::Other),
@@ -199,7 +199,7 @@ const REASONS: [(&str, EndReason); 9] = [
     ("UnknownReason", EndReason::Other),
 ];
 
-/// "Task End Reason": its kind, and for a failure the first line of what it says.
+/// "Task End Reason": its kind and, for a failure, the first line of its message.
 fn reason(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> Scan<()> {
     if cursor.literal(b"{\"Reason\":\"Success\"}").is_ok() {
         end.reason = Some(EndReason::Success);
@@ -248,9 +248,11 @@ fn reason(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> 
     Ok(())
 }
 
-/// "java.io.IOException: disk full", from a class and a description that may repeat it and go on for pages.
+/// "java.io.IOException: disk full", from a class and a description, which may repeat it and continue for
+/// pages.
 fn message(class: Option<&str>, description: Option<&str>) -> Option<String> {
-    // A Python traceback ends with what matters; Spark 4 says first that one follows.
+    // In a Python traceback, the last line says what happened; Spark 4 starts with a line that announces the
+    // traceback.
     let line = |text: &str| {
         let traceback = text.lines().take(2).any(|line| line.contains("Traceback (most recent call last)"));
         let mut lines =
@@ -263,10 +265,10 @@ fn message(class: Option<&str>, description: Option<&str>) -> Option<String> {
         (_, Some(text)) => text,
         (class, None) => class?.to_owned(),
     };
-    Some(cut(&text, MAX_MESSAGE_LEN).to_owned())
+    Some(truncate(&text, MAX_MESSAGE_LEN).to_owned())
 }
 
-/// Executor metrics of any event: each under its name.
+/// Executor metrics of any event, by name.
 pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
     static KEYS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         ExecutorMetric::ALL.iter().map(|metric| format!("\"{}\":", metric.name()).into_bytes()).collect()
@@ -275,20 +277,20 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
         LazyLock::new(|| KEYS.iter().map(Vec::as_slice).collect());
     let mut read = Peaks::default();
     if !matches!(cursor.peek(), Some(b'{' | b'n')) {
-        (0..ExecutorMetric::COUNT).for_each(|place| read.lose_at(place));
+        (0..ExecutorMetric::COUNT).for_each(|place| read.mark_unreadable_at(place));
     }
     let (mut never_polled, mut any_polled) = (false, false);
     cursor.members(&REFERENCES, |key, cursor| {
         let value = cursor.integer_or_skip()?;
         never_polled |= key == ExecutorMetric::JvmHeapMemory as usize && value == Some(-1);
         any_polled |= value.is_some_and(|value| value > 0);
-        match value.filter(|value| (0..=MOST_OF_A_COUNTER).contains(value)) {
+        match value.filter(|value| (0..=MAX_COUNTER_VALUE).contains(value)) {
             Some(value) => read.raise_at(key, value),
-            None => read.lose_at(key),
+            None => read.mark_unreadable_at(key),
         }
         Ok(())
     })?;
-    // Spark marks metrics that were never polled by a heap of −1; the zeros beside it mean nothing.
+    // Spark marks metrics that were never polled by a heap of −1; the zeros next to it mean nothing.
     if !never_polled || any_polled {
         peaks.raise_all(&read);
     }
@@ -323,7 +325,7 @@ fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, sh
     cursor.members(&KEYS, |key, cursor| match key {
         0 => {
             metrics.read(cursor, 0)?;
-            // Of no use here, and always next since 2.1.
+            // Not used, and always the next member since 2.1.
             if cursor.literal(b",\"Executor Deserialize CPU Time\":").is_ok() {
                 cursor.skip_value()?;
             }
@@ -339,7 +341,7 @@ fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, sh
     })
 }
 
-/// What follows the figures of push-based shuffles, which come last in the figures of shuffle reads since 3.5.
+/// The end of the push-based shuffle metrics, which come last among the shuffle read metrics since 3.5.
 static AFTER_PUSH_BASED_SHUFFLE: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(b"}},\"Shuffle Write Metrics\":"));
 
@@ -390,7 +392,7 @@ fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, first: usize) -> 
     cursor.members(&KEYS, |key, cursor| metrics.read(cursor, first + key % 2))
 }
 
-/// Blocks of RDDs that the task put into or took from the cache.
+/// RDD blocks that the task added to or removed from the cache.
 fn updated_blocks(
     cursor: &mut Cursor<'_>,
     strings: &mut Strings,

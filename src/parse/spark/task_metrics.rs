@@ -1,4 +1,4 @@
-//! The counters of a task that ended.
+//! The counters of a finished task.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use crate::parse::scan::{Cursor, Scan};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TaskMetrics {
     values: [i64; METRICS.len()],
-    /// A bit for each counter that is there and cannot be read.
-    unread: u32,
+    /// One bit per counter that is present but cannot be read.
+    unreadable: u32,
 }
 
-/// Stands for a counter that the task does not report.
+/// Marks a counter that the task does not report.
 const ABSENT: i64 = i64::MIN;
 
 impl Default for TaskMetrics {
     fn default() -> Self {
-        Self { values: [ABSENT; METRICS.len()], unread: 0 }
+        Self { values: [ABSENT; METRICS.len()], unreadable: 0 }
     }
 }
 
@@ -55,16 +55,16 @@ impl TaskMetrics {
         METRICS.into_iter().zip(self.values).filter(|(_, value)| *value != ABSENT)
     }
 
-    /// The counters that are there and cannot be read.
-    pub(super) fn unread(&self) -> impl Iterator<Item = Counter> + '_ {
-        // Nearly always there is none.
-        let places = if self.unread == 0 { 0 } else { METRICS.len() };
+    /// The counters that are present but cannot be read.
+    pub(super) fn unreadable(&self) -> impl Iterator<Item = Counter> + '_ {
+        // Nearly always there are none.
+        let places = if self.unreadable == 0 { 0 } else { METRICS.len() };
         let counters = METRICS.iter().enumerate().take(places);
-        counters.filter(|(place, _)| self.unread >> place & 1 == 1).map(|(_, &counter)| counter)
+        counters.filter(|(place, _)| self.unreadable >> place & 1 == 1).map(|(_, &counter)| counter)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.unread == 0 && self.values.iter().all(|&value| value == ABSENT)
+        self.unreadable == 0 && self.values.iter().all(|&value| value == ABSENT)
     }
 
     #[inline]
@@ -81,36 +81,36 @@ impl TaskMetrics {
         Ok(())
     }
 
-    /// As [`TaskMetrics::read`], from nanoseconds to milliseconds.
+    /// As [`TaskMetrics::read`], converting nanoseconds to milliseconds.
     pub(super) fn read_nanos(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
         let nanos = cursor.integer_or_skip()?;
         self.take(place, nanos.filter(|nanos| *nanos >= 0).map(|nanos| nanos / NANOS));
         Ok(())
     }
 
-    /// No counter of a task is negative.
+    /// Sets a counter; negative values count as unreadable.
     #[inline]
     fn take(&mut self, place: usize, value: Option<i64>) {
         match value {
             Some(value) if value >= 0 => self.set(place, value),
-            _ => self.lose(place..place + 1),
+            _ => self.mark_unreadable(place..place + 1),
         }
     }
 
-    pub(super) fn lose(&mut self, places: Range<usize>) {
+    pub(super) fn mark_unreadable(&mut self, places: Range<usize>) {
         for place in places {
             self.set(place, ABSENT);
-            self.unread |= 1 << place;
+            self.unreadable |= 1 << place;
         }
     }
 
-    /// Whether an object with the counters in `places` comes next. Anything else is passed over, and they are lost
-    /// but for `null`, which is how others than Spark write that there are none.
+    /// Whether an object with the counters in `places` follows. Any other value is skipped, and the counters
+    /// are marked as unreadable, except for `null`, which writers other than Spark use for absent metrics.
     pub(super) fn group(&mut self, cursor: &mut Cursor<'_>, places: Range<usize>) -> Scan<bool> {
         match cursor.peek() {
             Some(b'{') => return Ok(true),
             Some(b'n') => {}
-            _ => self.lose(places),
+            _ => self.mark_unreadable(places),
         }
         cursor.skip_value()?;
         Ok(false)

@@ -1,4 +1,4 @@
-//! Compares what a log announces with what it delivers, and says what is missing.
+//! Compares what an event log announces with what it contains, and reports what is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::model::spark::{JobResult, StageStatus};
 use crate::model::table::{Attempts, Outcome, TaskGroup, TimePoint};
 use crate::parse::problem::{Level, Problems};
 
-/// Spark's own sums over the tasks of a stage, as its end tells them.
+/// Spark's own sums over the tasks of a stage, from the end of the stage.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Totals {
     values: [Option<i64>; COUNTERS.len()],
@@ -34,39 +34,39 @@ impl Totals {
     }
 }
 
-/// What the files around the log tell of its wholeness.
+/// Whether a log is complete, judging by the files around it.
 #[derive(Debug, Clone, Default)]
-pub struct Wholeness {
-    /// Whether markers say that the application was still running; `None` where there are no markers.
+pub struct Completeness {
+    /// Whether markers say that the application was still running; `None` without markers.
     pub in_progress: Option<bool>,
     /// Whether the log was compacted.
     pub compacted: bool,
-    /// Parts that are missing.
+    /// Number of missing parts.
     pub missing_parts: u64,
 }
 
 /// Fills in the gaps, the application's status and whether it is complete.
-pub(super) fn verify(builder: &mut Builder, wholeness: &Wholeness, problems: &mut Problems) {
+pub(super) fn verify(builder: &mut Builder, completeness: &Completeness, problems: &mut Problems) {
     limit(builder, problems);
     tasks(builder, problems);
     stages(builder, problems);
     jobs(builder, problems);
     executors(builder, problems);
-    super::twice_told::verify(builder, problems);
-    ends(builder, wholeness, problems);
+    super::cross_check::verify(builder, problems);
+    ends(builder, completeness, problems);
     clocks(builder, problems);
     ends_of_tasks(builder, problems);
     rollovers(builder, problems);
     moments_of_application(builder, problems);
     let gaps = &mut builder.spark.gaps;
-    gaps.compacted = wholeness.compacted;
-    gaps.unread += wholeness.missing_parts;
-    gaps.missing_parts = wholeness.missing_parts > 0;
-    builder.app.status = status(builder, wholeness);
+    gaps.compacted = completeness.compacted;
+    gaps.unreadable += completeness.missing_parts;
+    gaps.missing_parts = completeness.missing_parts > 0;
+    builder.app.status = status(builder, completeness);
     builder.app.complete = builder.spark.gaps.none();
 }
 
-/// A beginning or an end whose time cannot be read is there and tells nothing.
+/// A start or end event without a readable time counts as missing.
 fn moments_of_application(builder: &mut Builder, problems: &mut Problems) {
     let begins = builder.seen.application_start && builder.app.submitted_at.is_none();
     let ends = builder.seen.application_end && builder.app.finished_at.is_none();
@@ -80,7 +80,7 @@ fn moments_of_application(builder: &mut Builder, problems: &mut Problems) {
         };
         problems.warn("application-time-unknown", None, || {
             format!(
-                "the log tells no time at which the application {which} that can be; its run time is unknown"
+                "the event log has no valid time at which the application {which}; its run time is unknown"
             )
         });
     }
@@ -91,7 +91,7 @@ fn limit(builder: &mut Builder, problems: &mut Problems) {
     if attempts + driver_values + others > 0 {
         builder.limit.get_or_insert(limits::TASKS);
     }
-    // Without some of the blocks only the memory that executors store in is unknown.
+    // Without some cached blocks, only the storage memory of executors is unknown.
     builder.spark.gaps.blocks_beyond_limit = blocks > 0;
     if attempts + driver_values + others + blocks > 0 {
         let most = builder.limits.tasks.unwrap_or_default();
@@ -104,10 +104,7 @@ fn limit(builder: &mut Builder, problems: &mut Problems) {
         let kinds: Vec<String> =
             kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
         problems.warn(limits::REACHED, None, || {
-            format!(
-                "it has {}; what is beyond was passed over (--max-tasks allows more)",
-                kinds.join(" and ")
-            )
+            format!("it has {}; the rest was skipped (raise --max-tasks)", kinds.join(" and "))
         });
     }
     let stages = || builder.stages.iter();
@@ -124,7 +121,7 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
         *attempts_of_stage.entry(record.stage.id.stage).or_default() += 1;
     }
     let (mut unfinished, mut superfluous, mut never_shown, mut disagree, mut lost) = (0, 0, 0, 0, 0);
-    // Tasks and attempts that ended, nobody knows how.
+    // Tasks and attempts whose end reason is unknown.
     let (mut undecided, mut undecided_copies) = (0, 0);
     for record in &builder.stages {
         let group = &record.group;
@@ -144,7 +141,7 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
         }
         let is_only_attempt = attempts_of_stage.get(&record.stage.id.stage) == Some(&1);
         if record.stage.status == StageStatus::Complete && is_only_attempt {
-            // A later attempt of a stage may leave tasks to an earlier one.
+            // A later attempt of a stage may run only the tasks that remain.
             let announced = record.stage.announced_tasks.unwrap_or_default();
             never_shown += announced.saturating_sub(group.tasks.len() as u64);
         }
@@ -165,64 +162,64 @@ fn tasks(builder: &mut Builder, problems: &mut Problems) {
         warning,
         "task-ends-missing",
         unfinished - undecided,
-        "task was started and has no end in the log",
-        "tasks were started and have no end in the log",
+        "task was started but has no end in the event log",
+        "tasks were started but have no end in the event log",
     );
     say(
         warning,
         "attempt-ends-missing",
         superfluous - undecided_copies,
-        "attempt has no end in the log, though its task was done by another one",
-        "attempts have no end in the log, though their tasks were done by others",
+        "attempt has no end in the event log, but another attempt completed its task",
+        "attempts have no end in the event log, but other attempts completed their tasks",
     );
     say(
         warning,
         "tasks-missing",
         never_shown,
-        "task was announced by its stage and is not in the log",
-        "tasks were announced by their stages and are not in the log",
+        "task was announced by its stage but is not in the event log",
+        "tasks were announced by their stages but are not in the event log",
     );
     say(
         warning,
         "task-starts-missing",
         gaps.starts,
-        "task has an end and no start in the log",
-        "tasks have an end and no start in the log",
+        "task has an end but no start in the event log",
+        "tasks have an end but no start in the event log",
     );
     say(
         warning,
         "totals-disagree",
         disagree,
-        "stage adds up to something else than Spark's own sums over its tasks",
-        "stages add up to something else than Spark's own sums over their tasks",
+        "stage has task metrics that differ from Spark's own sums",
+        "stages have task metrics that differ from Spark's own sums",
     );
     say(
         info,
         "task-ends-repeated",
         builder.seen.repeated_ends,
-        "end of a task is told twice; the first one counts",
-        "ends of tasks are told twice; the first ones count",
+        "task has two ends; the first one is used",
+        "tasks have two ends; the first ones are used",
     );
     say(
         warning,
         "impossible-counter",
         builder.seen.impossible_counters,
-        "counter of a task is larger than any can be; it is taken for unknown",
-        "counters of tasks are larger than any can be; they are taken for unknown",
+        "task counter is impossibly large; it is unknown",
+        "task counters are impossibly large; they are unknown",
     );
     say(
         warning,
         "tasks-unusable",
         builder.seen.unusable_tasks,
-        "event of a task lacks its ids and was passed over",
-        "events of tasks lack their ids and were passed over",
+        "task event lacks its ids and was skipped",
+        "task events lack their ids and were skipped",
     );
-    gaps.unread += lost + builder.seen.unusable_tasks;
+    gaps.unreadable += lost + builder.seen.unusable_tasks;
     gaps.counters += builder.seen.impossible_counters;
-    super::unread::verify(builder, problems);
+    super::unreadable::verify(builder, problems);
 }
 
-/// Tasks of which all attempts that are open have ended, nobody knows how.
+/// Tasks whose open attempts have all ended with an unknown outcome.
 fn tasks_with_unknown_ends(group: &TaskGroup) -> u64 {
     let mut running = vec![false; group.tasks.len()];
     let mut ended = running.clone();
@@ -241,17 +238,17 @@ fn tasks_with_unknown_ends(group: &TaskGroup) -> u64 {
     unknown.count() as u64
 }
 
-/// What the tasks of a stage add up to when its end stands in the log, beside Spark's own sums.
+/// Compares our sums over the tasks of a stage with Spark's own sums at the end of the stage.
 ///
-/// Spark sums up and writes its log in one order, so both are equal unless something was lost or changed. What ends
-/// behind its stage, as copies that lost their race do, is in neither.
+/// Spark sums and logs in the same order, so both are equal unless something was lost or changed. Tasks that
+/// end after their stage, such as speculative copies that lost, are in neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Sums {
     #[default]
     Agree,
-    /// Something else was changed than a task lost.
+    /// Values differ, but not because of a lost task.
     Differ,
-    /// Tasks ran longer in Spark's sums: ends of tasks are missing.
+    /// Spark's sums include more run time: ends of tasks are missing.
     FallShort,
 }
 
@@ -259,8 +256,8 @@ impl Totals {
     pub(super) fn compare(&self, attempts: &Attempts) -> Sums {
         let mut sums = Sums::Agree;
         for ((_, counter), total) in COUNTERS.iter().zip(self.values) {
-            // That one cannot be read is told elsewhere.
-            let total = total.filter(|_| !attempts.any_unread().has(*counter));
+            // Unreadable counters are reported elsewhere.
+            let total = total.filter(|_| !attempts.any_unreadable().has(*counter));
             let Some(total) = total.map(i128::from) else { continue };
             let rows = 0..attempts.len();
             let sum: i128 = rows.filter_map(|row| attempts.counter(row, *counter)).map(i128::from).sum();
@@ -279,29 +276,29 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
     let without_end = builder.stages.iter().filter(|record| !record.completed).count() as u64;
     let without_start = builder.stages.iter().filter(|record| !record.submitted).count() as u64;
     let either = builder.stages.iter().filter(|record| !record.completed || !record.submitted).count() as u64;
-    let impossible = builder.stages.iter().filter(|record| record.impossible_tasks).count() as u64;
+    let impossible = builder.stages.iter().filter(|record| record.impossible_task_count).count() as u64;
     builder.spark.gaps.stages = either + impossible;
     if impossible > 0 {
         problems.warn("impossible-task-count", None, || {
             counted(
                 impossible,
-                "stage announces a number of tasks that is none, or that no stage can have; how many it has is unknown",
-                "stages announce numbers of tasks that are none, or that no stage can have; how many they have is \
+                "stage announces a task count that is not a number, or impossibly large; its task count is unknown",
+                "stages announce task counts that are not numbers, or impossibly large; their task counts are \
                  unknown",
             )
         });
     }
     if without_end > 0 {
         problems.warn("stage-ends-missing", None, || {
-            counted(without_end, "stage has no end in the log", "stages have no end in the log")
+            counted(without_end, "stage has no end in the event log", "stages have no end in the event log")
         });
     }
     if without_start > 0 {
         problems.warn("stage-starts-missing", None, || {
             counted(
                 without_start,
-                "stage was never submitted in the log",
-                "stages were never submitted in the log",
+                "stage has no submission in the event log",
+                "stages have no submission in the event log",
             )
         });
     }
@@ -314,21 +311,21 @@ fn jobs(builder: &mut Builder, problems: &mut Problems) {
     builder.spark.gaps.jobs = without_end + without_start + without_result;
     if without_end > 0 {
         problems.warn("job-ends-missing", None, || {
-            counted(without_end, "job has no end in the log", "jobs have no end in the log")
+            counted(without_end, "job has no end in the event log", "jobs have no end in the event log")
         });
     }
     if without_result > 0 {
         problems.warn("job-results-unknown", None, || {
             counted(
                 without_result,
-                "job ended in another way than JobSucceeded and JobFailed, which are all that Spark has; how is unknown",
-                "jobs ended in another way than JobSucceeded and JobFailed, which are all that Spark has; how is unknown",
+                "job has a result other than JobSucceeded and JobFailed; its outcome is unknown",
+                "jobs have a result other than JobSucceeded and JobFailed; their outcomes are unknown",
             )
         });
     }
     if without_start > 0 {
         problems.warn("job-starts-missing", None, || {
-            counted(without_start, "job has no start in the log", "jobs have no start in the log")
+            counted(without_start, "job has no start in the event log", "jobs have no start in the event log")
         });
     }
 }
@@ -347,14 +344,14 @@ fn executors(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("executors-missing", None, || {
             counted(
                 count,
-                "executor ran tasks and was never added; how long it lived is unknown",
-                "executors ran tasks and were never added; how long they lived is unknown",
+                "executor ran tasks but was never added; its lifetime is unknown",
+                "executors ran tasks but were never added; their lifetimes are unknown",
             )
         });
     }
 }
 
-fn ends(builder: &mut Builder, wholeness: &Wholeness, problems: &mut Problems) {
+fn ends(builder: &mut Builder, completeness: &Completeness, problems: &mut Problems) {
     let seen = builder.seen;
     let gaps = &mut builder.spark.gaps;
     gaps.beginning = !seen.application_start;
@@ -362,17 +359,17 @@ fn ends(builder: &mut Builder, wholeness: &Wholeness, problems: &mut Problems) {
     gaps.configuration = !seen.environment;
     if gaps.beginning && seen.events > 0 {
         problems.warn("no-application-start", None, || {
-            "the log does not tell the start of the application; its run time is unknown".to_owned()
+            "the event log lacks the application's start; its run time is unknown".to_owned()
         });
     }
     if gaps.end && seen.events > 0 {
-        let why = if wholeness.in_progress == Some(true) {
+        let why = if completeness.in_progress == Some(true) {
             "it is marked as still running"
         } else {
-            "it was still running, or its driver died, or the log was cut"
+            "it was still running, or its driver died, or the log was truncated"
         };
         problems.warn("no-application-end", None, || {
-            format!("the log does not tell the end of the application: {why}; what was read is used")
+            format!("the event log lacks the application's end: {why}; the part that was read is used")
         });
     }
 }
@@ -392,12 +389,12 @@ fn clocks(builder: &mut Builder, problems: &mut Problems) {
         .count() as u64;
     backwards += u64::from(app.finished_at.is_some() && app.submitted_at > app.finished_at);
     if backwards > 0 {
-        builder.spark.gaps.unread += backwards;
+        builder.spark.gaps.unreadable += backwards;
         problems.warn("clock-backwards", None, || {
             counted(
                 backwards,
-                "task, stage or job ended before it began; how long it took is unknown",
-                "tasks, stages or jobs ended before they began; how long they took is unknown",
+                "task, stage or job ended before it began; its duration is unknown",
+                "tasks, stages or jobs ended before they began; their durations are unknown",
             )
         });
     }
@@ -405,13 +402,13 @@ fn clocks(builder: &mut Builder, problems: &mut Problems) {
 
 fn ends_of_tasks(builder: &mut Builder, problems: &mut Problems) {
     let Seen { without_time, after_the_end, .. } = builder.seen;
-    builder.spark.gaps.unread += without_time + after_the_end;
+    builder.spark.gaps.unreadable += without_time + after_the_end;
     if without_time > 0 {
         problems.warn("end-without-time", None, || {
             counted(
                 without_time,
-                "task succeeded without telling when; how long it took is unknown",
-                "tasks succeeded without telling when; how long they took is unknown",
+                "task succeeded, but its start or end time is missing; its duration is unknown",
+                "tasks succeeded, but their start or end times are missing; their durations are unknown",
             )
         });
     }
@@ -419,8 +416,8 @@ fn ends_of_tasks(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("time-outside-application", None, || {
             counted(
                 after_the_end,
-                "task ended more than a minute after its application; when is unknown",
-                "tasks ended more than a minute after their application; when is unknown",
+                "task ended more than a minute after its application; its end time is unknown",
+                "tasks ended more than a minute after their application; their end times are unknown",
             )
         });
     }
@@ -430,7 +427,7 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Databricks numbers the parts of a log.
+/// Checks that no part is missing, by the numbers that Databricks gives them.
 fn rollovers(builder: &mut Builder, problems: &mut Problems) {
     let numbers: BTreeSet<i64> = builder.rollovers.iter().copied().collect();
     let missing = match (numbers.first(), numbers.last()) {
@@ -440,22 +437,22 @@ fn rollovers(builder: &mut Builder, problems: &mut Problems) {
         _ => 0,
     };
     if missing > 0 {
-        builder.spark.gaps.unread += missing;
+        builder.spark.gaps.unreadable += missing;
         problems.warn("parts-missing", None, || {
             counted(
                 missing,
-                "part of the log is missing, by the numbers that its parts carry",
-                "parts of the log are missing, by the numbers that its parts carry",
+                "part of the event log is missing, judging by the part numbers",
+                "parts of the event log are missing, judging by the part numbers",
             )
         });
     }
 }
 
-/// Spark 4 tells the exit code. Before, an application counts as failed when its last job did: one that fails and is
-/// done again is no failure of the application.
-fn status(builder: &Builder, wholeness: &Wholeness) -> Status {
+/// Spark 4 logs the exit code. Before that, an application counts as failed if its last job failed; a failed
+/// job that was retried successfully does not make the application fail.
+fn status(builder: &Builder, completeness: &Completeness) -> Status {
     if !builder.seen.application_end {
-        return if wholeness.in_progress == Some(true) { Status::Running } else { Status::Unknown };
+        return if completeness.in_progress == Some(true) { Status::Running } else { Status::Unknown };
     }
     match builder.exit_code {
         Some(0) => return Status::Succeeded,

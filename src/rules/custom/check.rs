@@ -61,8 +61,8 @@ impl CustomRule {
 
     fn judge<'w>(&'w self, mut scope: Scope<'_, 'w>) -> Said {
         let outside = Inner::default();
-        if !scope.judged.any_unread(scope.app).and(self.reads).is_empty() {
-            let why = scope.app.unread_counters(|kind| self.reads(kind));
+        if !scope.judged.any_unreadable(scope.app).and(self.reads).is_empty() {
+            let why = scope.app.unreadable_counters(|kind| self.reads(kind));
             return Said::NotEvaluated(why.unwrap_or_default());
         }
         match self.when.as_ref().map(|when| when.flag(&scope, outside)) {

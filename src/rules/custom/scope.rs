@@ -74,11 +74,11 @@ impl<'a> Judged<'a> {
 
     /// The counters of its tasks that cannot be read.
     #[must_use]
-    pub(super) fn any_unread(self, app: &Application) -> CounterMask {
+    pub(super) fn any_unreadable(self, app: &Application) -> CounterMask {
         let mut unread = CounterMask::NONE;
         match self {
-            Self::Executor(executor) => unread.insert_all(executor.totals.unread),
-            _ => self.groups(app).iter().for_each(|group| unread.insert_all(group.attempts.any_unread())),
+            Self::Executor(executor) => unread.insert_all(executor.totals.unreadable),
+            _ => self.groups(app).iter().for_each(|group| unread.insert_all(group.attempts.any_unreadable())),
         }
         unread
     }

@@ -160,7 +160,7 @@ fn heap_severity(heap: Bytes, peak: Option<Bytes>, limits: &Limits) -> Severity 
 
 /// GC time over task time, and how bad that is.
 fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
-    if spark.any_unread(&[Counter::GcTimeMillis]) {
+    if spark.any_unreadable(&[Counter::GcTimeMillis]) {
         return (None, Severity::None);
     }
     let sum = |of: fn(&Executor) -> Option<Millis>| workers(spark).filter_map(of).reduce(|a, b| a + b);

@@ -122,7 +122,7 @@ impl FlowKind {
 
     /// Whether that of some task cannot be read.
     fn is_unread(self, group: &TaskGroup) -> bool {
-        group.attempts.any_unread().has_any(self.counters())
+        group.attempts.any_unreadable().has_any(self.counters())
     }
 }
 

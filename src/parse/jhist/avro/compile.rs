@@ -1,4 +1,4 @@
-//! From a [`Schema`] to the steps of a plan.
+//! Compiles a [`Schema`] into the steps of a plan.
 
 use rustc_hash::FxHashMap;
 
@@ -6,7 +6,7 @@ use super::plan::{Items, Lists, MAX_DEPTH, NOTHING, Step};
 use super::schema::{Field, Schema, SchemaError, Type, TypeId};
 use crate::parse::jhist::fields::{Slot, slot};
 
-/// The symbols of the event's type, and the steps that decode an event.
+/// The symbols of the event type, and the steps that decode an event.
 pub(super) fn event(schema: &Schema) -> Result<(&[String], Lists), SchemaError> {
     let (kind, event) = find_fields(schema)?;
     let Type::Enum(symbols) = schema.get(kind.kind) else { return Err(SchemaError::NotEvents) };
@@ -24,7 +24,7 @@ pub(super) fn event(schema: &Schema) -> Result<(&[String], Lists), SchemaError> 
     Ok((symbols, compiler.lists))
 }
 
-/// The event's type and body, by name and else by shape.
+/// Finds the fields of the event's type and body: by name, or else by structure.
 fn find_fields(schema: &Schema) -> Result<(&Field, &Field), SchemaError> {
     let Type::Record(fields) = schema.get(schema.root) else { return Err(SchemaError::NotEvents) };
     let find = |name: &str, fits: fn(&Type) -> bool| {
@@ -39,7 +39,7 @@ fn find_fields(schema: &Schema) -> Result<(&Field, &Field), SchemaError> {
     if has_record { Ok((kind, event)) } else { Err(SchemaError::NotEvents) }
 }
 
-/// What a value is for.
+/// What a value is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Purpose {
     Skip,
@@ -59,8 +59,8 @@ enum Purpose {
 struct Compiler<'s> {
     schema: &'s Schema,
     lists: Lists,
-    /// Steps by type and purpose. Without it, types that refer to each other would be compiled once per
-    /// path through the schema.
+    /// Compiled steps by type and purpose. Without it, types that refer to each other would be compiled once
+    /// per path through the schema.
     known: FxHashMap<(TypeId, Purpose), Step>,
 }
 
@@ -110,7 +110,7 @@ impl<'s> Compiler<'s> {
         Ok(Step::Counters(slot, self.record(id, depth, field)?))
     }
 
-    /// `JhCounterGroup`, `JhCounter` and what is in them.
+    /// `JhCounterGroup`, `JhCounter` and their fields.
     fn counter_part(&mut self, id: TypeId, purpose: Purpose, depth: usize) -> Result<Step, SchemaError> {
         Ok(match (purpose, self.schema.get(id)) {
             (Purpose::Groups, &Type::Array(items)) => self.array(items, Purpose::Group, depth)?,
@@ -145,7 +145,7 @@ impl<'s> Compiler<'s> {
         })
     }
 
-    /// A record without bytes must be no step: an array may claim to hold any number of them.
+    /// A record without bytes must not become a step, because an array may claim to hold any number of them.
     fn unless_empty(&self, list: usize, step: Step) -> Step {
         if self.lists.list(list).is_empty() { NOTHING } else { step }
     }
@@ -169,7 +169,7 @@ impl<'s> Compiler<'s> {
             Type::Union(branches) => self.union(branches, Purpose::Skip, depth)?,
             Type::Record(_) => {
                 let list = self.reserve();
-                // The record may contain itself; whoever meets it on the way down gets the list to come.
+                // The record may contain itself; recursive uses get this list, which is filled below.
                 self.known.insert((id, Purpose::Skip), Step::Record(list));
                 self.fields(list, id, depth, |_| Purpose::Skip)?;
                 match *self.lists.list(list) {

@@ -1,4 +1,4 @@
-//! Avro's binary encoding (specification 1.11, "Binary Encoding") over a slice.
+//! A reader for Avro's binary encoding (specification 1.11, "Binary Encoding").
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use crate::parse::MAX_EVENT_LEN;
 /// Why an event could not be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DecodeError {
-    /// The bytes end within the event.
+    /// The bytes end inside the event.
     #[error("the event is incomplete")]
     Incomplete,
-    /// No event is encoded like this.
+    /// The bytes are not a valid encoding.
     #[error("{0}")]
     Damaged(&'static str),
 }
@@ -24,11 +24,11 @@ pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 pub(super) struct Block {
     /// Items in the block, at least one.
     pub(super) count: usize,
-    /// Encoded size of the items, where the writer said it.
+    /// Encoded size of the items in bytes, if the writer gave it.
     pub(super) size: Option<usize>,
 }
 
-/// The bytes that are still to be decoded.
+/// The bytes still to decode.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -39,7 +39,7 @@ impl<'a> Cursor<'a> {
         Self { rest: bytes }
     }
 
-    /// How many bytes are left.
+    /// Number of bytes left.
     pub(super) const fn left(&self) -> usize {
         self.rest.len()
     }
@@ -87,10 +87,10 @@ impl<'a> Cursor<'a> {
     /// An `int`, which must fit 32 bits.
     #[inline]
     pub(super) fn int(&mut self) -> Result<i32> {
-        i32::try_from(self.long()?).map_err(|_| DecodeError::Damaged("an int is beyond 32 bits"))
+        i32::try_from(self.long()?).map_err(|_| DecodeError::Damaged("an int does not fit into 32 bits"))
     }
 
-    /// The number of an enum's symbol or of a union's branch, out of `count`.
+    /// The index of an enum symbol or union branch, below `count`.
     #[inline]
     pub(super) fn choice(&mut self, count: usize, complaint: &'static str) -> Result<usize> {
         let index = usize::try_from(self.long()?).ok().filter(|&index| index < count);
@@ -123,7 +123,7 @@ const TOO_LONG: &str = "a number has too many bytes";
 fn size(value: i64) -> Result<usize> {
     match usize::try_from(value) {
         Ok(size) if size <= MAX_EVENT_LEN => Ok(size),
-        Ok(_) => Err(DecodeError::Damaged("a value is larger than an event may be")),
+        Ok(_) => Err(DecodeError::Damaged("a value is larger than the maximum event size")),
         Err(_) => Err(DecodeError::Damaged("a length is negative")),
     }
 }
@@ -132,7 +132,7 @@ const fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -((value & 1).cast_signed())
 }
 
-/// The text of a `string`; copied only where it is not valid UTF-8.
+/// The text of a `string`; copied only if it is not valid UTF-8.
 #[inline]
 pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_their_type_are_damage() {
+    fn numbers_that_overflow_their_type_are_damage() {
         assert_eq!(Cursor::new(&[0xff; 10]).long(), Err(DecodeError::Damaged(TOO_LONG)));
         let eleven = [&[0xff; 9][..], &[2]].concat();
         assert_eq!(Cursor::new(&eleven).long(), Err(DecodeError::Damaged(TOO_LONG)));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_checked_before_anything_is_done_with_them() {
+    fn lengths_are_checked_before_use() {
         let negative = Encoder::default().long(-1).done();
         assert_eq!(Cursor::new(&negative).prefixed(), Err(DecodeError::Damaged("a length is negative")));
         let huge = Encoder::default().long(1 << 60).done();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_may_say_their_size() {
+    fn blocks_may_give_their_size() {
         let bytes = Encoder::default().long(-3).long(7).long(2).long(0).done();
         let mut cursor = Cursor::new(&bytes);
         assert_eq!(cursor.block(), Ok(Some(Block { count: 3, size: Some(7) })));

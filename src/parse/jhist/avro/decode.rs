@@ -6,16 +6,16 @@ use super::cursor::{Cursor, DecodeError, Result, text};
 use super::plan::{MAX_DEPTH, Plan, Step};
 use crate::model::Interner;
 use crate::parse::MAX_EVENT_LEN;
+use crate::parse::counter_template::Number;
 use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
-use crate::parse::jhist::fields::{Slot, counters, lose, set_flag, set_integer, set_text, splits};
-use crate::parse::known::Number;
+use crate::parse::jhist::fields::{Slot, counters, mark_unreadable, set_flag, set_integer, set_text, splits};
 
-/// An event's type and size; its values are in the fields and the payload given to [`decode_event`].
+/// An event's type and size; its values go into the fields and payload passed to [`decode_event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decoded<'a> {
     /// Encoded size in bytes.
     pub len: usize,
-    /// What happened, `None` for types that are not known here.
+    /// The kind of event; `None` for an unknown type.
     pub kind: Option<EventKind>,
     /// The type's name in the schema.
     pub type_name: &'a str,
@@ -23,12 +23,12 @@ pub struct Decoded<'a> {
 
 /// Decodes the event at the start of `bytes`.
 ///
-/// `fields` must be empty; `payload` is cleared first. After an error both hold a part of the event, and
-/// decoding the same event again from more bytes is sound.
+/// `fields` must be empty; `payload` is cleared first. After an error both hold part of the event, and the
+/// same event may be decoded again once more bytes are available.
 ///
 /// # Errors
-/// [`DecodeError::Incomplete`] if the event goes on beyond `bytes`, [`DecodeError::Damaged`] if more
-/// bytes would not help.
+/// [`DecodeError::Incomplete`] if the event extends past `bytes`, [`DecodeError::Damaged`] if more bytes
+/// would not help.
 pub fn decode_event<'a>(
     plan: &'a Plan,
     bytes: &'a [u8],
@@ -66,14 +66,14 @@ struct Decoder<'a, 'd> {
     payload: &'d mut EventPayload,
     names: &'d mut CounterNames,
     strings: &'d mut Interner,
-    /// The event's type, by its place in the schema's enum.
+    /// The event's type, as an index into the schema's enum.
     kind: usize,
     /// Where counters go.
     set: Slot,
-    /// How many bytes were left where the counters started.
+    /// Number of bytes that were left at the start of the counters.
     whole: usize,
     group: Option<GroupIndex>,
-    /// Where the counters of a group started that came before the group's name, and their array.
+    /// Start of a group's counters that came before the group's name, and their array.
     late_counts: Option<(Cursor<'a>, usize)>,
     counter: Option<&'a [u8]>,
     value: Option<i64>,
@@ -147,7 +147,7 @@ impl Decoder<'_, '_> {
             _ => return Ok(()),
         };
         if !taken {
-            lose(&mut self.payload.unread, slot);
+            mark_unreadable(&mut self.payload.unreadable, slot);
         }
         Ok(())
     }
@@ -201,25 +201,25 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// The counters of an attempt, task or job, as ones that are known if they are like them.
+    /// Decodes the counters of an attempt, task or job, from a template if one matches.
     fn all_counters(&mut self, list: usize, depth: usize) -> Result<()> {
         let bytes = self.cursor.rest();
-        // An event that has its counters twice is none of Hadoop's.
+        // Hadoop never writes counters twice in one event.
         let mut alone = false;
         if let Some(set) = counters(self.payload, self.set)
             && set.is_empty()
         {
             alone = true;
-            if let Some(len) = self.names.known().read::<Long>(list, bytes, set) {
+            if let Some(len) = self.names.templates().read::<Long>(list, bytes, set) {
                 return self.cursor.take(len).map(drop);
             }
         }
         self.whole = bytes.len();
-        self.names.known().trace().start();
+        self.names.templates().trace().start();
         self.record(list, depth)?;
         if let (true, Some(set)) = (alone, counters(self.payload, self.set)) {
             let len = bytes.len() - self.cursor.left();
-            self.names.known().learn(bytes.get(..len).unwrap_or_default(), set);
+            self.names.templates().learn(bytes.get(..len).unwrap_or_default(), set);
         }
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Decoder<'_, '_> {
         self.late_counts = None;
         self.record(list, depth)?;
         if let Some((start, counts)) = self.late_counts.take() {
-            self.names.known().trace().irregular();
+            self.names.templates().trace().irregular();
             let end = std::mem::replace(&mut self.cursor, start);
             self.array(counts, depth)?;
             self.cursor = end;
@@ -237,7 +237,7 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// The numbers of a block of a progress array.
+    /// The numbers of one block of a progress array.
     fn splits(&mut self, slot: Slot, count: usize) -> Result<()> {
         let Some(array) = splits(self.payload, slot) else {
             return (0..count).try_for_each(|_| self.cursor.int().map(drop));
@@ -250,7 +250,7 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// The counters of a block: most of the bytes of any history, so what Hadoop writes has its own loop.
+    /// The counters of a block: most bytes of any history, so Hadoop's own layout has a fast path.
     fn counters(&mut self, list: usize, count: usize, depth: usize) -> Result<()> {
         let usual = [Step::CounterName, Step::Prefixed, Step::CounterValue];
         let (Some(group), true) = (self.group, *self.plan.list(list) == usual) else {
@@ -264,11 +264,11 @@ impl Decoder<'_, '_> {
             let value_at = cursor.left();
             let value = cursor.long()?;
             let Some(slot) = self.names.slot(group, &text(name), self.strings) else {
-                self.names.known().trace().irregular();
+                self.names.templates().trace().irregular();
                 continue;
             };
             slot.record(value, set);
-            self.names.known().trace().value(self.whole - value_at, self.whole - cursor.left(), slot);
+            self.names.templates().trace().value(self.whole - value_at, self.whole - cursor.left(), slot);
         }
         self.cursor = cursor;
         Ok(())
@@ -277,15 +277,17 @@ impl Decoder<'_, '_> {
     fn counter(&mut self, list: usize, depth: usize) -> Result<()> {
         self.counter = None;
         self.value = None;
-        self.names.known().trace().irregular();
+        self.names.templates().trace().irregular();
         self.record(list, depth)?;
         let Some(set) = counters(self.payload, self.set) else { return Ok(()) };
         match (self.group, self.counter, self.value) {
             (Some(group), Some(name), Some(value)) => {
                 self.names.record(group, &text(name), value, set, self.strings);
             }
-            (Some(group), Some(name), None) => self.names.lose(group, &text(name), set, self.strings),
-            _ => set.lose_nameless(),
+            (Some(group), Some(name), None) => {
+                self.names.mark_unreadable(group, &text(name), set, self.strings)
+            }
+            _ => set.mark_nameless_unreadable(),
         }
         Ok(())
     }
@@ -310,11 +312,11 @@ fn deeper(depth: usize) -> Result<usize> {
     if depth < MAX_DEPTH { Ok(depth + 1) } else { Err(DecodeError::Damaged("values are nested too deeply")) }
 }
 
-/// Items that take a byte each cannot be more than the bytes of an event.
+/// Each item takes at least a byte, so their count cannot exceed the event's size.
 fn countable(count: usize) -> Result<usize> {
     if count <= MAX_EVENT_LEN {
         Ok(count)
     } else {
-        Err(DecodeError::Damaged("an array is larger than an event may be"))
+        Err(DecodeError::Damaged("an array is larger than the maximum event size"))
     }
 }

@@ -1,10 +1,10 @@
-//! A tiny writer of Avro's binary encoding, for tests.
+//! A minimal writer of Avro's binary encoding for tests.
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Encoder(Vec<u8>);
 
 impl Encoder {
-    /// An `int`, a `long`, the number of a symbol or branch, or the count of a block.
+    /// An `int`, a `long`, the index of a symbol or branch, or the item count of a block.
     pub(super) fn long(mut self, value: i64) -> Self {
         let mut rest = (value << 1 ^ value >> 63).cast_unsigned();
         while rest >= 0x80 {
@@ -21,13 +21,13 @@ impl Encoder {
         self.long(len(value)).raw(value)
     }
 
-    /// Bytes as they are.
+    /// Raw bytes.
     pub(super) fn raw(mut self, bytes: impl AsRef<[u8]>) -> Self {
         self.0.extend_from_slice(bytes.as_ref());
         self
     }
 
-    /// An array or map of already encoded items; every other block says its size.
+    /// An array or map of encoded items; every other block includes its size.
     pub(super) fn blocks(mut self, items: &[Vec<u8>], block_len: usize) -> Self {
         for (number, block) in items.chunks(block_len).enumerate() {
             let bytes = block.concat();

@@ -1,4 +1,4 @@
-//! What stands before the events: perhaps a comment, the line `Avro-Binary`, the schema.
+//! Reads the header: an optional comment, the line `Avro-Binary`, the schema.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,59 +13,60 @@ use super::source::Source;
 
 /// The first line of a binary history (`EventWriter.VERSION_BINARY`).
 const MAGIC: &[u8] = b"Avro-Binary";
-/// How much may stand before the first line.
+/// Maximum number of bytes before the first line.
 const MAX_PREAMBLE: usize = 64 * 1024;
-/// How long a schema may be. Hadoop's have some 10 KiB.
+/// Maximum length of a schema. Hadoop's have about 10 KiB.
 const MAX_SCHEMA: usize = 1 << 20;
 
-/// So much is read before a schema is looked at: those of Hadoop are there then.
+/// Number of bytes to read before parsing the schema; Hadoop's schemas fit into it.
 const FIRST_LOOK: usize = 32 * 1024;
 
-/// So many schemas are remembered: those of a cluster's versions of Hadoop.
+/// Number of schemas to cache; a cluster has few versions of Hadoop.
 const MAX_KNOWN: usize = 4;
 
-/// A schema as it is written, with what was made of it.
+/// The text of a schema and its compiled plan.
 struct Known {
     schema: Box<[u8]>,
     plan: Arc<Plan>,
 }
 
-/// A folder holds thousands of histories with the same one, which takes as long to compile as a small history to read.
+/// Cache of compiled schemas. A folder holds thousands of histories with the same schema, and compiling it
+/// takes as long as reading a small history.
 static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
-/// Why the events of a source cannot be decoded at all.
+/// Why no event of a source can be decoded.
 #[derive(Debug, Error)]
 pub(super) enum HeaderError {
-    /// The source is something else.
+    /// Not a binary history.
     #[error("it does not start with the line `Avro-Binary`")]
     NotBinary,
     /// The source ends before its events.
     #[error("it ends within its schema")]
     Truncated,
-    /// The source cannot be read to its events.
+    /// The source cannot be read up to its events.
     #[error("it cannot be read to the end of its schema: {0}")]
     Io(io::Error),
     /// The schema is not JSON.
     #[error("the schema is not JSON: {0}")]
     Json(serde_json::Error),
-    /// The schema is longer than any that Hadoop writes.
-    #[error("the schema has more than 1 MiB")]
+    /// The schema is longer than any written by Hadoop.
+    #[error("the schema is larger than 1 MiB")]
     TooLong,
-    /// The schema is JSON, but not one for events.
+    /// The schema is JSON but does not describe events.
     #[error("the schema cannot be used: {0}")]
     Schema(#[from] SchemaError),
 }
 
-/// Whether `head`, the start of a source, is that of a binary history.
+/// Whether `head`, the start of a source, belongs to a binary history.
 #[must_use]
 pub fn looks_like_binary_history(head: &[u8]) -> bool {
     matches!(preamble(head), Preamble::Magic | Preamble::Schema(_))
 }
 
-/// Reads up to the first event.
+/// Reads the header up to the first event.
 ///
 /// # Errors
-/// [`HeaderError`] if there are no events that could be decoded.
+/// [`HeaderError`] if no event can be decoded.
 pub(super) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Arc<Plan>, HeaderError> {
     let start = loop {
         match preamble(source.bytes()) {
@@ -107,12 +108,12 @@ pub(super) fn read_header<R: Read>(source: &mut Source<R>) -> Result<Arc<Plan>, 
 
 fn pass_line_end<R: Read>(source: &mut Source<R>) {
     while source.bytes().len() < 2 && source.grow() {}
-    // Only these: the first byte of an event may be any other white space.
+    // Only these: any other white space may be the first byte of an event.
     let line_end = [&b"\r\n"[..], b"\n"].into_iter().find(|end| source.bytes().starts_with(end));
     source.consume(line_end.map_or(0, <[u8]>::len));
 }
 
-/// The plan for the schema that `bytes` start with, and the schema's length.
+/// The cached plan for the schema at the start of `bytes`, and the schema's length.
 fn known(bytes: &[u8]) -> Option<(usize, Arc<Plan>)> {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let found = known.iter().find(|known| bytes.starts_with(&known.schema));
@@ -120,7 +121,7 @@ fn known(bytes: &[u8]) -> Option<(usize, Arc<Plan>)> {
 }
 
 fn remember(schema: &[u8], plan: &Arc<Plan>) {
-    // Nothing but the end of an object or array tells that no more belongs to it.
+    // Only a closing bracket proves that the schema ends here.
     if !schema.ends_with(b"}") && !schema.ends_with(b"]") {
         return;
     }
@@ -138,14 +139,14 @@ fn truncated<R: Read>(source: &mut Source<R>) -> HeaderError {
 enum Preamble {
     /// The schema starts here.
     Schema(usize),
-    /// The first line may go on.
+    /// The first line may be incomplete.
     Magic,
-    /// The first line is not to be seen yet.
+    /// The first line is not visible yet.
     Unknown,
     Other,
 }
 
-/// Passes over blank lines and comments (`<!-- -->`, as on histories that are kept as test data, `#`, `//`).
+/// Skips blank lines and comments (`<!-- -->`, as in histories kept as test data, `#`, `//`).
 fn preamble(bytes: &[u8]) -> Preamble {
     let mut rest = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     loop {
@@ -183,7 +184,7 @@ mod tests {
     use crate::input::window::ByteWindow;
 
     #[test]
-    fn binary_histories_are_told_from_others() {
+    fn binary_histories_are_recognised() {
         for head in
             ["Avro-Binary\n{", "\n\nAvro-Binary\r\n", "<!--\n # > -->\nAvro-Binary\n", "# a\nAvro-Binary"]
         {
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_not_taken_for_something_else() {
+    fn truncated_headers_are_reported_as_truncated() {
         let header = "<!-- a --># b\n// c\n\n Avro-Binary\n";
         for cut in 0..header.len() {
             assert_ne!(preamble(&header.as_bytes()[..cut]), Preamble::Other, "{cut}");
@@ -209,7 +210,7 @@ mod tests {
         {"name": "event", "type": [{"type": "record", "name": "A", "fields": []}]}]}"#;
 
     #[test]
-    fn the_window_stands_at_the_first_event() {
+    fn reading_the_header_stops_at_the_first_event() {
         for (end, events) in [("\n", "\n\n"), ("\r\n", " x"), ("", "x")] {
             let source = format!("Avro-Binary\n{SCHEMA}{end}{events}");
             let mut read = Source::new(ByteWindow::new(source.as_bytes()));
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn unusable_headers_say_why() {
+    fn unusable_headers_give_the_reason() {
         let why = |source: &str| {
             let mut source = Source::new(ByteWindow::new(source.as_bytes()));
             read_header(&mut source).unwrap_err().to_string()

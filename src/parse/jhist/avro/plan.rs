@@ -1,7 +1,7 @@
-//! A schema compiled into the steps that decode one event.
+//! A compiled schema: the steps that decode one event.
 //!
-//! Whatever no rule reads becomes a step that passes over it; neighbours of fixed size become one step,
-//! and what takes no bytes becomes none, so that every step that runs consumes input.
+//! Fields that no rule reads become skip steps; adjacent fields of fixed size are merged into one step, and
+//! fields without bytes are dropped, so that every step consumes input.
 
 use serde_json::Value;
 
@@ -10,47 +10,47 @@ use super::schema::{Schema, SchemaError, Type, TypeId};
 use crate::parse::event::EventKind;
 use crate::parse::jhist::fields::Slot;
 
-/// How deeply types, and values of recursive types, may nest.
+/// Maximum nesting of types, and of values of recursive types.
 pub(super) const MAX_DEPTH: usize = 200;
 
-/// What to do with the next value. Numbers name an entry in one of the lists of the [`Plan`].
+/// How to decode the next value. Numbers are indices into the lists of the [`Plan`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Pass over so many bytes.
+    /// Skip this many bytes.
     Fixed(usize),
-    /// Pass over an `int` or `long`.
+    /// Skip an `int` or `long`.
     Varint,
-    /// Pass over a `string` or `bytes`.
+    /// Skip a `string` or `bytes`.
     Prefixed,
-    /// Pass over an enum with so many symbols.
+    /// Skip an enum with this many symbols.
     Choice(usize),
-    /// Do the steps of [`Plan::list`].
+    /// Run the steps of [`Plan::list`].
     Record(usize),
-    /// Do one of the steps of [`Plan::list`].
+    /// Run one of the steps of [`Plan::list`].
     Union(usize),
-    /// Do the step of [`Plan::items`] for each item.
+    /// Run the step of [`Plan::items`] for each item.
     Array(usize),
-    /// Pass over each key and do the step of [`Plan::items`] for each value.
+    /// Skip each key and run the step of [`Plan::items`] for each value.
     Map(usize),
-    /// Keep a `string` or `bytes`.
+    /// Store a `string` or `bytes`.
     Text(Slot),
-    /// Keep an `int` or `long`.
+    /// Store an `int` or `long`.
     Integer(Slot),
-    /// Keep a `boolean`.
+    /// Store a `boolean`.
     Flag(Slot),
-    /// Keep the symbol of the enum with this [`TypeId`].
+    /// Store the symbol of the enum with this [`TypeId`].
     Symbol(Slot, TypeId),
-    /// Add an `int` to a progress array.
+    /// Append an `int` to a progress array.
     Split(Slot),
-    /// Keep the type of the event.
+    /// Store the event type.
     Kind,
-    /// Do the steps of a record; counters in it go to this slot.
+    /// Run the steps of a record whose counters go to this slot.
     Counters(Slot, usize),
     /// A group of counters.
     Group(usize),
     /// A group's name.
     GroupName,
-    /// The counters of a group; the second step passes over them.
+    /// The counters of a group; `skip` is the step that skips them.
     Counts { read: usize, skip: usize },
     /// A counter.
     Counter(usize),
@@ -66,11 +66,11 @@ pub(super) const NOTHING: Step = Step::Fixed(0);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Items {
     pub(super) step: Step,
-    /// Whether blocks of known size can be passed over as a whole.
+    /// Whether blocks of known size can be skipped as a whole.
     pub(super) skip: bool,
 }
 
-/// The lists that steps name their entries of.
+/// The lists that steps refer to.
 #[derive(Debug, Clone)]
 pub(super) struct Lists {
     pub(super) root: Step,
@@ -87,7 +87,7 @@ impl Lists {
     }
 }
 
-/// How to decode the events of a history: its schema, compiled.
+/// How to decode the events of a history: the compiled schema.
 #[derive(Debug, Clone)]
 pub struct Plan {
     lists: Lists,
@@ -118,7 +118,7 @@ impl Plan {
         self.lists.items.get(id).copied().unwrap_or(Items { step: NOTHING, skip: true })
     }
 
-    /// The event types of the schema, in its order.
+    /// The event types of the schema, in schema order.
     pub(super) fn kinds(&self) -> &[(String, Option<EventKind>)] {
         &self.kinds
     }

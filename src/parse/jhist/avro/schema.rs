@@ -4,27 +4,27 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-/// Names a type within its [`Schema`].
+/// Index of a type within its [`Schema`].
 pub(super) type TypeId = usize;
 
 /// Why a schema cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SchemaError {
-    /// A part of the schema that has to be there is not.
+    /// A required part of the schema is missing.
     #[error("{0} is missing or has the wrong type")]
     Missing(&'static str),
-    /// A type name that is neither one of Avro's nor defined earlier.
+    /// A type name that is neither built into Avro nor defined earlier.
     #[error("the type `{0}` is not defined")]
     UnknownType(String),
-    /// The schema does not describe the events of a history.
+    /// The schema does not describe events of a job history.
     #[error("it is not a record with an enum `type` and a union `event`")]
     NotEvents,
-    /// Types nested beyond what any real schema does.
+    /// Types are nested deeper than in any real schema.
     #[error("its types are nested too deeply")]
     TooDeep,
 }
 
-/// A type of Avro. Logical types are the types they are stored as.
+/// An Avro type. Logical types appear as their storage types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Type {
     Null,
@@ -43,7 +43,7 @@ pub(super) enum Type {
     Record(Vec<Field>),
 }
 
-/// A field of a record, in the order in which values are written.
+/// A field of a record, in the order of the encoded values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -58,7 +58,7 @@ pub(super) struct Schema {
 }
 
 impl Schema {
-    /// Reads a schema. The nesting of `json` bounds the recursion; `serde_json` stops at 128 levels.
+    /// Parses a schema. The nesting of `json` bounds the recursion; `serde_json` stops at 128 levels.
     pub(super) fn parse(json: &Value) -> Result<Self, SchemaError> {
         let mut reader = SchemaReader::default();
         let root = reader.read(json, "")?;
@@ -161,7 +161,7 @@ impl SchemaReader {
         self.types.len() - 1
     }
 
-    /// Adds a type under its name and says in which namespace its parts are.
+    /// Adds a named type and returns the namespace of its parts.
     fn add_named(
         &mut self,
         object: &Map<String, Value>,
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn annotated_types_are_what_they_are_stored_as() {
+    fn annotated_types_become_their_storage_types() {
         let schema = Schema::parse(&json!({"type": "record", "name": "A", "fields": [
             {"name": "a", "type": {"type": "string", "avro.java.string": "String"}},
             {"name": "b", "type": {"type": "long", "logicalType": "timestamp-millis"}},
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_said() {
+    fn unusable_schemas_give_the_reason() {
         let unknown = Schema::parse(&json!(["null", "Nowhere"])).unwrap_err();
         assert_eq!(unknown, SchemaError::UnknownType("Nowhere".to_owned()));
         let incomplete = json!({"type": "array"});

@@ -1,4 +1,4 @@
-//! A window that grows in steps that keep repeated attempts cheap, and remembers why it stopped growing.
+//! A window that grows geometrically, so that retries stay cheap, and remembers why it stopped growing.
 
 use std::io::{self, Read};
 
@@ -26,13 +26,13 @@ impl<R: Read> Source<R> {
         self.window.consume(count);
     }
 
-    /// The error that ended the stream, if one did. What came before it is in the window.
+    /// The error that ended the stream, if any. The bytes before it are in the window.
     pub(super) fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }
 
-    /// Makes the window at least twice as long unless the stream ends, so that work which starts over
-    /// with each longer window stays in proportion to the last length. Says whether it is longer.
+    /// At least doubles the window unless the stream ends, so that the cost of restarting with each longer
+    /// window stays proportional to the final length. Returns whether the window grew.
     pub(super) fn grow(&mut self) -> bool {
         let before = self.bytes().len();
         while self.bytes().len() < before.saturating_mul(2).max(1) {

@@ -1,4 +1,4 @@
-//! The decoder against a schema and values of its own making.
+//! Tests the decoder with schemas and values made for the purpose.
 
 mod properties;
 mod source;
@@ -17,7 +17,7 @@ fn encoder() -> Encoder {
     Encoder::default()
 }
 
-/// A schema of two event types and two bodies; the first body has `fields`, the second none.
+/// A schema with two event types and two bodies; the first body has `fields`, the second has none.
 fn schema(fields: &Value) -> Value {
     json!({"type": "record", "name": "Event", "namespace": "x", "fields": [
         {"name": "type", "type": {"type": "enum", "name": "EventType", "symbols": ["TASK_FINISHED", "COFFEE"]}},
@@ -35,7 +35,7 @@ fn event(body: impl AsRef<[u8]>) -> Vec<u8> {
     encoder().long(0).long(0).raw(body).done()
 }
 
-/// What was kept of an event.
+/// The parts of an event that were kept.
 #[derive(Debug, Default)]
 struct Seen {
     len: usize,
@@ -115,7 +115,7 @@ fn fields_are_found_by_name_in_any_order_and_any_fitting_type() {
 }
 
 #[test]
-fn a_field_that_is_null_stays_unknown() {
+fn a_null_field_is_unknown() {
     let schema = schema(&json!([field("finishTime", json!(["null", "long"])), field("jobid", "string")]));
     let seen = decode(&schema, &event(encoder().long(0).text("j").done())).unwrap();
     assert_eq!((seen.fields.finish_time, seen.fields.job_id.as_deref()), (None, Some("j")));
@@ -124,7 +124,7 @@ fn a_field_that_is_null_stays_unknown() {
 }
 
 #[test]
-fn types_are_found_by_shape_where_names_differ() {
+fn types_are_found_by_structure_if_names_differ() {
     let schema = json!({"type": "record", "name": "E", "fields": [
         {"name": "what", "type": {"type": "enum", "name": "T", "symbols": ["TASK_FINISHED"]}},
         {"name": "type", "type": "string"},
@@ -192,7 +192,7 @@ fn counters_may_come_before_the_name_of_their_group() {
 }
 
 #[test]
-fn fields_whose_type_cannot_hold_their_value_are_passed_over() {
+fn fields_of_an_unsuitable_type_are_skipped() {
     let schema = schema(&json!([
         field("counters", "string"),
         field("mapCounters", json!({"type": "array", "items": "long"})),
@@ -212,7 +212,7 @@ fn fields_whose_type_cannot_hold_their_value_are_passed_over() {
 }
 
 #[test]
-fn recursive_values_end_at_a_bounded_depth() {
+fn recursion_depth_is_limited() {
     let schema = schema(&json!([field(
         "next",
         json!({"type": "record", "name": "List", "fields": [
@@ -226,7 +226,7 @@ fn recursive_values_end_at_a_bounded_depth() {
 }
 
 #[test]
-fn types_that_refer_to_each_other_are_compiled_once_each() {
+fn mutually_recursive_types_are_compiled_once_each() {
     let chain = |parts: &[&str]| {
         let mut kind = json!("int");
         let mut fields = Vec::new();
@@ -244,7 +244,7 @@ fn types_that_refer_to_each_other_are_compiled_once_each() {
 }
 
 #[test]
-fn arrays_of_nothing_cost_nothing() {
+fn arrays_of_empty_records_take_no_time() {
     let bomb = || encoder().long(1 << 60).long(-(1 << 60)).long(0).long(0).done();
     let empty = json!({"type": "record", "name": "R", "fields": [field("n", "null")]});
     let group = json!({"type": "record", "name": "G", "fields": []});

@@ -1,4 +1,4 @@
-//! What was collected, put in order.
+//! Final assembly: sorts and links what was collected.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use crate::parse::spark::numbered::Numbered;
 use crate::parse::spark::{executors, outcomes};
 use crate::units::{Millis, Timestamp};
 
-/// How long after its application a task may end: the driver notes both, but not at once.
+/// Tolerance for task ends after the application's end: the driver records both, but not at the same moment.
 const AFTER_THE_END: Millis = Millis::from_secs(60);
 
 /// A job that needs a stage.
 struct NeedingJob {
     place: usize,
-    /// The earliest submission of this job and of those with larger ids that need the stage.
+    /// The earliest submission among this job and those with larger ids that need the stage.
     earliest_from_here: Option<Timestamp>,
 }
 
 impl Builder {
-    /// Puts everything in its order and sums up the executors.
+    /// Sorts everything and sums up the executors.
     pub(in crate::parse::spark) fn assemble(&mut self) {
         self.attempts = Numbered::default();
         self.stages.sort_by_key(|record| record.stage.id);
-        self.doubt_ends_after_the_last();
+        self.drop_ends_after_the_application();
         for record in &mut self.stages {
             record.task_rows = Numbered::default();
-            outcomes::settle(&mut record.group);
+            outcomes::set_outcomes(&mut record.group);
             record.group.shrink();
         }
         executors::sum_up(&self.stages, &mut self.executors, &self.app.strings);
@@ -41,10 +41,10 @@ impl Builder {
             |executor: &Executor| matches!(executor.id.as_str(), "driver" | "<driver>" | "localhost");
         let executors = std::mem::take(&mut self.executors);
         let (drivers, mut executors): (Vec<_>, Vec<_>) = executors.into_iter().partition(is_driver);
-        // "localhost" is what Spark 1 calls the driver's executor in local mode.
+        // Spark 1 calls the driver's own executor in local mode "localhost".
         self.spark.driver = drivers.into_iter().reduce(executors::merge).unwrap_or_default();
         for executor in executors.iter_mut().chain([&mut self.spark.driver]) {
-            executors::doubt_sums(&mut executor.totals);
+            executors::drop_unreadable_sums(&mut executor.totals);
         }
         executors.sort_by(|a, b| {
             Executor::order(&a.id).cmp(&Executor::order(&b.id)).then(a.added_at.cmp(&b.added_at))
@@ -64,8 +64,8 @@ impl Builder {
         self.app.launched_at = self.stages.iter().filter_map(first_task).min();
     }
 
-    /// No task ends after its application: such an end is not known.
-    fn doubt_ends_after_the_last(&mut self) {
+    /// No task can end after its application, so such an end time is unknown.
+    fn drop_ends_after_the_application(&mut self) {
         let Some(end) = self.app.finished_at.map(|end| end + AFTER_THE_END) else { return };
         if self.spark.log.last_event.is_none_or(|last| last <= end) {
             return;
@@ -81,7 +81,7 @@ impl Builder {
         }
     }
 
-    /// Tells each stage attempt the job that ran it.
+    /// Links each stage attempt to the job that ran it.
     fn find_jobs(&mut self) {
         let mut jobs_of_stage: BTreeMap<u32, Vec<NeedingJob>> = BTreeMap::new();
         for (place, job) in self.jobs.iter().enumerate() {
@@ -100,17 +100,18 @@ impl Builder {
         for record in &mut self.stages {
             let stage = &mut record.stage;
             let Some(needed_by) = jobs_of_stage.get(&stage.id.stage) else { continue };
-            // The last job that was there: nothing from it on was submitted earlier than all behind it.
-            let was_there = |job: &NeedingJob| {
+            // The last job that existed then. Submission times may be out of order, so compare the minimum
+            // over all later jobs.
+            let existed = |job: &NeedingJob| {
                 job.earliest_from_here.zip(stage.submitted_at).is_some_and(|(job, stage)| job <= stage)
             };
-            let behind = needed_by.partition_point(was_there);
+            let behind = needed_by.partition_point(existed);
             let last = behind.checked_sub(1).and_then(|last| needed_by.get(last));
             stage.job = last.or(needed_by.first()).map(|job| job.place);
         }
     }
 
-    /// The application, its stages and jobs in order.
+    /// The finished application with its stages and jobs in order.
     pub(in crate::parse::spark) fn finish(mut self) -> Application {
         for record in self.stages {
             let mut stage = record.stage;

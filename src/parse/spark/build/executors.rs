@@ -1,4 +1,4 @@
-//! Executors, what they keep in memory, and nodes that were excluded.
+//! Executors, their cached blocks, and excluded nodes.
 
 use super::{Builder, Symbols, moment};
 use crate::model::Symbol;
@@ -29,7 +29,7 @@ impl Builder {
         let at = moment(added.at);
         self.saw(at);
         let Some(id) = symbols.symbol(added.id) else { return };
-        // Mesos used ids again: this is another life.
+        // Mesos reused ids, so this may be a new executor with an old id.
         let gone = self
             .executor(Some(id))
             .is_some_and(|executor| executor.removed_at.is_some_and(|gone| at > Some(gone)));
@@ -58,7 +58,7 @@ impl Builder {
         };
         let host = symbols.symbol(added.host);
         if let Some(executor) = self.executor(symbols.symbol(added.id)) {
-            // Up to Spark 1.2 this is all that tells of an executor's beginning.
+            // Up to Spark 1.2 this is the only event about an executor's start.
             executor.added_at = executor.added_at.or(at);
             executor.host = executor.host.or(host);
             let peak_used = executor.storage.peak_used;
@@ -73,7 +73,7 @@ impl Builder {
 
     pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: BlockMemory) {
         let BlockMemory::Known(memory) = memory else {
-            self.storage.lose(executor);
+            self.storage.mark_unreadable(executor);
             self.seen.unreadable_blocks += 1;
             return;
         };

@@ -2,7 +2,7 @@
 
 use super::{AttemptPlace, Builder, Symbols, moment, stage_attempt};
 use crate::model::spark::StageAttempt;
-use crate::model::table::{EndReason, MOST_OF_A_COUNTER, Outcome, TimePoint};
+use crate::model::table::{EndReason, MAX_COUNTER_VALUE, Outcome, TimePoint};
 use crate::parse::spark::task::{TaskEnd, TaskInfo, TaskStart};
 
 impl Builder {
@@ -16,7 +16,7 @@ impl Builder {
         }
     }
 
-    /// The attempt of a task by its id, made where it is new, and whether it was.
+    /// The attempt with a task id, added if new; and whether it is new.
     fn attempt(
         &mut self,
         stage: Option<StageAttempt>,
@@ -91,13 +91,13 @@ impl Builder {
             attempts.set_diagnostics(row, text);
         }
         for (counter, value) in end.metrics.iter() {
-            self.seen.impossible_counters += u64::from(value > MOST_OF_A_COUNTER);
+            self.seen.impossible_counters += u64::from(value > MAX_COUNTER_VALUE);
             attempts.set_counter(row, counter, Some(value));
         }
-        for counter in end.metrics.unread() {
-            attempts.lose_counter(row, counter);
-            self.seen.unread_counters += 1;
-            self.seen.first_unread.get_or_insert((counter, end.info.id));
+        for counter in end.metrics.unreadable() {
+            attempts.mark_unreadable(row, counter);
+            self.seen.unreadable_counters += 1;
+            self.seen.first_unreadable.get_or_insert((counter, end.info.id));
         }
         let started = attempts.time(row, TimePoint::Start);
         if started.is_some_and(|start| finished.is_some_and(|end| end < start)) {

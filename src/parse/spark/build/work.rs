@@ -11,7 +11,7 @@ use crate::parse::spark::plan::{Metric, Node, Plan};
 use crate::parse::spark::verify::{Sums, Totals};
 
 /// Spark counts the tasks of a stage in 32 bits.
-const MOST_TASKS: i64 = i32::MAX as i64;
+const MAX_STAGE_TASKS: i64 = i32::MAX as i64;
 
 impl Builder {
     pub(super) fn job_start(&mut self, start: JobStart) {
@@ -68,7 +68,7 @@ impl Builder {
             sums: Sums::Agree,
             submitted: false,
             completed: false,
-            impossible_tasks: false,
+            impossible_task_count: false,
         });
         Some(place)
     }
@@ -83,8 +83,8 @@ impl Builder {
         let record = self.stages.get_mut(place)?;
         let stage = &mut record.stage;
         stage.name = info.name.or(stage.name.take());
-        let announced = info.tasks.filter(|tasks| (0..=MOST_TASKS).contains(tasks));
-        let impossible = info.unread_tasks || (info.tasks.is_some() && announced.is_none());
+        let announced = info.tasks.filter(|tasks| (0..=MAX_STAGE_TASKS).contains(tasks));
+        let impossible = info.unreadable_task_count || (info.tasks.is_some() && announced.is_none());
         stage.announced_tasks = announced.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
         stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
         stage.submitted_at = moment(info.submitted).or(stage.submitted_at);
@@ -96,12 +96,12 @@ impl Builder {
             let known = |(id, value): (i64, i64)| Some((u64::try_from(id).ok()?, value));
             stage.accumulables = info.accumulables.into_iter().filter_map(known).collect();
             stage.accumulables.sort_unstable();
-            // As often as a stage can end: comparing takes as long as the stage has tasks.
+            // Compare at most once per stage: it takes time proportional to the stage's tasks.
             if !record.completed {
                 record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
             }
         }
-        record.impossible_tasks |= impossible;
+        record.impossible_task_count |= impossible;
         Some(record)
     }
 
@@ -111,8 +111,8 @@ impl Builder {
         let is_first = !std::mem::replace(&mut record.completed, true);
         record.stage.status =
             if record.stage.failure.is_some() { StageStatus::Failed } else { StageStatus::Complete };
-        // Ends of tasks that lost their race may still come; they are few. A log that ends a stage with each of its tasks
-        // was made up, and shrinking takes as long as the stage has tasks.
+        // A few task ends may still come, of speculative copies that lost. Shrink only once: it takes time
+        // proportional to the stage's tasks, and a synthetic log may end a stage after each of its tasks.
         if is_first {
             record.group.shrink();
             record.stage.accumulables.shrink_to_fit();

@@ -1,8 +1,8 @@
-//! The application itself: its version, its beginning and end, its settings.
+//! The application itself: version, start, end, configuration.
 
 use super::{ApplicationStart, Event, MAX_NAME_LEN, field};
 use crate::model::spark::ResourceProfile;
-use crate::parse::reading::{MAX_TEXT_LEN, cut};
+use crate::parse::reading::{MAX_TEXT_LEN, truncate};
 use crate::parse::scan::{Cursor, Scan};
 use crate::units::Bytes;
 
@@ -56,19 +56,19 @@ pub(super) fn application_end(cursor: &mut Cursor<'_>) -> Scan<Event> {
     Ok(Event::ApplicationEnd { at, exit_code })
 }
 
-/// Spark's properties, and of Hadoop's those that tell how containers are cut.
+/// Spark's properties, and those of Hadoop's that determine container sizes.
 pub(super) fn environment(cursor: &mut Cursor<'_>) -> Scan<Event> {
     let mut properties = Vec::new();
     let keys: [&[u8]; 2] = [b"\"Spark Properties\":", b"\"Hadoop Properties\":"];
     cursor.members_after_first(&keys, |key, cursor| {
         let prefix = if key == 0 { "" } else { "yarn.scheduler." };
-        // Before Spark 1.0 it was an array of pairs.
+        // Before Spark 1.0 this was an array of pairs.
         cursor.each_pair(|name, value| {
-            // There are a thousand of Hadoop's properties.
+            // There are about a thousand Hadoop properties.
             if name.escaped || name.bytes.starts_with(prefix.as_bytes()) {
                 let name = name.text();
                 if name.starts_with(prefix) {
-                    properties.push((name.into_owned(), cut(&value.text(), MAX_TEXT_LEN).to_owned()));
+                    properties.push((name.into_owned(), truncate(&value.text(), MAX_TEXT_LEN).to_owned()));
                 }
             }
         })

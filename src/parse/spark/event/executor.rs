@@ -1,4 +1,4 @@
-//! Executors: when they come and go, what they hold, and what they measure.
+//! Executors: their start and end, memory and metrics.
 
 use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, field};
 use crate::model::spark::Peaks;

@@ -36,7 +36,7 @@ pub(super) fn job_start(cursor: &mut Cursor<'_>) -> Scan<Event> {
     Ok(Event::JobStart(job))
 }
 
-/// Of a stage that may never run only its place is of interest.
+/// Reads only the id and name of a stage, which may never run.
 fn stage_id_and_name<'a>(cursor: &mut Cursor<'a>) -> Scan<(Option<i64>, Option<RawStr<'a>>)> {
     let (mut id, mut name) = (None, None);
     cursor.members(&[b"\"Stage ID\":", b"\"Stage Name\":"], |key, cursor| {
@@ -49,7 +49,7 @@ fn stage_id_and_name<'a>(cursor: &mut Cursor<'a>) -> Scan<(Option<i64>, Option<R
     Ok((id, name))
 }
 
-/// A job's properties repeat the whole configuration: they are searched, not read.
+/// Reads a job's properties. They repeat the whole configuration, so they are searched, not parsed.
 fn job_properties(cursor: &mut Cursor<'_>, job: &mut JobStart) -> Scan<()> {
     let properties = cursor.value()?;
     let find = |key: &[u8]| {

@@ -30,7 +30,7 @@ fn stage_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo) -> Scan<()> {
             2 => stage.name = field(cursor, MAX_NAME_LEN)?,
             3 => {
                 stage.tasks = cursor.integer_or_skip()?;
-                stage.unread_tasks = stage.tasks.is_none();
+                stage.unreadable_task_count = stage.tasks.is_none();
             }
             4 => cursor.elements(|cursor| rdd_info(cursor, &mut stage.rdds))?,
             5 => integers(cursor, &mut stage.parents)?,
@@ -79,7 +79,7 @@ fn rdd_info(cursor: &mut Cursor<'_>, persisted: &mut Vec<RddInfo>) -> Scan<()> {
     Ok(())
 }
 
-/// The final values of a stage's accumulables that are whole numbers, written as numbers or as text.
+/// The final values of a stage's accumulables that are whole numbers, encoded as numbers or as text.
 fn accumulables(cursor: &mut Cursor<'_>, stage: &mut StageInfo) -> Scan<()> {
     const KEYS: [&[u8]; 3] = [b"\"ID\":", b"\"Name\":", b"\"Value\":"];
     cursor.elements(|cursor| {

@@ -20,7 +20,7 @@ const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
 /// Why a rule cannot be evaluated that adds up a counter which cannot be read of some task.
 pub(in crate::heuristics) fn unreadable(app: &Application, counters: &[Counter]) -> String {
     let wanted = CounterMask::of(counters);
-    app.unread_counters(|_| wanted).unwrap_or_default()
+    app.unreadable_counters(|_| wanted).unwrap_or_default()
 }
 
 /// Why it is not known what executors needed.

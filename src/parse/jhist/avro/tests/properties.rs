@@ -1,11 +1,11 @@
-//! The decoder on made-up schemas, and on values that are damaged.
+//! Property tests: the decoder on generated schemas and on damaged values.
 
 use proptest::prelude::*;
 
 use super::source::{mini_event, mini_schema, problems};
 use super::*;
 
-/// A type with a value of it, encoded.
+/// A type and an encoded value of it.
 fn any_value() -> impl Strategy<Value = (Value, Vec<u8>)> {
     let int = any::<i32>().prop_map(|value| (json!("int"), encoder().long(value.into()).done()));
     let leaf = prop_oneof![
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// An event with counters of a few kinds and values, perhaps damaged in one byte.
+/// An event with counters of several kinds and values, possibly with one damaged byte.
 fn event_with_counters() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop::collection::vec(prop::sample::select(&["SPILLED_RECORDS", "ROWS", "A"]), 0..3);
     let values = prop::collection::vec(prop_oneof![0..3i64, any::<i64>()], 3);
@@ -123,7 +123,7 @@ fn event_with_counters() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn what_was_decoded_before_changes_nothing(events in prop::collection::vec(event_with_counters(), 0..12)) {
+    fn earlier_events_do_not_change_the_result(events in prop::collection::vec(event_with_counters(), 0..12)) {
         let plan = Plan::compile(&mini_schema()).unwrap();
         let (mut names, mut strings) = (CounterNames::default(), Interner::default());
         let mut payload = EventPayload::default();

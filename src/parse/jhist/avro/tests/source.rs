@@ -1,10 +1,10 @@
-//! Whole sources: their headers, portions, and what ends them early.
+//! Whole sources: headers, read sizes, and early ends.
 
 use std::io::{self, Read};
 
 use super::*;
 
-/// A source of `portion` bytes at a time that may break at its end.
+/// Yields `portion` bytes at a time and may fail at its end.
 struct Drip<'a> {
     bytes: &'a [u8],
     portion: usize,
@@ -56,14 +56,14 @@ pub(super) fn problems(
         });
         (problem.code, position, problem.message)
     };
-    // The mini schema has too few fields for a whole job, which the builder says of every event.
+    // The mini schema lacks fields of a whole job; the builder reports that for every event.
     let by_decoder =
         |problem: &crate::parse::Problem| ["truncated", "damaged", "unknown-event"].contains(&problem.code);
     parsed.problems.into_vec().into_iter().filter(by_decoder).map(told).collect()
 }
 
 #[test]
-fn whatever_ends_a_history_early_is_told_with_its_place() {
+fn an_early_end_is_reported_with_its_position() {
     let (one, big) = (mini_event("job_1"), mini_event(&"x".repeat(3_000_000)));
     let other = encoder().long(1).long(1).done();
     let fine = [&one[..], &big, &one].concat();
@@ -90,7 +90,7 @@ fn whatever_ends_a_history_early_is_told_with_its_place() {
 }
 
 #[test]
-fn a_source_without_usable_header_holds_no_application() {
+fn a_source_without_a_usable_header_has_no_application() {
     let code = |source: &[u8], breaks| {
         let parsed = parse(ByteWindow::new(Drip { bytes: source, portion: 5, breaks }));
         assert!(parsed.applications.is_empty());

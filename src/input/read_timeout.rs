@@ -1,7 +1,7 @@
-//! Streams that may keep a reader waiting for ever: a pipe that nobody writes to, a terminal that nobody types at.
+//! Read timeouts for streams that may block for ever: a pipe without a writer, a terminal without input.
 //!
-//! No reading call can be told to give up, so a thread of its own makes them, and whoever reads waits for that thread
-//! only as long as there is time. A thread that still waits then does so until the process ends.
+//! A blocking read cannot be cancelled, so a separate thread reads, and the consumer waits for that thread
+//! until the timeout. A thread that is still blocked then stays blocked until the process ends.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -12,65 +12,65 @@ use std::time::{Duration, Instant};
 use crate::limits::LimitReached;
 use crate::units::Millis;
 
-/// What a pipe holds.
+/// Capacity of a pipe.
 const PORTION: usize = 64 * 1024;
-/// Portions that may wait for their reader.
+/// Number of portions that may wait for the consumer.
 const PORTIONS: usize = 4;
 
-/// Until when to wait for a stream.
+/// Deadline for reading a stream.
 #[derive(Debug, Clone)]
-pub(super) struct Patience {
+pub(super) struct ReadTimeout {
     time: Millis,
-    /// `None` where the time is longer than the clock can tell.
-    until: Arc<Mutex<Option<Instant>>>,
+    /// `None` if the deadline is beyond the range of the clock.
+    deadline: Arc<Mutex<Option<Instant>>>,
 }
 
-impl Patience {
-    /// Waits for `time` from now on.
+impl ReadTimeout {
+    /// A timeout of `time`, starting now.
     pub(super) fn new(time: Millis) -> Self {
-        let patience = Self { time, until: Arc::default() };
-        patience.begin();
-        patience
+        let read_timeout = Self { time, deadline: Arc::default() };
+        read_timeout.restart();
+        read_timeout
     }
 
-    /// Counts the time from now on.
-    pub(super) fn begin(&self) {
-        *self.until() = Instant::now().checked_add(Duration::from_millis(self.time.get()));
+    /// Restarts the timeout.
+    pub(super) fn restart(&self) {
+        *self.deadline() = Instant::now().checked_add(Duration::from_millis(self.time.get()));
     }
 
-    fn until(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    fn deadline(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn left(&self) -> Duration {
-        self.until().map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()))
+        self.deadline().map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 }
 
-/// A stream that is read on a thread of its own.
-pub(super) struct Awaited {
+/// A stream that is read on its own thread.
+pub(super) struct TimedStream {
     portions: Receiver<io::Result<Vec<u8>>>,
     portion: Vec<u8>,
     start: usize,
-    patience: Patience,
+    read_timeout: ReadTimeout,
 }
 
-impl Awaited {
-    /// Reads what `open` opens, both on a thread of its own, as opening a pipe waits for somebody to write to it.
+impl TimedStream {
+    /// Opens and reads a stream on its own thread, since opening a pipe blocks until something writes to it.
     ///
     /// # Errors
-    /// If there can be no more threads. That the stream cannot be opened comes out of reading.
+    /// If no thread can be started. An error from `open` is returned by reading.
     pub(super) fn new<R: Read>(
         open: impl FnOnce() -> io::Result<R> + Send + 'static,
-        patience: Patience,
+        read_timeout: ReadTimeout,
     ) -> io::Result<Self> {
         let (sender, portions) = sync_channel(PORTIONS);
         thread::Builder::new().name("stream".to_owned()).spawn(move || pass_on(open, &sender))?;
-        Ok(Self { portions, portion: Vec::new(), start: 0, patience })
+        Ok(Self { portions, portion: Vec::new(), start: 0, read_timeout })
     }
 }
 
-/// Reads until the end, an error, or until nobody wants any more.
+/// Reads until the end, an error, or until the consumer is gone.
 fn pass_on<R: Read>(open: impl FnOnce() -> io::Result<R>, portions: &SyncSender<io::Result<Vec<u8>>>) {
     let mut stream = match open() {
         Ok(stream) => stream,
@@ -94,12 +94,14 @@ fn pass_on<R: Read>(open: impl FnOnce() -> io::Result<R>, portions: &SyncSender<
     }
 }
 
-impl Read for Awaited {
+impl Read for TimedStream {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.start >= self.portion.len() {
-            self.portion = match self.portions.recv_timeout(self.patience.left()) {
+            self.portion = match self.portions.recv_timeout(self.read_timeout.left()) {
                 Ok(portion) => portion?,
-                Err(RecvTimeoutError::Timeout) => return Err(LimitReached::Time(self.patience.time).into()),
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(LimitReached::Time(self.read_timeout.time).into());
+                }
                 Err(RecvTimeoutError::Disconnected) => return Ok(0),
             };
             self.start = 0;
@@ -118,33 +120,35 @@ mod tests {
     const LONG: Millis = Millis::from_secs(3600);
 
     #[test]
-    fn what_comes_in_time_is_read_as_it_comes() {
+    fn bytes_that_arrive_in_time_are_read() {
         let text: Vec<u8> = (0..251).cycle().take(300_000).collect();
         let source = text.clone();
         let mut read = Vec::new();
-        let mut stream = Awaited::new(|| Ok(io::Cursor::new(source)), Patience::new(LONG)).unwrap();
+        let mut stream = TimedStream::new(|| Ok(io::Cursor::new(source)), ReadTimeout::new(LONG)).unwrap();
         stream.read_to_end(&mut read).unwrap();
         assert!(read == text);
-        let mut refused =
-            Awaited::new(|| Err::<io::Empty, _>(ErrorKind::PermissionDenied.into()), Patience::new(LONG))
-                .unwrap();
+        let mut refused = TimedStream::new(
+            || Err::<io::Empty, _>(ErrorKind::PermissionDenied.into()),
+            ReadTimeout::new(LONG),
+        )
+        .unwrap();
         assert_eq!(refused.read(&mut [0; 9]).unwrap_err().kind(), ErrorKind::PermissionDenied);
         assert_eq!(refused.read(&mut [0; 9]).unwrap(), 0);
     }
 
     #[test]
-    fn waiting_ends_when_the_time_is_over() {
-        let silent = |patience: Patience| {
+    fn reading_fails_after_the_timeout() {
+        let silent = |read_timeout: ReadTimeout| {
             let (keep, opened) = sync_channel::<()>(0);
             let open = move || {
                 opened.recv().ok();
                 Ok(io::empty())
             };
-            (keep, Awaited::new(open, patience).unwrap())
+            (keep, TimedStream::new(open, read_timeout).unwrap())
         };
-        let (_keep, mut stream) = silent(Patience::new(Millis::ZERO));
+        let (_keep, mut stream) = silent(ReadTimeout::new(Millis::ZERO));
         let error = stream.read(&mut [0; 9]).unwrap_err();
         assert_eq!(behind(&error), Some(LimitReached::Time(Millis::ZERO)));
-        assert!(Patience::new(Millis::new(u64::MAX)).left() > Duration::from_secs(1 << 30));
+        assert!(ReadTimeout::new(Millis::new(u64::MAX)).left() > Duration::from_secs(1 << 30));
     }
 }

@@ -1,16 +1,16 @@
-//! What Spark tells of executors and settings in every log, so that its absence means that a line was lost.
+//! Cross-checks facts that every log contains: if one is missing, a line was lost.
 //!
-//! An executor is told twice: by itself and by its block manager, when it comes and when it goes.
+//! An executor is logged twice when it comes and when it goes: by itself and by its block manager.
 
 use super::build::Builder;
 use super::verify::counted;
 use crate::model::spark::{ClusterManager, Executor};
 use crate::parse::problem::Problems;
 
-/// Says what of it is missing.
+/// Warns about missing facts.
 pub(super) fn verify(builder: &Builder, problems: &mut Problems) {
     settings(builder, problems);
-    // Spark 1.0 to 1.2 tell block managers only, and not their own version either.
+    // Spark 1.0 to 1.2 log only block managers, and no version either.
     if builder.app.engine_version.is_some() {
         beginnings(builder, problems);
     }
@@ -20,13 +20,13 @@ pub(super) fn verify(builder: &Builder, problems: &mut Problems) {
 fn settings(builder: &Builder, problems: &mut Problems) {
     if builder.seen.application_start && builder.app.conf.is_empty() {
         problems.warn("no-environment", None, || {
-            "the log does not tell the settings of the application; rules take Spark's defaults".to_owned()
+            "the event log lacks the application's configuration; rules use Spark's defaults".to_owned()
         });
     }
 }
 
 fn beginnings(builder: &Builder, problems: &mut Problems) {
-    // In local mode the driver runs the tasks and is told as an executor as well.
+    // In local mode the driver runs the tasks and is also logged as an executor.
     let is_local = ClusterManager::of_application(&builder.app) == Some(ClusterManager::Local);
     let driver = is_local.then_some(&builder.spark.driver);
     let workers =
@@ -37,12 +37,12 @@ fn beginnings(builder: &Builder, problems: &mut Problems) {
         problems.warn("executor-starts-missing", None, || {
             counted(
                 without_cores,
-                "executor is told by its block manager only; its cores are unknown",
-                "executors are told by their block managers only; their cores are unknown",
+                "executor is known only from its block manager; its cores are unknown",
+                "executors are known only from their block managers; their cores are unknown",
             )
         });
     }
-    // One that was removed before it did anything may not have come that far.
+    // An executor that was removed before it ran a task may never have registered a block manager.
     let without_storage = count(|executor| {
         executor.storage.total.is_none() && (executor.removed_at.is_none() || executor.totals.tasks > 0)
     });
@@ -57,7 +57,7 @@ fn beginnings(builder: &Builder, problems: &mut Problems) {
     }
 }
 
-/// Spark always gives a reason for a removal, if only an empty one.
+/// Spark always logs a reason for a removal, even if it is empty.
 fn ends(builder: &Builder, problems: &mut Problems) {
     let told_by_block_manager =
         |executor: &&Executor| executor.removed_at.is_some() && executor.removed_reason.is_none();
@@ -66,8 +66,8 @@ fn ends(builder: &Builder, problems: &mut Problems) {
         problems.warn("executor-ends-missing", None, || {
             counted(
                 count,
-                "executor went by its block manager only; why is unknown",
-                "executors went by their block managers only; why is unknown",
+                "executor has no removal event, only its block manager does; the reason is unknown",
+                "executors have no removal event, only their block managers do; the reasons are unknown",
             )
         });
     }

@@ -1,9 +1,9 @@
-//! Lines that look like ones that were read before.
+//! Line templates: a fast path for lines that differ from an earlier one only in their values.
 //!
-//! One task's event differs from the next one's in some numbers and names; what stands between them is the same to the
-//! byte, and many of the numbers are zero in every line. What stands around the values is therefore remembered and
-//! compared with the next line, values that have never changed included, and only the others are read. Where anything
-//! differs, the line is read by the parser of any event, and its shape is learnt if that gives the same event.
+//! Events of tasks differ only in some numbers and names; the bytes between them are identical, and many of
+//! the numbers are zero in every line. A template stores those bytes, including values that have never
+//! changed, compares them with the next line, and reads only the other values. If anything differs, the
+//! general parser reads the line, and its template is learnt if it yields the same event.
 
 use memchr::memchr2;
 
@@ -11,59 +11,59 @@ use super::strings::Strings;
 use super::task::{NANOS, TaskInfo, locality};
 use crate::parse::scan::{Cursor, Scan, Unexpected};
 
-/// Tasks of different stages differ in what they report, and so do versions of Spark.
-const MAX_SHAPES: usize = 4;
+/// Tasks of different stages report different metrics, and so do versions of Spark.
+const MAX_TEMPLATES: usize = 4;
 
-/// Longer lines are not learnt: real ones that have a shape take some kilobytes.
+/// Longer lines are not learnt: real lines with a template have a few kilobytes.
 const MAX_LEN: usize = 64 << 10;
 
-/// Objects nested deeper have no shape.
+/// Lines with deeper nested objects get no template.
 const MAX_NESTING: usize = 8;
 
-/// Longer lines are not taken for one of a shape: what nobody wants in them would be searched for its end once for each.
-pub(super) const MAX_KNOWN_LEN: usize = 1 << 20;
+/// Longer lines are not matched: with several templates, each would search an unused value for its end.
+pub(super) const MAX_MATCHED_LEN: usize = 1 << 20;
 
-/// How many lines may be learnt before any was recognised, and for how many that were another one may.
+/// Learning budget: this many lines up front, then one more per [`LINES_PER_LESSON`] recognised lines.
 const FIRST_LESSONS: u32 = 16;
 const LINES_PER_LESSON: usize = 64;
 
-/// So many lines more may be taken for a shape that they do not have than have it: looking costs time.
+/// Give up on a template once misses exceed hits by this many.
 const CREDIT: u32 = 64;
 
-/// What follows the accumulables of a task's information: the end of the array, of the object, and the next key.
-/// A quote behind a comma ends any string, so this cannot stand inside of one.
+/// The text after a task's accumulables: the end of the array, of the object, and the next key. A quote after
+/// a comma ends any string, so this text cannot occur inside one.
 const AFTER_ACCUMULABLES: &[u8] = b"]},\"Task ";
 
-/// Where a value of an event belongs.
+/// Where a value of an event is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// An integer of the event or of its task's information.
+    /// An integer of the event or of its "Task Info".
     Number(u8),
-    /// A counter of the task, by its place.
+    /// A counter of the task, by index.
     Metric(u8),
-    /// A counter in nanoseconds, by its place.
+    /// A counter in nanoseconds, by index.
     Nanos(u8),
-    /// A peak of the executor, by its place.
+    /// An executor metric peak, by index.
     Peak(u8),
     /// A flag.
     Flag(u8),
-    /// A name that repeats.
+    /// A repeated name.
     Name(u8),
-    /// A word with a meaning of its own.
+    /// A word with a fixed set of values, such as the locality.
     Word,
-    /// A number or text that nobody wants.
-    Unwanted,
-    /// What the tasks of a stage have added up so far, which nobody wants, either.
+    /// A number or text that is not used.
+    Unused,
+    /// The accumulables, which are not used.
     Accumulables,
-    /// Has to be what it was.
+    /// Must equal the template's value.
     Fixed,
 }
 
-/// An event whose lines have shapes.
-pub(super) trait Shaped: Clone + Default + PartialEq {
-    /// Where the value at a path of keys, as in `Task Info/Task ID`, belongs.
+/// An event whose lines can have templates.
+pub(super) trait Templated: Clone + Default + PartialEq {
+    /// The slot of the value at a path of keys such as `Task Info/Task ID`.
     fn slot(path: &str) -> Slot;
-    /// The event without what numbers, flags, names and words tell, if its line may be a model for others.
+    /// The event without its numbers, flags, names and words; `None` if its line must not become a template.
     fn blank(&self) -> Option<Self>;
     /// Sets an integer.
     fn set_number(&mut self, place: u8, value: i64);
@@ -71,44 +71,45 @@ pub(super) trait Shaped: Clone + Default + PartialEq {
     fn set_metric(&mut self, place: u8, value: i64);
     /// Sets a peak of the executor.
     fn set_peak(&mut self, place: u8, value: i64);
-    /// What holds its flags, names and words.
+    /// The part with its flags, names and words.
     fn info(&mut self) -> &mut TaskInfo;
 }
 
-/// The shapes of an event's lines that were met last.
+/// The most recent line templates of one kind of event.
 #[derive(Debug)]
-pub(super) struct Shapes<E> {
-    /// The one that was met last comes first.
-    known: Vec<Shape<E>>,
+pub(super) struct LineTemplates<E> {
+    /// Most recently used first.
+    known: Vec<LineTemplate<E>>,
     lessons: u32,
     recognised: usize,
 }
 
-impl<E> Default for Shapes<E> {
+impl<E> Default for LineTemplates<E> {
     fn default() -> Self {
         Self { known: Vec::new(), lessons: FIRST_LESSONS, recognised: 0 }
     }
 }
 
-impl<E: Shaped> Shapes<E> {
-    /// Reads the line that `rest` begins with if it has a known shape; gives its length with its line feed.
+impl<E: Templated> LineTemplates<E> {
+    /// Reads the line at the start of `rest` if it matches a template; returns its length including its line
+    /// feed.
     #[inline]
     pub(super) fn read(&mut self, rest: &[u8], strings: &mut Strings, events: &mut Vec<E>) -> Option<usize> {
         let mut place = 0;
-        while let Some(shape) = self.known.get_mut(place) {
-            if !shape.starts(rest) {
+        while let Some(template) = self.known.get_mut(place) {
+            if !template.starts(rest) {
                 place += 1;
                 continue;
             }
-            events.push(shape.model.clone());
+            events.push(template.model.clone());
             let event = events.last_mut()?;
-            let mut read = shape.read(rest, strings, event);
-            if read.is_err() && shape.relax(rest) {
-                event.clone_from(&shape.model);
-                read = shape.read(rest, strings, event);
+            let mut read = template.read(rest, strings, event);
+            if read.is_err() && template.relax(rest) {
+                event.clone_from(&template.model);
+                read = template.read(rest, strings, event);
             }
             if let Ok(len) = read {
-                shape.credit = CREDIT.min(shape.credit + 1);
+                template.credit = CREDIT.min(template.credit + 1);
                 self.known.swap(0, place);
                 self.recognised += 1;
                 if self.recognised.is_multiple_of(LINES_PER_LESSON) {
@@ -117,8 +118,8 @@ impl<E: Shaped> Shapes<E> {
                 return Some(len);
             }
             events.pop();
-            shape.credit -= 1;
-            if shape.credit == 0 {
+            template.credit -= 1;
+            if template.credit == 0 {
                 self.known.remove(place);
             } else {
                 place += 1;
@@ -137,40 +138,40 @@ impl<E: Shaped> Shapes<E> {
         self.known.len()
     }
 
-    /// Learns the shape of a line, without its line feed, that was read as `event`.
+    /// Learns a template from a line, without its line feed, that was read as `event`.
     pub(super) fn learn(&mut self, line: &[u8], event: &E, strings: &mut Strings) {
         if self.lessons == 0 || line.len() > MAX_LEN {
             return;
         }
         let Some(mut read) = event.blank() else { return };
         self.lessons -= 1;
-        let Ok(shape) = Shape::of(line, event) else { return };
+        let Ok(template) = LineTemplate::of(line, event) else { return };
         let line = [line, b"\n"].concat();
-        if shape.read_each(&line, strings, &mut read).is_err() || read != *event {
+        if template.read_each(&line, strings, &mut read).is_err() || read != *event {
             return;
         }
-        self.known.truncate(MAX_SHAPES - 1);
-        self.known.insert(0, shape);
+        self.known.truncate(MAX_TEMPLATES - 1);
+        self.known.insert(0, template);
     }
 }
 
-/// A line without the values that change.
+/// A line without its changing values.
 #[derive(Debug, Clone)]
-struct Shape<E> {
+struct LineTemplate<E> {
     /// The line that it was learnt from, with its line feed.
     line: Vec<u8>,
     /// Its values that may change, in order.
     values: Vec<Value>,
-    /// What is compared and read of the next line: the values that have changed, with what stands in front of each.
+    /// The parts compared and read of the next line: each changing value with the bytes before it.
     steps: Vec<Step>,
-    /// What stands behind the last of them.
+    /// The bytes after the last changing value.
     tail: Range,
     /// The event of that line.
     model: E,
     credit: u32,
 }
 
-/// A part of the line that was learnt.
+/// A range of the template's line.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     start: usize,
@@ -197,7 +198,7 @@ struct Step {
     slot: Slot,
 }
 
-impl<E: Shaped> Shape<E> {
+impl<E: Templated> LineTemplate<E> {
     fn of(line: &[u8], event: &E) -> Scan<Self> {
         let mut survey = Survey::<E> {
             line,
@@ -214,13 +215,14 @@ impl<E: Shaped> Shape<E> {
         let values = survey.values;
         let line = [line, b"\n"].concat();
         let tail = Range { start: 0, end: line.len() };
-        let mut shape = Self { line, values, steps: Vec::new(), tail, model: event.clone(), credit: CREDIT };
-        shape.lay_steps();
-        Ok(shape)
+        let mut template =
+            Self { line, values, steps: Vec::new(), tail, model: event.clone(), credit: CREDIT };
+        template.build_steps();
+        Ok(template)
     }
 
-    /// Puts what does not change together.
-    fn lay_steps(&mut self) {
+    /// Merges everything that does not change into the literals of the steps.
+    fn build_steps(&mut self) {
         self.steps.clear();
         let mut start = 0;
         for value in self.values.iter().filter(|value| value.changes) {
@@ -231,15 +233,15 @@ impl<E: Shaped> Shape<E> {
         self.tail = Range { start, end: self.line.len() };
     }
 
-    /// Whether it is worth a closer look.
+    /// Whether the line may match: a quick check of its first bytes.
     #[inline]
     fn starts(&self, bytes: &[u8]) -> bool {
         let first = self.steps.first().map_or(self.tail, |step| step.literal);
         bytes.starts_with(first.of(&self.line).get(..32).unwrap_or_default())
     }
 
-    /// Reads a line of this shape; gives its length with its line feed. No line feed fits in front of that: literals have
-    /// none, and no value is taken that has one.
+    /// Reads a line that matches; returns its length including its line feed. The line cannot contain another
+    /// line feed: literals have none, and values with one are rejected.
     #[inline]
     fn read(&self, rest: &[u8], strings: &mut Strings, event: &mut E) -> Scan<usize> {
         let mut cursor = Cursor::new(rest);
@@ -247,7 +249,8 @@ impl<E: Shaped> Shape<E> {
             cursor.literal(step.literal.of(&self.line))?;
             match step.slot {
                 Slot::Metric(_) | Slot::Peak(_) | Slot::Number(_) | Slot::Nanos(_) => {
-                    // What follows is compared with the shape, so that a fraction or an exponent is noticed.
+                    // The bytes after the number are compared with the template, which detects fractions and
+                    // exponents.
                     put(step.slot, cursor.digits()?, event);
                 }
                 slot => take(slot, &mut cursor, strings, event)?,
@@ -257,7 +260,7 @@ impl<E: Shaped> Shape<E> {
         Ok(rest.len() - cursor.rest().len())
     }
 
-    /// As [`Shape::read`] of a line without another behind it, with every value read on its own.
+    /// As [`LineTemplate::read`], but reads every value separately, and nothing may follow the line.
     fn read_each(&self, line: &[u8], strings: &mut Strings, event: &mut E) -> Scan<()> {
         let mut cursor = Cursor::new(line);
         let mut start = 0;
@@ -271,12 +274,13 @@ impl<E: Shaped> Shape<E> {
         if cursor.rest() == tail.of(&self.line) { Ok(()) } else { Err(Unexpected) }
     }
 
-    /// Finds the values of a line that have changed for the first time; `false` where something else has.
+    /// Marks the values that differ from the template's for the first time as changing; `false` if anything
+    /// else differs.
     fn relax(&mut self, bytes: &[u8]) -> bool {
         let mut cursor = Cursor::new(bytes);
         let mut start = 0;
         let mut changed = Vec::new();
-        let mut nobody = E::default();
+        let mut unused = E::default();
         let mut strings = Strings::default();
         for (number, value) in self.values.iter().enumerate() {
             let literal = Range { start, end: value.place.start };
@@ -284,7 +288,7 @@ impl<E: Shaped> Shape<E> {
                 return false;
             }
             let before = cursor.rest();
-            if take(value.slot, &mut cursor, &mut strings, &mut nobody).is_err() {
+            if take(value.slot, &mut cursor, &mut strings, &mut unused).is_err() {
                 return false;
             }
             let text = before.get(..before.len() - cursor.rest().len()).unwrap_or_default();
@@ -298,14 +302,14 @@ impl<E: Shaped> Shape<E> {
                 value.changes = true;
             }
         }
-        self.lay_steps();
+        self.build_steps();
         !changed.is_empty()
     }
 }
 
-/// Puts a number where it belongs.
+/// Stores a number.
 #[inline]
-fn put<E: Shaped>(slot: Slot, number: i64, event: &mut E) {
+fn put<E: Templated>(slot: Slot, number: i64, event: &mut E) {
     match slot {
         Slot::Metric(place) => event.set_metric(place, number),
         Slot::Peak(place) => event.set_peak(place, number),
@@ -315,8 +319,8 @@ fn put<E: Shaped>(slot: Slot, number: i64, event: &mut E) {
     }
 }
 
-/// Takes a value and puts it where it belongs.
-fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, event: &mut E) -> Scan<()> {
+/// Reads a value and stores it.
+fn take<E: Templated>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, event: &mut E) -> Scan<()> {
     match slot {
         Slot::Metric(_) | Slot::Peak(_) | Slot::Number(_) | Slot::Nanos(_) => {
             put(slot, cursor.digits()?, event);
@@ -337,7 +341,7 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
             cursor.literal(b"\"")?;
             event.info().locality = locality(text_on_line(cursor)?);
         }
-        Slot::Unwanted => match cursor.literal(b"\"") {
+        Slot::Unused => match cursor.literal(b"\"") {
             Ok(()) => drop(text_on_line(cursor)?),
             Err(Unexpected) => drop(cursor.digits()?),
         },
@@ -350,23 +354,23 @@ fn take<E: Shaped>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, e
     Ok(())
 }
 
-/// The rest of a short text without escapes, unless it ends in another line than it begins.
+/// The rest of a short text without escapes, which must end in the same line.
 fn text_on_line<'a>(cursor: &mut Cursor<'a>) -> Scan<&'a [u8]> {
     let text = cursor.name_tail()?;
     if text.contains(&b'\n') { Err(Unexpected) } else { Ok(text) }
 }
 
-/// Where the array ends that starts `bytes`, within the line. Nearly always its end is the first bracket.
+/// The end of the array at the start of `bytes`, within the line. Nearly always it is the first bracket.
 #[inline]
 fn end_of_accumulables(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
         let at = from + memchr2(b']', b'\n', bytes.get(from..)?)?;
-        let behind = bytes.get(at..)?;
-        if behind.starts_with(AFTER_ACCUMULABLES) {
+        let after = bytes.get(at..)?;
+        if after.starts_with(AFTER_ACCUMULABLES) {
             return Some(at + 1);
         }
-        if behind.starts_with(b"\n") {
+        if after.starts_with(b"\n") {
             return None;
         }
         from = at + 1;
@@ -378,16 +382,16 @@ struct Survey<'a, E> {
     line: &'a [u8],
     values: Vec<Value>,
     path: String,
-    /// What was found so far, whatever its value.
+    /// The slots found so far, whatever their values.
     seen: Vec<Slot>,
     event: std::marker::PhantomData<E>,
 }
 
-impl<E: Shaped> Survey<'_, E> {
+impl<E: Templated> Survey<'_, E> {
     fn value(&mut self, cursor: &mut Cursor<'_>, nesting: usize) -> Scan<()> {
         let slot = E::slot(&self.path);
-        if !matches!(slot, Slot::Unwanted | Slot::Fixed) {
-            // Which of two counts is for the parser of any event to say.
+        if !matches!(slot, Slot::Unused | Slot::Fixed) {
+            // Leave duplicate keys to the general parser.
             if self.seen.contains(&slot) {
                 return Err(Unexpected);
             }
@@ -410,14 +414,14 @@ impl<E: Shaped> Survey<'_, E> {
             _ => return cursor.literal(b"null"),
         }
         let place = Range { start, end: self.line.len() - cursor.rest().len() };
-        // Names differ from line to line, and are known by a number that the next block may give to another.
+        // Names differ from line to line, and their block-local numbers differ from block to block.
         let changes = matches!(slot, Slot::Name(_) | Slot::Accumulables);
         let fits = match place.of(self.line).first() {
-            Some(b'"') => matches!(slot, Slot::Name(_) | Slot::Word | Slot::Unwanted),
+            Some(b'"') => matches!(slot, Slot::Name(_) | Slot::Word | Slot::Unused),
             Some(b'0'..=b'9') => {
                 matches!(
                     slot,
-                    Slot::Number(_) | Slot::Metric(_) | Slot::Nanos(_) | Slot::Peak(_) | Slot::Unwanted
+                    Slot::Number(_) | Slot::Metric(_) | Slot::Nanos(_) | Slot::Peak(_) | Slot::Unused
                 )
             }
             Some(b't' | b'f') => matches!(slot, Slot::Flag(_)),
@@ -440,7 +444,7 @@ impl<E: Shaped> Survey<'_, E> {
             cursor.literal(b"\"")?;
             let key = std::str::from_utf8(cursor.plain_string_tail()?).map_err(|_| Unexpected)?;
             cursor.literal(b":")?;
-            // Such a key could stand for another path.
+            // Such a key could be mistaken for another path.
             if key.is_empty() || key.contains('/') {
                 return Err(Unexpected);
             }

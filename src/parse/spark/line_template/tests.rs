@@ -1,23 +1,23 @@
-//! A line whose shape is known says what it says on its own.
+//! A line that is read by a template yields the same event as on its own.
 
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use crate::parse::spark::block::{Block, Terms, What};
+use crate::parse::spark::block::{Block, ItemKind, ReadOptions};
 use crate::parse::spark::plan::Plans;
 use crate::parse::spark::strings::Local;
 
-const TERMS: Terms = Terms { max_line_len: 1 << 20, plans: Plans::Kept };
+const OPTIONS: ReadOptions = ReadOptions { max_line_len: 1 << 20, plans: Plans::Kept };
 
-/// What a block says, with names for their numbers.
-fn told(block: &Block) -> Vec<String> {
+/// The contents of a block, with names instead of string numbers.
+fn contents(block: &Block) -> Vec<String> {
     let text = |name: Option<Local>| name.map(|name| block.strings.get(name).to_owned());
     let (mut starts, mut ends) = (block.starts.iter().cloned(), block.ends.iter().cloned());
-    let told = |what: &What| match what {
-        What::Start => {
+    let content = |kind: &ItemKind| match kind {
+        ItemKind::Start => {
             let mut start = starts.next().unwrap();
-            // Starts tell nothing of an end, and no one asks them.
+            // The general parser reads this field of starts too, but nothing uses it.
             start.info.getting_result = None;
             start.info.finished = None;
             start.info.failed = None;
@@ -25,9 +25,9 @@ fn told(block: &Block) -> Vec<String> {
             let names = (text(start.info.executor.take()), text(start.info.host.take()));
             format!("{start:?} {names:?}")
         }
-        What::End => {
+        ItemKind::End => {
             let mut end = ends.next().unwrap();
-            // Zero stands for a moment that is not known, and no flag for one that is not set.
+            // Zero means an unknown time, and an absent flag is false.
             let info = &mut end.info;
             info.getting_result = info.getting_result.filter(|at| *at != 0);
             info.finished = info.finished.filter(|at| *at != 0);
@@ -40,29 +40,30 @@ fn told(block: &Block) -> Vec<String> {
         }
         other => format!("{other:?}"),
     };
-    block.items.iter().map(|item| &item.what).map(told).collect()
+    block.items.iter().map(|item| &item.kind).map(content).collect()
 }
 
-/// How many lines were taken for one of a known shape, after checking that each says what it says on its own.
+/// Number of lines that were read by a template, after checking that each yields the same event as on its
+/// own.
 fn recognised(lines: &[String]) -> usize {
     let mut together = Block::default();
-    together.read((lines.concat()).as_bytes(), TERMS);
+    together.read((lines.concat()).as_bytes(), OPTIONS);
     let mut alone = Vec::new();
     for line in lines.concat().split_inclusive('\n') {
         let mut block = Block::default();
-        block.read(line.as_bytes(), TERMS);
-        alone.extend(told(&block));
+        block.read(line.as_bytes(), OPTIONS);
+        alone.extend(contents(&block));
     }
-    let together_told = told(&together);
-    let differs = together_told.iter().zip(&alone).position(|(one, other)| one != other);
+    let together_contents = contents(&together);
+    let differs = together_contents.iter().zip(&alone).position(|(one, other)| one != other);
     if let Some(place) = differs {
-        assert_eq!(together_told[place], alone[place]);
+        assert_eq!(together_contents[place], alone[place]);
     }
-    assert_eq!(together_told.len(), alone.len());
+    assert_eq!(together_contents.len(), alone.len());
     together.recognised()
 }
 
-/// A task as Spark 3.5 tells of it.
+/// A task in the format of Spark 3.5.
 #[derive(Debug, Clone)]
 struct Task {
     numbers: Vec<u64>,
@@ -162,8 +163,8 @@ fn task() -> impl Strategy<Value = Task> {
     )
 }
 
-/// Changes a line a little, as no writer would.
-fn bent(line: &str, how: usize, at: prop::sample::Index) -> String {
+/// Changes a line in a way that no writer would.
+fn damaged(line: &str, how: usize, at: prop::sample::Index) -> String {
     let text = line.trim_end();
     let cut = text.char_indices().map(|(place, _)| place).collect::<Vec<_>>()[at.index(text.chars().count())];
     match how {
@@ -195,14 +196,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_line_of_a_known_shape_says_what_it_says_on_its_own(
+    fn a_line_read_by_a_template_yields_the_same_event(
         tasks in prop::collection::vec((task(), any::<bool>(), 0..60usize, any::<prop::sample::Index>()), 1..40),
     ) {
         let lines: Vec<String> = tasks
             .iter()
             .map(|(task, ends, how, at)| {
                 let line = if *ends { task.end() } else { task.start() };
-                if *how < 15 { bent(&line, *how, *at) } else { line }
+                if *how < 15 { damaged(&line, *how, *at) } else { line }
             })
             .collect();
         recognised(&lines);
@@ -222,20 +223,20 @@ fn lines_like_the_first_are_recognised() {
 }
 
 #[test]
-fn looking_for_shapes_that_lines_do_not_have_comes_to_an_end() {
-    // A line that is good, and many that break off behind what they have in common with it.
+fn templates_that_never_match_are_dropped() {
+    // A valid line, and many that break off after the part they share with it.
     let good = numbered(5).end();
     let broken = format!("{}\n", &good[..good.len() - 40]);
     let lines: Vec<String> = std::iter::once(good).chain(std::iter::repeat_n(broken, 500)).collect();
     let mut block = Block::default();
-    block.read(lines.concat().as_bytes(), TERMS);
-    assert_eq!(block.known_shapes(), 0);
+    block.read(lines.concat().as_bytes(), OPTIONS);
+    assert_eq!(block.template_count(), 0);
     assert_eq!(block.items.len(), 501);
 }
 
 #[test]
-fn three_shapes_by_turns_cost_no_credit_for_ever() {
-    // The third one stands between the two that are met, and is looked at for each line.
+fn three_alternating_templates_keep_their_credit() {
+    // The third template stands between the other two and is tried for each line.
     let with =
         |key: &str| numbered(3).end().replace("\"Result Size\":", &format!("\"{key}\":1,\"Result Size\":"));
     let [first, second, third] = ["A", "B", "C"].map(with);
@@ -246,7 +247,7 @@ fn three_shapes_by_turns_cost_no_credit_for_ever() {
 }
 
 #[test]
-fn what_is_told_twice_is_for_the_parser_of_any_event() {
+fn duplicate_keys_are_left_to_the_general_parser() {
     for twice in ["\"Locality\":\"ANY\",\"Locality\":null", "\"Locality\":\"ANY\",\"Locality\":\"ELSEWHERE\""]
     {
         let odd = |locality: &str| {
@@ -263,7 +264,7 @@ fn what_is_told_twice_is_for_the_parser_of_any_event() {
 }
 
 #[test]
-fn a_line_that_breaks_off_does_not_swallow_the_next() {
+fn a_truncated_line_does_not_swallow_the_next() {
     let line = numbered(11).end();
     let cut = line.find("\"Accumulables\":[").unwrap() + 18;
     let lines = [line.clone(), format!("{}\n", &line[..cut]), line.clone(), line];
@@ -275,7 +276,7 @@ fn a_line_feed_at_any_place_ends_the_line() {
     let line = numbered(11).end();
     for at in 0..line.len() - 1 {
         let broken = format!("{}\n{}", &line[..at], &line[at..]);
-        // A text that means a line feed says nothing of one that has one.
+        // An escaped line feed is not a line feed.
         let escaped = format!("{}\\n{}", &line[..at], &line[at..]);
         assert!(recognised(&[line.clone(), escaped, broken, line.clone()]) <= 2, "{at}");
     }

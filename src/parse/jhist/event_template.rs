@@ -1,43 +1,43 @@
-//! Events that look like ones that were decoded before.
+//! Event templates: a fast path for events that differ from an earlier one only in their values.
 //!
-//! A history has some ten kinds of events, and those of a kind differ in their values only. What stands
-//! around the values is therefore remembered, and compared with what comes next: where it is the same, keys
-//! need not be told apart once more, and each value is decoded as it was the time before.
+//! A history has about ten kinds of events, and events of one kind differ only in their values. The bytes
+//! around the values are stored as a template and compared with the next event: if they match, keys need not
+//! be parsed again, and each value is decoded as before.
 //!
-//! This is sound because the values do not steer the decoder: between two of them it does what the bytes
-//! between them say. An event that differs there in one byte is decoded as if nothing were known.
+//! This is sound because values do not affect the decoder: between two values, it depends only on the bytes
+//! between them. An event that differs there in a single byte is decoded from scratch.
 
 use super::fields::Slot;
 use crate::parse::event::EventKind;
 use crate::parse::scan::{Cursor, Scan, Unexpected};
 
-/// Maps, reduces, tasks and the job start and end in their own ways.
-const MAX_SHAPES: usize = 16;
+/// Maps, reduces, tasks and the job each have their own start and end events.
+const MAX_TEMPLATES: usize = 16;
 
-/// Events with more bytes around their values are not remembered. Hadoop's have some 500.
+/// Events with more bytes around their values get no template. Hadoop's have about 500.
 const MAX_LEN: usize = 16 << 10;
 
-/// Events with more values are not remembered. Hadoop's have some twenty.
+/// Events with more values get no template. Hadoop's have about twenty.
 const MAX_VALUES: usize = 256;
 
-/// What to do with a value.
+/// How to decode a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Use {
-    /// Keep it; so many names of union branches may stand around it.
+    /// Store it; up to this many union branches may wrap it.
     Keep(Slot, usize),
-    /// Pass over it, unless it is an object: some are descended into.
+    /// Skip it, unless it is an object: some objects are descended into.
     Skip,
 }
 
-/// What decodes values.
+/// Decodes and stores values.
 pub(super) trait Values<'a> {
-    /// Forgets all values so far.
+    /// Discards all values so far.
     fn restart(&mut self);
-    /// Takes a value.
+    /// Decodes one value.
     fn take(&mut self, cursor: &mut Cursor<'a>, purpose: Use) -> Scan<()>;
 }
 
-/// A value and where its bytes are.
+/// A value and the position of its bytes.
 #[derive(Debug, Clone, Copy)]
 struct Value {
     start: usize,
@@ -45,7 +45,7 @@ struct Value {
     purpose: Use,
 }
 
-/// The values of the event that is being decoded.
+/// The values found while decoding an event.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace(Vec<Value>);
 
@@ -54,10 +54,10 @@ impl Trace {
         self.0.clear();
     }
 
-    /// Notes a value by how many bytes were left at its start and at its end. Values come in the order of
-    /// their bytes.
+    /// Records a value by the number of bytes left before and after it. Values must be recorded in the order
+    /// of their bytes.
     pub(super) fn value(&mut self, left_before: usize, left_behind: usize, purpose: Use) {
-        // One more than are remembered tells that there are too many.
+        // Store one more than the maximum, to detect that there are too many.
         if self.0.len() <= MAX_VALUES {
             self.0.push(Value { start: left_before, end: left_behind, purpose });
         }
@@ -66,17 +66,17 @@ impl Trace {
 
 /// An event without its values.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Shape {
+pub(super) struct EventTemplate {
     pub(super) type_name: String,
     pub(super) kind: Option<EventKind>,
-    /// What stands around the values, back to back.
+    /// The bytes around the values, concatenated.
     literals: Vec<u8>,
-    /// Where in `literals` each value belongs, and what it is for.
+    /// The position of each value in `literals`, and how to decode it.
     values: Vec<(usize, Use)>,
 }
 
-impl Shape {
-    /// Takes the shape of an event of `len` bytes. `rest` begins with it and ends where the trace's counts do.
+impl EventTemplate {
+    /// Learns an event of `len` bytes. `rest` begins with it, and the trace counts from the end of `rest`.
     fn learn(&mut self, rest: &[u8], len: usize, trace: &Trace, type_name: &str) {
         let bytes = rest.get(..len).unwrap_or_default();
         self.literals.clear();
@@ -93,13 +93,13 @@ impl Shape {
         self.literals.extend_from_slice(bytes.get(from..).unwrap_or_default());
     }
 
-    /// Whether the bytes before the first value are those of this shape.
+    /// Whether the bytes before the first value match.
     fn starts_like(&self, cursor: &Cursor<'_>) -> bool {
         let end = self.values.first().map_or(self.literals.len(), |(end, _)| *end);
         self.literals.get(..end).is_some_and(|start| cursor.rest().starts_with(start))
     }
 
-    /// Takes an event of this shape.
+    /// Decodes an event that matches this template.
     fn read<'a>(&self, cursor: &mut Cursor<'a>, values: &mut impl Values<'a>) -> Scan<()> {
         let mut from = 0;
         for &(end, purpose) in &self.values {
@@ -111,27 +111,27 @@ impl Shape {
     }
 }
 
-/// The shapes of the events so far.
+/// The templates of the most recent events.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Shapes {
-    /// The one that was met last comes first.
-    list: Vec<Shape>,
+pub(super) struct EventTemplates {
+    /// Most recently used first.
+    list: Vec<EventTemplate>,
 }
 
-impl Shapes {
-    /// Decodes the event at the cursor as one of a known shape. `None`, and neither values nor cursor have
-    /// changed, if there is no such shape.
+impl EventTemplates {
+    /// Decodes the event at the cursor with a matching template. `None`, with values and cursor unchanged, if
+    /// there is none.
     pub(super) fn read<'a>(
         &mut self,
         cursor: &mut Cursor<'a>,
         values: &mut impl Values<'a>,
-    ) -> Option<&Shape> {
+    ) -> Option<&EventTemplate> {
         let start = *cursor;
-        let place = self.list.iter().position(|shape| {
-            if !shape.starts_like(&start) {
+        let place = self.list.iter().position(|template| {
+            if !template.starts_like(&start) {
                 return false;
             }
-            let read = shape.read(cursor, values);
+            let read = template.read(cursor, values);
             if read.is_err() {
                 *cursor = start;
                 values.restart();
@@ -142,17 +142,17 @@ impl Shapes {
         self.list.first()
     }
 
-    /// Remembers the event of `len` bytes that was traced while it was decoded from the beginning of `rest`.
+    /// Learns the event of `len` bytes at the start of `rest`, which was traced while it was decoded.
     pub(super) fn learn(&mut self, rest: &[u8], len: usize, trace: &Trace, type_name: &str) {
         let values: usize = trace.0.iter().map(|value| value.start - value.end).sum();
         if len - values > MAX_LEN || trace.0.len() > MAX_VALUES {
             return;
         }
-        if self.list.len() < MAX_SHAPES {
-            self.list.push(Shape::default());
+        if self.list.len() < MAX_TEMPLATES {
+            self.list.push(EventTemplate::default());
         }
-        if let Some(shape) = self.list.last_mut() {
-            shape.learn(rest, len, trace, type_name);
+        if let Some(template) = self.list.last_mut() {
+            template.learn(rest, len, trace, type_name);
             self.list.rotate_right(1);
         }
     }
@@ -177,10 +177,10 @@ mod tests {
         }
     }
 
-    /// Reads `text` as one of the shapes: its type with its values, and what is left behind it.
-    fn read(shapes: &mut Shapes, text: &str) -> Option<(String, String)> {
+    /// Reads `text` with one of the templates: its type with its values, and the text after it.
+    fn read(templates: &mut EventTemplates, text: &str) -> Option<(String, String)> {
         let (mut digits, mut cursor) = (Digits::default(), Cursor::new(text.as_bytes()));
-        let name = shapes.read(&mut cursor, &mut digits).map(|shape| shape.type_name.clone());
+        let name = templates.read(&mut cursor, &mut digits).map(|template| template.type_name.clone());
         if name.is_none() {
             assert_eq!((digits.0.as_str(), cursor.rest()), ("", text.as_bytes()));
         }
@@ -188,55 +188,55 @@ mod tests {
     }
 
     /// Learns `text` with its digits as values.
-    fn learn(shapes: &mut Shapes, text: &str, type_name: &str) {
+    fn learn(templates: &mut EventTemplates, text: &str, type_name: &str) {
         let mut trace = Trace::default();
         for (at, _) in text.match_indices(|c: char| c.is_ascii_digit()) {
             trace.value(text.len() - at, text.len() - at - 1, Use::Skip);
         }
-        shapes.learn(text.as_bytes(), text.len(), &trace, type_name);
+        templates.learn(text.as_bytes(), text.len(), &trace, type_name);
     }
 
     #[test]
-    fn what_follows_an_event_in_its_line_is_no_part_of_it() {
-        let mut shapes = Shapes::default();
+    fn text_after_an_event_is_not_part_of_it() {
+        let mut templates = EventTemplates::default();
         let mut trace = Trace::default();
         let line = "[1]:[2] and more";
         for at in [1, 5] {
             trace.value(line.len() - at, line.len() - at - 1, Use::Skip);
         }
-        shapes.learn(line.as_bytes(), 7, &trace, "A");
-        assert_eq!(read(&mut shapes, "[34]:[5]"), Some(("A 345".into(), String::new())));
+        templates.learn(line.as_bytes(), 7, &trace, "A");
+        assert_eq!(read(&mut templates, "[34]:[5]"), Some(("A 345".into(), String::new())));
     }
 
     #[test]
     fn only_values_may_differ() {
-        let mut shapes = Shapes::default();
-        assert_eq!(read(&mut shapes, "[1]:[2]"), None);
-        learn(&mut shapes, "[1]:[2]", "A");
-        learn(&mut shapes, "(1)", "B");
-        learn(&mut shapes, "[1]:(2)", "C");
-        assert_eq!(read(&mut shapes, "[34]:[5] {"), Some(("A 345".into(), " {".into())));
-        assert_eq!(read(&mut shapes, "(7)"), Some(("B 7".into(), String::new())));
-        assert_eq!(read(&mut shapes, "[8]:(9)"), Some(("C 89".into(), String::new())));
-        assert_eq!(read(&mut shapes, "[8]:[9]"), Some(("A 89".into(), String::new())));
+        let mut templates = EventTemplates::default();
+        assert_eq!(read(&mut templates, "[1]:[2]"), None);
+        learn(&mut templates, "[1]:[2]", "A");
+        learn(&mut templates, "(1)", "B");
+        learn(&mut templates, "[1]:(2)", "C");
+        assert_eq!(read(&mut templates, "[34]:[5] {"), Some(("A 345".into(), " {".into())));
+        assert_eq!(read(&mut templates, "(7)"), Some(("B 7".into(), String::new())));
+        assert_eq!(read(&mut templates, "[8]:(9)"), Some(("C 89".into(), String::new())));
+        assert_eq!(read(&mut templates, "[8]:[9]"), Some(("A 89".into(), String::new())));
         for text in ["", "[3]:[5", "[3];[5]", "[x]:[5]", "{3}:[5]", "[3]:[]", " (7)"] {
-            assert_eq!(read(&mut shapes, text), None, "{text}");
+            assert_eq!(read(&mut templates, text), None, "{text}");
         }
     }
 
     #[test]
-    fn the_latest_shapes_are_kept_unless_they_are_long() {
-        let mut shapes = Shapes::default();
+    fn the_latest_templates_are_kept_unless_too_long() {
+        let mut templates = EventTemplates::default();
         for name in 'a'..='z' {
-            learn(&mut shapes, &format!("{name}0"), "A");
+            learn(&mut templates, &format!("{name}0"), "A");
         }
         let kept: String =
-            ('a'..='z').filter(|name| read(&mut shapes, &format!("{name}1")).is_some()).collect();
-        assert_eq!(kept.len(), MAX_SHAPES);
+            ('a'..='z').filter(|name| read(&mut templates, &format!("{name}1")).is_some()).collect();
+        assert_eq!(kept.len(), MAX_TEMPLATES);
         assert!(kept.ends_with('z'));
         for text in ["x".repeat(MAX_LEN + 1), "1,".repeat(MAX_VALUES + 1)] {
-            learn(&mut shapes, &text, "B");
-            assert_eq!(read(&mut shapes, &text), None);
+            learn(&mut templates, &text, "B");
+            assert_eq!(read(&mut templates, &text), None);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Numbers that are there and cannot be read, or cannot be.
+//! Warns about values that are present but unreadable or impossible.
 
 use super::build::{Builder, Seen};
 use super::verify::counted;
 use crate::model::Engine;
 use crate::parse::problem::{Level, Problems};
 
-/// Ends of tasks that are there and that nobody knows how to take.
+/// Task ends with a reason that Spark does not have.
 fn reasons(builder: &Builder, problems: &mut Problems) {
     let Seen { unknown_reasons, undecided_ends, .. } = builder.seen;
     if unknown_reasons > 0 {
@@ -13,41 +13,41 @@ fn reasons(builder: &Builder, problems: &mut Problems) {
         problems.add(level, "task-reasons-unknown", None, || {
             let what = counted(
                 unknown_reasons,
-                "task ended for a reason that Spark does not have",
-                "tasks ended for reasons that Spark does not have",
+                "task has an unknown end reason",
+                "tasks have an unknown end reason",
             );
             match undecided_ends {
-                0 => format!("{what}; they count as failed or killed, as they are marked"),
+                0 => format!("{what}; they count as failed or killed, as marked in Task Info"),
                 unknown => format!("{what}; whether {unknown} of them succeeded is unknown"),
             }
         });
     }
 }
 
-/// Sums over what cannot be read are unknown.
+/// Warns about unreadable values; sums over them are unknown.
 pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
     reasons(builder, problems);
-    let Seen { unread_counters, first_unread, .. } = builder.seen;
-    if let Some((counter, task)) = first_unread {
+    let Seen { unreadable_counters, first_unreadable, .. } = builder.seen;
+    if let Some((counter, task)) = first_unreadable {
         problems.warn("unreadable-counter", None, || {
             let one = format!("{} of task {}", counter.name_in(Engine::Spark), task.unwrap_or_default());
             let what = counted(
-                unread_counters,
-                "counter of a task is no number from 0 on",
-                "counters of tasks are no numbers from 0 on",
+                unreadable_counters,
+                "task counter is not a non-negative number",
+                "task counters are not non-negative numbers",
             );
-            let first = if unread_counters > 1 { "the first one is " } else { "" };
+            let first = if unreadable_counters > 1 { "the first is " } else { "" };
             format!("{what}: {first}{one}; sums over it are unknown")
         });
     }
     let executors = builder.spark.executors.iter().chain([&builder.spark.driver]);
-    let peaks: u64 = executors.map(|executor| executor.peaks.unread() as u64).sum();
+    let peaks: u64 = executors.map(|executor| executor.peaks.unreadable() as u64).sum();
     if peaks > 0 {
         problems.warn("unreadable-metric", None, || {
             counted(
                 peaks,
-                "metric of an executor has a value that is no number; its peak is unknown",
-                "metrics of executors have values that are no numbers; their peaks are unknown",
+                "executor metric has a value that is not a number; its peak is unknown",
+                "executor metrics have values that are not numbers; their peaks are unknown",
             )
         });
     }
@@ -56,8 +56,8 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("unreadable-block", None, || {
             counted(
                 blocks,
-                "size of a cached block is no number from 0 on; the storage memory of its executor is unknown",
-                "sizes of cached blocks are no numbers from 0 on; the storage memory of their executors is unknown",
+                "cached block has a size that is not a non-negative number; the storage memory of its executor is unknown",
+                "cached blocks have sizes that are not non-negative numbers; the storage memory of their executors is unknown",
             )
         });
     }
@@ -66,12 +66,12 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("unreadable-memory", None, || {
             counted(
                 managers,
-                "block manager has a Maximum Memory that is no number from 0 on; the memory of its executor is unknown",
-                "block managers have a Maximum Memory that is no number from 0 on; the memory of their executors is \
+                "block manager has a Maximum Memory that is not a non-negative number; the memory of its executor is unknown",
+                "block managers have a Maximum Memory that is not a non-negative number; the memory of their executors is \
                  unknown",
             )
         });
     }
-    builder.spark.gaps.counters += unread_counters;
+    builder.spark.gaps.counters += unreadable_counters;
     builder.spark.gaps.executor_metrics += peaks + blocks + managers;
 }

@@ -1,12 +1,12 @@
-//! Where the values of a task's events belong.
+//! The slots of the values in task events.
 
-use super::shape::{Shaped, Slot};
+use super::line_template::{Slot, Templated};
 use super::strings::Local;
 use super::task::{TaskEnd, TaskInfo, TaskStart};
 use crate::model::spark::ExecutorMetric;
 use crate::model::table::EndReason;
 
-/// Numbers of events, by place.
+/// Numbers of events, by index.
 const STAGE: u8 = 0;
 const STAGE_ATTEMPT: u8 = 1;
 const ID: u8 = 2;
@@ -16,7 +16,7 @@ const LAUNCHED: u8 = 5;
 const GETTING_RESULT: u8 = 6;
 const FINISHED: u8 = 7;
 
-/// Flags and names.
+/// Flags and names, by index.
 const SPECULATIVE: u8 = 0;
 const FAILED: u8 = 1;
 const KILLED: u8 = 2;
@@ -38,7 +38,7 @@ fn info_slot(key: &str) -> Slot {
         "Failed" => Slot::Flag(FAILED),
         "Killed" => Slot::Flag(KILLED),
         "Accumulables" => Slot::Accumulables,
-        _ => Slot::Unwanted,
+        _ => Slot::Unused,
     }
 }
 
@@ -67,14 +67,14 @@ fn metric_slot(path: &str) -> Slot {
         "Input Metrics/Records Read" | "Input Metrics/Records Written" => 20,
         "Output Metrics/Bytes Read" | "Output Metrics/Bytes Written" => 21,
         "Output Metrics/Records Read" | "Output Metrics/Records Written" => 22,
-        _ => return Slot::Unwanted,
+        _ => return Slot::Unused,
     };
     Slot::Metric(place)
 }
 
 fn peak_slot(key: &str) -> Slot {
     let place = ExecutorMetric::ALL.iter().position(|metric| metric.name() == key);
-    place.and_then(|place| u8::try_from(place).ok()).map_or(Slot::Unwanted, Slot::Peak)
+    place.and_then(|place| u8::try_from(place).ok()).map_or(Slot::Unused, Slot::Peak)
 }
 
 impl TaskInfo {
@@ -90,7 +90,7 @@ impl TaskInfo {
         *slot = Some(value);
     }
 
-    /// Sets the flag in this place of [`Slot::Flag`].
+    /// Sets the flag with this index of [`Slot::Flag`].
     pub(super) fn set_flag(&mut self, place: u8, value: bool) {
         let slot = match place {
             SPECULATIVE => &mut self.speculative,
@@ -100,24 +100,24 @@ impl TaskInfo {
         *slot = Some(value);
     }
 
-    /// Sets the name in this place of [`Slot::Name`].
+    /// Sets the name with this index of [`Slot::Name`].
     pub(super) fn set_name(&mut self, place: u8, name: Local) {
         let slot = if place == EXECUTOR { &mut self.executor } else { &mut self.host };
         *slot = Some(name);
     }
 }
 
-impl Shaped for TaskStart {
+impl Templated for TaskStart {
     fn slot(path: &str) -> Slot {
         match path.split_once('/') {
             None if path == "Stage ID" => Slot::Number(STAGE),
             None if path == "Stage Attempt ID" => Slot::Number(STAGE_ATTEMPT),
-            // A task that starts has nothing to tell of its end.
+            // A task that starts has no end yet.
             None | Some(("Task Info", "Getting Result Time" | "Finish Time" | "Failed" | "Killed")) => {
                 Slot::Fixed
             }
             Some(("Task Info", key)) => info_slot(key),
-            Some(_) => Slot::Unwanted,
+            Some(_) => Slot::Unused,
         }
     }
 
@@ -134,7 +134,7 @@ impl Shaped for TaskStart {
         }
     }
 
-    /// A task that starts has counted nothing.
+    /// A task that starts has no counters.
     fn set_metric(&mut self, _place: u8, _value: i64) {}
 
     fn set_peak(&mut self, _place: u8, _value: i64) {}
@@ -144,24 +144,24 @@ impl Shaped for TaskStart {
     }
 }
 
-impl Shaped for TaskEnd {
+impl Templated for TaskEnd {
     fn slot(path: &str) -> Slot {
         match path.split_once('/') {
             None => match path {
                 "Stage ID" => Slot::Number(STAGE),
                 "Stage Attempt ID" => Slot::Number(STAGE_ATTEMPT),
-                "Task Type" => Slot::Unwanted,
+                "Task Type" => Slot::Unused,
                 _ => Slot::Fixed,
             },
             Some(("Task Info", key)) => info_slot(key),
             Some(("Task Executor Metrics", key)) => peak_slot(key),
             Some(("Task Metrics", path)) => metric_slot(path),
             Some(("Task End Reason", _)) => Slot::Fixed,
-            Some(_) => Slot::Unwanted,
+            Some(_) => Slot::Unused,
         }
     }
 
-    /// How failures read differs from one to the next.
+    /// Failure messages differ, so failed tasks get no template.
     fn blank(&self) -> Option<Self> {
         let reason = self.reason.filter(|&reason| reason == EndReason::Success && self.blocks.is_empty())?;
         Some(Self { reason: Some(reason), ..Self::default() })

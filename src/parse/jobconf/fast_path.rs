@@ -1,8 +1,10 @@
-//! Configurations as Hadoop writes them: `<property><name>…</name><value>…</value>…</property>`, with nothing but
-//! blanks in between (`Configuration.writeXml`, and `<final>` and `<source>` behind the value).
+//! Fast path for configurations as Hadoop writes them:
+//! `<property><name>…</name><value>…</value>…</property>`, separated only by white space
+//! (`Configuration.writeXml`, with `<final>` and `<source>` after the value).
 //!
-//! A job has some 1,500 properties of which a few matter, so that reading them takes longer than the history of a small
-//! job. Any surprise (a comment, an attribute, an entity of its own, another order) is for the parser of any XML.
+//! A job has about 1,500 properties, of which few matter, so full XML parsing would take longer than reading
+//! a small job's history. Anything unusual (a comment, an attribute, a declared entity, another order) is
+//! left to the XML parser.
 
 use std::ops::Range;
 
@@ -10,7 +12,7 @@ use memchr::{memchr, memchr3};
 
 use crate::model::conf::{Found, Listing};
 
-/// The properties of the configuration that a text is; `None` at any surprise.
+/// The properties of a configuration; `None` if the text is unusual.
 pub(super) fn properties(text: &str) -> Option<Found> {
     let mut scanner = Scanner { text, at: 0 };
     if scanner.take(b"<?xml ") {
@@ -29,7 +31,7 @@ pub(super) fn properties(text: &str) -> Option<Found> {
         scanner.property(&mut listing)?;
         scanner.blanks();
     }
-    // What follows the root element is not read by the other parser, either.
+    // Like the XML parser, ignore everything after the root element.
     scanner.take_all(end).then(|| listing.finish())
 }
 
@@ -72,7 +74,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A property behind its opening tag.
+    /// Reads a property after its opening tag.
     fn property(&mut self, listing: &mut Listing<'_>) -> Option<()> {
         self.blanks();
         let name = self.element(b"<name", b"</name>", listing)?;
@@ -90,11 +92,11 @@ impl<'a> Scanner<'a> {
             self.element(b"<source", b"</source>", listing)?;
             self.blanks();
         }
-        // The other parser passes over properties without names.
+        // The XML parser skips properties without names.
         (self.take(b"</property>") && !name.is_empty()).then(|| listing.add(&name, &value, is_final))?
     }
 
-    /// Where the text of an element is that comes next; `start` is its opening tag without the bracket that closes it.
+    /// The byte range of the next element's text; `start` is its opening tag without the closing bracket.
     #[inline]
     fn element<const START: usize, const END: usize>(
         &mut self,
@@ -116,22 +118,23 @@ impl<'a> Scanner<'a> {
         self.take(end).then_some(content)
     }
 
-    /// Where the text is, as it is meant, of an element that begins at `first` and may have an entity here.
+    /// The byte range of the unescaped text of an element that begins at `first` and has a special character
+    /// here.
     #[cold]
     fn with_entities(&mut self, first: usize, listing: &mut Listing<'_>) -> Option<Range<usize>> {
         self.next_is(b"&").then_some(())?;
-        let mut meant = self.text.get(first..self.at)?.to_owned();
+        let mut unescaped = self.text.get(first..self.at)?.to_owned();
         while self.next_is(b"&") {
-            meant.push(self.character()?);
-            // Line ends become line feeds, which is for the other parser to know.
+            unescaped.push(self.character()?);
+            // Leave the conversion of line ends to the XML parser.
             let len = memchr3(b'<', b'&', b'\r', self.rest())?;
-            meant.push_str(self.text.get(self.at..self.at + len)?);
+            unescaped.push_str(self.text.get(self.at..self.at + len)?);
             self.at += len;
         }
-        Some(listing.keep(&meant))
+        Some(listing.keep(&unescaped))
     }
 
-    /// One of the characters that XML writes by name.
+    /// Reads a character that XML writes by name.
     fn character(&mut self) -> Option<char> {
         let named: [(&[u8], char); 5] =
             [(b"&amp;", '&'), (b"&lt;", '<'), (b"&gt;", '>'), (b"&quot;", '"'), (b"&apos;", '\'')];
@@ -139,7 +142,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Where `text`, which begins at `start`, is without blanks around it.
+/// The range of `text`, which begins at `start`, without surrounding white space.
 fn trimmed(text: &str, start: usize) -> Range<usize> {
     if let ([b'!'..=b'~', ..], [.., b'!'..=b'~']) = (text.as_bytes(), text.as_bytes()) {
         return start..start + text.len();
@@ -153,22 +156,22 @@ fn trimmed(text: &str, start: usize) -> Range<usize> {
 mod tests {
     use super::*;
     use crate::model::conf::Conf;
-    use crate::parse::jobconf::{Any, parse};
+    use crate::parse::jobconf::{XmlParser, parse};
     use proptest::prelude::*;
 
     fn conf(text: &str) -> Option<Conf> {
         properties(text).map(|found| found.in_text(text.to_owned()).into())
     }
 
-    /// What the parser of any XML makes of it, and what this one does, if it does.
+    /// The results of this module (if any) and of the XML parser.
     fn both(text: &str) -> (Option<Conf>, Conf) {
-        let mut any = Any::default();
+        let mut any = XmlParser::default();
         let _ = any.read(text);
         (conf(text), any.conf)
     }
 
     #[test]
-    fn what_hadoop_writes_is_read_as_any_xml() {
+    fn hadoops_own_layout_is_read_like_any_xml() {
         let text = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?><configuration>\n\
                     <property><name>a</name><value>1 &amp; &lt;2&gt;</value><final>true</final><source>x.xml</source>\
                     <source>y</source></property>\n<property><name>b</name><value/></property>\
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn surprises_are_for_the_other_parser() {
+    fn unusual_text_is_left_to_the_xml_parser() {
         assert_eq!(conf("<?xml version=\"1.0\"><configuration></configuration>"), None);
         for inside in [
             "<!-- x --><property><name>a</name><value>1</value></property>",
@@ -199,7 +202,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_read_is_what_any_xml_reader_reads(
+        fn the_fast_path_agrees_with_the_xml_parser(
             pieces in prop::collection::vec(prop::sample::select(vec![
                 "<property>", "</property>", "<name>", "</name>", "<value>", "</value>", "<final>", "</final>", "true",
                 "<source>", "</source>", "<value/>", "a", "b", " ", "\n", "&amp;", "&", ";", "\u{e9}", "<", ">", "/",

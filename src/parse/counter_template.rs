@@ -1,42 +1,43 @@
-//! Counters that look like ones that were decoded before.
+//! Counter templates: a fast path for counters that differ from earlier ones only in their values.
 //!
-//! Most of a history's bytes are names of counters, the same ones in the same order for each attempt. What
-//! stands between the values is therefore remembered, as it is encoded, and compared with what comes next:
-//! where it is the same, only the values are left to be read. And the end of a task repeats the counters of
-//! its attempt to the byte: there nothing is left to be read at all.
+//! Most bytes of a history are counter names, the same ones in the same order for each attempt. The encoded
+//! bytes between the values are stored as a template and compared with the next counters: if they match, only
+//! the values are read. The end of a task repeats the counters of its attempt byte for byte; then nothing
+//! needs to be read.
 //!
-//! Both rest on decoding being a function of the bytes alone. Whatever differs in one byte, or holds
-//! anything but counters as Hadoop writes them, is decoded as if nothing were known.
+//! Both shortcuts are sound because decoding depends only on the bytes. If a single byte differs, or anything
+//! but Hadoop's usual layout occurs, the counters are decoded from scratch.
 
 use super::event::CounterSlot;
 use crate::model::counters::CounterSet;
 
-/// Maps and reduces have different counters, and some tasks more than others of their kind.
-const MAX_SHAPES: usize = 4;
+/// Maps and reduces have different counters, and some tasks have more than others of their kind.
+const MAX_TEMPLATES: usize = 4;
 
-/// Longer counters are not remembered. A job's, which are the longest, have some 10 KiB.
+/// Longer counters are not remembered. The longest, a job's, have about 10 KiB.
 const MAX_LEN: usize = 64 << 10;
 
-/// How an encoding writes the value of a counter.
+/// How an encoding represents the value of a counter.
 pub(crate) trait Number {
-    /// Takes a value off the start of `bytes` just as the encoding's decoder does, `None` where there is none.
+    /// Reads a value from the start of `bytes` exactly as the encoding's decoder does; `None` if there is
+    /// none.
     fn take(bytes: &mut &[u8]) -> Option<i64>;
 }
 
-/// The counters that were decoded last.
+/// Templates of the counters that were decoded last.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct KnownCounters {
-    /// What the decoder takes the bytes for. Everything is forgotten when it changes.
+pub(crate) struct CounterTemplates {
+    /// The decoder's layout of the bytes. A change discards all templates.
     layout: usize,
     last: Last,
-    /// The one that was met last comes first.
-    shapes: Vec<Shape>,
+    /// Most recently used first.
+    templates: Vec<CounterTemplate>,
     trace: Trace,
 }
 
-impl KnownCounters {
-    /// Reads the counters at the start of `bytes` into `set`, which must be empty, and says how long they
-    /// are. `None`, and `set` is still empty, if they are not like any that were decoded before.
+impl CounterTemplates {
+    /// Reads the counters at the start of `bytes` into `set`, which must be empty, and returns their length.
+    /// `None`, with `set` still empty, if no template matches.
     pub(crate) fn read<N: Number>(
         &mut self,
         layout: usize,
@@ -50,9 +51,9 @@ impl KnownCounters {
             set.copy_from(&self.last.set);
             return Some(self.last.bytes.len());
         }
-        for place in 0..self.shapes.len() {
-            if let Some(len) = self.shapes.get(place)?.read::<N>(bytes, set) {
-                self.shapes.swap(0, place);
+        for place in 0..self.templates.len() {
+            if let Some(len) = self.templates.get(place)?.read::<N>(bytes, set) {
+                self.templates.swap(0, place);
                 self.last.keep(bytes.get(..len)?, set);
                 return Some(len);
             }
@@ -61,28 +62,28 @@ impl KnownCounters {
         None
     }
 
-    /// Where a decoder notes what it finds, until it calls [`Self::learn`].
+    /// The trace for the decoder to fill before it calls [`Self::learn`].
     pub(crate) fn trace(&mut self) -> &mut Trace {
         &mut self.trace
     }
 
-    /// Remembers the counters that were traced while they were decoded from `bytes` into the empty `set`.
+    /// Learns the counters that were traced while they were decoded from `bytes` into the empty `set`.
     pub(crate) fn learn(&mut self, bytes: &[u8], set: &CounterSet) {
         if self.trace.irregular || bytes.len() > MAX_LEN {
             return;
         }
         self.last.keep(bytes, set);
-        if self.shapes.len() < MAX_SHAPES {
-            self.shapes.push(Shape::default());
+        if self.templates.len() < MAX_TEMPLATES {
+            self.templates.push(CounterTemplate::default());
         }
-        if let Some(shape) = self.shapes.last_mut() {
-            shape.learn(bytes, &self.trace);
-            self.shapes.rotate_right(1);
+        if let Some(template) = self.templates.last_mut() {
+            template.learn(bytes, &self.trace);
+            self.templates.rotate_right(1);
         }
     }
 }
 
-/// The last counters as they were encoded, and what they say.
+/// The last counters: their encoded bytes and their values.
 #[derive(Debug, Clone, Default)]
 struct Last {
     bytes: Vec<u8>,
@@ -97,16 +98,16 @@ impl Last {
     }
 }
 
-/// Counters without their values.
+/// A template: counters without their values.
 #[derive(Debug, Clone, Default)]
-struct Shape {
-    /// What stands around the values, back to back.
+struct CounterTemplate {
+    /// The bytes around the values, concatenated.
     literals: Vec<u8>,
-    /// Where in `literals` each value belongs, and what it is the value of.
+    /// The position of each value in `literals`, and where it is stored.
     values: Vec<(usize, CounterSlot)>,
 }
 
-impl Shape {
+impl CounterTemplate {
     fn learn(&mut self, bytes: &[u8], trace: &Trace) {
         self.literals.clear();
         self.values.clear();
@@ -132,14 +133,14 @@ impl Shape {
     }
 }
 
-/// What a decoder found in counters.
+/// The values that a decoder found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace {
     values: Vec<Value>,
     irregular: bool,
 }
 
-/// A value and where its bytes are.
+/// A value and the position of its bytes.
 #[derive(Debug, Clone, Copy)]
 struct Value {
     start: usize,
@@ -148,14 +149,14 @@ struct Value {
 }
 
 impl Trace {
-    /// Starts over, with other counters.
+    /// Starts a new trace.
     pub(crate) fn start(&mut self) {
         self.values.clear();
         self.irregular = false;
     }
 
-    /// Notes a value that [`Number::take`] reads from `start` to `end`, counted from where the counters start.
-    /// Values come in the order of their bytes.
+    /// Records a value that [`Number::take`] reads from `start` to `end`, as offsets from the start of the
+    /// counters. Values must be recorded in the order of their bytes.
     #[inline]
     pub(crate) fn value(&mut self, start: usize, end: usize, slot: CounterSlot) {
         if end <= MAX_LEN {
@@ -163,7 +164,7 @@ impl Trace {
         }
     }
 
-    /// Notes that values were recorded of which the trace tells nothing.
+    /// Marks the trace as incomplete: values were recorded outside of it.
     pub(crate) fn irregular(&mut self) {
         self.irregular = true;
     }
@@ -174,7 +175,6 @@ mod tests {
     use super::*;
     use crate::model::counters::Counter;
 
-    /// A digit.
     struct Digit;
 
     impl Number for Digit {
@@ -190,8 +190,8 @@ mod tests {
     }
 
     /// Learns `a=1,b=2.` with the values of two counters.
-    fn known(text: &str) -> KnownCounters {
-        let mut known = KnownCounters::default();
+    fn known(text: &str) -> CounterTemplates {
+        let mut known = CounterTemplates::default();
         let mut set = CounterSet::default();
         let counters = [Counter::SpilledRecords, Counter::MapInputRecords];
         for (at, counter) in text.match_indices('=').map(|(at, _)| at + 1).zip(counters) {
@@ -202,7 +202,7 @@ mod tests {
         known
     }
 
-    fn read(known: &mut KnownCounters, text: &str) -> (Option<usize>, Vec<(Counter, i64)>) {
+    fn read(known: &mut CounterTemplates, text: &str) -> (Option<usize>, Vec<(Counter, i64)>) {
         let mut set = CounterSet::default();
         (known.read::<Digit>(0, text.as_bytes(), &mut set), set.iter().collect())
     }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_left_alone() {
+    fn other_counters_do_not_match() {
         let mut known = known("a=1,b=2.");
         for text in ["", "a=1,b=2", "a=1,b=x.", "a=1,c=2.", "A=1,b=2.", "a=12,b=2.", "a=1,b=2,"] {
             assert_eq!(read(&mut known, text), (None, vec![]), "{text}");
@@ -229,8 +229,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_traced_whole_is_not_learnt() {
-        let mut known = KnownCounters::default();
+    fn incomplete_traces_are_not_learnt() {
+        let mut known = CounterTemplates::default();
         known.trace().irregular();
         known.learn(b"a=1,b=2.", &CounterSet::default());
         assert_eq!(read(&mut known, "a=1,b=2."), (None, vec![]));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_latest_shapes_are_kept() {
+    fn only_the_latest_templates_are_kept() {
         let mut known = known("a=1,b=2.");
         for name in 'c'..'g' {
             let text = format!("{name}=1.");

@@ -55,7 +55,7 @@ impl Limits {
 
     /// Whether another stage, job, executor, query or similar item fits if there are `held` already.
     #[must_use]
-    pub fn has_room_beside_tasks(&self, held: usize) -> bool {
+    pub fn has_room_for_other_items(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < (most / 10).max(10_000))
     }
 }
@@ -187,6 +187,6 @@ mod tests {
         assert!(Limits::NONE.has_room(usize::MAX));
         let few = Limits { tasks: Some(2), ..Limits::NONE };
         assert!(few.has_room(1) && !few.has_room(2));
-        assert!(few.has_room_beside_tasks(9_999) && !few.has_room_beside_tasks(10_000));
+        assert!(few.has_room_for_other_items(9_999) && !few.has_room_for_other_items(10_000));
     }
 }

@@ -47,12 +47,14 @@ impl Trend {
             days.iter().filter_map(|day| Some((f64::from(day.number.get()), day.mean?))).collect();
         let slow = means.iter().filter(|(_, mean)| *mean > 0.0).count();
         let changes = means.iter().zip(means.iter().skip(1));
-        let significantly = |test: fn(Interval) -> bool| days.iter().any(|day| day.interval.is_some_and(test));
+        let significantly =
+            |test: fn(Interval) -> bool| days.iter().any(|day| day.interval.is_some_and(test));
         Self {
             slope: theil_sen(&means),
             slow_days: (!means.is_empty()).then(|| slow as f64 / means.len() as f64),
             sign_changes: changes.filter(|((_, a), (_, b))| a * b < 0.0).count() as u64,
-            transient: significantly(|interval| interval.low > 0.0) && significantly(|interval| interval.high < 0.0),
+            transient: significantly(|interval| interval.low > 0.0)
+                && significantly(|interval| interval.high < 0.0),
             days,
         }
     }

@@ -1,9 +1,10 @@
-//! Ranking the nodes of a cluster as large as S1's: 12,500 nodes and ten million tasks in jobs of 117, all fits included.
+//! Ranks the nodes of a cluster as large as S1's: 12,500 nodes and ten million tasks in jobs of 117,
+//! including all fits.
 //!
-//! `cargo bench --bench nodes` prints CPU seconds and peak memory; `-- --quick` does the same for a tenth of the tasks
-//! and nodes. Nothing is asserted: machines differ.
+//! `cargo bench --bench nodes` prints CPU seconds and peak memory; `-- --quick` uses a tenth of the tasks and
+//! nodes. Nothing is asserted, because machines differ.
 
-#![allow(clippy::print_stdout)] // a table is what this is for
+#![allow(clippy::print_stdout)] // the tables go to the terminal
 
 use std::fs;
 use std::time::Instant;
@@ -15,9 +16,9 @@ use elephant_rs::nodes::settings::Settings;
 use elephant_rs::units::{Millis, Timestamp};
 use rayon::prelude::*;
 
-/// Tasks of a job: S1 has 10,894,461 in 92,848 jobs.
+/// Tasks per job: S1 has 10,894,461 tasks in 92,848 jobs.
 const TASKS_OF_A_JOB: u64 = 117;
-/// The histories reach over so many days.
+/// Number of days that the jobs cover.
 const DAYS: u64 = 29;
 
 fn main() {
@@ -55,17 +56,17 @@ fn main() {
         from.zip(to).map_or_else(|| "unknown".to_owned(), |(from, to)| format!("{:.1} s", to - from))
     };
     println!(
-        "CPU: {} to draw tasks and score them, {} to fit and rank",
+        "CPU: {} to generate and score tasks, {} to fit and rank",
         span(before, collected),
         span(collected, done)
     );
-    println!("CPU in all: {}, wall time {:.1} s", span(before, done), started.elapsed().as_secs_f64());
+    println!("CPU total: {}, wall time {:.1} s", span(before, done), started.elapsed().as_secs_f64());
     let peak =
         status("VmHWM:").map_or_else(|| "unknown".to_owned(), |kib| format!("{:.0} MiB", kib / 1024.0));
     println!("peak memory: {peak}");
 }
 
-/// The tasks of a job: lognormal times on random nodes, each of which is a little slower or faster than others.
+/// The tasks of a job: lognormal durations on random nodes, some nodes slightly slower or faster than others.
 fn runs(job: u64, jobs: u64, hosts: &[Option<Host>]) -> Vec<Run> {
     let start = Timestamp::from_millis((1_700_000_000_000 + job * DAYS * 86_400_000 / jobs).cast_signed());
     let mut state = job;
@@ -80,7 +81,7 @@ fn runs(job: u64, jobs: u64, hosts: &[Option<Host>]) -> Vec<Run> {
     (0..TASKS_OF_A_JOB)
         .map(|_| {
             let place = uniform() * hosts.len() as f64;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a place in the list
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index into the list
             let host = hosts.get(place as usize).copied().flatten();
             let slowness = (place.floor() * 0.618_034).fract() - 0.5;
             let normal = (-2.0 * (1.0 - uniform()).ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
@@ -90,16 +91,16 @@ fn runs(job: u64, jobs: u64, hosts: &[Option<Host>]) -> Vec<Run> {
         .collect()
 }
 
-/// CPU time of this process so far; `None` where the system does not tell it as Linux does.
+/// CPU time of this process so far; `None` if the system has no Linux-style `/proc`.
 fn cpu_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |place: usize| fields.get(place)?.parse::<f64>().ok();
-    // User and system time, in hundredths of a second on every Linux that Rust runs on.
+    // User and system time, in hundredths of a second on every Linux that Rust supports.
     Some((ticks(11)? + ticks(12)?) / 100.0)
 }
 
-/// A number of `/proc/self/status`.
+/// A number from `/proc/self/status`.
 fn status(key: &str) -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;

@@ -1,5 +1,5 @@
-//! The inner loops, on histories that fit into the cache: parsing in each format, the commonest event of each,
-//! unpacking, and rules.
+//! The inner loops, on logs that fit into the cache: parsing each format, the most common event of each,
+//! decompression, and rules.
 
 mod support;
 
@@ -24,10 +24,10 @@ const FORMATS: [Format; 3] = [Format::AvroJson, Format::AvroBinary, Format::Hado
 const JOB: Job = Job { maps: 100, reduces: 5 };
 const SPARK: SparkJob = SparkJob { tasks: 400, executors: 4, cores: 2, lost_executors: 0 };
 
-/// What `write` writes.
+/// The output of `write`.
 fn bytes(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // Writing to memory cannot fail; if it did, the benchmark of nothing would tell.
+    // Writing to memory cannot fail; if it did, the benchmark of empty input would show it.
     let written = write(&mut bytes);
     if written.is_ok() { bytes } else { Vec::new() }
 }
@@ -51,7 +51,7 @@ fn parse_spark(bytes: &[u8]) -> Parsed {
     spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() })
 }
 
-/// The lines that hold `word`, behind the first lines of the file.
+/// The first lines of the file, followed by the lines that contain `word`.
 fn lines_with(bytes: &[u8], first: usize, word: &str) -> Vec<u8> {
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
     let head: Vec<&[u8]> = lines.by_ref().take(first).collect();
@@ -79,7 +79,7 @@ fn parsers(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// One kind of event again and again.
+/// Parses one kind of event repeatedly.
 fn events(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("events");
     let json = lines_with(&history(Format::AvroJson, JOB), 2, "\"MAP_ATTEMPT_FINISHED\"");
@@ -95,7 +95,7 @@ fn events(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Reading a packed log to its end.
+/// Reads a compressed log to its end.
 fn unpacking(criterion: &mut Criterion) {
     let plain = bytes(|out| SPARK.write(out));
     let packed = |codec: Codec| bytes(|out| codec.pack(out, |out| out.write_all(&plain)));
@@ -114,7 +114,7 @@ fn unpacking(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// As `SnappyOutputStream` of Java writes it: a header, then blocks of 32 KiB behind their lengths.
+/// As Java's `SnappyOutputStream` writes it: a header, then blocks of 32 KiB, each after its length.
 fn snappy(plain: &[u8]) -> Vec<u8> {
     let mut packed = b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01".to_vec();
     for block in plain.chunks(32 << 10) {
@@ -128,7 +128,7 @@ fn snappy(plain: &[u8]) -> Vec<u8> {
 const MEASURED: [&str; 4] = ["mapper-skew", "my-mapper-skew", "mapper-gc", "my-mapper-gc"];
 
 fn rules(criterion: &mut Criterion) {
-    // Rules that are defined in YAML, beside the program's own that they repeat.
+    // Compares YAML rules with the built-in rules that they repeat.
     let Ok(files) = RuleFile::find(Path::new("rules/examples")) else { return };
     let Ok(rules) = RuleSet::with_files(&files) else { return };
     let bytes = history(Format::AvroBinary, Job { maps: 10_000, reduces: 50 });

@@ -1,9 +1,9 @@
-//! What a replay costs: jobs of ten thousand tasks through all detectors, in CPU-seconds.
+//! Cost of a replay: jobs of ten thousand tasks with all detectors, in CPU-seconds.
 //!
-//! One job is read from a generated history; the others are timelines made here: a single wide wave, many waves, and
-//! tasks of an hour. Each has to stay below [`LIMIT`] seconds.
+//! One job is read from a generated job history; the others are timelines built here: one wide wave, many
+//! waves, and tasks of an hour. Each must stay below [`LIMIT`] seconds.
 
-// A program, not a library: what it finds out belongs on the terminal.
+// This is a program, so its results go to the terminal.
 #![allow(
     clippy::print_stdout,
     clippy::cast_possible_truncation,
@@ -11,7 +11,7 @@
     clippy::cast_sign_loss
 )]
 
-#[allow(dead_code)] // parts of it are for other benchmarks
+#[allow(dead_code)] // other benchmarks use the rest
 mod support;
 
 use std::fs;
@@ -30,12 +30,12 @@ use elephant_rs::stragglers::progress::ProgressCurve;
 use elephant_rs::stragglers::replay::{Attempt, Done, Options, Timeline, replay};
 use support::{Format, Job};
 
-/// CPU-seconds that a job of ten thousand tasks may take.
+/// Maximum CPU-seconds for a job of ten thousand tasks.
 const LIMIT: f64 = 2.0;
 const TASKS: usize = 10_000;
 const NODES: u32 = 200;
 
-/// Tasks in waves of `slots`, one in twenty three times as slow, each with its own pace.
+/// Tasks in waves of `slots`. One in twenty takes three times as long; all have individual speeds.
 fn waves(slots: usize, seconds: f64) -> Timeline {
     let mut free_at = vec![0_i64; slots];
     let mut timeline = Timeline { total: TASKS, ..Timeline::default() };
@@ -77,20 +77,20 @@ fn waves(slots: usize, seconds: f64) -> Timeline {
     timeline
 }
 
-/// CPU-seconds of this process so far; `None` where the system does not tell.
+/// CPU-seconds of this process so far; `None` if the system does not report them.
 fn cpu_seconds() -> Option<f64> {
     let schedstat = fs::read_to_string("/proc/self/schedstat").ok()?;
     let nanoseconds: f64 = schedstat.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds / 1e9)
 }
 
-/// Runs `work`, prints what it took, and tells whether that is below the limit.
+/// Runs `work`, prints its cost, and returns whether that is below the limit.
 fn measure(name: &str, work: impl FnOnce() -> String) -> bool {
     let (started, before) = (Instant::now(), cpu_seconds());
-    let told = work();
+    let summary = work();
     let wall = started.elapsed().as_secs_f64();
     let cpu = cpu_seconds().zip(before).map_or(wall, |(after, before)| after - before);
-    println!("{name:<26} {cpu:>6.2} CPU-s {wall:>6.2} s  {told}");
+    println!("{name:<26} {cpu:>6.2} CPU-s {wall:>6.2} s  {summary}");
     cpu <= LIMIT
 }
 
@@ -107,7 +107,7 @@ fn main() -> ExitCode {
     println!("{TASKS} tasks, {} detectors", detectors.len());
     let mut within = true;
     if let Some(group) = history() {
-        within &= measure("a history, judged", || {
+        within &= measure("a job history, evaluated", || {
             let executions = Executions::of(&group, Basis::Wall);
             let truth = GroundTruth::usual(&executions, &UsualRule::default(), &[]);
             let options = Options::of_engine(Engine::MapReduce);

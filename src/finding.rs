@@ -1,4 +1,4 @@
-//! What a rule says about an application: plain data, made by heuristics, shown by reports.
+//! Findings of rules about an application: plain data, created by heuristics and shown by reports.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
 
-/// The id, title or key of a rule: of a built-in one a word of this program, of a user's rule a word of its file.
+/// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;
 
-/// A measured value. The key it stands under ends with [`Measure::key_ending`].
+/// A measured value. Its key ends with [`Measure::key_ending`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measure {
     /// A number of things.
@@ -27,16 +27,16 @@ pub enum Measure {
     Mebibytes(u64),
     /// A speed.
     Speed(BytesPerSecond),
-    /// A ratio; `None` where it has no finite value.
+    /// A ratio; `None` if it is infinite.
     Ratio(Option<f64>),
-    /// A number in the unit that the ending names, where it may be negative; `None` where it is not known.
+    /// A number, possibly negative, in the unit given by the key suffix; `None` if unknown.
     Number(Option<f64>, &'static str),
-    /// A name or a message of the history.
+    /// A logged name or message.
     Text(String),
 }
 
 impl Measure {
-    /// The ending that tells the unit in JSON keys.
+    /// The suffix of JSON keys that gives the unit.
     #[must_use]
     pub const fn key_ending(&self) -> &'static str {
         match self {
@@ -69,10 +69,10 @@ impl fmt::Display for Measure {
     }
 }
 
-/// A cut-off list a finding was judged by, under its name in the rule file.
+/// A list of cut-offs that a finding was judged by, with its name in the rule file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
-    /// The key of the rule file, with the unit's ending.
+    /// The key in the rule file, including the unit suffix.
     pub key: String,
     /// Low, moderate, severe, critical.
     pub cutoffs: [f64; 4],
@@ -83,39 +83,39 @@ pub struct Threshold {
 pub struct Finding {
     /// The rule's id.
     pub rule: Name,
-    /// The rule's name for people.
+    /// The rule's name for readers.
     pub title: Name,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// Severity value × tasks of the subject, 0 below moderate.
+    /// Severity value × number of tasks of the subject; 0 below moderate.
     pub score: u64,
-    /// What it is about.
+    /// The part of the application it is about.
     pub subject: Subject,
     /// One sentence with the measured value and the limit it passed.
     pub message: String,
     /// The measured values, by key.
     pub evidence: Vec<(Name, Measure)>,
-    /// The cut-offs in force.
+    /// The effective cut-offs.
     pub thresholds: Arc<[Threshold]>,
-    /// What to change, each with a setting and a value; empty when nothing was found.
+    /// Advice, each item with a setting and a value; empty if nothing was found.
     pub advice: Vec<String>,
 }
 
-/// What a check found, before the rule's name and score are added. Keys of evidence are words of this program, or
-/// [`Name`]s where a user's rule chose them.
+/// The result of a check, before the rule's name and score are added. Keys of evidence are static strings, or
+/// [`Name`]s if they come from a rule file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement<K = &'static str> {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What it is about.
+    /// The part of the application it is about.
     pub subject: Subject,
-    /// How many tasks the subject has.
+    /// Number of tasks of the subject.
     pub tasks: u64,
     /// One sentence with the measured value and the limit it passed.
     pub message: String,
     /// The measured values, by key.
     pub evidence: Vec<(K, Measure)>,
-    /// What to change.
+    /// Advice.
     pub advice: Vec<String>,
 }
 
@@ -126,14 +126,14 @@ pub enum Verdict<K = &'static str> {
     Judged(Judgement<K>),
     /// The rule was evaluated on several subjects, each with a judgement of its own.
     Several(Vec<Judgement<K>>),
-    /// The data that the rule needs is missing; says which.
+    /// Required data is missing; the text names it.
     NotEvaluated(String),
-    /// The rule has nothing to say about this application.
+    /// The rule does not apply to this application.
     NotApplicable,
 }
 
 impl Verdict {
-    /// The same with keys as a user's rule has them.
+    /// The same with keys as [`Name`]s, as custom rules use them.
     #[must_use]
     pub fn named(self) -> Verdict<Name> {
         let named = |judged: Judgement| Judgement {
@@ -153,16 +153,16 @@ impl Verdict {
     }
 }
 
-/// A finding that a user's rule file silences, with the reason it gives.
+/// A finding suppressed by a user's rule file, with the reason given there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suppressed {
-    /// What would have been reported.
+    /// The finding that is not reported.
     pub finding: Finding,
     /// Why it is accepted.
     pub reason: String,
-    /// The last day on which it is; `None` for good.
+    /// The last day of the suppression; `None` if it does not expire.
     pub until: Option<NaiveDate>,
-    /// Where it is written, `file:line`.
+    /// Where the suppression is written, as `file:line`.
     pub origin: String,
 }
 
@@ -171,6 +171,6 @@ pub struct Suppressed {
 pub struct NotEvaluated {
     /// The rule's id.
     pub rule: Name,
-    /// What data is missing.
+    /// The missing data.
     pub reason: String,
 }

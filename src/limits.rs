@@ -1,7 +1,7 @@
-//! What one history may cost, so that no file takes more than its share of a run.
+//! Limits on the resources that one event log or job history may use.
 //!
-//! A limit that is reached is a warning with the code [`REACHED`]: what was read before is kept, and the application
-//! counts as incomplete.
+//! Reaching a limit is a warning with the code [`REACHED`]: everything read before is kept, and the
+//! application counts as incomplete.
 
 use std::fmt;
 use std::io;
@@ -10,58 +10,59 @@ use thiserror::Error;
 
 use crate::units::{Bytes, Millis};
 
-/// The code of problems that tell of a limit.
+/// Code of the problem that reports a reached limit.
 pub const REACHED: &str = "limit-reached";
 
-/// Limits on each history, whatever the number of its files. `None` is no limit.
+/// Limits for each event log or job history, however many files it has. `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes after decoding; reading stops there.
+    /// Bytes after decompression; reading stops there.
     pub decoded: Option<Bytes>,
-    /// How many times as large as stored a compressed history may become, from [`Limits::FREE_OF_RATIO`] on; reading
-    /// stops there.
+    /// Decompressed size over stored size, checked once [`Limits::FREE_OF_RATIO`] is exceeded; reading stops
+    /// there.
     pub ratio: Option<u64>,
-    /// Bytes of a line, or of an event where events are no lines; longer ones are passed over.
+    /// Bytes per line, or per event if events are not lines; longer ones are skipped.
     pub line: Option<Bytes>,
-    /// Tasks, and as many attempts, blocks in the memory of executors, and values of the driver's metrics; what is beyond
-    /// is passed over. Of stages, jobs, executors, queries and their like, which take more memory, a tenth of it, but at
-    /// least 10,000.
+    /// Tasks, and likewise attempts, cached blocks in executors and values of driver metrics; the rest is
+    /// skipped. Stages, jobs, executors, queries and similar items take more memory, so for them the limit is
+    /// a tenth, but at least 10,000.
     pub tasks: Option<u64>,
-    /// Time on the clock from the opening of the history; reading stops there. The only limit by which two runs over
-    /// the same input can differ.
+    /// Wall-clock time since the file was opened; reading stops there. This is the only limit that can make
+    /// two runs over the same input differ.
     pub time: Option<Millis>,
 }
 
 impl Limits {
-    /// Histories up to this size are read however well they were compressed.
+    /// Up to this decompressed size, the compression ratio is not checked.
     pub const FREE_OF_RATIO: Bytes = Bytes::from_mib(1 << 10);
 
-    /// No limits at all.
+    /// No limits.
     pub const NONE: Self = Self { decoded: None, ratio: None, line: None, tasks: None, time: None };
 
     /// The longest line, as a length in memory.
     #[must_use]
     pub fn line_len(&self) -> usize {
-        // Twice the length has to be a length, too: buffers double.
+        // Buffers double their size, so twice the length must still be a valid length.
         let most = usize::MAX / 4;
         self.line.map_or(most, |line| usize::try_from(line.get()).unwrap_or(most).min(most))
     }
 
-    /// Whether one more task, attempt, cached block or value of the driver's metrics than `held` may be held.
+    /// Whether another task, attempt, cached block or driver metric value fits if there are `held` already.
     #[must_use]
     pub fn has_room(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < most)
     }
 
-    /// Whether one more stage, job, executor, query or their like than `held` may be held.
+    /// Whether another stage, job, executor, query or similar item fits if there are `held` already.
     #[must_use]
-    pub fn has_room_beside_tasks(&self, held: usize) -> bool {
+    pub fn has_room_for_other_items(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < (most / 10).max(10_000))
     }
 }
 
 impl Default for Limits {
-    /// Beyond what real histories have: the longest line has some MiB, the largest logs have some ten million tasks.
+    /// More than real logs need: the longest line has a few MiB, and the largest logs have about ten million
+    /// tasks.
     fn default() -> Self {
         Self {
             decoded: Some(Bytes::from_mib(64 << 10)),
@@ -73,25 +74,25 @@ impl Default for Limits {
     }
 }
 
-/// A limit that was reached, in words to follow "because" or a colon.
+/// A reached limit; its text continues "because" or a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LimitReached {
     /// [`Limits::decoded`].
-    #[error("it has more than {0} once decoded; --max-decoded allows more")]
+    #[error("it has more than {0} after decompression; raise the limit with --max-decoded")]
     Decoded(Bytes),
     /// [`Limits::ratio`].
     #[error(
-        "it becomes more than {ratio} times as large as it is stored, {decoded}; --max-ratio allows more"
+        "it decompresses to more than {ratio} times its stored size, {decoded}; raise the limit with --max-ratio"
     )]
     Ratio {
         /// The limit.
         ratio: u64,
-        /// What it comes to.
+        /// The decompressed size.
         decoded: Bytes,
     },
     /// [`Limits::time`].
     #[error(
-        "reading took longer than {0}, and where it stopped differs from run to run; --max-time allows more"
+        "reading took longer than {0} (the stopping point differs from run to run); raise the limit with --max-time"
     )]
     Time(Millis),
 }
@@ -113,19 +114,19 @@ pub(crate) const TASKS: &str = "--max-tasks";
 /// The option that sets [`Limits::line`].
 pub(crate) const LINE: &str = "--max-line";
 
-/// What a limit has left of an application, in words to follow "because".
+/// The part of an application that a limit kept; its text continues "because".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remainder {
     /// The option that sets the limit.
     pub option: &'static str,
-    /// Tasks that were kept.
+    /// Tasks kept.
     pub kept: u64,
-    /// Tasks that the history had announced up to there, where it tells.
+    /// Tasks announced in the part that was read, if it says so.
     pub announced: Option<u64>,
 }
 
 impl Remainder {
-    /// Whether it kept out all that follows, not single lines.
+    /// Whether the limit dropped everything after some point, not only single lines.
     #[must_use]
     pub(crate) fn cuts_off(&self) -> bool {
         self.option != LINE
@@ -136,10 +137,10 @@ impl fmt::Display for Remainder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { option, kept, announced } = self;
         match announced {
-            Some(all) if all > kept => write!(f, "{option} left {kept} of {all} tasks"),
+            Some(all) if all > kept => write!(f, "{option} kept {kept} of {all} tasks"),
             Some(_) | None => write!(
                 f,
-                "{option} left a part of the history, {kept} task{}",
+                "{option} kept only part of the log: {kept} task{}",
                 if *kept == 1 { "" } else { "s" }
             ),
         }
@@ -152,14 +153,14 @@ impl From<LimitReached> for io::Error {
     }
 }
 
-/// The limit behind an error of reading, if one is.
+/// The limit that caused a read error, if one did.
 #[must_use]
 pub fn behind(error: &io::Error) -> Option<LimitReached> {
     let inner = error.get_ref()?;
     inner.downcast_ref().copied().or_else(|| behind(inner.downcast_ref()?))
 }
 
-/// The code of the problem that an error of reading is.
+/// The problem code for a read error: [`REACHED`] if a limit caused it.
 pub(crate) fn code_of(error: &io::Error, otherwise: &'static str) -> &'static str {
     if behind(error).is_some() { REACHED } else { otherwise }
 }
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_known_behind_an_error() {
+    fn the_limit_that_caused_an_error_is_found() {
         let reached = LimitReached::Decoded(Bytes::from_mib(1));
         assert_eq!(behind(&reached.into()), Some(reached));
         assert_eq!(behind(&io::Error::other(io::Error::from(reached))), Some(reached));
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_can_be_doubled() {
+    fn line_lengths_can_be_doubled() {
         let huge = Limits { line: Some(Bytes::new(u64::MAX)), ..Limits::NONE };
         assert!(huge.line_len().checked_mul(2).is_some());
         assert_eq!(huge.line_len(), Limits::NONE.line_len());
@@ -186,6 +187,6 @@ mod tests {
         assert!(Limits::NONE.has_room(usize::MAX));
         let few = Limits { tasks: Some(2), ..Limits::NONE };
         assert!(few.has_room(1) && !few.has_room(2));
-        assert!(few.has_room_beside_tasks(9_999) && !few.has_room_beside_tasks(10_000));
+        assert!(few.has_room_for_other_items(9_999) && !few.has_room_for_other_items(10_000));
     }
 }

@@ -1,4 +1,4 @@
-//! How bad a finding is, and what it scores.
+//! Severity of a finding, and its score.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Nothing to see.
+    /// No problem.
     #[default]
     None,
-    /// Worth knowing.
+    /// Good to know.
     Low,
-    /// Worth changing at the next opportunity.
+    /// Change it at the next opportunity.
     Moderate,
     /// Wastes the cluster or the user's time.
     Severe,
@@ -22,7 +22,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// All levels, harmless first.
+    /// All levels, from harmless to worst.
     pub const ALL: [Self; 5] = [Self::None, Self::Low, Self::Moderate, Self::Severe, Self::Critical];
 
     /// 0 for none to 4 for critical.
@@ -37,7 +37,7 @@ impl Severity {
         }
     }
 
-    /// The level's lower-case name, as reports and options spell it.
+    /// The level's lower-case name, as in reports and options.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Severity {
         }
     }
 
-    /// Severity value × number of tasks when at least moderate, otherwise 0.
+    /// Severity value × number of tasks if at least moderate, otherwise 0.
     #[must_use]
     pub const fn score(self, tasks: u64) -> u64 {
         if self.value() >= Self::Moderate.value() { self.value().saturating_mul(tasks) } else { 0 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_moderate_and_worse_score() {
+    fn only_moderate_and_worse_have_a_score() {
         assert_eq!(Severity::Low.score(500), 0);
         assert_eq!(Severity::Moderate.score(3), 6);
         assert_eq!(Severity::Critical.score(201), 804);

@@ -1,7 +1,7 @@
-//! Units are types: a number that leaves the parsers says what it measures.
+//! Types for quantities, so that every number that leaves a parser has a unit.
 //!
-//! Constructors name the unit they take, `Display` is for people. Hadoop mixes milliseconds, bytes,
-//! mebibytes and megabyte-milliseconds freely; these types are where the mixing ends.
+//! Constructors name their unit; `Display` writes for readers. Hadoop mixes milliseconds, bytes, mebibytes
+//! and megabyte-milliseconds; these types convert them once.
 
 mod digits;
 
@@ -13,12 +13,12 @@ use chrono::{DateTime, Datelike, SecondsFormat};
 
 pub use digits::three_digits;
 
-/// A span of time in milliseconds. Never negative: spans whose end lies before their start are unknown.
+/// A time span in milliseconds. Never negative: if the end is before the start, the span is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Millis(u64);
 
 impl Millis {
-    /// No time at all.
+    /// A span of zero.
     pub const ZERO: Self = Self(0);
 
     /// A span of `ms` milliseconds.
@@ -33,14 +33,14 @@ impl Millis {
         Self(secs.saturating_mul(1000))
     }
 
-    /// The span from `start` to `end`, or `None` where the clock ran backwards.
+    /// The span from `start` to `end`; `None` if `end` is before `start`, because the clock was set back.
     #[must_use]
     pub fn between(start: Timestamp, end: Timestamp) -> Option<Self> {
         let span = end.0.checked_sub(start.0)?;
         u64::try_from(span).ok().map(Self)
     }
 
-    /// A span from a double, truncated; `None` for negative, infinite or NaN input.
+    /// Converts a double, truncating; `None` for negative, infinite or NaN input.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn from_f64(ms: f64) -> Option<Self> {
@@ -65,7 +65,7 @@ impl Millis {
         self.0 as f64 / 3_600_000.0
     }
 
-    /// Whole seconds, the rest cut off as Dr. Elephant does.
+    /// Whole seconds, truncated as in Dr. Elephant.
     #[must_use]
     pub const fn whole_secs(self) -> u64 {
         self.0 / 1000
@@ -86,7 +86,7 @@ impl Sum for Millis {
 }
 
 impl fmt::Display for Millis {
-    /// The two largest parts: `350 ms`, `4.2 s`, `2m 5s`, `1h`, `3d 4h`.
+    /// At most the two largest units: `350 ms`, `4.2 s`, `2m 5s`, `1h`, `3d 4h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = self.0;
         let secs = ms / 1000;
@@ -106,12 +106,12 @@ fn two_parts(f: &mut fmt::Formatter<'_>, large: (u64, &str), small: (u64, &str))
     if small.0 > 0 { write!(f, " {}{}", small.0, small.1) } else { Ok(()) }
 }
 
-/// A moment in milliseconds since 1970-01-01T00:00:00Z, as Hadoop and Spark write it.
+/// A point in time, in milliseconds since 1970-01-01T00:00:00Z, as Hadoop and Spark log it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The moment `ms` milliseconds after the epoch.
+    /// The time `ms` milliseconds after the epoch.
     #[must_use]
     pub const fn from_millis(ms: i64) -> Self {
         Self(ms)
@@ -123,10 +123,10 @@ impl Timestamp {
         self.0
     }
 
-    /// RFC 3339 in UTC with milliseconds, or `None` for moments outside the calendar's range.
+    /// RFC 3339 in UTC with milliseconds; `None` if the year has more than four digits or is negative.
     #[must_use]
     pub fn to_rfc3339(self) -> Option<String> {
-        // RFC 3339 has four digits for the year.
+        // RFC 3339 requires a four-digit year.
         let moment = DateTime::from_timestamp_millis(self.0).filter(|at| (0..=9999).contains(&at.year()))?;
         Some(moment.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
@@ -153,13 +153,13 @@ impl Bytes {
         Self(bytes)
     }
 
-    /// `mib` mebibytes, what Hadoop's settings call MB.
+    /// `mib` mebibytes, which Hadoop's settings call MB.
     #[must_use]
     pub const fn from_mib(mib: u64) -> Self {
         Self(mib.saturating_mul(Self::PER_MIB))
     }
 
-    /// Bytes from a double, truncated; `None` for negative, infinite or NaN input.
+    /// Converts a double, truncating; `None` for negative, infinite or NaN input.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn from_f64(bytes: f64) -> Option<Self> {
@@ -178,7 +178,7 @@ impl Bytes {
         self.0 as f64
     }
 
-    /// Whole mebibytes, the rest cut off.
+    /// Whole mebibytes, truncated.
     #[must_use]
     pub const fn whole_mib(self) -> u64 {
         self.0 / Self::PER_MIB
@@ -200,7 +200,7 @@ impl Add for Bytes {
 
 impl Sub for Bytes {
     type Output = Self;
-    /// Never below zero.
+    /// Stops at zero.
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -231,18 +231,18 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Bytes in a second.
+/// A rate in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct BytesPerSecond(f64);
 
 impl BytesPerSecond {
-    /// `rate` bytes in each second.
+    /// `rate` bytes per second.
     #[must_use]
     pub const fn new(rate: f64) -> Self {
         Self(rate)
     }
 
-    /// Bytes in each second.
+    /// Bytes per second.
     #[must_use]
     pub const fn get(self) -> f64 {
         self.0
@@ -255,53 +255,53 @@ impl fmt::Display for BytesPerSecond {
     }
 }
 
-/// Gibibyte-hours for people.
+/// Formats an amount as GB-hours (1 GB = 1 GiB), without the unit.
 #[must_use]
 pub fn show_gb_hours(amount: MbMillis) -> String {
     show_hours(amount.as_gb_hours())
 }
 
-/// Three digits, and never a rounded zero for something that is not nothing.
+/// Three significant digits; tiny amounts become "<0.01", not "0".
 fn show_hours(hours: f64) -> String {
     if hours > 0.0 && hours < 0.01 { "<0.01".to_owned() } else { three_digits(hours) }
 }
 
-/// Memory held over time in mebibyte-milliseconds, the unit of `MB_MILLIS_MAPS`.
+/// Memory held over time, in mebibyte-milliseconds, the unit of `MB_MILLIS_MAPS`.
 ///
-/// Kept as an integer so that sums do not depend on their order.
+/// An integer, so that sums do not depend on the order of addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct MbMillis(u128);
 
 impl MbMillis {
-    /// Nothing held.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
-    /// `memory` held for `time`; memory counts in whole mebibytes, as YARN grants it.
+    /// `memory` held for `time`, in whole mebibytes, as YARN allocates it.
     #[must_use]
     pub const fn of(memory: Bytes, time: Millis) -> Self {
         Self(memory.whole_mib() as u128 * time.get() as u128)
     }
 
-    /// `memory` held for `time`, to the byte: for measured memory, which is no whole number of mebibytes.
+    /// `memory` held for `time`, to the byte. For measured memory, which is not a whole number of mebibytes.
     #[must_use]
     pub const fn exactly(memory: Bytes, time: Millis) -> Self {
         Self(memory.get() as u128 * time.get() as u128 / Bytes::PER_MIB as u128)
     }
 
-    /// The share of one of `parts` equal parts; all of it where there is no part.
+    /// One of `parts` equal parts; everything if `parts` is 0.
     #[must_use]
     pub fn split(self, parts: u64) -> Self {
         Self(self.0 / u128::from(parts.max(1)))
     }
 
-    /// `self` times a factor that is not negative.
+    /// Multiplies by a factor that must not be negative.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
     pub fn times(self, factor: f64) -> Self {
         Self((self.0 as f64 * factor) as u128)
     }
 
-    /// Whole mebibyte-seconds, the rest cut off as Dr. Elephant does.
+    /// Truncated to whole mebibyte-seconds, as in Dr. Elephant.
     #[must_use]
     pub const fn whole_mb_seconds(self) -> Self {
         Self(self.0 / 1000 * 1000)
@@ -313,13 +313,13 @@ impl MbMillis {
         self.0 as f64 / 1000.0
     }
 
-    /// Gibibyte-hours, the unit of reports (seed 004, "Used Resources").
+    /// GB-hours (1 GB = 1 GiB), the unit of reports (Dr. Elephant's wiki, "Used Resources").
     #[must_use]
     pub const fn as_gb_hours(self) -> f64 {
         self.0 as f64 / 1000.0 / 1024.0 / 3600.0
     }
 
-    /// `self` as a share of `whole`, or `None` where `whole` is nothing.
+    /// `self` as a share of `whole`; `None` if `whole` is zero.
     #[must_use]
     pub fn share_of(self, whole: Self) -> Option<f64> {
         (whole.0 > 0).then(|| self.0 as f64 / whole.0 as f64)
@@ -335,7 +335,7 @@ impl Add for MbMillis {
 
 impl Sub for MbMillis {
     type Output = Self;
-    /// Never below zero.
+    /// Stops at zero.
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -347,17 +347,17 @@ impl Sum for MbMillis {
     }
 }
 
-/// Cores held over time, in thousandths of a core × milliseconds: tasks may take parts of a core.
+/// Cores held over time, in thousandths of a core × milliseconds, because tasks may use fractions of a core.
 ///
-/// Kept as an integer so that sums do not depend on their order.
+/// An integer, so that sums do not depend on the order of addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct CoreMillis(u128);
 
 impl CoreMillis {
-    /// Nothing held.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
-    /// Thousandths of a core held for `time`.
+    /// Thousandths of a core, held for `time`.
     #[must_use]
     pub const fn of(thousandths: u64, time: Millis) -> Self {
         Self(thousandths as u128 * time.get() as u128)
@@ -369,7 +369,7 @@ impl CoreMillis {
         self.0 as f64 / 1000.0 / 3_600_000.0
     }
 
-    /// `self` as a share of `whole`, or `None` where `whole` is nothing.
+    /// `self` as a share of `whole`; `None` if `whole` is zero.
     #[must_use]
     pub fn share_of(self, whole: Self) -> Option<f64> {
         (whole.0 > 0).then(|| self.0 as f64 / whole.0 as f64)
@@ -385,7 +385,7 @@ impl Add for CoreMillis {
 
 impl Sub for CoreMillis {
     type Output = Self;
-    /// Never below zero.
+    /// Stops at zero.
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -402,7 +402,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_never_become_negative() {
+    fn negative_spans_are_unknown() {
         let (early, late) = (Timestamp::from_millis(5), Timestamp::from_millis(9));
         assert_eq!(Millis::between(early, late), Some(Millis::new(4)));
         assert_eq!(Millis::between(late, early), None);
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn times_read_as_people_say_them() {
+    fn spans_show_their_two_largest_units() {
         let shown = |ms| Millis::new(ms).to_string();
         assert_eq!(shown(0), "0 ms");
         assert_eq!(shown(999), "999 ms");
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_read_in_binary_units() {
+    fn bytes_show_binary_units() {
         let shown = |bytes| Bytes::new(bytes).to_string();
         assert_eq!(shown(0), "0 B");
         assert_eq!(shown(1023), "1023 B");
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_outside_the_calendar_have_no_text() {
+    fn times_outside_the_calendar_have_no_text() {
         let shown = |ms| Timestamp::from_millis(ms).to_rfc3339();
         assert_eq!(shown(1_526_555_218_123).as_deref(), Some("2018-05-17T11:06:58.123Z"));
         assert_eq!(shown(-1).as_deref(), Some("1969-12-31T23:59:59.999Z"));
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wikis_example_of_used_resources() {
+    fn the_wiki_example_of_used_resources() {
         let minutes = |m: u64| Millis::from_secs(m * 60);
         let container = Bytes::from_mib(4096);
         let used: MbMillis =

@@ -1,8 +1,8 @@
-//! What the runs of one command took.
+//! Costs of the runs of one command.
 
 use std::time::Duration;
 
-/// What one run took.
+/// Cost of one run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     /// User and system time of all threads.
@@ -11,15 +11,15 @@ pub(crate) struct Cost {
     pub(crate) peak_bytes: u64,
 }
 
-/// What all runs of one command took.
+/// Costs of all runs of one command.
 #[derive(Debug, Default)]
 pub(crate) struct Costs(Vec<Cost>);
 
-/// The smallest of some times, since other programs can only add to them.
+/// The shortest of several times, because other programs can only add time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Best {
     pub(crate) seconds: f64,
-    /// How far the median lies above it, as a share of it.
+    /// How far the median is above the shortest time, as a share of it.
     pub(crate) spread: f64,
 }
 
@@ -42,7 +42,7 @@ impl Costs {
         self.best(|cost| cost.wall)
     }
 
-    /// The largest of all runs; `None` without runs.
+    /// The largest peak of all runs; `None` without runs.
     pub(crate) fn peak_bytes(&self) -> Option<u64> {
         self.0.iter().map(|cost| cost.peak_bytes).max()
     }

@@ -1,4 +1,4 @@
-//! What is measured, and its files.
+//! The benchmark inputs and their files.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -9,10 +9,10 @@ use crate::support::spark::SparkJob;
 use crate::support::spark::codec::Codec;
 use crate::support::{Format, Job};
 
-/// Changes with everything that changes the histories, so that old ones are not used again.
+/// Increment this when the generated logs change, so that old files are not reused.
 const EDITION: u32 = 3;
 
-/// A history.
+/// One generated log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     MapReduce(Format, Job),
@@ -32,7 +32,7 @@ impl Content {
         }
     }
 
-    /// Attempts for MapReduce, where each task has one.
+    /// For MapReduce these are also the attempts, because each task has one.
     pub(crate) const fn tasks(self) -> u32 {
         match self {
             Self::MapReduce(_, job) => job.maps + job.reduces,
@@ -40,7 +40,7 @@ impl Content {
         }
     }
 
-    /// The same history, not packed.
+    /// The same log, uncompressed.
     pub(crate) const fn plain(self) -> Self {
         match self {
             Self::MapReduce(..) => self,
@@ -55,7 +55,7 @@ impl Content {
         }
     }
 
-    /// Roughly the size of the file.
+    /// Approximate file size.
     pub(crate) const fn expected_bytes(self) -> u64 {
         let per_task = match self {
             Self::MapReduce(Format::AvroJson, _) => 6_900,
@@ -68,23 +68,23 @@ impl Content {
         self.tasks() as u64 * per_task
     }
 
-    /// The file's place.
+    /// Path of the file.
     pub(crate) fn path(self, data: &Path) -> PathBuf {
         data.join(match self {
             Self::MapReduce(format, job) => {
                 format!("{}-{}-maps-{}-reduces.{EDITION}.jhist", format.name(), job.maps, job.reduces)
             }
-            Self::Spark(job, codec) => format!("spark-{}-tasks-{EDITION}{}", job.tasks, codec.ending()),
+            Self::Spark(job, codec) => format!("spark-{}-tasks-{EDITION}{}", job.tasks, codec.extension()),
         })
     }
 
-    /// Writes the file unless an earlier run did. A file with this name is complete.
+    /// Writes the file, unless it exists. A file with its final name is complete.
     pub(crate) fn prepare(self, data: &Path) -> io::Result<()> {
-        let place = self.path(data);
-        if place.exists() {
+        let path = self.path(data);
+        if path.exists() {
             return Ok(());
         }
-        eprintln!("writing {}", place.display());
+        eprintln!("writing {}", path.display());
         let unfinished = data.join("unfinished.part");
         let mut out = BufWriter::with_capacity(1 << 18, File::create(&unfinished)?);
         match self {
@@ -92,11 +92,11 @@ impl Content {
             Self::Spark(job, codec) => codec.pack(&mut out, |out| job.write(out))?,
         }
         out.flush()?;
-        fs::rename(&unfinished, &place)
+        fs::rename(&unfinished, &path)
     }
 }
 
-/// So many small histories of all kinds.
+/// A number of small logs of all kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Folder {
     /// A multiple of [`mixed::PER_FOLDER`].
@@ -104,22 +104,22 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Roughly the size of all files.
+    /// Approximate size of all files.
     pub(crate) const fn expected_bytes(self) -> u64 {
         self.histories as u64 * 190_000
     }
 
-    /// The folders to read; those of smaller numbers are among those of larger ones.
+    /// The folders to read; a smaller number of logs uses the first of the same folders.
     pub(crate) fn paths(self, data: &Path) -> Vec<PathBuf> {
         let folders = 0..self.histories / mixed::PER_FOLDER;
         folders.map(|folder| data.join(format!("mixed-{EDITION}/{folder:06}"))).collect()
     }
 
-    /// Writes the folders that earlier runs did not.
+    /// Writes the folders that do not exist yet.
     pub(crate) fn prepare(self, data: &Path) -> io::Result<()> {
         let paths = self.paths(data);
         if !paths.iter().all(|path| path.exists()) {
-            eprintln!("writing {} small histories", self.histories);
+            eprintln!("writing {} small logs", self.histories);
         }
         (0..).zip(&paths).try_for_each(|(number, path)| mixed::write_folder(number, path))
     }

@@ -1,4 +1,5 @@
-//! Counts instructions of two versions of the program, which no other load on the machine changes.
+//! Counts the instructions of two versions of the program. Unlike times, they do not depend on the machine's
+//! load.
 
 use std::fs;
 use std::io;
@@ -24,8 +25,8 @@ const CONTENTS: [Content; 7] = [
 ];
 const FOLDER: Folder = Folder { histories: 100 };
 
-/// Millions of instructions of two versions on the same small histories. Threads that wait for each other make them
-/// differ from run to run, by less than one in a thousand but for the smallest history.
+/// Millions of instructions of two versions on the same small logs. Threads that wait for each other make the
+/// counts vary between runs, by less than one in a thousand except for the smallest log.
 pub(crate) fn compare(before: &str, after: &Path, data: &Path) -> io::Result<Table> {
     let before = if Path::new(before).is_file() { before.into() } else { build(before, data)? };
     CONTENTS.iter().try_for_each(|content| content.prepare(data))?;
@@ -33,7 +34,7 @@ pub(crate) fn compare(before: &str, after: &Path, data: &Path) -> io::Result<Tab
     let single = CONTENTS
         .iter()
         .map(|content| (format!("{}, {} tasks", content.name(), content.tasks()), vec![content.path(data)]));
-    let folder = (format!("{} small histories", FOLDER.histories), FOLDER.paths(data));
+    let folder = (format!("{} small logs", FOLDER.histories), FOLDER.paths(data));
     let mut rows = Vec::new();
     for (name, paths) in single.chain([folder]) {
         eprintln!("{name}");
@@ -51,21 +52,21 @@ fn count(program: &Path, paths: &[PathBuf]) -> io::Result<u64> {
         .arg(program)
         .args(["analyze", "--quiet", "--format", "json", "--jobs", "1"])
         .args(paths)
-        // Where the stack starts and how long the environment is would show in the count.
+        // The stack address and the size of the environment would affect the count.
         .env_clear()
         .output()
         .map_err(|error| io::Error::new(error.kind(), format!("valgrind: {error}")))?;
-    let told = String::from_utf8_lossy(&run.stderr);
-    let count = told.lines().find_map(|line| line.rsplit_once("Collected : ")?.1.trim().parse().ok());
-    count.filter(|_| run.status.success()).ok_or_else(|| io::Error::other(format!("valgrind: {told}")))
+    let output = String::from_utf8_lossy(&run.stderr);
+    let count = output.lines().find_map(|line| line.rsplit_once("Collected : ")?.1.trim().parse().ok());
+    count.filter(|_| run.status.success()).ok_or_else(|| io::Error::other(format!("valgrind: {output}")))
 }
 
-/// Builds a git revision, or takes the executable that an earlier run has built.
+/// Builds a git revision, unless an earlier run has built it.
 fn build(revision: &str, data: &Path) -> io::Result<PathBuf> {
     let commit = git(&["rev-parse", "--verify", "--short", &format!("{revision}^{{commit}}")])?;
-    let place = data.join(format!("elephant-rs-{commit}"));
-    if place.exists() {
-        return Ok(place);
+    let executable = data.join(format!("elephant-rs-{commit}"));
+    if executable.exists() {
+        return Ok(executable);
     }
     let (tree, target) = (data.join(format!("tree-{commit}")), data.join("target"));
     git(&["worktree", "add", "--detach", "--force", &tree.to_string_lossy(), &commit])?;
@@ -78,8 +79,8 @@ fn build(revision: &str, data: &Path) -> io::Result<PathBuf> {
     if !status?.success() {
         return Err(io::Error::other(format!("{revision} cannot be built")));
     }
-    fs::copy(target.join("release/elephant-rs"), &place)?;
-    Ok(place)
+    fs::copy(target.join("release/elephant-rs"), &executable)?;
+    Ok(executable)
 }
 
 fn git(arguments: &[&str]) -> io::Result<String> {

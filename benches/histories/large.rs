@@ -1,4 +1,4 @@
-//! Single large histories, beside other tools on the same file.
+//! Single large logs, compared with other tools on the same file.
 
 use std::fs;
 use std::io;
@@ -12,14 +12,14 @@ use crate::support::spark::codec::Codec;
 use crate::tools::Tools;
 use crate::trial::{Id, Trials};
 
-/// The numbers of threads that are compared.
+/// The numbers of threads to compare.
 pub(crate) const THREADS: [u32; 2] = [1, 2];
 
-/// One history, read by so many threads.
+/// One log, read with a number of threads.
 pub(crate) struct Row {
     content: Content,
     threads: u32,
-    /// Not packed.
+    /// Uncompressed.
     bytes: u64,
     analyze: Id,
     count_lines: Option<Id>,
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     rewrite_json: Option<Id>,
 }
 
-/// The runs that a history needs.
+/// Adds the runs for one log.
 pub(crate) fn add(content: Content, data: &Path, tools: &Tools, trials: &mut Trials) -> io::Result<Vec<Row>> {
     let (file, plain) = (content.path(data), content.plain().path(data));
     let bytes = fs::metadata(&plain)?.len();
@@ -76,7 +76,7 @@ pub(crate) fn table(rows: &[Row], trials: &Trials) -> Table {
     Table { head, rows: rows.iter().map(line).collect() }
 }
 
-/// What the other tools took themselves.
+/// Costs of the other tools.
 pub(crate) fn table_of_tools(rows: &[Row], trials: &Trials) -> Table {
     let head = vec!["command", "input", "CPU s", "wall s", "runs"];
     let mut lines: Vec<Vec<String>> = Vec::new();
@@ -105,7 +105,7 @@ pub(crate) fn table_of_tools(rows: &[Row], trials: &Trials) -> Table {
     Table { head, rows: lines }
 }
 
-/// In a sentence: the plain and the zstd log of Spark on one thread.
+/// One sentence on Spark's plain and zstd logs, read with one thread.
 pub(crate) fn summary(rows: &[Row], trials: &Trials) -> String {
     let of = |codec: Codec| {
         rows.iter()
@@ -123,23 +123,25 @@ pub(crate) fn summary(rows: &[Row], trials: &Trials) -> String {
         significant(cpu.seconds)
     )];
     if let Some(ratio) = ratio(plain, plain.count_lines) {
-        text.push(format!(": {} times what `wc -l` takes", significant(ratio)));
+        text.push(format!(": {} times the CPU time of `wc -l`", significant(ratio)));
     }
     if let Some(ratio) = ratio(plain, plain.rewrite_json) {
-        text.push(format!(", and {} % of what `jq -c .` takes", significant(ratio * 100.0)));
+        text.push(format!(", and {} % of that of `jq -c .`", significant(ratio * 100.0)));
     }
     if let Some(packed) = of(Codec::Zstd)
         && let Some(cpu) = trials.costs(packed.analyze).and_then(Costs::cpu)
         && let Some(ratio) = ratio(packed, packed.unpack)
     {
         let (cpu, ratio) = (significant(cpu.seconds), significant(ratio));
-        text.push(format!("; packed with zstd in {cpu}, {ratio} times what `zstd -d` alone takes"));
+        text.push(format!(
+            "; compressed with zstd it takes {cpu}, {ratio} times the CPU time of `zstd -d` alone"
+        ));
     }
     text.concat() + "."
 }
 
-/// What Hadoop's own parser took for a job of the same shape, written by Hadoop's own writer: measured once, on
-/// another machine, as a point of reference.
+/// Cost of Hadoop's own parser for a similar job, written by Hadoop itself: measured once, on another
+/// machine, for reference.
 struct HadoopParser {
     cpu_seconds: f64,
     gigabytes: f64,
@@ -158,7 +160,7 @@ const fn hadoop_parser(content: Content) -> Option<HadoopParser> {
     }
 }
 
-/// Hadoop's own parser beside these runs: for each megabyte, since the histories are not of exactly the same size.
+/// Compares Hadoop's own parser with these runs, per megabyte, because the files differ in size.
 pub(crate) fn references(rows: &[Row], trials: &Trials) -> String {
     let sentence = |row: &Row| {
         let reference = hadoop_parser(row.content).filter(|_| row.threads == 1)?;
@@ -166,7 +168,7 @@ pub(crate) fn references(rows: &[Row], trials: &Trials) -> String {
         let factor =
             reference.cpu_seconds / reference.megabytes_read / (cpu.seconds / (row.bytes as f64 / 1e6));
         Some(format!(
-            "{} CPU seconds and {} GB of memory for {} MB of {}, {factor:.0} times as much time for each MB",
+            "{} CPU seconds and {} GB of memory for {} MB of {}, {factor:.0} times as much time per MB",
             reference.cpu_seconds,
             reference.gigabytes,
             reference.megabytes_read,

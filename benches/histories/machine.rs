@@ -1,4 +1,4 @@
-//! Where and when the figures were taken.
+//! The date, machine and versions of a measurement.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::DateTime;
 
-/// The date, the machine, the system, the compiler and the program, in a line.
+/// The date, machine, system, compiler and program version, in one line.
 pub(crate) fn describe(program: &Path) -> String {
     let parts = [
         date(),
@@ -27,8 +27,8 @@ fn date() -> Option<String> {
 }
 
 fn processor() -> String {
-    let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = told.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     let model = model.map(|(_, name)| name.trim().to_owned());
     let model = model.or_else(|| output("sysctl", ["-n", "machdep.cpu.brand_string"]));
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -46,22 +46,22 @@ fn system() -> Option<String> {
     Some(name.map_or_else(|| kernel.clone(), |name| format!("{}, {kernel}", name.trim_matches('"'))))
 }
 
-/// The program's own word, and of the one that was just built the commit that is checked out.
+/// The program's version; for the program just built also the commit that is checked out.
 fn version(program: &Path) -> Option<String> {
-    let told = output(program, ["--version"])?;
+    let version = output(program, ["--version"])?;
     let just_built = program == Path::new(env!("CARGO_BIN_EXE_elephant-rs"));
     let commit = || output("git", ["describe", "--always", "--dirty", "--exclude", "*"]);
     let commit = just_built.then(commit).flatten();
-    Some(commit.map_or_else(|| told.clone(), |commit| format!("{told} ({commit})")))
+    Some(commit.map_or_else(|| version.clone(), |commit| format!("{version} ({commit})")))
 }
 
-/// How busy the machine is with other things; `None` where the system does not tell as Linux does.
+/// The machine's load average; `None` if the system has no Linux-style `/proc`.
 pub(crate) fn load() -> Option<String> {
-    let told = fs::read_to_string("/proc/loadavg").ok()?;
-    Some(told.split_whitespace().next()?.to_owned())
+    let loadavg = fs::read_to_string("/proc/loadavg").ok()?;
+    Some(loadavg.split_whitespace().next()?.to_owned())
 }
 
-/// This process's own peak of memory, as Linux tells it.
+/// Peak memory of this process, as Linux reports it.
 pub(crate) fn own_peak_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,10 +1,12 @@
-//! Whole runs of the command: CPU time, wall time and peak memory, beside other tools on the same files.
+//! Complete runs of the command: CPU time, wall time and peak memory, compared with other tools on the same
+//! files.
 //!
-//! `cargo bench --bench histories` writes its histories once, to `bench-data` in Cargo's target folder, runs the
-//! release build on them and prints tables in Markdown; `-- --help` tells the options. Nothing is asserted:
-//! machines differ, so `wc -l`, `zstd -d` and `jq -c .` run on the same files in turns with the program.
+//! `cargo bench --bench histories` writes its logs once, to `bench-data` in Cargo's target folder, runs the
+//! release build on them and prints Markdown tables; `-- --help` lists the options. Nothing is asserted,
+//! because machines differ; instead `wc -l`, `zstd -d` and `jq -c .` run on the same files, alternating with
+//! the program.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)] // tables are what this is for
+#![allow(clippy::print_stdout, clippy::print_stderr)] // the tables go to the terminal
 
 mod costs;
 mod disk;
@@ -57,8 +59,8 @@ fn run(options: &Options) -> io::Result<()> {
         println!("histories: runs with `cargo bench` only");
         return Ok(());
     }
-    let own_place = || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data");
-    let data = options.data.clone().unwrap_or_else(own_place);
+    let default_folder = || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data");
+    let data = options.data.clone().unwrap_or_else(default_folder);
     if options.only_remove {
         return remove(&data);
     }
@@ -83,7 +85,7 @@ fn run(options: &Options) -> io::Result<()> {
     if options.remove { remove(&data) } else { Ok(()) }
 }
 
-/// Writes the histories in a process of its own: the peak of this one would be that of all its children.
+/// Writes the logs in a separate process, because the peak memory of this one carries over to its children.
 fn prepare(data: &Path, options: &Options) -> io::Result<()> {
     let flags = [("--quick", options.quick), ("--huge", options.huge)];
     let flags = flags.into_iter().filter_map(|(name, given)| given.then_some(name));
@@ -105,7 +107,7 @@ fn unpack(file: &PathBuf) -> io::Result<()> {
     .map(|_| ())
 }
 
-/// Runs everything and tells it as Markdown.
+/// Runs everything, and reports it as Markdown.
 fn measure(plan: &Plan, data: &Path, options: &Options) -> io::Result<String> {
     let (program, mut trials) = (&options.program, Trials::default());
     let tools = Tools::find(program);
@@ -125,7 +127,7 @@ fn measure(plan: &Plan, data: &Path, options: &Options) -> io::Result<String> {
     trials.run(rounds)?;
     program::check_peaks(&starts, &trials);
 
-    let load = load.map_or_else(String::new, |load| format!(" The load was {load} when it began."));
+    let load = load.map_or_else(String::new, |load| format!(" The load was {load} at the start."));
     let missing: Vec<String> = tools.missing().collect();
     let paragraphs = [
         large::summary(&large, &trials),
@@ -137,23 +139,23 @@ fn measure(plan: &Plan, data: &Path, options: &Options) -> io::Result<String> {
         missing.join(" "),
         large::table(&large, &trials).to_string(),
         format!(
-            "CPU seconds are user and system time of all threads. Runs of each command: {rounds} (of `jq` one), in \
-             turns with all others and with its files in the page cache; times are the smallest, in brackets how \
-             far the median lies above it, peaks of memory the largest. MB are 10⁶ bytes, unpacked. × is the CPU \
-             time divided by that of the other command on the same history: `wc -l` and `jq` on the unpacked one, \
-             unpacking by `zstd -d -c`, or for Spark's LZ4 blocks, which no tool reads, by a loop around the same \
+            "CPU seconds are user and system time of all threads. Each command ran {rounds} times (`jq` once), \
+             alternating with all others, with its files in the page cache. Times are the shortest, with the \
+             distance to the median in parentheses; memory peaks are the largest. MB are 10⁶ uncompressed bytes. × is the CPU \
+             time divided by that of the other command on the same log: `wc -l` and `jq` on the uncompressed file, \
+             decompression with `zstd -d -c`, or for Spark's LZ4 blocks, which no tool reads, with a loop around the same \
              decoder."
         ),
         small::table(&small, &trials).to_string(),
-        "Small histories: 30 % MapReduce in Avro-Json with their configurations, 15 % in Avro-Binary, 10 % of \
-         Hadoop 1, 20 % of Spark, 25 % of Spark in zstd; most with fewer than 10 tasks, some with 400. `wc -l` \
-         counts the stored bytes' lines."
+        "Small logs: 30 % MapReduce in Avro-Json with their configurations, 15 % in Avro-Binary, 10 % \
+         Hadoop 1, 20 % Spark, 25 % Spark with zstd; most have fewer than 10 tasks, some 400. `wc -l` \
+         reads the stored (compressed) bytes."
             .to_owned(),
         memory::table(&memory, &trials).to_string(),
-        "The base is the peak for an event log of one task. The last column compares with the log of the row above."
+        "The base is the peak for an event log with one task. The last column compares with the row above."
             .to_owned(),
         program::table(program, &starts, &trials).to_string(),
-        "The other commands themselves:".to_owned(),
+        "Costs of the other commands:".to_owned(),
         large::table_of_tools(&large, &trials).to_string(),
         large::references(&large, &trials),
     ];

@@ -1,4 +1,4 @@
-//! Tables in Markdown, and their cells.
+//! Markdown tables and their cells.
 
 use std::fmt::{self, Display};
 
@@ -6,7 +6,7 @@ use crate::costs::{Best, Costs};
 
 const MEBIBYTE: f64 = (1 << 20) as f64;
 
-/// A table; empty ones print nothing.
+/// A table; an empty one prints nothing.
 pub(crate) struct Table {
     pub(crate) head: Vec<&'static str>,
     pub(crate) rows: Vec<Vec<String>>,
@@ -23,26 +23,26 @@ impl Display for Table {
     }
 }
 
-/// What a cell shows where nothing was measured.
+/// Cell for a missing value.
 pub(crate) const NOTHING: &str = "–";
 
 fn cell(value: Option<String>) -> String {
     value.unwrap_or_else(|| NOTHING.to_owned())
 }
 
-/// Seconds, and the spread where there was more than one run.
+/// Seconds, with the spread if there was more than one run.
 pub(crate) fn seconds(best: Option<Best>, runs: usize) -> String {
     let spread =
         |best: Best| if runs > 1 { format!(" (+{:.0} %)", best.spread * 100.0) } else { String::new() };
     cell(best.map(|best| format!("{}{}", significant(best.seconds), spread(best))))
 }
 
-/// How many times the CPU time of something else.
+/// Ratio of the CPU times, for a cell.
 pub(crate) fn times(costs: Option<&Costs>, other: Option<&Costs>) -> String {
     cell(cpu_ratio(costs, other).map(significant))
 }
 
-/// CPU time over CPU time.
+/// Ratio of the CPU times.
 pub(crate) fn cpu_ratio(costs: Option<&Costs>, other: Option<&Costs>) -> Option<f64> {
     Some(costs?.cpu()?.seconds / other?.cpu()?.seconds)
 }
@@ -55,12 +55,12 @@ pub(crate) fn megabytes(bytes: u64) -> String {
     thousands(bytes as f64 / 1e6)
 }
 
-/// A number for each second of wall time.
+/// Units per second of wall time.
 pub(crate) fn per_second(number: f64, costs: Option<&Costs>) -> String {
     cell(costs.and_then(Costs::wall).map(|wall| thousands(number / wall.seconds)))
 }
 
-/// At least three digits.
+/// Formats with at least three digits.
 pub(crate) fn significant(value: f64) -> String {
     let decimals = match value {
         ..0.1 => 4,
@@ -72,7 +72,7 @@ pub(crate) fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Without decimals from 100 on, and with commas.
+/// Formats with thousands separators, and without decimals from 100.
 pub(crate) fn thousands(value: f64) -> String {
     if value < 100.0 {
         return significant(value);

@@ -1,4 +1,4 @@
-//! How memory grows with the size of one application.
+//! Memory by size of one application.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::markdown::{NOTHING, Table, mebibytes, megabytes};
 use crate::tools::Tools;
 use crate::trial::{Id, Trials};
 
-/// One history, read by so many threads.
+/// One log, read with a number of threads.
 pub(crate) struct Row {
     content: Content,
     threads: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Row {
     analyze: Id,
 }
 
-/// The runs that a history needs.
+/// Adds the runs for one log.
 pub(crate) fn add(content: Content, data: &Path, tools: &Tools, trials: &mut Trials) -> io::Result<Vec<Row>> {
     let path = content.path(data);
     let bytes = fs::metadata(&path)?.len();
@@ -32,7 +32,7 @@ pub(crate) fn add(content: Content, data: &Path, tools: &Tools, trials: &mut Tri
     Ok(rows.into())
 }
 
-/// For each number of threads from small to large. The first one's history is the base.
+/// For each number of threads, from small to large. The first log is the base.
 pub(crate) fn table(rows: &[Row], trials: &Trials) -> Table {
     let head = vec![
         "event log",
@@ -40,8 +40,8 @@ pub(crate) fn table(rows: &[Row], trials: &Trials) -> Table {
         "tasks",
         "threads",
         "peak MiB",
-        "bytes for each task above the base",
-        "for each further task",
+        "bytes per task above the base",
+        "bytes per additional task",
     ];
     let mut lines = Vec::new();
     for threads in THREADS {

@@ -1,16 +1,16 @@
-//! What the benchmark is told to do.
+//! Command-line options of the benchmark.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Parser;
 
-/// Measures the release build on histories that it writes itself, beside `wc`, `zstd` and `jq`.
+/// Measures the release build on generated logs, compared with `wc`, `zstd` and `jq`.
 #[derive(Parser)]
-#[allow(clippy::struct_excessive_bools)] // switches of a command line
+#[allow(clippy::struct_excessive_bools)] // command-line switches
 #[command(name = "cargo bench --bench histories --", bin_name = "cargo bench --bench histories --")]
 pub(crate) struct Options {
-    /// Measure a tenth of the size, in two rounds: for a look, not for the README
+    /// Measure a tenth of the size in two rounds; not for the README
     #[arg(long)]
     pub(crate) quick: bool,
     /// Also measure the memory for an event log of 4 GB
@@ -19,31 +19,31 @@ pub(crate) struct Options {
     /// Run every command N times
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<NonZeroUsize>,
-    /// Keep the histories here; by default in bench-data below Cargo's target folder
+    /// Keep the logs in this folder; by default bench-data in Cargo's target folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
-    /// Remove the histories at the end
+    /// Remove the logs at the end
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Remove the histories of earlier runs and measure nothing
+    /// Only remove the logs of earlier runs
     #[arg(long)]
     pub(crate) only_remove: bool,
-    /// Write the result between the markers of this file, too
+    /// Also write the result between the markers of this file
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
-    /// Measure this executable; by default the one that was just built
+    /// Measure this executable; by default the one just built
     #[arg(long, value_name = "FILE", default_value = env!("CARGO_BIN_EXE_elephant-rs"))]
     pub(crate) program: PathBuf,
-    /// Count instructions instead (needs valgrind): of this executable or git revision, and of --program
+    /// Count instructions instead (needs valgrind), of this executable or git revision and of --program
     #[arg(long, value_name = "VERSION")]
     pub(crate) instructions: Option<String>,
-    /// Write the histories and measure nothing
+    /// Only write the logs
     #[arg(long)]
     pub(crate) only_prepare: bool,
-    /// Unpack a file of Spark's `LZ4Block`, for which there is no tool, and do nothing else
+    /// Only decompress a file of Spark's `LZ4Block`, which no tool reads
     #[arg(long, value_name = "FILE", hide = true)]
     pub(crate) unpack: Option<PathBuf>,
-    /// What cargo says to a benchmark
+    /// Passed by cargo to benchmarks
     #[arg(long, hide = true)]
     pub(crate) bench: bool,
 }

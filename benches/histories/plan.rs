@@ -1,4 +1,4 @@
-//! How much is measured.
+//! The amount of work.
 
 use std::io;
 use std::path::Path;
@@ -8,19 +8,19 @@ use crate::support::spark::SparkJob;
 use crate::support::spark::codec::Codec;
 use crate::support::{Format, Job};
 
-/// The inputs.
+/// The inputs of a run.
 pub(crate) struct Plan {
-    /// Single histories, each of which is read by one thread and by two.
+    /// Single logs, each read with one thread and with two.
     pub(crate) large: Vec<Content>,
-    /// Folders of small histories, from few to many.
+    /// Folders of small logs, by increasing number.
     pub(crate) folders: Vec<Folder>,
-    /// Event logs of Spark in growing sizes, for their peaks of memory.
+    /// Spark event logs of increasing size, for memory peaks.
     pub(crate) growing: Vec<Content>,
-    /// The rounds, unless the user wants others.
+    /// Number of rounds, unless set by the user.
     pub(crate) rounds: usize,
 }
 
-/// A history so small that the rest is the program's own.
+/// A log so small that the program's own cost dominates.
 pub(crate) const SMALLEST: Content = spark(1, Codec::Plain);
 
 const fn map_reduce(format: Format, maps: u32) -> Content {
@@ -33,7 +33,7 @@ const fn spark(tasks: u32, codec: Codec) -> Content {
 
 impl Plan {
     pub(crate) fn new(quick: bool, huge: bool) -> Self {
-        // A task takes some 5,840 bytes of an event log.
+        // A task takes about 5,840 bytes of an event log.
         let (maps, tasks) = if quick { (10_000, 17_200) } else { (100_000, 172_000) };
         let counts = if quick { [100, 300, 1_000] } else { [100, 1_000, 10_000] };
         let growing = if quick { vec![4_800, tasks] } else { vec![48_000, tasks] };
@@ -53,13 +53,13 @@ impl Plan {
         }
     }
 
-    /// Every history that a run needs.
+    /// All logs that a run needs.
     fn contents(&self) -> impl Iterator<Item = Content> {
         let plain = self.large.iter().map(|content| content.plain());
         plain.chain(self.large.iter().copied()).chain(self.growing.iter().copied()).chain([SMALLEST])
     }
 
-    /// What is still to be written, roughly.
+    /// Approximate size of the logs that do not exist yet.
     pub(crate) fn missing_bytes(&self, data: &Path) -> u64 {
         let mut missing: Vec<Content> = Vec::new();
         for content in self.contents().filter(|content| !content.path(data).exists()) {
@@ -72,7 +72,7 @@ impl Plan {
         missing.iter().map(|content| content.expected_bytes()).sum::<u64>() + folders.unwrap_or_default()
     }
 
-    /// Writes what is missing.
+    /// Writes the logs that do not exist yet.
     pub(crate) fn prepare(&self, data: &Path) -> io::Result<()> {
         self.contents().try_for_each(|content| content.prepare(data))?;
         self.folders.iter().try_for_each(|folder| folder.prepare(data))

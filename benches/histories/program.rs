@@ -1,4 +1,4 @@
-//! The executable's size, and how long it takes to start.
+//! Size and start-up time of the executable.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use crate::plan::SMALLEST;
 use crate::tools::Tools;
 use crate::trial::{Id, Trials};
 
-/// Runs that do next to nothing.
+/// Runs that do almost nothing.
 pub(crate) struct Starts {
     version: Id,
     smallest: Id,
@@ -46,27 +46,27 @@ pub(crate) fn table(program: &Path, starts: &Starts, trials: &Trials) -> Table {
         rows: vec![
             row("`--version`, memory".to_owned(), starts.version),
             row(format!("an event log of {bytes} kB, memory"), starts.smallest),
-            vec!["executable, with names of functions".to_owned(), nothing(), nothing(), size(built)],
+            vec!["executable, with symbols".to_owned(), nothing(), nothing(), size(built)],
             vec!["executable, stripped".to_owned(), nothing(), nothing(), size(stripped_bytes(program))],
         ],
     }
 }
 
-/// Warns where the program's smallest peak may be that of this process, where a child's starts.
+/// Warns if the smallest peak may be this process's own, which child processes inherit.
 pub(crate) fn check_peaks(starts: &Starts, trials: &Trials) {
     let smallest = trials.costs(starts.version).and_then(Costs::peak_bytes);
     if let (Some(own), Some(smallest)) = (machine::own_peak_bytes(), smallest)
         && own >= smallest
     {
-        eprintln!("the smallest peaks of memory are the benchmark's own, {own} bytes");
+        eprintln!("the smallest memory peaks are those of the benchmark itself, {own} bytes");
     }
 }
 
-/// `None` without `strip`.
+/// `None` if `strip` is not installed.
 fn stripped_bytes(program: &Path) -> Option<u64> {
-    let place = std::env::temp_dir().join(format!("elephant-rs-stripped-{}", std::process::id()));
-    let run = Command::new("strip").arg("-o").arg(&place).arg(program).status();
-    let size = fs::metadata(&place).ok().map(|file| file.len());
-    fs::remove_file(&place).ok();
+    let stripped = std::env::temp_dir().join(format!("elephant-rs-stripped-{}", std::process::id()));
+    let run = Command::new("strip").arg("-o").arg(&stripped).arg(program).status();
+    let size = fs::metadata(&stripped).ok().map(|file| file.len());
+    fs::remove_file(&stripped).ok();
     size.filter(|_| run.is_ok_and(|status| status.success()))
 }

@@ -1,4 +1,4 @@
-//! Folders of many small histories of all kinds.
+//! Folders of many small logs of all kinds.
 
 use std::fs;
 use std::io;
@@ -11,18 +11,18 @@ use crate::markdown::{Table, mebibytes, megabytes, per_second, seconds, signific
 use crate::tools::Tools;
 use crate::trial::{Id, Trials};
 
-/// One folder, read by so many threads.
+/// One folder, read with a number of threads.
 pub(crate) struct Row {
     folder: Folder,
     threads: u32,
-    /// As they are stored.
+    /// Stored size.
     bytes: u64,
     analyze: Id,
     analyze_worst: Id,
     count_lines: Option<Id>,
 }
 
-/// The runs that a folder needs.
+/// Adds the runs for one folder.
 pub(crate) fn add(folder: Folder, data: &Path, tools: &Tools, trials: &mut Trials) -> io::Result<Vec<Row>> {
     let paths = folder.paths(data);
     let bytes = paths.iter().map(|path| bytes_below(path)).sum::<io::Result<u64>>()?;
@@ -45,7 +45,7 @@ fn bytes_below(folder: &Path) -> io::Result<u64> {
 
 pub(crate) fn table(rows: &[Row], trials: &Trials) -> Table {
     let head = vec![
-        "histories",
+        "logs",
         "MB stored",
         "threads",
         "CPU s",

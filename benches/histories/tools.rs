@@ -1,4 +1,4 @@
-//! The commands that are measured.
+//! The commands to measure.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use crate::support::Format;
 use crate::support::spark::codec::Codec;
 use crate::trial::{Id, Trial, Trials};
 
-/// What is measured beside the program, as far as it is installed.
+/// The installed tools.
 pub(crate) struct Tools {
     /// The program itself.
     elephant: PathBuf,
@@ -27,20 +27,20 @@ impl Tools {
         }
     }
 
-    /// A line for each tool that is missing.
+    /// One line per missing tool.
     pub(crate) fn missing(&self) -> impl Iterator<Item = String> {
         [("wc", self.wc), ("zstd", self.zstd), ("jq", self.jq)]
             .into_iter()
             .filter(|(_, found)| !found)
-            .map(|(name, _)| format!("`{name}` is not installed here and was left out."))
+            .map(|(name, _)| format!("`{name}` was not installed and is missing."))
     }
 
-    /// The JSON report of some files, made by so many threads.
+    /// Writes a JSON report of some files, with a number of threads.
     pub(crate) fn analyze(&self, paths: Vec<PathBuf>, threads: u32, trials: &mut Trials) -> Id {
         self.analyze_with(&[], paths, threads, trials)
     }
 
-    /// The same of the worst of their applications only.
+    /// The same with only the worst applications.
     pub(crate) fn analyze_worst(&self, paths: Vec<PathBuf>, threads: u32, trials: &mut Trials) -> Id {
         self.analyze_with(&["--top", "100"], paths, threads, trials)
     }
@@ -55,23 +55,23 @@ impl Tools {
         trials.add(trial(&self.elephant, &["--version"], Vec::new()))
     }
 
-    /// Counting the lines of a file that is not packed.
+    /// Counts the lines of an uncompressed file.
     pub(crate) fn count_lines(&self, plain: &Path, trials: &mut Trials) -> Option<Id> {
         self.wc.then(|| trials.add(trial(Path::new("wc"), &["-l"], vec![plain.to_owned()])))
     }
 
-    /// Counting the lines of all files of folders, packed or not.
+    /// Counts the lines of all files in the folders, compressed or not.
     pub(crate) fn count_all_lines(&self, folders: &[PathBuf], trials: &mut Trials) -> Option<Id> {
         let script = "find \"$@\" -type f -exec wc -l {} +";
         let arguments = ["-c", script, "find"];
         self.wc.then(|| trials.add(trial(Path::new("sh"), &arguments, folders.to_vec())))
     }
 
-    /// Reading and writing each event as JSON; `None` where there is none in the file.
+    /// Reads and writes each event as JSON; `None` if the file contains no JSON.
     pub(crate) fn rewrite_json(&self, content: Content, plain: &Path, trials: &mut Trials) -> Option<Id> {
         let skip = match content {
             Content::Spark(..) => 0,
-            // The first line, `Avro-Json`, is none.
+            // The first line, `Avro-Json`, is not JSON.
             Content::MapReduce(Format::AvroJson, _) => "Avro-Json\n".len() as u64,
             Content::MapReduce(..) => return None,
         };
@@ -83,7 +83,7 @@ impl Tools {
         self.jq.then(|| trials.add(trial))
     }
 
-    /// Unpacking and nothing else; `None` where nothing is packed.
+    /// Only decompresses; `None` if the file is not compressed.
     pub(crate) fn unpack(&self, content: Content, packed: &Path, trials: &mut Trials) -> Option<Id> {
         let paths = vec![packed.to_owned()];
         match content.codec() {
@@ -92,8 +92,8 @@ impl Tools {
                 self.zstd.then(|| trials.add(trial(Path::new("zstd"), &["-d", "-c", "-q"], paths)))
             }
             Codec::Lz4 => {
-                let own = std::env::current_exe().ok()?;
-                Some(trials.add(trial(&own, &["--bench", "--unpack"], paths)))
+                let benchmark = std::env::current_exe().ok()?;
+                Some(trials.add(trial(&benchmark, &["--bench", "--unpack"], paths)))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Commands that run in turns.
+//! Runs commands in alternation.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,24 +10,24 @@ use wait4::Wait4;
 
 use crate::costs::{Cost, Costs};
 
-/// A command, and what it reads.
+/// A command and its input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trial {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
-    /// Given as the last arguments, unless `skip` says that the only one goes to standard input.
+    /// Passed as the last arguments. If `skip` is set, the only path is passed on standard input instead.
     pub(crate) paths: Vec<PathBuf>,
-    /// Gives the path on standard input, without its first bytes.
+    /// Passes the file on standard input, without this many leading bytes.
     pub(crate) skip: Option<u64>,
-    /// Runs only in the first round, since it takes long.
+    /// Runs only in the first round, because it takes long.
     pub(crate) once: bool,
 }
 
-/// A trial's place in [`Trials`].
+/// Index of a trial in [`Trials`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Id(usize);
 
-/// All commands of a benchmark. Equal ones run as one.
+/// All commands of a benchmark. Equal ones run only once.
 #[derive(Default)]
 pub(crate) struct Trials(Vec<(Trial, Costs)>);
 
@@ -40,7 +40,7 @@ impl Trials {
         }))
     }
 
-    /// Runs all commands in turns, so that what disturbs the machine for a while disturbs all of them.
+    /// Alternates between the commands, so that temporary load affects all of them.
     pub(crate) fn run(&mut self, rounds: usize) -> io::Result<()> {
         for round in 1..=rounds {
             eprintln!("round {round} of {rounds}");
@@ -60,10 +60,10 @@ impl Trials {
 }
 
 impl Trial {
-    /// Runs the command to its end without its output.
+    /// Runs the command to its end and discards its output.
     ///
-    /// A child's peak starts at its parent's peak, which therefore has to stay below it: histories are written
-    /// by another process, and files are read piece by piece.
+    /// A child's peak memory starts at its parent's, which must therefore stay small: another process writes
+    /// the logs, and files are read in pieces.
     pub(crate) fn run(&self) -> io::Result<Cost> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdout(Stdio::null()).stderr(Stdio::null());
@@ -86,7 +86,7 @@ impl Trial {
     }
 }
 
-/// Brings a file, or all files of a folder, into the page cache.
+/// Loads a file, or all files of a folder, into the page cache.
 fn read(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return fs::read_dir(path)?.try_for_each(|entry| read(&entry?.path()));

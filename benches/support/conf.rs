@@ -1,8 +1,8 @@
-//! A job's configuration file as Hadoop 2 and 3 write it: every default of the distribution with its origin.
+//! A job configuration file as Hadoop 2 and 3 write it: all defaults of the distribution with their sources.
 
 use std::io::{self, Write};
 
-/// What rules read, and some more of what users set.
+/// Properties that rules read, and some more that users set.
 const SET: &[(&str, &str, &str)] = &[
     ("mapreduce.job.name", "word count (generated)", "because set programmatically"),
     ("mapreduce.job.user.name", "alice", "because set programmatically"),
@@ -20,7 +20,7 @@ const SET: &[(&str, &str, &str)] = &[
     ("yarn.scheduler.maximum-allocation-mb", "16384", "yarn-site.xml"),
 ];
 
-/// First and middle parts of the names of the other properties, with the file that they come from.
+/// First and middle parts of the other property names, with their source files.
 const DEFAULTS: [(&str, &[&str], &str); 4] = [
     ("yarn", &["resourcemanager", "nodemanager", "timeline-service", "client"], "yarn-default.xml"),
     ("dfs", &["namenode", "datanode", "client", "journalnode", "ha"], "hdfs-default.xml"),
@@ -28,8 +28,8 @@ const DEFAULTS: [(&str, &[&str], &str); 4] = [
     ("hadoop", &["security", "http", "ssl", "rpc", "proxyuser"], "core-default.xml"),
 ];
 
-/// Last parts of those names, and the values.
-const ENDINGS: &[(&str, &str)] = &[
+/// Last parts of those names, with their values.
+const SUFFIXES: &[(&str, &str)] = &[
     ("address", "0.0.0.0:10020"),
     ("webapp.https.address", "${yarn.resourcemanager.hostname}:8090"),
     ("heartbeat.interval-ms", "1000"),
@@ -82,8 +82,8 @@ pub(crate) fn write(out: &mut dyn Write) -> io::Result<()> {
     }
     for (first, middles, source) in DEFAULTS {
         for middle in middles {
-            for (ending, value) in ENDINGS {
-                write_property(&format!("{first}.{middle}.{ending}"), value, source, out)?;
+            for (suffix, value) in SUFFIXES {
+                write_property(&format!("{first}.{middle}.{suffix}"), value, source, out)?;
             }
         }
     }
@@ -91,7 +91,7 @@ pub(crate) fn write(out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_property(name: &str, value: &str, source: &str, out: &mut dyn Write) -> io::Result<()> {
-    // No name or value here has a letter that XML would need escaped.
+    // No name or value here contains a character that XML escapes.
     writeln!(
         out,
         "<property><name>{name}</name><value>{value}</value><final>false</final><source>{source}</source>\

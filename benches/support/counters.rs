@@ -1,6 +1,6 @@
-//! The counters of a job as Hadoop 3 names them, in the order in which it writes them.
+//! The counters of a job, named and ordered as in Hadoop 3.
 
-/// Whose counter it is. The job has them all.
+/// The kind of task that has a counter. The job has all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     Map,
@@ -103,11 +103,11 @@ const GROUPS: &[Group] = &[
     },
 ];
 
-/// The counters of a task, of all tasks of a kind, or of the job.
+/// Counters of a task, of all tasks of a kind, or of the job.
 #[derive(Debug, Clone)]
 pub(super) struct Counters {
     owner: Owner,
-    /// A value for each counter of [`GROUPS`], wanted or not.
+    /// A value for each counter of [`GROUPS`], used or not.
     values: Vec<i64>,
 }
 
@@ -124,7 +124,7 @@ impl Counters {
         }
     }
 
-    /// The groups that have counters, with these and their values.
+    /// The groups that have counters, with those counters and their values.
     pub(super) fn groups(&self) -> Vec<(&'static Group, Vec<(&'static Counter, i64)>)> {
         let mut values = self.values.iter();
         let group = |group: &'static Group| {

@@ -1,11 +1,11 @@
-//! Histories as `org.apache.hadoop.mapred.JobHistory` of Hadoop 1 writes them.
+//! Job histories as written by `org.apache.hadoop.mapred.JobHistory` of Hadoop 1.
 
 use std::io::{self, Write};
 
 use super::counters::Counters;
 use super::job::{Attempt, History, JOB, Job, JobEnd, Kind, SUBMITTED, host, places, rack};
 
-/// Turns what happens into records.
+/// Writes job events as records.
 pub(super) struct Records<'o> {
     job: Job,
     out: &'o mut dyn Write,
@@ -151,7 +151,7 @@ fn compact(counters: &Counters) -> String {
     text
 }
 
-/// What Hadoop 1 called a group of counters.
+/// The name of a counter group in Hadoop 1.
 fn old_group(name: &str) -> Option<&'static str> {
     Some(match name.rsplit('.').next()? {
         "FileSystemCounter" => "FileSystemCounters",

@@ -1,4 +1,4 @@
-//! Histories as `org.apache.hadoop.mapreduce.jobhistory.EventWriter` of Hadoop 3.3 writes them, in both of
+//! Job histories as written by `org.apache.hadoop.mapreduce.jobhistory.EventWriter` of Hadoop 3.3, in both of
 //! its encodings.
 
 use std::io::{self, Write};
@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use super::counters::Counters;
 use super::job::{Attempt, History, JOB, Job, JobEnd, Kind, SUBMITTED, host, places, rack};
 
-/// The schema of Hadoop's events in one line, with its line feed.
+/// The schema of Hadoop's events on one line, including its line feed.
 const SCHEMA: &str = include_str!("event.avsc");
 
 /// The value of an event's field.
 pub(super) enum Value<'a> {
     Text(&'a str),
-    /// A string where the schema allows null, too.
+    /// A string in a field that may also be null.
     Optional(&'a str),
     Integer(i64),
     Flag(bool),
@@ -23,13 +23,13 @@ pub(super) enum Value<'a> {
 
 use Value::{Flag, Integer, Integers, Optional, Text};
 
-/// Writes events; fields come in the schema's order.
+/// Writes events; fields must be in schema order.
 pub(super) trait Encoding {
     fn start(&mut self) -> io::Result<()>;
     fn event(&mut self, kind: &str, record: &str, fields: &[(&str, Value<'_>)]) -> io::Result<()>;
 }
 
-/// Turns what happens into Hadoop's events.
+/// Writes job events in Hadoop's format.
 pub(super) struct Jhist<E> {
     job: Job,
     encoding: E,
@@ -183,7 +183,7 @@ impl<E: Encoding> History for Jhist<E> {
     }
 }
 
-/// Avro's JSON encoding. No text that is written needs an escape.
+/// Avro's JSON encoding. The texts used here need no escaping.
 pub(super) struct Json<'o> {
     out: &'o mut dyn Write,
     separator: &'static str,
@@ -250,7 +250,7 @@ impl Encoding for Json<'_> {
     }
 
     fn event(&mut self, kind: &str, record: &str, fields: &[(&str, Value<'_>)]) -> io::Result<()> {
-        // Avro's encoder separates events by a line feed, and Hadoop ends each with one.
+        // Avro's encoder separates events by a line feed, and Hadoop ends each event with another.
         self.out.write_all(self.separator.as_bytes())?;
         self.separator = "\n";
         let record = format!("org.apache.hadoop.mapreduce.jobhistory.{record}");
@@ -266,9 +266,9 @@ impl Encoding for Json<'_> {
 /// Avro's binary encoding.
 pub(super) struct Binary<'o> {
     out: &'o mut dyn Write,
-    /// The types of events in the schema's order.
+    /// Event types in schema order.
     kinds: Vec<String>,
-    /// The records of events in the schema's order.
+    /// Event records in schema order.
     records: Vec<String>,
 }
 
@@ -296,7 +296,7 @@ impl<'o> Binary<'o> {
         self.out.write_all(&bytes)
     }
 
-    /// The place of a symbol or branch, or the length of something.
+    /// Writes the index of a symbol or branch, or a length.
     fn count(&mut self, count: usize) -> io::Result<()> {
         self.long(i64::try_from(count).map_err(io::Error::other)?)
     }

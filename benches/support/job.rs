@@ -1,4 +1,4 @@
-//! A job that runs on a cluster which does not exist.
+//! Simulates a job on a cluster.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,14 +7,14 @@ use std::io;
 use super::counters::{Counters, Owner};
 use super::rng::SplitMix64;
 
-/// When the job was submitted, in milliseconds since 1970.
+/// Submit time of the job, in milliseconds since 1970.
 pub(super) const SUBMITTED: i64 = 1_732_147_200_000;
 /// The job's id without its prefix.
 pub(super) const JOB: &str = "1732147200000_0001";
 
 const NODES: i64 = 400;
 const RACKS: i64 = 20;
-/// Containers that run at a time.
+/// Containers that run at the same time.
 const SLOTS: usize = 1600;
 const BLOCK: i64 = 128 << 20;
 
@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// An attempt that runs or ran. The first one to end comes first.
+/// An attempt, sorted by its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Attempt {
     pub(super) end: i64,
@@ -86,7 +86,7 @@ impl Attempt {
         Self { end: start + time, kind, number, start, node: rng.within(0, NODES), input, memory }
     }
 
-    /// When the map's own code ended, or the reduce had fetched and merged its input.
+    /// Map: end of the map function, twice. Reduce: ends of shuffle and merge.
     pub(super) const fn phases(&self) -> (i64, i64) {
         let time = self.end - self.start;
         match self.kind {
@@ -147,7 +147,7 @@ impl Attempt {
     }
 }
 
-/// Takes what happens, in the order of time.
+/// Receives the events of a job in time order.
 pub(super) trait History {
     fn submitted(&mut self) -> io::Result<()>;
     fn scheduled(&mut self, kind: Kind, number: u32, at: i64, hosts: &[i64]) -> io::Result<()>;
@@ -216,7 +216,7 @@ impl Job {
     }
 }
 
-/// What the tasks of a kind did together.
+/// Totals of the tasks of one kind.
 struct Phase {
     end: i64,
     time: i64,
@@ -231,7 +231,7 @@ pub(super) fn rack(node: i64) -> String {
     format!("/rack{}", node % RACKS)
 }
 
-/// `/rack/host` of each node.
+/// `/rack/host` of each node, separated by commas.
 pub(super) fn places(nodes: &[i64]) -> String {
     let places: Vec<String> = nodes.iter().map(|&node| format!("{}/{}", rack(node), host(node))).collect();
     places.join(",")

@@ -1,4 +1,4 @@
-//! What lies on the history servers of a busy cluster: many small jobs of all kinds.
+//! The files of a busy history server: many small jobs of all kinds.
 
 use std::fs;
 use std::io;
@@ -9,31 +9,31 @@ use super::spark::SparkJob;
 use super::spark::codec::Codec;
 use super::{Format, Job, conf};
 
-/// Histories of a folder, as in the folders of Hadoop's history server.
+/// Logs per folder, as on Hadoop's history server.
 pub(crate) const PER_FOLDER: u32 = 100;
 
-/// What the histories of one job are, all with the same identifier.
+/// The identifier in every generated log, replaced by each job's own.
 const ID: &[u8] = b"1732147200000_0001";
 
-/// Writes a folder of small histories, the same ones each time, unless it is there: of a hundred jobs thirty in
-/// Avro-Json with their configurations, fifteen binary ones, ten of Hadoop 1, and of Spark twenty plain and
-/// twenty-five zstd.
-pub(crate) fn write_folder(number: u32, place: &Path) -> io::Result<()> {
-    if place.exists() {
+/// Writes a folder of small logs, unless it exists; the same ones each time. Of a hundred jobs, thirty are
+/// Avro-Json with configurations, fifteen Avro-Binary, ten Hadoop 1, twenty plain Spark and twenty-five Spark
+/// with zstd.
+pub(crate) fn write_folder(number: u32, path: &Path) -> io::Result<()> {
+    if path.exists() {
         return Ok(());
     }
-    let unfinished = place.with_extension("part");
+    let unfinished = path.with_extension("part");
     fs::create_dir_all(&unfinished)?;
     let first = number * PER_FOLDER;
     (first..first + PER_FOLDER).try_for_each(|number| write(number, &unfinished))?;
-    fs::rename(&unfinished, place)
+    fs::rename(&unfinished, path)
 }
 
 fn write(number: u32, folder: &Path) -> io::Result<()> {
     let mut rng = SplitMix64::new(u64::from(number));
     let (kind, tasks) = (rng.within(0, 100), tasks(&mut rng));
     let job = Job { maps: tasks, reduces: tasks / 10 };
-    // Of the same length as the one it replaces: binary histories tell the lengths of texts.
+    // It must have the same length as the one it replaces, because binary histories contain string lengths.
     let id = format!("1732147200000_{number:04}");
     let history = |format: Format| {
         let mut bytes = Vec::new();
@@ -59,7 +59,7 @@ fn write(number: u32, folder: &Path) -> io::Result<()> {
             SparkJob { tasks, executors: 4, cores: 2, lost_executors: 0 }.write(&mut log)?;
             let (log, mut bytes) = (replaced(&log, id.as_bytes()), Vec::new());
             codec.pack(&mut bytes, |out| out.write_all(&log))?;
-            fs::write(folder.join(format!("application_{id}{}", codec.ending())), bytes)
+            fs::write(folder.join(format!("application_{id}{}", codec.extension())), bytes)
         }
     }
 }

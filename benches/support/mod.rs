@@ -1,11 +1,11 @@
-//! Histories of any size for benchmarks and tests, the same ones each time.
+//! Generates logs of any size for benchmarks and tests, the same ones each time.
 //!
-//! A simulated job runs on a simulated cluster and is written as Hadoop writes it: events in the order of
-//! time, every counter that a task has, the ends of tasks repeating those of their attempts, totals that are
-//! the sums. Nothing is kept but the attempts that run at the moment. [`spark`] does the same for Spark,
-//! [`mixed`] writes folders of many small ones.
+//! A simulated job runs on a simulated cluster and is logged as Hadoop does it: events in time order, all
+//! counters of a task, task ends that repeat those of their attempts, and totals that equal the sums. Only
+//! running attempts are kept in memory. [`spark`] does the same for Spark, [`mixed`] writes folders of many
+//! small logs.
 
-#[allow(dead_code)] // not every benchmark needs configurations
+#[allow(dead_code)] // not every benchmark uses configurations
 pub(crate) mod conf;
 mod counters;
 mod hadoop1;
@@ -14,17 +14,17 @@ mod job;
 #[allow(dead_code)] // not every benchmark reads folders
 pub(crate) mod mixed;
 mod rng;
-#[allow(dead_code)] // not every benchmark reads the logs of Spark
+#[allow(dead_code)] // not every benchmark reads Spark logs
 pub(crate) mod spark;
 
 use std::io::{self, Write};
 
 pub(crate) use job::Job;
 
-/// How a history is written.
+/// Format of a job history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Hadoop 2 and 3, an event a line.
+    /// Hadoop 2 and 3, one event per line.
     AvroJson,
     /// Hadoop 2 and 3, binary.
     AvroBinary,
@@ -33,7 +33,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The name in tables and of files.
+    /// The name in tables and file names.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::AvroJson => "avro-json",
@@ -42,7 +42,7 @@ impl Format {
         }
     }
 
-    /// Runs `job` and writes its history.
+    /// Runs `job` and writes its job history.
     pub(crate) fn write(self, job: Job, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::AvroJson => job.run(&mut jhist::Jhist::new(job, jhist::Json::new(out))),

@@ -1,4 +1,4 @@
-//! `SplitMix64` (Steele, Lea, Flood 2014): small, and the same numbers everywhere.
+//! `SplitMix64` (Steele, Lea, Flood 2014): small, and the same on every platform.
 
 pub(super) struct SplitMix64(u64);
 
@@ -15,10 +15,10 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` up to and without `high`.
+    /// A number from `low` (inclusive) to `high` (exclusive).
     pub(super) fn within(&mut self, low: i64, high: i64) -> i64 {
         let width = (high - low).max(1).unsigned_abs();
-        // Below 2^62 for any width that is used here; the bias of the remainder does not matter.
+        // Widths used here are below 2^62, so the bias of the remainder does not matter.
         low + (self.next() % width).cast_signed()
     }
 }

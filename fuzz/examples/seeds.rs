@@ -1,6 +1,6 @@
-//! Makes inputs from `testdata`, `rules` and `docs` of the main package to begin with, in `corpus/<target>`: histories that
-//! are shortened to a few events of each kind, and the same in every compression and archive. Names in JSON become
-//! dictionaries. What is worth keeping of it goes to `seeds`, see `README.md`.
+//! Creates initial inputs in `corpus/<target>` from `testdata`, `rules` and `docs` of the main package: logs
+//! shortened to a few events of each kind, also in every compression and archive format. JSON names become
+//! dictionaries. Useful inputs are moved to `seeds`, see `README.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,11 +18,11 @@ use elephant_rs::report::write_json;
 use elephant_rs::rules::RuleSet;
 use twox_hash::XxHash32;
 
-/// Events of one kind that a shortened history keeps.
+/// Events of each kind that a shortened log keeps.
 const OF_A_KIND: usize = 2;
-/// Lines longer than this are left out, unless they are the second, which may be a schema.
+/// Longer lines are left out, except for the second, which may be a schema.
 const LONG_LINE: usize = 6 << 10;
-/// Bytes of a block in the framed codecs, small so that several fit.
+/// Block size in the framed codecs, small so that an input has several blocks.
 const BLOCK: usize = 400;
 
 fn main() {
@@ -120,12 +120,13 @@ fn unpacked(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// A few lines of each kind of event, and the last line.
+/// Keeps a few lines of each kind of event, and the last line.
 fn shortened(bytes: &[u8], kept: usize) -> Vec<u8> {
     let mut seen: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     let is_kept = |(at, line): &(usize, &&[u8])| {
-        // `{"Event":"SparkListenerTaskEnd"`, `{"type":"TASK_FINISHED"`, `Task TASKID=`: what differs stands in front.
+        // The start of the line shows the kind: `{"Event":"SparkListenerTaskEnd"`, `{"type":"TASK_FINISHED"`,
+        // `Task TASKID=`.
         let kind = line.iter().skip(10).take_while(|byte| !b"\",=".contains(byte)).chain(line.iter().take(8));
         let count = seen.entry(kind.copied().collect()).or_default();
         *count += 1;
@@ -145,7 +146,7 @@ fn shortened_conf(bytes: &[u8]) -> Vec<u8> {
     [&bytes[..head], &bytes[tail..]].concat()
 }
 
-/// The keys of all lines that are JSON, as they stand in front of their values.
+/// Collects the keys of all JSON lines, in quotes.
 fn keys(bytes: &[u8], names: &mut BTreeSet<String>) {
     for line in bytes.split(|byte| *byte == b'\n') {
         if let Ok(value) = serde_json::from_slice(line) {
@@ -173,7 +174,7 @@ fn walk(value: &serde_json::Value, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The words of a text that are wanted.
+/// Collects the words of a text that `is_wanted` accepts.
 fn words(text: &[u8], names: &mut BTreeSet<String>, is_wanted: impl Fn(&str) -> bool) {
     let text = String::from_utf8_lossy(text);
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
@@ -201,7 +202,8 @@ const CODECS: [(&str, Pack); 6] = [
     ("lzf", lzf),
 ];
 
-/// Each codec and archive on short texts, on zeros, twice and with a tail; histories in archives for the whole way.
+/// Adds short texts and zeros in each codec, repeated and with trailing bytes, and logs in archives for the
+/// target `whole`.
 fn packed(histories: &[(&str, Vec<u8>)], seeds: &mut Seeds) {
     let smallest = |target: &str| {
         histories
@@ -297,7 +299,8 @@ fn snappy(bytes: &[u8]) -> Vec<u8> {
     header.into_iter().chain(bytes.chunks(BLOCK).flat_map(block)).collect()
 }
 
-/// Chunks in turns stored and packed; the packed ones hold literals and repeat the byte before them where they can.
+/// Alternately stored and compressed chunks. Compressed ones contain literals, and repeat the previous byte
+/// where possible.
 fn lzf(bytes: &[u8]) -> Vec<u8> {
     let len = |bytes: &[u8]| u16::try_from(bytes.len()).unwrap().to_be_bytes();
     let chunk = |(place, chunk): (usize, &[u8])| {
@@ -354,10 +357,10 @@ fn tar_member(name: &str, kind: u8, bytes: &[u8]) -> Vec<u8> {
     member[257..263].copy_from_slice(b"ustar\0");
     member.extend(bytes);
     member.resize(512 + bytes.len().div_ceil(512) * 512, 0);
-    elephant_rs_fuzz::targets::mend::tar_headers(&member)
+    elephant_rs_fuzz::targets::repair::tar_headers(&member)
 }
 
-/// All rule files of the repository, and the expressions in them.
+/// Adds all rule files of the repository, and the expressions in them.
 fn rules(root: &Path, seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<String>>) {
     for path in
         files(&root.join("rules")).into_iter().filter(|path| path.extension().is_some_and(|e| e == "yaml"))
@@ -405,7 +408,7 @@ fn rules(root: &Path, seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<Str
     seeds.add("rules", b"rule: mapper-skew\nfor: {name: \"nightly*\"}\ndeviation: {rising: [2, 4, 8, 16]}\n---\nrule: mapper-gc\nenabled: false\n");
 }
 
-/// Baselines and JSON reports of small histories.
+/// Adds baselines and JSON reports of small logs.
 fn reports(testdata: &[PathBuf], seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<String>>) {
     let rules = RuleSet::built_in().unwrap();
     let wanted = [

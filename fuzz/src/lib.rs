@@ -1,4 +1,4 @@
-//! What all fuzz programs share: the targets, one thread, and a limit to memory.
+//! Shared parts of all fuzz programs: the targets, a single thread, and a memory limit.
 
 pub mod targets;
 
@@ -6,20 +6,20 @@ use std::alloc::System;
 
 use cap::Cap;
 
-/// What one input may make the program hold. Decoders of blocks take up to 32 MiB, buffers in front of them as much.
+/// Memory that one input may use. Block decoders take up to 32 MiB, and so do the buffers before them.
 const MEMORY: usize = 512 << 20;
 
-/// Stops the fuzzer where a length in an input becomes an allocation, even if nobody touches it.
+/// Stops the fuzzer if a length in the input becomes a large allocation, even if the memory is never touched.
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, MEMORY);
 
-/// Makes the fuzzer's own thread the only one, which spares a change of threads for each input.
+/// Makes the fuzzer's own thread the only one, which avoids a thread switch per input.
 pub fn init() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-    pool.build_global().expect("the first pool");
+    pool.build_global().expect("the pool is built once");
 }
 
-/// The program of one target.
+/// Defines the program of one target.
 #[macro_export]
 macro_rules! fuzz {
     ($target:path) => {

@@ -1,7 +1,7 @@
-//! What a MapReduce job cost.
+//! Cost of a MapReduce job.
 //!
-//! Source: seed 004 ("Metrics"), Dr. Elephant `TaskLevelAggregatedMetrics` and
-//! `MapReduceMetricsAggregator`. Where they differ, a parameter decides (`rules/metrics.yaml`).
+//! Source: Dr. Elephant's `TaskLevelAggregatedMetrics` and `MapReduceMetricsAggregator`, and its
+//! documentation of metrics. Where these differ, a parameter decides (`rules/metrics.yaml`).
 
 use super::{Metrics, TaskCounts, other_attempt_won, run_time};
 use crate::model::conf::ConfKey;
@@ -14,40 +14,40 @@ use crate::stats::nearest_rank;
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 
 choice! {
-    /// What attempts do to a sum of which they should be a part, when the history lacks their times.
+    /// How attempts without logged times affect the sums they belong to.
     pub enum WithoutData {
         /// The sum is unknown.
         Unknown = "unknown",
-        /// They are left out, as are those without counters.
+        /// They are left out, and so are attempts without counters.
         Skip = "skip",
     }
 }
 
 rule_params! {
-    /// Parameters of metrics.
+    /// Parameters of the metrics of MapReduce jobs.
     pub struct MetricParams / MetricParamsLayer {
-        /// The container size of a job that does not tell it.
+        /// The container size of a job that does not log it.
         container_default: Assumed<Size>,
-        /// How many times the measured peak a task may hold before the rest counts as wasted.
+        /// A task may hold this multiple of its measured peak memory before the rest counts as wasted.
         memory_allowance: Quantity<Ratio>,
-        /// Virtual memory for each byte of physical memory; 0 leaves virtual memory out.
+        /// Allowed virtual memory per byte of physical memory; 0 ignores virtual memory.
         virtual_memory_ratio: Quantity<Ratio>,
-        /// Whether memory counters that are all zero are taken at their word.
+        /// Whether memory counters that are all zero are real values.
         zero_memory_is_real: bool,
-        /// Whether the peaks that Hadoop 3 records are used.
+        /// Whether the peaks that Hadoop 3 logs are used.
         use_recorded_peaks: bool,
-        /// Whether attempts that failed, were killed or lost a race cost anything.
+        /// Whether failed, killed and losing attempts are charged.
         charge_unsuccessful_attempts: bool,
-        /// Whether attempts without times or counters make the cost unknown or are left out.
+        /// Whether attempts without times or counters make the cost unknown, or are left out.
         attempts_without_data: WithoutData,
-        /// Whether run times are cut off to whole seconds before they are charged.
+        /// Whether run times are truncated to whole seconds before they are charged.
         whole_seconds: bool,
-        /// Whether reduces are taken to be able to start when the job's slow start allows it.
+        /// Whether reduce tasks can start as early as the job's slow start setting allows.
         honour_slow_start: bool,
     }
 }
 
-/// Hadoop's default of `mapreduce.job.reduce.slowstart.completedmaps`.
+/// Hadoop's default for `mapreduce.job.reduce.slowstart.completedmaps`.
 const DEFAULT_SLOW_START: f64 = 0.05;
 
 impl Metrics {
@@ -55,13 +55,14 @@ impl Metrics {
     #[must_use]
     pub fn of(app: &Application, params: &MetricParams) -> Self {
         let usages: Vec<Usage> = app.groups.iter().map(|group| Usage::of(app, group, params)).collect();
-        // A sum with an unknown part is unknown, and so is the cost of a job of which tasks are missing.
+        // A sum with an unknown part is unknown; so is the cost of a job with missing tasks.
         let skips = params.attempts_without_data == WithoutData::Skip;
         let whole = skips || shows_all_tasks(app);
         let total = |part: fn(&Usage) -> Option<MbMillis>| {
             if whole { usages.iter().map(part).sum::<Option<MbMillis>>() } else { None }
         };
-        // Setup and cleanup tasks are charged, but nobody chooses their containers.
+        // Setup and cleanup tasks are charged, but users cannot choose their containers, so they waste
+        // nothing.
         let judged = app
             .groups
             .iter()
@@ -84,8 +85,8 @@ impl Metrics {
     }
 }
 
-/// By kind, in the order of kinds. Behind a limit, and of maps and reduces that a history with gaps does not show, nothing
-/// is known.
+/// Counts by task kind, in kind order. Unknown if a limit cut the log off; for map and reduce tasks also if
+/// the log has gaps and shows none.
 fn task_counts(app: &Application) -> Vec<(&'static str, Option<TaskCounts>)> {
     let announced = |kind| match kind {
         TaskKind::Map => app.announced.maps,
@@ -103,10 +104,10 @@ fn task_counts(app: &Application) -> Vec<(&'static str, Option<TaskCounts>)> {
     counts.collect()
 }
 
-/// Whether the history goes on to the job's end and shows every task that ran.
+/// Whether the log covers the job's end and all tasks that ran.
 fn shows_all_tasks(app: &Application) -> bool {
     let shown = |kind| app.group(kind).map_or(0, |group| group.tasks.len() as u64);
-    // A job that fails may end before it schedules all of its tasks.
+    // A failing job may end before it has scheduled all of its tasks.
     let all = app.status != Status::Succeeded
         || (app.announced.maps.is_none_or(|maps| shown(TaskKind::Map) >= maps)
             && app.announced.reduces.is_none_or(|reduces| shown(TaskKind::Reduce) >= reduces));
@@ -121,8 +122,8 @@ impl MetricParams {
     }
 }
 
-/// The container size that the job asked for (the master's, for an uberized job): its configuration, else what its own counters imply
-/// (`MB_MILLIS_MAPS / MILLIS_MAPS`), else the default.
+/// The container size that the job requested (the application master's, for an uberized job): from its
+/// configuration, otherwise implied by its counters (`MB_MILLIS_MAPS / MILLIS_MAPS`), otherwise the default.
 #[must_use]
 pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
     let (key, held, time) = match kind {
@@ -139,7 +140,7 @@ pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<S
     };
     let assumed = default.0.and_then(|quantity| Bytes::from_f64(quantity.get()));
     if app.uberized == Some(true) {
-        // All tasks ran in the master's own container.
+        // All tasks ran in the application master's container.
         return app.conf.mebibytes(ConfKey::MasterMemoryMb).or(assumed);
     }
     app.conf.mebibytes(key).or_else(|| default.0.is_none().then(implied).flatten()).or(assumed)
@@ -151,12 +152,12 @@ fn job_counter(app: &Application, totals: &CounterSet, name: &str) -> Option<u64
     u64::try_from(counter.value).ok()
 }
 
-/// What the tasks of one group cost; a part is `None` when something it rests on is unknown.
+/// Cost of the tasks of one group. A part is `None` if something it depends on is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Memory × time of all charged attempts.
     pub used: Option<MbMillis>,
-    /// The part above what tasks needed.
+    /// The part above the memory that tasks needed.
     pub wasted: Option<MbMillis>,
     failed: Option<MbMillis>,
     killed: Option<MbMillis>,
@@ -178,15 +179,15 @@ impl Usage {
         let Some(container) = requested_container(app, group.kind, params.container_default) else {
             return Self::default();
         };
-        // In a history with gaps an attempt without end may have ended at any time.
+        // If the log has gaps, an attempt without a logged end may have ended at any time.
         let job_end = app.finished_at.filter(|_| !app.events_missing);
         let ends: Vec<Timestamp> =
             app.masters.iter().filter_map(|master| master.started_at).chain(job_end).collect();
         Self::in_containers(group, container, if app.events_missing { &[] } else { &ends }, params)
     }
 
-    /// What the attempts of `group` cost in containers of one size. An attempt without an end of its own ran
-    /// until the next of `ends`: its master's successor started, or the job ended.
+    /// Cost of the attempts of `group` in containers of one size. An attempt without a logged end ran until
+    /// the next of `ends`: the start of the next application master, or the job's end.
     #[must_use]
     pub fn in_containers(
         group: &TaskGroup,
@@ -251,14 +252,14 @@ fn charged_time(group: &TaskGroup, row: usize, ends: &[Timestamp], params: &Metr
         _ => attempts.time(row, TimePoint::Finish),
     };
     let time = match (start, attempts.outcome(row)) {
-        // Killed while it waited for its container.
+        // Killed while waiting for its container.
         (None, Outcome::Killed) => Some(Millis::ZERO),
         (start, _) => start.zip(finish).and_then(|(start, finish)| Millis::between(start, finish)),
     };
     if params.whole_seconds { time.map(|t| Millis::from_secs(t.whole_secs())) } else { time }
 }
 
-/// The most memory that any charged attempt needed: physical, or virtual over the cluster's ratio.
+/// The largest memory need of any charged attempt: physical, or virtual divided by the cluster's ratio.
 fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
     let attempts = &group.attempts;
     let read = [
@@ -294,13 +295,13 @@ fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams
     Bytes::from_mib(physical.whole_mib().max(from_virtual))
 }
 
-/// How long maps waited, and how long reduces did.
+/// Wait time of map tasks, and of reduce tasks.
 fn wait(app: &Application, params: &MetricParams) -> Option<(Millis, Millis)> {
     if app.events_missing && params.attempts_without_data == WithoutData::Unknown {
         return None;
     }
     let maps = app.group(TaskKind::Map);
-    // Tasks of which nothing is known wait for nothing where they are left out.
+    // If tasks without data are left out, a group that has only such tasks waited 0.
     let skipped = (params.attempts_without_data == WithoutData::Skip).then_some(Millis::ZERO);
     let wait = |group, start: Option<Timestamp>| start.and_then(|start| delay(group, start)).or(skipped);
     let map_wait = match maps {
@@ -314,7 +315,7 @@ fn wait(app: &Application, params: &MetricParams) -> Option<(Millis, Millis)> {
     Some((map_wait, reduce_wait))
 }
 
-/// How much later the last task ended than it would have if all had started at once.
+/// How much later the last task ended than if all had started at `ideal_start`.
 #[must_use]
 pub fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
     let longest = group.winners().filter_map(|row| group.attempts.run_time(row)).max()?;
@@ -322,7 +323,7 @@ pub fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
     Some(Millis::between(ideal_start + longest, last).unwrap_or_default())
 }
 
-/// When reduces could have started: when the share of maps had ended that the slow start asks for.
+/// When reduce tasks could have started: when the share of map tasks set by slow start had ended.
 fn reduce_start(app: &Application, maps: &TaskGroup, params: &MetricParams) -> Option<Timestamp> {
     let ends = maps.sorted_ends();
     let share = if params.honour_slow_start {

@@ -1,7 +1,7 @@
-//! What an application cost: memory and cores over time, what of it was wasted, run time and wait time.
+//! Cost of an application: memory and cores over time, the wasted part, run time and wait time.
 //!
-//! MapReduce and Spark are charged by what they hold: a container for each attempt there, executors that live on
-//! between tasks here. So each has parameters of its own.
+//! MapReduce is charged for one container per attempt, Spark for executors that stay alive between tasks, so
+//! each has its own parameters.
 
 mod mapreduce;
 mod spark;
@@ -16,34 +16,35 @@ use crate::model::table::{Outcome, TaskGroup};
 use crate::model::{Application, TaskCounts};
 use crate::units::{CoreMillis, MbMillis, Millis};
 
-/// The metrics of one application; what cannot be known is `None`.
+/// The metrics of one application; unknown values are `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metrics {
     /// From submission to end.
     pub run_time: Option<Millis>,
-    /// Time in which tasks waited for resources.
+    /// Time that tasks waited for resources.
     pub wait_time: Option<Millis>,
-    /// The part of `wait_time` in which reduces waited; MapReduce only.
+    /// The part of `wait_time` that reduce tasks waited; MapReduce only.
     pub wait_of_reduces: Option<Millis>,
-    /// The part of `wait_time` before the first executor came; Spark only.
+    /// The part of `wait_time` before the first executor started; Spark only.
     pub wait_for_first: Option<Millis>,
-    /// Container memory × time over all that is charged.
+    /// Container memory × time over everything charged.
     pub used: Option<MbMillis>,
-    /// The part of `used` that lies above what was needed.
+    /// The part of `used` above the memory needed.
     pub wasted: Option<MbMillis>,
-    /// The part of `used` that attempts took which failed.
+    /// The part of `used` for failed attempts.
     pub failed_attempts: Option<MbMillis>,
-    /// The part of `used` that attempts took which were killed although no other attempt won.
+    /// The part of `used` for attempts that were killed although no other attempt succeeded.
     pub killed_attempts: Option<MbMillis>,
-    /// The part of `used` that attempts took which were killed because another one won.
+    /// The part of `used` for attempts that were killed because another attempt succeeded.
     pub losing_attempts: Option<MbMillis>,
-    /// Cores × time that tasks held. Spark only: Hadoop's histories do not tell cores.
+    /// Cores × time used by tasks. Spark only: Hadoop does not log cores.
     pub cores_used: Option<CoreMillis>,
-    /// Cores × time in which executors held a core and no task ran on it.
+    /// Cores × time of executors without a running task.
     pub cores_idle: Option<CoreMillis>,
-    /// Counts of tasks and attempts by kind; `None` behind a limit, and where the history may end before the first one.
+    /// Counts of tasks and attempts by kind; `None` if a limit cut the log off, or if the log may end before
+    /// the first task.
     pub tasks: Vec<(&'static str, Option<TaskCounts>)>,
-    /// Counts that only Spark applications have; `None` also where the log ends before the first of what they count.
+    /// Counts for Spark applications only; `None` also if the log ends before the first counted item.
     pub spark: Option<SparkCounts>,
 }
 
@@ -54,7 +55,7 @@ impl Metrics {
         self.wasted.zip(self.used).and_then(|(wasted, used)| wasted.share_of(used)).map(|share| share * 100.0)
     }
 
-    /// Idle cores as a share of all that executors held, in percent.
+    /// Idle core time as a share of all core time held by executors, in percent.
     #[must_use]
     pub fn idle_percent(&self) -> Option<f64> {
         let (idle, used) = self.cores_idle.zip(self.cores_used)?;
@@ -66,7 +67,7 @@ fn run_time(app: &Application) -> Option<Millis> {
     Millis::between(app.submitted_at?, app.finished_at?)
 }
 
-/// Whether an attempt was killed because another one of its task succeeded.
+/// Whether an attempt was killed because another attempt of its task succeeded.
 fn other_attempt_won(group: &TaskGroup, row: usize) -> bool {
     let winner = group.attempts.task(row).and_then(|task| group.tasks.representative(task));
     winner.is_some_and(|winner| winner != row && group.attempts.outcome(winner) == Outcome::Succeeded)

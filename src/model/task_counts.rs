@@ -2,7 +2,7 @@
 
 use super::table::{Outcome, TaskGroup};
 
-/// Counts of one kind of tasks.
+/// Counts for one kind of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TaskCounts {
     /// Tasks.
@@ -13,9 +13,9 @@ pub struct TaskCounts {
     pub failed: u64,
     /// Tasks that were killed.
     pub killed: u64,
-    /// Attempts, ended or not.
+    /// Attempts, finished or not.
     pub attempts: u64,
-    /// Attempts that were launched while another of their task ran.
+    /// Attempts launched while another attempt of the same task was running.
     pub speculative_attempts: u64,
 }
 

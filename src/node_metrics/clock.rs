@@ -1,19 +1,19 @@
-//! Dates and times as monitoring tools print them.
+//! Dates and times in the formats of monitoring tools.
 
 use std::fmt;
 use std::str::FromStr;
 
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// How far a local clock is ahead of UTC.
+/// Offset of local time from UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UtcOffset {
     minutes: i32,
 }
 
-/// Not an offset from UTC.
+/// The text is not a UTC offset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no offset from UTC: give hours and minutes, such as +08:00, -03:30 or Z")]
+#[error("`{0}` is not a UTC offset; give hours and minutes, such as +08:00, -03:30 or Z")]
 pub struct InvalidOffset(String);
 
 impl FromStr for UtcOffset {
@@ -39,7 +39,7 @@ impl FromStr for UtcOffset {
             let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
             digits.parse::<i32>().ok().filter(|number| plain && *number <= limit).ok_or_else(invalid)
         };
-        // From −12:00 to +14:00 on Earth.
+        // Real offsets are from −12:00 to +14:00.
         Ok(Self { minutes: sign * (number(hours, 14)? * 60 + number(minutes, 59)?) })
     }
 }
@@ -53,14 +53,15 @@ impl fmt::Display for UtcOffset {
 }
 
 impl UtcOffset {
-    /// Milliseconds since the epoch of a local time.
+    /// Converts a local time to milliseconds since the epoch.
     pub(super) fn epoch_ms(self, local: NaiveDateTime) -> i64 {
         local.and_utc().timestamp_millis().saturating_sub(i64::from(self.minutes) * 60_000)
     }
 }
 
-/// A date as `sar` prints it: `2026-11-21` (with `S_TIME_FORMAT=ISO`), else the locale's, of which those with a month
-/// first are read (`11/21/2026`, `11/21/26`), and those with a day first where it cannot be a month.
+/// A date as `sar` prints it: `2026-11-21` (with `S_TIME_FORMAT=ISO`), or in the locale's format. Of the
+/// latter, dates with the month first are read (`11/21/2026`, `11/21/26`), and dates with the day first if
+/// the day cannot be a month.
 pub(super) fn date(text: &str) -> Option<NaiveDate> {
     if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
         return Some(date);
@@ -75,12 +76,12 @@ pub(super) fn date(text: &str) -> Option<NaiveDate> {
     month_first.or_else(|| NaiveDate::from_ymd_opt(year, second, first))
 }
 
-/// `15:04:05`.
+/// A time such as `15:04:05`.
 pub(super) fn time(text: &str) -> Option<NaiveTime> {
     NaiveTime::parse_from_str(text, "%H:%M:%S").ok()
 }
 
-/// `03:04:05` with `AM` or `PM`.
+/// A time such as `03:04:05` with `AM` or `PM`.
 pub(super) fn time_of_half(text: &str, half: &str) -> Option<NaiveTime> {
     NaiveTime::parse_from_str(&format!("{text} {half}"), "%I:%M:%S %p").ok()
 }
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets() {
+    fn offsets_are_parsed() {
         let minutes = |text: &str| text.parse::<UtcOffset>().ok().map(|offset| offset.minutes);
         assert_eq!(minutes("Z"), Some(0));
         assert_eq!(minutes("+08:00"), Some(480));
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn dates() {
+    fn dates_are_parsed() {
         let ymd = |y, m, d| NaiveDate::from_ymd_opt(y, m, d);
         assert_eq!(date("2026-11-21"), ymd(2026, 11, 21));
         assert_eq!(date("01/19/2020"), ymd(2020, 1, 19));
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn midnight_and_noon() {
+    fn midnight_and_noon_are_parsed() {
         assert_eq!(time_of_half("12:00:01", "AM"), time("00:00:01"));
         assert_eq!(time_of_half("12:00:01", "PM"), time("12:00:01"));
         assert_eq!(time_of_half("03:09:04", "PM"), time("15:09:04"));

@@ -1,7 +1,7 @@
 //! Comma-separated values: `ts_ms,node,cpu_util,disk_util,dfs_latency_ms,net_retrans_pct`.
 //!
-//! The header names the columns, in any order; `ts_ms` (milliseconds since the epoch) and `node` must be there. An empty
-//! cell is unknown. Other columns are passed over.
+//! The header names the columns, in any order; `ts_ms` (milliseconds since the epoch) and `node` are
+//! required. An empty cell is an unknown value. Other columns are ignored.
 
 use super::NodeMetric;
 use super::recorder::{Reading, Recorder};
@@ -49,14 +49,14 @@ pub(super) fn read(text: &str, recorder: &mut Recorder, problems: &mut Problems)
         if row(line, columns, recorder).is_none() {
             problems.warn("node-metrics-line", Some(Position::Line(number)), || {
                 "the line does not have the header's columns, or a value is not a number of 0 or more; \
-                 what could not be read of it is unknown"
+                 unreadable values count as unknown"
                     .to_owned()
             });
         }
     }
 }
 
-/// Takes over what can be read of a row; `None` where that is not all of it.
+/// Records what can be read of a row; `None` if anything could not be read.
 fn row(line: &str, columns: &Columns, recorder: &mut Recorder) -> Option<()> {
     let cells: Vec<&str> = cells(line).collect();
     if cells.len() != columns.count {
@@ -64,7 +64,7 @@ fn row(line: &str, columns: &Columns, recorder: &mut Recorder) -> Option<()> {
     }
     let end = cells.get(columns.time)?.parse().ok()?;
     let node = cells.get(columns.node)?;
-    let mut whole = Some(());
+    let mut complete = Some(());
     for &(place, metric) in &columns.metrics {
         let cell = cells.get(place)?;
         if cell.is_empty() {
@@ -72,10 +72,10 @@ fn row(line: &str, columns: &Columns, recorder: &mut Recorder) -> Option<()> {
         }
         let value = cell.parse().ok();
         if !value.is_some_and(|value| recorder.record(node, end, None, Reading::Metric(metric, value))) {
-            whole = None;
+            complete = None;
         }
     }
-    whole
+    complete
 }
 
 fn cells(line: &str) -> impl Iterator<Item = &str> {

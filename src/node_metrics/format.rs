@@ -1,37 +1,37 @@
-//! Which tool wrote a file, by its first lines.
+//! Detects the format of a file from its first lines.
 
 use super::{csv, sadf, sar, tsar};
 
-/// The tool that wrote a file, or the form that it has.
+/// The format of a file, named after the tool that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Comma-separated values with a header.
     Csv,
-    /// The text that `sar` prints.
+    /// Output of `sar`.
     Sar,
-    /// The records that `sadf -d` prints.
+    /// Output of `sadf -d`.
     Sadf,
-    /// The text that `tsar` prints.
+    /// Output of `tsar`.
     Tsar,
-    /// The answer of Prometheus to a range query.
+    /// Response of Prometheus to a range query.
     Prometheus,
 }
 
-/// Some tools print a few lines of their own before the first that tells the format.
+/// Some tools print a few lines before the first line that shows the format.
 const LINES: usize = 20;
 
 impl Format {
-    /// The format of `text`, `None` where it is none of them.
+    /// The format of `text`; `None` if unknown.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         if text.trim_start().starts_with('{') {
             return Some(Self::Prometheus);
         }
-        text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).find_map(Self::told_by)
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).find_map(Self::of_line)
     }
 
-    /// The format that a line tells of.
-    fn told_by(line: &str) -> Option<Self> {
+    /// The format that a line belongs to, if it shows one.
+    fn of_line(line: &str) -> Option<Self> {
         if sadf::tells_format(line) {
             Some(Self::Sadf)
         } else if sar::tells_format(line) {

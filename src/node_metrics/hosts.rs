@@ -1,20 +1,20 @@
-//! Which node of the metrics a host of a history is.
+//! Matches logged host names with nodes of the metrics.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::HostMatch;
 
-/// Node names; a node's place is its name's place in the order of names.
+/// Node names. The index of a node is the index of its name in sorted order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hosts {
     names: Vec<String>,
-    /// The node with this first label; `None` where several have it.
+    /// The node with this first DNS label; `None` if several nodes have it.
     by_label: BTreeMap<String, Option<usize>>,
 }
 
 impl Hosts {
-    /// `names` are in order, without duplicates, and in lower case.
+    /// `names` must be sorted, unique and in lower case.
     pub(super) fn new(names: Vec<String>) -> Self {
         let mut by_label = BTreeMap::new();
         for (node, name) in names.iter().enumerate() {
@@ -28,7 +28,7 @@ impl Hosts {
         self.names.iter().map(String::as_str)
     }
 
-    /// The node with this name, else the only one with its first DNS label.
+    /// The node with this name, or the only node with the same first DNS label.
     pub(super) fn find(&self, host: &str) -> (HostMatch, Option<usize>) {
         let host = normal(host);
         if let Ok(node) = self.names.binary_search(&host) {
@@ -42,12 +42,12 @@ impl Hosts {
     }
 }
 
-/// Host names are the same in any case, and with or without the dot of the root.
+/// Host names are case-insensitive, and a trailing dot does not matter.
 pub(super) fn normal(host: &str) -> String {
     host.trim().trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// `node1` of `node1.example.com`; addresses have no labels.
+/// `node1` of `node1.example.com`; `None` for IP addresses.
 fn first_label(host: &str) -> Option<&str> {
     if host.parse::<IpAddr>().is_ok() {
         return None;
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_name_goes_before_a_label() {
+    fn a_full_name_ranks_before_a_label() {
         let hosts = hosts(&["node1", "node1.east.example.com", "node2.example.com"]);
         assert_eq!(hosts.find("NODE1"), (HostMatch::Exact, Some(0)));
         assert_eq!(hosts.find("node1.east.example.com."), (HostMatch::Exact, Some(1)));

@@ -1,10 +1,10 @@
-//! How busy nodes were while tasks ran on them, from what monitoring recorded outside of the histories.
+//! Load of nodes while tasks ran on them, as recorded by monitoring tools.
 //!
-//! "Straggler Root-Cause and Impact Analysis for Massive-scale Virtualized Cloud Datacenters" (Garraghan et al.,
-//! section 5, table 3) looks at the server's CPU and disk utilisation and at the latency of file system requests
-//! while a straggler ran, and at `tsar`'s retransmission rate. Those four metrics are read here from:
+//! "Straggler Root-Cause and Impact Analysis for Massive-scale Virtualized Cloud Datacenters" (Garraghan et
+//! al., section 5, table 3) uses the server's CPU and disk utilisation and the latency of file system
+//! requests while a straggler ran, and `tsar`'s retransmission rate. These four metrics are read from:
 //!
-//! | format | told by | read by |
+//! | format | recognised by | read by |
 //! | --- | --- | --- |
 //! | CSV | a header with `ts_ms` and `node` | `csv` |
 //! | `sar -u -d -n TCP,ETCP` as text | a first line `Linux … (host) date` | `sar` |
@@ -12,8 +12,9 @@
 //! | `tsar --cpu --io --tcp` | a header `Time   ---cpu--- …` | `tsar` |
 //! | Prometheus, range query | a JSON object | `prometheus` |
 //!
-//! A value is the mean of the interval that ends at its time, as all of these tools mean it. Of several values for the
-//! same node and moment the highest counts: a task waits for the busiest of the node's disks.
+//! A value is the mean of the interval that ends at its time; all of these tools use this convention. If
+//! there are several values for the same node and time, the highest counts, because a task waits for the
+//! node's busiest disk.
 
 mod clock;
 mod csv;
@@ -44,17 +45,18 @@ use hosts::Hosts;
 use recorder::Recorder;
 use series::Series;
 
-/// What is measured of a node.
+/// A metric of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NodeMetric {
-    /// CPU time that was neither idle, nor spent waiting for disks, nor taken by other virtual machines, in percent
-    /// of all cores (`util` of `tsar`'s CPU module).
+    /// CPU time that was not idle, not spent waiting for disks and not taken by other virtual machines, in
+    /// percent of all cores (`util` of `tsar`'s CPU module).
     CpuUtil,
-    /// Time in which the busiest disk had requests, in percent (`%util` of `sar`, `util` of `tsar`'s I/O module).
+    /// Time with pending requests on the busiest disk, in percent (`%util` of `sar`, `util` of `tsar`'s I/O
+    /// module).
     DiskUtil,
-    /// How long requests to the distributed file system took, in milliseconds.
+    /// Latency of requests to the distributed file system, in milliseconds.
     DfsLatency,
-    /// TCP segments that were sent again, in percent of those sent (`retran` of `tsar`'s TCP module).
+    /// Retransmitted TCP segments, in percent of those sent (`retran` of `tsar`'s TCP module).
     NetRetrans,
 }
 
@@ -62,7 +64,7 @@ impl NodeMetric {
     /// Every metric.
     pub const ALL: [Self; 4] = [Self::CpuUtil, Self::DiskUtil, Self::DfsLatency, Self::NetRetrans];
 
-    /// The name in reports, in the CSV's header and in Prometheus labels.
+    /// The name in reports, CSV headers and Prometheus labels.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,7 +75,7 @@ impl NodeMetric {
         }
     }
 
-    /// What people read.
+    /// The name for readers.
     #[must_use]
     pub const fn display_name(self) -> &'static str {
         match self {
@@ -89,10 +91,10 @@ impl NodeMetric {
     }
 }
 
-/// How files are read.
+/// Settings for reading files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// The offset from UTC of local times that do not say it (`sar`, `tsar`, `sadf -t`).
+    /// The UTC offset of local times that do not state one (`sar`, `tsar`, `sadf -t`).
     pub utc_offset: UtcOffset,
 }
 
@@ -100,42 +102,42 @@ pub struct Options {
 #[derive(Debug, Clone, Default)]
 pub struct NodeMetrics {
     hosts: Hosts,
-    /// By node, in the order of their names.
+    /// By node, in name order.
     series: Vec<[Series; NodeMetric::ALL.len()]>,
 }
 
-/// What was read, with what was wrong in it.
+/// Metrics read from files, with the problems found.
 #[derive(Debug, Clone, Default)]
 pub struct Loaded {
     /// The metrics.
     pub metrics: NodeMetrics,
-    /// Warnings with the file that they are about, in the order of the files.
+    /// Warnings, each with its file, in file order.
     pub problems: Vec<(PathBuf, Problem)>,
 }
 
-/// What is known of a host.
+/// How a host was matched with the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostMatch {
-    /// The metrics name the same host.
+    /// The metrics have a node with this name.
     Exact,
     /// Exactly one node of the metrics has the same first DNS label.
     Label,
-    /// Several nodes of the metrics have that label, so none is taken.
+    /// Several nodes of the metrics have that label, so none is used.
     Ambiguous,
-    /// The metrics have no such node.
+    /// The metrics have no matching node.
     Unknown,
 }
 
-/// Larger files are not read: a day of a thousand nodes has some hundred megabytes.
+/// Larger files are not read. A day of a thousand nodes takes a few hundred megabytes.
 const MAX_LEN: Bytes = Bytes::from_mib(1 << 10);
 
-/// The least share of a window that samples must cover.
+/// Smallest share of a time window that samples must cover.
 pub const MIN_COVERAGE: f64 = 0.5;
 
-/// Reads files of any of the formats and puts them together; the order of the files does not matter.
+/// Reads files of any of the formats and merges them; the order of the files does not matter.
 ///
 /// # Errors
-/// A file cannot be read, is none of the formats, or has no value of any of the metrics.
+/// A file cannot be read, is in no known format, or has no readable value of any metric.
 pub fn read(paths: &[PathBuf], options: Options) -> Result<Loaded, NodeMetricsError> {
     let mut recorder = Recorder::default();
     let mut problems = Vec::new();
@@ -148,10 +150,11 @@ pub fn read(paths: &[PathBuf], options: Options) -> Result<Loaded, NodeMetricsEr
     Ok(Loaded { metrics: recorder.finish(), problems })
 }
 
-/// Reads the content of one file as [`read`] does; `path` is for errors, and names the node where the content does not.
+/// Reads the content of one file like [`read`]. `path` is used in errors, and names the node if the content
+/// does not.
 ///
 /// # Errors
-/// The content is none of the formats, or has no value of any of the metrics.
+/// The content is in no known format, or has no readable value of any metric.
 pub fn parse(path: &Path, bytes: &[u8], options: Options) -> Result<Loaded, NodeMetricsError> {
     let mut recorder = Recorder::default();
     let problems = read_bytes(path, bytes, options, &mut recorder)?;
@@ -159,7 +162,7 @@ pub fn parse(path: &Path, bytes: &[u8], options: Options) -> Result<Loaded, Node
     Ok(Loaded { metrics: recorder.finish(), problems })
 }
 
-/// Takes over one file's values.
+/// Records the values of one file.
 fn read_bytes(
     path: &Path,
     bytes: &[u8],
@@ -186,8 +189,8 @@ fn read_bytes(
 }
 
 impl NodeMetrics {
-    /// The time-weighted mean of `metric` on `host` from `start` to `finish`; `None` where the host is not known, or
-    /// samples cover less than [`MIN_COVERAGE`] of the time.
+    /// The time-weighted mean of `metric` on `host` from `start` to `finish`; `None` if the host is unknown,
+    /// or if samples cover less than [`MIN_COVERAGE`] of the time.
     #[must_use]
     pub fn mean(&self, host: &str, metric: NodeMetric, start: Timestamp, finish: Timestamp) -> Option<f64> {
         let (_, node) = self.hosts.find(host);
@@ -195,7 +198,7 @@ impl NodeMetrics {
         series.mean(start.as_millis(), finish.as_millis(), MIN_COVERAGE)
     }
 
-    /// Whether the metrics have a node that is this host.
+    /// How the host matches a node of the metrics.
     #[must_use]
     pub fn find(&self, host: &str) -> HostMatch {
         self.hosts.find(host).0
@@ -212,7 +215,7 @@ impl NodeMetrics {
         Some(parse(Path::new("node"), text.as_bytes(), Options::default()).ok()?.metrics)
     }
 
-    /// Whether there is no value at all.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.series.is_empty()

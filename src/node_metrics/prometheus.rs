@@ -1,13 +1,13 @@
-//! The answer of Prometheus to a range query (`/api/v1/query_range`), one or several in a file.
+//! Responses of Prometheus to range queries (`/api/v1/query_range`), one or several per file.
 //!
-//! A query keeps no trace of what it computes, so the series must say which metric they are: by a label
-//! `elephant_metric` (`label_replace(<query>, "elephant_metric", "cpu_util", "", "")`) or by the name of a recording
-//! rule, `cpu_util`, `disk_util`, `dfs_latency_ms` or `net_retrans_pct`, in percent and milliseconds. Read without that
-//! are the recording rules of `node_exporter`'s mixin (`docs/node-mixin/rules`), which are ratios:
+//! The response does not contain the query, so each series must name its metric: by a label `elephant_metric`
+//! (`label_replace(<query>, "elephant_metric", "cpu_util", "", "")`), or by the name of a recording rule,
+//! `cpu_util`, `disk_util`, `dfs_latency_ms` or `net_retrans_pct`, in percent and milliseconds. The recording
+//! rules of `node_exporter`'s mixin (`docs/node-mixin/rules`) are also recognised; their values are ratios:
 //! `instance:node_cpu_utilisation:rate*` (1 − idle − iowait − steal) and
 //! `instance_device:node_disk_io_time_seconds:rate*`.
 //!
-//! The host is the label `nodename`, `node`, `hostname` or `host`, else `instance` without its port.
+//! The host is the label `nodename`, `node`, `hostname` or `host`, otherwise `instance` without its port.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use super::sysstat::is_disk;
 use crate::parse::Problems;
 
 #[derive(Deserialize)]
-struct Answer {
+struct Response {
     data: Data,
 }
 
@@ -48,8 +48,8 @@ struct Matrix {
 const HOST_LABELS: [&str; 4] = ["nodename", "node", "hostname", "host"];
 
 pub(super) fn read(text: &str, recorder: &mut Recorder, problems: &mut Problems) -> serde_json::Result<()> {
-    for answer in serde_json::Deserializer::from_str(text).into_iter::<Answer>() {
-        let Data { kind: ResultType::Matrix, result } = answer?.data;
+    for response in serde_json::Deserializer::from_str(text).into_iter::<Response>() {
+        let Data { kind: ResultType::Matrix, result } = response?.data;
         for series in &result {
             read_series(series, recorder, problems);
         }
@@ -60,7 +60,7 @@ pub(super) fn read(text: &str, recorder: &mut Recorder, problems: &mut Problems)
 fn read_series(series: &Matrix, recorder: &mut Recorder, problems: &mut Problems) {
     let Some((metric, scale)) = metric_of(&series.metric) else {
         problems.warn("node-metrics-series", None, || {
-            "a series does not say which metric it is; give it a label elephant_metric with cpu_util, disk_util, \
+            "a series does not name its metric; add a label elephant_metric with the value cpu_util, disk_util, \
              dfs_latency_ms or net_retrans_pct"
                 .to_owned()
         });
@@ -71,7 +71,7 @@ fn read_series(series: &Matrix, recorder: &mut Recorder, problems: &mut Problems
     }
     let Some(host) = host_of(&series.metric) else {
         problems.warn("node-metrics-host", None, || {
-            "a series has none of the labels nodename, node, hostname, host and instance; it is left out"
+            "a series has none of the labels nodename, node, hostname, host and instance; it was skipped"
                 .to_owned()
         });
         return;
@@ -81,7 +81,7 @@ fn read_series(series: &Matrix, recorder: &mut Recorder, problems: &mut Problems
             warn_value(problems);
             continue;
         };
-        // What Prometheus cannot divide.
+        // Prometheus's result of a division by zero.
         if value.is_nan() {
             continue;
         }
@@ -95,11 +95,11 @@ fn read_series(series: &Matrix, recorder: &mut Recorder, problems: &mut Problems
 
 fn warn_value(problems: &mut Problems) {
     problems.warn("node-metrics-value", None, || {
-        "a value is not a pair of a time in seconds and a number of 0 or more; it is left out".to_owned()
+        "a value is not a pair of a time in seconds and a number of 0 or more; it was skipped".to_owned()
     });
 }
 
-/// The metric of a series, with the factor that makes it percent or milliseconds.
+/// The metric of a series, with the factor that converts it to percent or milliseconds.
 fn metric_of(labels: &BTreeMap<String, String>) -> Option<(NodeMetric, f64)> {
     let named = |label: &str| labels.get(label).and_then(|name| NodeMetric::from_name(name));
     if let Some(metric) = named("elephant_metric").or_else(|| named("__name__")) {
@@ -120,7 +120,7 @@ fn host_of(labels: &BTreeMap<String, String>) -> Option<&str> {
     named.map(String::as_str).or_else(|| labels.get("instance").map(|instance| without_port(instance)))
 }
 
-/// `node1` of `node1:9100`, `::1` of `[::1]:9100`.
+/// The host of `node1:9100`, and the address of `[::1]:9100`.
 fn without_port(instance: &str) -> &str {
     if let Some((address, _)) = instance.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         return address;
@@ -131,7 +131,7 @@ fn without_port(instance: &str) -> &str {
     }
 }
 
-/// Values are strings, so that they can be `NaN`; times are numbers.
+/// Values are strings, because they can be `NaN`; times are numbers.
 fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_and_addresses() {
+    fn ports_are_removed_from_instances() {
         for (instance, host) in [
             ("node1:9100", "node1"),
             ("node1", "node1"),

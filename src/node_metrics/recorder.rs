@@ -1,4 +1,4 @@
-//! Puts readings of any tool together by node and time.
+//! Merges readings of all tools by node and time.
 
 use std::collections::BTreeMap;
 
@@ -6,39 +6,39 @@ use super::hosts::{Hosts, normal};
 use super::series::{Sample, Series};
 use super::{NodeMetric, NodeMetrics};
 
-/// What a tool tells of a node at one moment.
+/// A value that a tool reports for a node at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reading {
-    /// A value of a metric in its own unit.
+    /// The value of a metric, in its own unit.
     Metric(NodeMetric, f64),
-    /// TCP segments sent, a second.
+    /// TCP segments sent per second.
     SegmentsSent(f64),
-    /// TCP segments sent again, a second.
+    /// TCP segments retransmitted per second.
     SegmentsResent(f64),
 }
 
 /// Readings by node and time.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
-    nodes: BTreeMap<String, BTreeMap<i64, Moment>>,
+    nodes: BTreeMap<String, BTreeMap<i64, Readings>>,
     count: u64,
 }
 
-/// The readings of one node and moment.
+/// The readings of one node at one time.
 #[derive(Debug, Default)]
-struct Moment {
+struct Readings {
     length: Option<i64>,
     values: [Option<f64>; NodeMetric::ALL.len()],
     sent: Option<f64>,
     resent: Option<f64>,
 }
 
-/// A time that is no nearer to us than this is damage: the years 1970 to 2199.
+/// Times outside the years 1970 to 2199 are errors.
 const TIMES: std::ops::Range<i64> = 0..7_258_118_400_000;
 
 impl Recorder {
-    /// Takes over a reading of the interval that ends at `end` and is `length` milliseconds long. `false` where it
-    /// cannot be one: a name without letters, a time long ago, a value below zero.
+    /// Records a reading for the interval that ends at `end` and lasts `length` milliseconds. Returns `false`
+    /// if the reading is not valid: an empty name, a time out of range, or a negative value.
     pub(super) fn record(&mut self, host: &str, end: i64, length: Option<i64>, reading: Reading) -> bool {
         let (Reading::Metric(_, value) | Reading::SegmentsSent(value) | Reading::SegmentsResent(value)) =
             reading;
@@ -47,7 +47,7 @@ impl Recorder {
             return false;
         }
         let moment = self.nodes.entry(name).or_default().entry(end).or_default();
-        // Of two lengths the shorter one claims less.
+        // Of two lengths, the shorter one is safer.
         moment.length = match (moment.length, length.filter(|length| *length > 0)) {
             (Some(known), Some(new)) => Some(known.min(new)),
             (known, new) => known.or(new),
@@ -64,7 +64,7 @@ impl Recorder {
         true
     }
 
-    /// How many readings were taken over.
+    /// Number of recorded readings.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
@@ -73,7 +73,7 @@ impl Recorder {
         let (mut names, mut series) = (Vec::new(), Vec::new());
         for (name, moments) in self.nodes {
             let of = |metric| {
-                let sample = |(&end, moment): (&i64, &Moment)| {
+                let sample = |(&end, moment): (&i64, &Readings)| {
                     Some(Sample { end, length: moment.length, value: moment.value(metric)? })
                 };
                 Series::new(&moments.iter().filter_map(sample).collect::<Vec<_>>())
@@ -85,7 +85,7 @@ impl Recorder {
     }
 }
 
-impl Moment {
+impl Readings {
     fn value(&self, metric: NodeMetric) -> Option<f64> {
         let own = self.values.get(metric as usize).copied().flatten();
         if metric != NodeMetric::NetRetrans || own.is_some() {
@@ -102,7 +102,7 @@ mod tests {
     use crate::units::Timestamp;
 
     #[test]
-    fn the_highest_of_several_values_counts() {
+    fn the_highest_of_several_values_is_used() {
         let mut recorder = Recorder::default();
         for value in [20.0, 90.0, 30.0] {
             assert!(recorder.record("n", 1000, Some(1000), Reading::Metric(NodeMetric::DiskUtil, value)));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn retransmissions_are_a_share_of_what_was_sent() {
+    fn retransmissions_are_a_share_of_sent_segments() {
         let mut recorder = Recorder::default();
         recorder.record("n", 1000, Some(1000), Reading::SegmentsSent(200.0));
         recorder.record("n", 1000, Some(1000), Reading::SegmentsResent(3.0));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_reading_is_refused() {
+    fn invalid_readings_are_rejected() {
         let mut recorder = Recorder::default();
         let cpu = |value| Reading::Metric(NodeMetric::CpuUtil, value);
         for (host, end, value) in [

@@ -1,12 +1,12 @@
-//! The records that `sadf -d -- -u -d -n TCP,ETCP` prints (sadf(1)).
+//! Output of `sadf -d -- -u -d -n TCP,ETCP` (sadf(1)).
 //!
 //! ```text
 //! # hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle
 //! node1;600;2026-11-21 10:10:01 UTC;-1;61.20;0.00;8.10;2.00;0.00;28.70
 //! ```
 //!
-//! Times are in UTC and say so; with `-t` or `-T` they are local, with `-U` seconds since the epoch. The interval is in
-//! seconds.
+//! Times are in UTC and marked so; with `-t` or `-T` they are local, with `-U` seconds since the epoch. The
+//! interval is in seconds.
 
 use chrono::NaiveDateTime;
 
@@ -17,7 +17,7 @@ use crate::parse::{Position, Problems};
 
 const HEADER: &str = "# hostname;interval;timestamp";
 
-/// Whether a line is a header or a record of this format.
+/// Whether a line is a header of this format.
 pub(super) fn tells_format(line: &str) -> bool {
     line.starts_with(HEADER)
 }
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, options: Options, recorder: &mut Recorder, proble
         }
         if record(&fields, &table, options, recorder).is_err() {
             problems.warn("node-metrics-line", Some(Position::Line(number)), || {
-                "the line is not a record of sadf -d with the header's columns; it is left out".to_owned()
+                "the line is not a record of sadf -d with the header's columns; it was skipped".to_owned()
             });
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str, options: Options, recorder: &mut Recorder, proble
 
 fn record(fields: &[&str], table: &Table, options: Options, recorder: &mut Recorder) -> Result<(), Damaged> {
     let [host, interval, time, values @ ..] = fields else { return Err(Damaged) };
-    // Restarts and comments have −1 for an interval and a text for values.
+    // Restart and comment records have the interval −1 and a text instead of values.
     if *interval == "-1" && values.len() < 2 {
         return Ok(());
     }
@@ -59,7 +59,7 @@ fn epoch_ms(text: &str, options: Options) -> Option<i64> {
     if let Ok(seconds) = text.parse::<i64>() {
         return seconds.checked_mul(1000);
     }
-    // The name of a local time zone, which newer versions add, does not tell its offset.
+    // Newer versions add the name of the local time zone, which does not give its offset.
     let (date_time, zone) = match text.match_indices(' ').nth(1) {
         Some((at, _)) => text.split_at_checked(at)?,
         None => (text, ""),

@@ -1,4 +1,4 @@
-//! The text that `sar -u -d -n TCP,ETCP` prints (sysstat 10 to 12, English or ISO times).
+//! Output of `sar -u -d -n TCP,ETCP` (sysstat 10 to 12, English or ISO times).
 //!
 //! ```text
 //! Linux 5.10.0 (node1)   11/21/2026   _x86_64_   (8 CPU)
@@ -8,9 +8,9 @@
 //! Average:        all     61.20      0.00      8.10      2.00      0.00     28.70
 //! ```
 //!
-//! Each table begins with a line of column names and the time of the record before its first row. Only the first line
-//! of the report has a date: a table whose times run back by half a day goes on on the next day. Several reports may
-//! follow each other in one file.
+//! Each table begins with a line of column names and the time of the record before its first row. Only the
+//! first line of the report has a date; if a table's time goes back by more than half a day, the next day has
+//! started. A file may contain several reports.
 
 use chrono::{Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 
@@ -25,14 +25,14 @@ pub(super) fn tells_format(line: &str) -> bool {
     heading(line).is_some()
 }
 
-/// The host and the date behind it, as they are written.
+/// The host and the date after it, as text.
 fn heading(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.strip_prefix("Linux ")?.split_once(" (")?;
     let (host, rest) = rest.split_once(')')?;
     Some((host, rest.split_whitespace().next()?))
 }
 
-/// A report that is being read.
+/// The report being read.
 struct Report<'a> {
     host: &'a str,
     date: NaiveDate,
@@ -40,12 +40,12 @@ struct Report<'a> {
     clocks: Vec<(Kind, Clock)>,
 }
 
-/// How far a kind of table has come; all tables of a report begin on its date.
+/// The latest time of one kind of table. All tables of a report start on its date.
 #[derive(Clone, Copy)]
 struct Clock {
-    /// The time of the latest row, or of the header in front of the first.
+    /// The time of the latest row, or of the header before the first row.
     now: NaiveDateTime,
-    /// The time of the latest row or header that was earlier than `now`.
+    /// The time of the latest row or header before `now`.
     before: Option<NaiveDateTime>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str, options: Options, recorder: &mut Recorder, proble
             if report.is_none() {
                 problems.warn("node-metrics-date", position, || {
                     format!(
-                        "the date `{date}` of sar's report is not understood, so the report is left out; \
+                        "the date `{date}` of sar's report cannot be read, so the report was skipped; \
                          run sar with LC_ALL=C or S_TIME_FORMAT=ISO"
                     )
                 });
@@ -70,7 +70,7 @@ pub(super) fn read(text: &str, options: Options, recorder: &mut Recorder, proble
         let fields: Vec<&str> = line.split_whitespace().collect();
         if report.line(&fields, options.utc_offset, recorder).is_none() {
             problems.warn("node-metrics-line", position, || {
-                "the line does not fit sar's table above it; it is left out".to_owned()
+                "the line does not match the sar table above it; it was skipped".to_owned()
             });
         }
     }
@@ -81,7 +81,7 @@ impl<'a> Report<'a> {
         Self { host, date, table: Table::of(&[]), clocks: Vec::new() }
     }
 
-    /// Takes over a line; `None` where it cannot be read.
+    /// Reads a line; `None` if it cannot be read.
     fn line(&mut self, fields: &[&str], offset: UtcOffset, recorder: &mut Recorder) -> Option<()> {
         let Some((&first, rest)) = fields.split_first() else { return Some(()) };
         // "Average:", in any language.
@@ -92,7 +92,7 @@ impl<'a> Report<'a> {
             Some((&half @ ("AM" | "PM"), rest)) => (clock::time_of_half(first, half)?, rest),
             _ => (clock::time(first)?, rest),
         };
-        // Column names, or a line that tells of a restart: the names follow again.
+        // Column names, or a restart message, after which the names are repeated.
         if rest.iter().all(|field| field.replace(',', ".").parse::<f64>().is_err()) {
             self.table = Table::of(rest);
             self.tick(time);
@@ -113,7 +113,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Sets the clock of the present table; `None` beyond the calendar.
+    /// Updates the clock of the current table; `None` beyond the calendar.
     fn tick(&mut self, time: NaiveTime) -> Option<Clock> {
         let kind = self.table.kind;
         let Some((_, clock)) = self.clocks.iter_mut().find(|(known, _)| *known == kind) else {
@@ -126,7 +126,7 @@ impl<'a> Report<'a> {
             now = now.checked_add_days(Days::new(1))?;
         }
         if now != clock.now {
-            // A clock that was set back says nothing about lengths.
+            // If the clock was set back, the interval length is unknown.
             *clock = Clock { now, before: Some(clock.now).filter(|before| *before < now) };
         }
         Some(*clock)

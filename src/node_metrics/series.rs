@@ -1,17 +1,17 @@
-//! The samples of one metric of one node, and their mean over a window.
+//! Samples of one metric of one node, and their mean over a time window.
 
-/// A sample as a tool reports it.
+/// A sample reported by a tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Sample {
-    /// The end of the interval that it is about, in milliseconds since the epoch.
+    /// The end of its interval, in milliseconds since the epoch.
     pub(super) end: i64,
-    /// The length of that interval where the tool tells it, in milliseconds.
+    /// The length of its interval in milliseconds, if the tool reports it.
     pub(super) length: Option<i64>,
     /// The mean over the interval.
     pub(super) value: f64,
 }
 
-/// Samples in the order of time; their intervals do not overlap.
+/// Samples in time order; their intervals do not overlap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Series {
     intervals: Vec<Interval>,
@@ -24,23 +24,24 @@ struct Interval {
     value: f64,
 }
 
-/// The interval of a sample that stands alone: `tsar` and most set-ups of `sar` and Prometheus record each minute or
-/// more often.
-const LONE: i64 = 60_000;
+/// Assumed interval of a single sample: `tsar` and most installations of `sar` and Prometheus record every
+/// minute or more often.
+const SINGLE_SAMPLE_LENGTH: i64 = 60_000;
 
-/// A sample this many times as far from the one before as is usual does not stand for the time between them.
-const HOLE: i64 = 2;
+/// If the distance to the previous sample exceeds this multiple of the median distance, the sample does not
+/// cover the whole gap.
+const MAX_GAP: i64 = 2;
 
 impl Series {
-    /// `samples` are in the order of their ends, without duplicates.
+    /// `samples` must be sorted by end and unique.
     pub(super) fn new(samples: &[Sample]) -> Self {
-        let usual = usual_distance(samples).unwrap_or(LONE);
+        let usual = median_distance(samples).unwrap_or(SINGLE_SAMPLE_LENGTH);
         let mut intervals: Vec<Interval> = Vec::with_capacity(samples.len());
         for sample in samples {
             let before = intervals.last().map(|last| last.end);
             let distance = before.map(|before| sample.end.saturating_sub(before));
             let length = sample.length.filter(|length| *length > 0).unwrap_or_else(|| match distance {
-                Some(distance) if distance <= usual.saturating_mul(HOLE) => distance,
+                Some(distance) if distance <= usual.saturating_mul(MAX_GAP) => distance,
                 _ => usual,
             });
             let start = sample.end.saturating_sub(length).max(before.unwrap_or(i64::MIN));
@@ -49,8 +50,8 @@ impl Series {
         Self { intervals }
     }
 
-    /// The time-weighted mean from `start` to `finish`; `None` where the intervals cover less than `min_coverage` of
-    /// that time, or it is no time at all.
+    /// The time-weighted mean from `start` to `finish`; `None` if intervals cover less than `min_coverage` of
+    /// that time, or if the window is empty.
     pub(super) fn mean(&self, start: i64, finish: i64, min_coverage: f64) -> Option<f64> {
         let window = finish.checked_sub(start).filter(|window| *window > 0)?;
         let first = self.intervals.partition_point(|interval| interval.end <= start);
@@ -68,7 +69,7 @@ impl Series {
 }
 
 /// The median distance between samples.
-fn usual_distance(samples: &[Sample]) -> Option<i64> {
+fn median_distance(samples: &[Sample]) -> Option<i64> {
     let pairs = samples.windows(2).filter_map(|pair| match pair {
         [before, after] => after.end.checked_sub(before.end),
         _ => None,
@@ -90,11 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_stands_for_the_time_before_it() {
+    fn a_sample_covers_the_time_before_it() {
         let series = series(&[(10, 1.0), (20, 3.0), (30, 5.0)]);
         assert_eq!(series.mean(10, 20, 0.5), Some(3.0));
         assert_eq!(series.mean(5, 25, 0.5), Some(0.25 * 1.0 + 0.5 * 3.0 + 0.25 * 5.0));
-        assert_eq!(series.mean(0, 10, 0.5), Some(1.0), "the first is as long as is usual");
+        assert_eq!(series.mean(0, 10, 0.5), Some(1.0), "the first has the median length");
     }
 
     #[test]
@@ -109,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_not_filled() {
+    fn a_gap_is_not_filled() {
         let series = series(&[(10, 1.0), (20, 1.0), (30, 1.0), (100, 9.0), (110, 1.0)]);
         assert_eq!(series.mean(35, 85, 0.5), None);
         assert_eq!(series.mean(90, 100, 0.5), Some(9.0));
     }
 
     #[test]
-    fn a_lone_sample_stands_for_a_minute() {
+    fn a_single_sample_covers_a_minute() {
         let series = series(&[(100_000, 7.0)]);
         assert_eq!(series.mean(40_000, 100_000, 1.0), Some(7.0));
         assert_eq!(series.mean(0, 40_000, 0.0), None);

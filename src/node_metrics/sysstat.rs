@@ -1,16 +1,16 @@
-//! The tables of `sysstat`, which `sar` and `sadf` print in different layouts with the same columns (sar(1)).
+//! The tables of `sysstat`. `sar` and `sadf` print them in different layouts with the same columns (sar(1)).
 
 use super::NodeMetric;
 use super::recorder::Reading;
 
-/// A table whose columns tell something.
+/// A table of a known or unknown kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) kind: Kind,
     columns: usize,
 }
 
-/// Where a table has what is needed.
+/// The kind of a table, with the indices of the columns used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `sar -u`: the processors.
@@ -42,10 +42,10 @@ impl Table {
         Self { kind, columns: names.len() }
     }
 
-    /// What a row tells: nothing where it is about one processor of several, or a device that is no disk.
+    /// The reading of a row; `None` if it is about a single processor, or a device that is not a disk.
     ///
     /// # Errors
-    /// The row does not have the table's columns, or a value is no number.
+    /// The row does not have the table's columns, or a value is not a number.
     pub(super) fn read(&self, fields: &[&str]) -> Result<Option<Reading>, Damaged> {
         if self.kind == Kind::Other {
             return Ok(None);
@@ -57,12 +57,12 @@ impl Table {
         let value = |place: usize| number(field(place)).ok_or(Damaged);
         let optional = |place: Option<usize>| place.map_or(Ok(0.0), value);
         let reading = match self.kind {
-            // "all" of sar is "-1" in sadf.
+            // `sar` writes "all", `sadf` "-1".
             Kind::Cpu { cpu, .. } if !matches!(field(cpu), "all" | "-1") => return Ok(None),
             Kind::Cpu { iowait, steal, idle, .. } => {
-                // As tsar has it (info.md, "cpu"): util = 1 - idle - iowait - steal.
+                // As in tsar (info.md, "cpu"): util = 1 - idle - iowait - steal.
                 let unused = value(idle)? + optional(iowait)? + optional(steal)?;
-                // Each is rounded to two digits.
+                // Each value is rounded, so the sum may exceed 100.
                 Reading::Metric(NodeMetric::CpuUtil, (100.0 - unused).max(0.0))
             }
             Kind::Disk { device, .. } if !is_disk(field(device)) => return Ok(None),
@@ -75,18 +75,18 @@ impl Table {
     }
 }
 
-/// A row that cannot be read.
+/// The row cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Damaged;
 
-/// Numbers have a comma in some locales.
+/// Parses a number; some locales use a decimal comma.
 fn number(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok().or_else(|| text.replace(',', ".").parse().ok())?;
     (value.is_finite() && value >= 0.0).then_some(value)
 }
 
-/// Whether a block device is one that tasks wait for: not a memory disk (`dev1-`), a loop device (`dev7-`) or a
-/// compact disc (`dev11-`), as devices are named by major number without `-p`.
+/// Whether a block device is a disk that tasks wait for. Excludes RAM disks (`dev1-`), loop devices (`dev7-`)
+/// and optical drives (`dev11-`); without `-p`, devices are named by major number.
 pub(super) fn is_disk(device: &str) -> bool {
     const OTHERS: [&str; 9] = ["loop", "ram", "zram", "sr", "fd", "dev1-", "dev2-", "dev7-", "dev11-"];
     !OTHERS.iter().any(|prefix| {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn utilisation_leaves_out_what_waits_and_what_is_stolen() {
+    fn utilisation_excludes_iowait_and_steal() {
         let names = ["CPU", "%user", "%nice", "%system", "%iowait", "%steal", "%idle"];
         let table = Table::of(&names);
         let row = ["all", "60.00", "0.00", "20.00", "10.00", "5.00", "5.00"];
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn devices() {
+    fn disks_are_told_from_other_devices() {
         for disk in ["sda", "nvme0n1", "dev8-0", "dm-0", "srv", "ramdisk"] {
             assert!(is_disk(disk), "{disk}");
         }

@@ -1,4 +1,4 @@
-//! The text that `tsar --cpu --io --tcp` prints (`output_print.c` of alibaba/tsar).
+//! Output of `tsar --cpu --io --tcp` (`output_print.c` of alibaba/tsar).
 //!
 //! ```text
 //! Time           ---cpu-- ---tcp-- --sda---
@@ -7,8 +7,8 @@
 //! MAX             91.20     0.10    12.00
 //! ```
 //!
-//! The first line names modules and devices, padded with dashes to the width of their columns. Times are local. The
-//! output does not name its host: the file's name without its ending does.
+//! The first line names modules and devices, padded with dashes to the width of their columns. Times are
+//! local. The output does not name its host, so the file name without its extension is used.
 
 use std::ops::Range;
 use std::path::Path;
@@ -19,16 +19,16 @@ use super::recorder::{Reading, Recorder};
 use super::{NodeMetric, Options, sysstat};
 use crate::parse::{Position, Problems};
 
-/// Whether a line is the first of a header.
+/// Whether a line is the first line of a header.
 pub(super) fn tells_format(line: &str) -> bool {
     let mut words = line.split_whitespace();
     words.next() == Some("Time") && words.next().is_some_and(|word| word.starts_with('-'))
 }
 
-/// The host that a file's name tells: `node1.example.com.tsar` is of `node1.example.com`.
+/// The host from a file name: `node1.example.com` from `node1.example.com.tsar`.
 pub(super) fn host_of(path: &Path) -> String {
-    const ENDINGS: [&str; 4] = ["tsar", "txt", "log", "out"];
-    let known = path.extension().and_then(|ending| ending.to_str()).is_some_and(|e| ENDINGS.contains(&e));
+    const EXTENSIONS: [&str; 4] = ["tsar", "txt", "log", "out"];
+    let known = path.extension().and_then(|ending| ending.to_str()).is_some_and(|e| EXTENSIONS.contains(&e));
     let name = if known { path.file_stem() } else { path.file_name() };
     name.unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -57,7 +57,7 @@ pub(super) fn read(
                 let values: Vec<&str> = words.map(|(_, word)| word).collect();
                 if row(time, &values, &columns, host, options, recorder).is_none() {
                     problems.warn("node-metrics-line", Some(Position::Line(number)), || {
-                        "the line does not fit tsar's header above it; it is left out".to_owned()
+                        "the line does not match the tsar header above it; it was skipped".to_owned()
                     });
                 }
             }
@@ -65,7 +65,7 @@ pub(super) fn read(
     }
 }
 
-/// Takes over a row; `None` where it cannot be read.
+/// Records the values of a row; `None` if it cannot be read.
 fn row(
     time: &str,
     values: &[&str],
@@ -83,7 +83,7 @@ fn row(
     let end = options.utc_offset.epoch_ms(local);
     for (value, metric) in values.iter().zip(columns) {
         let Some(metric) = metric else { continue };
-        // Dashes stand for a value that could not be taken.
+        // Dashes mark a missing value.
         if value.bytes().all(|byte| byte == b'-') {
             continue;
         }
@@ -94,7 +94,7 @@ fn row(
     Some(())
 }
 
-/// Numbers from 1000 on are shortened to thousands and millions by powers of 1024.
+/// Numbers from 1000 have a suffix K, M, G or T, in powers of 1024.
 fn number(text: &str) -> Option<f64> {
     let scales = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
     let scaled = scales.into_iter().find_map(|(suffix, power)| Some((text.strip_suffix(suffix)?, power)));
@@ -111,18 +111,19 @@ fn metric_of(group: &str, column: &str) -> Option<NodeMetric> {
     }
 }
 
-/// Other modules have a column `util`, too (memory, swap, partitions by mount point), so disks are told by name.
+/// Other modules also have a column `util` (memory, swap, partitions by mount point), so disks are recognised
+/// by name.
 fn is_device(group: &str) -> bool {
     const DISKS: [&str; 9] = ["sd", "hd", "vd", "xvd", "nvme", "dm-", "md", "mmcblk", "df"];
     DISKS.iter().any(|prefix| group.starts_with(prefix)) && sysstat::is_disk(group)
 }
 
 fn group_at<'a>(groups: &[(Range<usize>, &'a str)], column: &Range<usize>) -> &'a str {
-    // Names are set flush right in columns that begin with their group.
+    // Column names are right-aligned in columns that start at their group's name.
     groups.iter().rev().find(|(range, _)| range.start < column.end).map_or("", |(_, group)| *group)
 }
 
-/// The words of a line with their places.
+/// The words of a line with their byte ranges.
 fn words(line: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     line.split_whitespace().map(move |word| {
         let start = word.as_ptr() as usize - line.as_ptr() as usize;

@@ -1,10 +1,10 @@
-//! The z-scores of all applications, host by host.
+//! Collects the z-scores of all applications by host.
 
 use std::collections::BTreeMap;
 
 use super::collect::{DayNumber, GroupCounts, Hosts, Sample};
 
-/// What all applications tell about the hosts.
+/// Scores of the hosts, over all applications.
 #[derive(Debug, Clone, Default)]
 pub struct Cluster {
     hosts: Vec<Scores>,
@@ -12,12 +12,12 @@ pub struct Cluster {
     pub groups: GroupCounts,
 }
 
-/// The normalised task times of one node.
+/// Normalised task times of one node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeSample {
-    /// The host as the histories write it.
+    /// The host name as logged.
     pub name: Box<str>,
-    /// The rack that the histories declare.
+    /// The rack as logged.
     pub rack: Option<Box<str>>,
     /// Its z-scores.
     pub scores: Scores,
@@ -26,9 +26,9 @@ pub struct NodeSample {
 /// The z-scores of one host.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scores {
-    /// One for each successful attempt, in the order of the histories.
+    /// One per successful attempt, in the order the applications were read.
     pub values: Vec<f64>,
-    /// How many of these attempts were stragglers of their group.
+    /// How many of these attempts were stragglers in their group.
     pub stragglers: u64,
     /// Sums for each day on which attempts started.
     pub days: BTreeMap<DayNumber, DaySum>,
@@ -37,7 +37,7 @@ pub struct Scores {
 /// The z-scores of one day.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DaySum {
-    /// How many there are.
+    /// Number of z-scores.
     pub count: u64,
     /// Their sum.
     pub sum: f64,
@@ -46,7 +46,7 @@ pub struct DaySum {
 }
 
 impl Cluster {
-    /// Adds what one application tells. Hosts of one name are one node.
+    /// Adds the scores of one application. Hosts with the same name are one node.
     pub fn add(&mut self, sample: &Sample) {
         self.groups.add(sample.groups);
         for row in &sample.rows {
@@ -66,7 +66,7 @@ impl Cluster {
         }
     }
 
-    /// The nodes that have z-scores, by name.
+    /// The nodes that have z-scores, sorted by name.
     #[must_use]
     pub fn into_nodes(mut self, hosts: Hosts) -> Vec<NodeSample> {
         let mut nodes = Vec::with_capacity(self.hosts.len());

@@ -1,4 +1,4 @@
-//! From the tasks of an application to z-scores of hosts.
+//! Turns the tasks of an application into z-scores of hosts.
 
 use std::num::NonZeroU16;
 use std::sync::{Mutex, PoisonError};
@@ -14,11 +14,11 @@ use crate::units::{Millis, Timestamp};
 
 const MILLIS_OF_A_DAY: i64 = 86_400_000;
 
-/// A day (UTC) as a number of days since 1970-01-01, which is no day of any history.
+/// A day (UTC) as the number of days since 1970-01-01. Day 0 is not allowed; no log is that old.
 pub type DayNumber = NonZeroU16;
 
-/// The hosts of all applications. Their numbers depend on the order in which applications are read, so nothing that is
-/// shown may.
+/// The hosts of all applications. Host numbers depend on the order in which applications are read, so reports
+/// must not depend on them.
 #[derive(Debug, Default)]
 pub struct Hosts(Mutex<HostTable>);
 
@@ -28,12 +28,12 @@ struct HostTable {
     racks: Vec<Option<Box<str>>>,
 }
 
-/// A host by its place in [`Hosts`].
+/// A host, as an index into [`Hosts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Host(u32);
 
 impl Host {
-    /// Its place.
+    /// Its index.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -41,7 +41,8 @@ impl Host {
 }
 
 impl Hosts {
-    /// The host of this name, new or known; `None` only when 2³² are known. Of several racks the first by name is kept.
+    /// Finds or adds the host of this name; `None` if there are 2³² hosts already. If several racks are
+    /// logged, the first by name is kept.
     #[must_use]
     pub fn host(&self, name: &str, rack: Option<&str>) -> Option<Host> {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +62,7 @@ impl Hosts {
         Some(Host(number))
     }
 
-    /// Each host with its name and rack, by name.
+    /// All hosts with name and rack, sorted by name.
     #[must_use]
     pub fn into_sorted(self) -> Vec<(Box<str>, Option<Box<str>>, Host)> {
         let HostTable { numbers, mut racks } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -73,40 +74,41 @@ impl Hosts {
     }
 }
 
-/// The z-scores of one application. There may be tens of thousands of applications at a time, so that a row is small.
+/// The z-scores of one application. Rows are small because tens of thousands of applications may be in
+/// memory.
 #[derive(Debug, Clone, Default)]
 pub struct Sample {
-    /// Successful attempts whose host is known, group by group.
+    /// Successful attempts with a known host, group by group.
     pub rows: Vec<Row>,
-    /// The groups that they come from.
+    /// The groups they come from.
     pub groups: GroupCounts,
 }
 
 /// A successful attempt with its z-score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
-    /// How much longer it took than its group's average, in standard deviations.
+    /// Its deviation from the group's mean duration, in standard deviations.
     pub score: f64,
-    /// Where it ran.
+    /// The host it ran on.
     pub host: Host,
-    /// On which day it started.
+    /// The day it started on.
     pub day: Option<DayNumber>,
-    /// Whether it was a straggler of its group.
+    /// Whether it was a straggler in its group.
     pub straggler: bool,
 }
 
-/// What became of the groups of tasks.
+/// Counts of task groups by how they were used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupCounts {
     /// Groups whose tasks have z-scores.
     pub used: u64,
     /// Groups with too few successful tasks.
     pub too_small: u64,
-    /// Groups whose tasks all took the same time.
+    /// Groups whose tasks all have the same duration.
     pub without_spread: u64,
     /// Successful attempts in the groups used.
     pub tasks: u64,
-    /// Those of them whose node the history does not name: they count in their group, and for no node.
+    /// Those without a logged node. They count in their group but for no node.
     pub tasks_without_node: u64,
 }
 
@@ -124,17 +126,17 @@ impl GroupCounts {
 /// A successful attempt.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
-    /// Where it ran.
+    /// The host it ran on.
     pub host: Option<Host>,
-    /// When it started.
+    /// Its start.
     pub start: Option<Timestamp>,
-    /// From its start to its end.
+    /// Time from start to end.
     pub run_time: Millis,
 }
 
 impl Sample {
-    /// The z-scores of an application's tasks: successful attempts of maps, reduces and stages, each group by itself,
-    /// originals and winning copies alike, each for its own host.
+    /// The z-scores of an application's tasks: successful attempts of map tasks, reduce tasks and stages,
+    /// each group on its own. Originals and winning copies count alike, each for its own host.
     #[must_use]
     pub fn of(app: &Application, hosts: &Hosts, settings: &Settings) -> Self {
         let mut sample = Self::default();
@@ -162,7 +164,7 @@ impl Sample {
             self.groups.without_spread += 1;
             return;
         };
-        // A median of 0 is no measure of what takes long.
+        // With a median of 0, no limit makes sense.
         let limit = median(&times).filter(|&usual| usual > 0.0).map(|usual| settings.straggler * usual);
         self.groups.used += 1;
         self.groups.tasks += runs.len() as u64;
@@ -177,7 +179,7 @@ impl Sample {
     }
 }
 
-/// The successful attempts of a group that start within the window.
+/// The successful attempts of a group that start within the time window.
 fn runs(group: &TaskGroup, names: &mut Names, settings: &Settings) -> Vec<Run> {
     let attempts = &group.attempts;
     let mut runs = Vec::new();
@@ -190,7 +192,7 @@ fn runs(group: &TaskGroup, names: &mut Names, settings: &Settings) -> Vec<Run> {
     runs
 }
 
-/// The hosts of one application by its symbols, each looked up once.
+/// The hosts of one application by symbol, each looked up once.
 struct Names<'a> {
     hosts: &'a Hosts,
     strings: &'a Interner,
@@ -215,13 +217,13 @@ impl Names<'_> {
     }
 }
 
-/// The day of a moment; `None` before 1970-01-02 and after the year 2149.
+/// The day of a timestamp; `None` before 1970-01-02 and after the year 2149.
 fn day_of(at: Timestamp) -> Option<DayNumber> {
     let day = u16::try_from(at.as_millis().div_euclid(MILLIS_OF_A_DAY)).ok()?;
     DayNumber::new(day)
 }
 
-/// The moment at which a day begins.
+/// The start of a day.
 #[must_use]
 pub fn beginning_of(day: DayNumber) -> Timestamp {
     Timestamp::from_millis(i64::from(day.get()) * MILLIS_OF_A_DAY)
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_scored_by_themselves_and_counted() {
+    fn groups_are_scored_separately_and_counted() {
         let hosts = Hosts::default();
         let (a, b) = (hosts.host("a", None), hosts.host("b", Some("/r")));
         let settings = Settings::default();
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_small() {
+    fn a_row_takes_16_bytes() {
         assert_eq!(size_of::<Row>(), 16);
     }
 }

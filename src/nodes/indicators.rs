@@ -1,4 +1,4 @@
-//! What is said about one node (S1, table 1).
+//! Indicators of one node (S1, table 1).
 
 use super::cluster::{NodeSample, Scores};
 use super::fit::{self, Fit};
@@ -13,7 +13,7 @@ use crate::stats::{normal, proportion, student};
 pub struct Node {
     /// The host.
     pub name: Box<str>,
-    /// Its rack, where a history declares it.
+    /// Its rack, if logged.
     pub rack: Option<Box<str>>,
     /// Successful attempts with a z-score.
     pub tasks: u64,
@@ -23,34 +23,34 @@ pub struct Node {
     pub deviation: Option<f64>,
     /// The confidence interval of the mean, from Student's t.
     pub mean_interval: Option<Interval>,
-    /// The interval that holds single tasks, by the best fit.
+    /// The interval for single tasks, by the best fit.
     pub prediction_interval: Option<Interval>,
-    /// Which of the two counts.
+    /// Which of the two intervals decides the level.
     pub interval_kind: IntervalKind,
-    /// The wanted quantile by the best fit.
+    /// The quantile set in the settings, by the best fit.
     pub quantile: Option<f64>,
-    /// The wanted quantile of the sample itself.
+    /// The same quantile of the sample itself.
     pub sample_quantile: Option<f64>,
-    /// The probability of an extreme value by the best fit.
+    /// The probability of an extreme value, by the best fit.
     pub extreme_value: Option<f64>,
-    /// Stragglers by time.
+    /// Number of stragglers by duration.
     pub stragglers: u64,
     /// Their share of the tasks.
     pub straggler_share: Option<f64>,
     /// Wilson's interval of that share.
     pub straggler_interval: Option<Interval>,
-    /// All fits, in the order of the families.
+    /// All fits, in family order.
     pub fits: Vec<Fit>,
-    /// The fits that may be the best, as places in `fits`, the best first.
+    /// Candidates for the best fit, as indices into `fits`, best first.
     pub best_fits: Vec<usize>,
-    /// The node's days.
+    /// The node's scores by day.
     pub trend: Trend,
-    /// The performance level, 0 for the worst; `None` for a node that is not ranked.
+    /// The performance level, 0 for the worst; `None` if the node is not ranked.
     pub level: Option<u32>,
 }
 
 impl Node {
-    /// Everything but the level, which depends on the other nodes.
+    /// Computes everything except the level, which depends on the other nodes.
     #[must_use]
     pub fn of(sample: NodeSample, settings: &Settings) -> Self {
         let NodeSample { name, rack, scores } = sample;
@@ -101,8 +101,8 @@ impl Node {
         }
     }
 
-    /// Whether the node is called a straggler: no node is surely slower, and its tasks surely take longer than their
-    /// siblings.
+    /// Whether the node is a straggler: no node is significantly slower, and its tasks are significantly
+    /// slower than other tasks of their groups.
     #[must_use]
     pub fn is_straggler(&self) -> bool {
         self.level == Some(0) && self.interval().is_some_and(|interval| interval.low > 0.0)

@@ -1,5 +1,5 @@
-//! Performance levels of nodes from intervals: the P-cores of S1 (section III E), after Batagelj and Zaveršnik,
-//! "Generalized cores".
+//! Performance levels of nodes from their intervals: the P-cores of S1 (section III E), after Batagelj and
+//! Zaveršnik, "Generalized cores".
 
 use std::cmp::Reverse;
 
@@ -14,10 +14,10 @@ pub struct Interval {
 
 /// The level of each interval, 0 for the worst.
 ///
-/// One interval is worse than another where it lies wholly above it, `A_j > B_i`. Level 0 has nothing worse; each next
-/// level has nothing worse besides the levels before it. As every interval with `B` at or above the greatest `A` that
-/// is left has nothing worse, a level is a stretch of the intervals in the order of `B`: O(n log n) for the order
-/// and O(n) for the levels.
+/// An interval is worse than another if it lies entirely above it, `A_j > B_i`. No interval is worse than
+/// those of level 0. For each next level, only intervals of earlier levels are worse. Every interval with `B`
+/// at or above the greatest remaining `A` has no worse one, so each level is a contiguous range of the
+/// intervals sorted by `B`: O(n log n) for sorting and O(n) for the levels.
 #[must_use]
 pub fn levels(intervals: &[Interval]) -> Vec<u32> {
     let mut by_high: Vec<usize> = (0..intervals.len()).collect();
@@ -26,36 +26,36 @@ pub fn levels(intervals: &[Interval]) -> Vec<u32> {
     let mut by_low: Vec<usize> = (0..intervals.len()).collect();
     by_low.sort_by_key(|&node| key(intervals.get(node).map(|interval| interval.low)));
 
-    let mut found: Vec<Option<u32>> = vec![None; intervals.len()];
+    let mut assigned: Vec<Option<u32>> = vec![None; intervals.len()];
     let mut waiting = by_high.into_iter().peekable();
     let mut worst = by_low.into_iter().peekable();
     let mut level = 0;
     while waiting.peek().is_some() {
-        while worst.next_if(|&node| found.get(node).is_some_and(Option::is_some)).is_some() {}
+        while worst.next_if(|&node| assigned.get(node).is_some_and(Option::is_some)).is_some() {}
         let greatest =
             worst.peek().and_then(|&node| intervals.get(node)).map_or(f64::NEG_INFINITY, |i| i.low);
         let mut any = false;
         while let Some(node) =
             waiting.next_if(|&node| !intervals.get(node).is_some_and(|interval| interval.high < greatest))
         {
-            if let Some(slot) = found.get_mut(node) {
+            if let Some(slot) = assigned.get_mut(node) {
                 *slot = Some(level);
             }
             any = true;
         }
-        // An interval whose ends are the wrong way round would wait for itself.
+        // An interval with swapped ends would otherwise never be assigned.
         if !any
             && let Some(node) = waiting.next()
-            && let Some(slot) = found.get_mut(node)
+            && let Some(slot) = assigned.get_mut(node)
         {
             *slot = Some(level);
         }
         level += 1;
     }
-    found.into_iter().map(Option::unwrap_or_default).collect()
+    assigned.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Doubles in `total_cmp`'s order.
+/// Doubles in the order of `total_cmp`.
 #[derive(Debug, Clone, Copy)]
 struct TotalOrder(f64);
 
@@ -89,7 +89,7 @@ mod tests {
         levels(&intervals)
     }
 
-    /// The procedure of S1, word for word: remove what has no outward edge, again and again.
+    /// The procedure of S1, literally: repeatedly remove the nodes without an outward edge.
     fn peeled(intervals: &[Interval]) -> Vec<u32> {
         let mut left: Vec<usize> = (0..intervals.len()).collect();
         let mut found = vec![0; intervals.len()];
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_touch_are_not_worse() {
+    fn touching_intervals_are_not_worse() {
         assert!(of(&[]).is_empty());
         assert_eq!(of(&[(0.0, 1.0), (1.0, 2.0)]), [0, 0]);
         assert_eq!(of(&[(0.0, 1.0), (1.5, 2.0)]), [1, 0]);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_the_wrong_way_round_do_not_hang() {
+    fn swapped_or_nan_ends_terminate() {
         assert_eq!(of(&[(2.0, 1.0), (0.0, 0.5)]).len(), 2);
         assert_eq!(of(&[(f64::NAN, f64::NAN), (0.0, 1.0)]).len(), 2);
     }
@@ -124,7 +124,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
         #[test]
-        fn the_sweep_peels_cores(
+        fn the_sweep_matches_the_literal_procedure(
             ends in prop::collection::vec((-20i32..20, 0i32..8), 0..60),
         ) {
             let interval = |&(low, width): &(i32, i32)| Interval {

@@ -1,9 +1,9 @@
-//! Ranks the nodes of a cluster by how long tasks take on them, over the jobs of both engines.
+//! Ranks the nodes of a cluster by task duration, over the jobs of both engines.
 //!
-//! The method is that of S1, Ouyang et al., "An Approach for Modeling and Ranking Node-level Stragglers in Cloud
-//! Datacenters" (IEEE SCC 2016): [`collect`] turns the time of each successful attempt into a z-score within its group,
-//! [`fit`] finds the distribution behind the z-scores of a node, [`indicators`] sum them up, and [`levels`] sorts nodes
-//! into levels of performance by intervals of which one lies wholly above another.
+//! The method is that of S1, Ouyang et al., "An Approach for Modeling and Ranking Node-level Stragglers in
+//! Cloud Datacenters" (IEEE SCC 2016): [`collect`] turns the duration of each successful attempt into a
+//! z-score within its group, [`fit`] fits distributions to the z-scores of a node, [`indicators`] summarise
+//! them, and [`levels`] sorts nodes into performance levels by comparing intervals.
 
 pub mod cluster;
 pub mod collect;
@@ -29,35 +29,35 @@ use indicators::Node;
 use settings::Settings;
 use summary::Summary;
 
-/// Everything that a report on nodes shows.
+/// Everything that a node report shows.
 #[derive(Debug, Clone)]
 pub struct NodesReport {
-    /// How the ranking came about.
+    /// The settings of the ranking.
     pub settings: Settings,
     /// Counts of files and applications.
     pub files: results::Summary,
     /// The nodes.
     pub ranking: Ranking,
-    /// What went wrong, by source.
+    /// Problems, by source.
     pub problems: Vec<SourceProblem>,
-    /// Whether something that the user named could not be read.
+    /// Whether an input named by the user could not be read.
     pub named_input_failed: bool,
 }
 
 impl NodesReport {
-    /// How many of the ranked nodes have an interval wholly above 0 by chance, if none is slower than the others.
+    /// Expected number of ranked nodes with an interval entirely above 0 by chance, if no node is slow.
     #[must_use]
     pub fn slow_by_chance(&self) -> f64 {
         self.ranking.summary.ranked as f64 * (1.0 - self.settings.confidence) / 2.0
     }
 }
 
-/// The nodes of a cluster in order.
+/// The nodes of a cluster, ranked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// Nodes with a level, the worst first, then the others.
+    /// Nodes with a level, worst first, then the others.
     pub nodes: Vec<Node>,
-    /// Counts over them.
+    /// Counts over all nodes.
     pub summary: Summary,
 }
 
@@ -67,7 +67,7 @@ pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
     report_with(paths, settings, &Limits::default(), &Progress::default())
 }
 
-/// The same within `limits` on each history, telling `progress` how far it is.
+/// The same, with `limits` for each file, reporting to `progress`.
 #[must_use]
 pub fn report_with(
     paths: &[PathBuf],

@@ -1,4 +1,4 @@
-//! Nodes in the order of their slowness.
+//! Sorts nodes by slowness.
 
 use std::cmp::Ordering;
 
@@ -6,17 +6,17 @@ use super::indicators::Node;
 use super::levels::{Interval, levels};
 use super::settings::{Indicator, Settings};
 
-/// Gives every node with enough tasks and an interval its level.
+/// Assigns a level to every node with enough tasks and an interval.
 pub(super) fn assign_levels(nodes: &mut [Node], settings: &Settings) {
-    let able = |node: &Node| node.interval().filter(|_| node.tasks >= settings.min_node_tasks);
-    let intervals: Vec<Interval> = nodes.iter().filter_map(able).collect();
+    let rankable = |node: &Node| node.interval().filter(|_| node.tasks >= settings.min_node_tasks);
+    let intervals: Vec<Interval> = nodes.iter().filter_map(rankable).collect();
     let mut found = levels(&intervals).into_iter();
     for node in nodes {
-        node.level = able(node).and_then(|_| found.next());
+        node.level = rankable(node).and_then(|_| found.next());
     }
 }
 
-/// Ranked nodes before others, the worst first, ties by name.
+/// Ranked nodes first, worst first; ties by name.
 pub(super) fn order(a: &Node, b: &Node, by: Indicator) -> Ordering {
     let unranked = |node: &Node| node.level.is_none();
     let value = |node: &Node| match by {
@@ -34,7 +34,7 @@ pub(super) fn order(a: &Node, b: &Node, by: Indicator) -> Ordering {
         .then_with(|| a.name.cmp(&b.name))
 }
 
-/// The greater first, unknown last.
+/// Greater values first, unknown values last.
 fn descending(a: Option<f64>, b: Option<f64>) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) => b.total_cmp(&a),

@@ -1,13 +1,13 @@
-//! Task times of different jobs made comparable.
+//! Makes task durations of different jobs comparable.
 
 use crate::stats::descriptive::{mean, standard_deviation};
 
-/// `z = (t - mean) / sd` of each value (S1, equation 1), the standard deviation with `ddof` taken from the count; `None` for
-/// `ddof` or fewer values, or where all are equal.
+/// `z = (t - mean) / sd` of each value (S1, equation 1). `ddof` is subtracted from the count for the standard
+/// deviation. `None` for `ddof` or fewer values, or if all are equal.
 #[must_use]
 pub fn z_scores(values: &[f64], ddof: usize) -> Option<Vec<f64>> {
     let first = values.first()?;
-    // A deviation of equal values may come out as a rounding error above 0.
+    // For equal values, rounding may give a deviation slightly above 0.
     if values.iter().all(|value| value.to_bits() == first.to_bits()) {
         return None;
     }
@@ -22,7 +22,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn groups_that_tell_nothing_have_no_scores() {
+    fn small_or_uniform_groups_have_no_scores() {
         assert_eq!(z_scores(&[], 0), None);
         assert_eq!(z_scores(&[4.0], 1), None);
         assert_eq!(z_scores(&[0.1, 0.1, 0.1], 1), None);
@@ -37,7 +37,7 @@ mod tests {
             let n = values.len() as f64;
             prop_assert!(mean(&scores).unwrap().abs() < 1e-9);
             prop_assert!((standard_deviation(&scores, 1).unwrap() - 1.0).abs() < 1e-9);
-            // S1's normalisation cannot show more than this in a small group.
+            // In a small group, S1's normalisation cannot exceed this.
             prop_assert!(scores.iter().all(|z| z.abs() <= (n - 1.0) / n.sqrt() + 1e-9));
         }
     }

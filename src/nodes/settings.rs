@@ -1,32 +1,32 @@
-//! What a ranking can be told.
+//! Settings of a ranking.
 
 use crate::units::Timestamp;
 
-/// The parameters of a ranking.
+/// Parameters of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Groups with fewer tasks are left out: their z-scores cannot show much, as none exceeds (n - 1) / √n. S1 takes
-    /// jobs of more than two tasks.
+    /// Groups with fewer tasks are left out: in small groups no z-score can exceed (n - 1) / √n. S1 uses jobs
+    /// with more than two tasks.
     pub min_group: usize,
-    /// Nodes with fewer tasks are not ranked: wide intervals would all reach the worst level.
+    /// Nodes with fewer tasks are not ranked: their wide intervals would all reach the worst level.
     pub min_node_tasks: u64,
-    /// Days with fewer tasks have no mean in a node's trend.
+    /// Days with fewer tasks get no mean in a node's trend.
     pub min_day_tasks: u64,
-    /// The quantile that is reported.
+    /// The quantile to report.
     pub quantile: f64,
     /// A task with a z-score above this is an extreme value.
     pub extreme: f64,
-    /// A task is a straggler from this multiple of its group's median time on.
+    /// A task is a straggler from this multiple of its group's median duration.
     pub straggler: f64,
     /// The confidence of all intervals.
     pub confidence: f64,
-    /// Which interval decides the levels.
+    /// The interval that decides the levels.
     pub interval: IntervalKind,
-    /// What decides the order of the nodes.
+    /// The indicator that sorts the nodes.
     pub order: Indicator,
-    /// Only attempts that start from this moment on.
+    /// Only count attempts that start at this time or later.
     pub since: Option<Timestamp>,
-    /// Only attempts that start before this moment.
+    /// Only count attempts that start before this time.
     pub until: Option<Timestamp>,
 }
 
@@ -49,7 +49,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether an attempt that starts at `start` counts. One whose start is unknown counts where there is no window.
+    /// Whether an attempt that starts at `start` counts. An attempt with unknown start counts only if there
+    /// is no time window.
     #[must_use]
     pub fn counts(&self, start: Option<Timestamp>) -> bool {
         match start {
@@ -61,13 +62,13 @@ impl Settings {
     }
 }
 
-/// Which interval of a node's normalised task times is compared.
+/// Kind of interval of a node's normalised task durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalKind {
-    /// The confidence interval of the mean: it narrows with the number of tasks and tells nodes apart.
+    /// The confidence interval of the mean. It narrows with the number of tasks and separates nodes.
     MeanConfidence,
-    /// The interval that holds most single tasks, by the best fit. S1's words describe it, but those of all nodes of a
-    /// cluster overlap.
+    /// The interval for single tasks, by the best fit. S1 describes this one, but in one cluster the
+    /// intervals of all nodes overlap.
     Prediction,
 }
 
@@ -82,18 +83,18 @@ impl IntervalKind {
     }
 }
 
-/// What nodes are ordered by, the worst first (S1, table 1). All but the level are values of which more is worse.
+/// What nodes are sorted by, worst first (S1, table 1). For all except the level, a greater value is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Indicator {
-    /// The level, then the mean.
+    /// The level, then the mean z-score.
     Level,
     /// The mean z-score.
     Mean,
     /// The standard deviation of the z-scores.
     Deviation,
-    /// The quantile by the best fit.
+    /// The quantile, by the best fit.
     Quantile,
-    /// The probability of an extreme value by the best fit.
+    /// The probability of an extreme value, by the best fit.
     ExtremeValue,
     /// The share of tasks that are stragglers.
     StragglerShare,

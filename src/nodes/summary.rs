@@ -1,4 +1,4 @@
-//! What all nodes together show.
+//! Summary over all nodes.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,21 @@ pub struct Summary {
     pub nodes: u64,
     /// Nodes with a level.
     pub ranked: u64,
-    /// Nodes that are called stragglers.
+    /// Nodes classified as stragglers.
     pub stragglers: u64,
-    /// Nodes whose slowness came and went.
+    /// Nodes that were significantly slow on one day and significantly fast on another.
     pub transient: u64,
-    /// Where the z-scores come from.
+    /// The groups that the z-scores come from.
     pub groups: GroupCounts,
-    /// How many nodes each level has, from level 0 on.
+    /// Number of nodes per level, from level 0.
     pub levels: Vec<u64>,
-    /// How many nodes each family fits best, in the order of the families.
+    /// Number of nodes per best-fitting family, in family order.
     pub best_fits: Vec<(Family, u64)>,
     /// Nodes with a best fit.
     pub fitted: u64,
-    /// Nodes of which the loglogistic with a threshold is among the best three fits (S1: all).
+    /// Nodes with the three-parameter loglogistic among their three best fits (S1: all nodes).
     pub loglogistic_in_top_three: u64,
-    /// The racks that histories declare, by name.
+    /// The logged racks, by name.
     pub racks: Vec<Rack>,
 }
 
@@ -36,16 +36,16 @@ pub struct Summary {
 pub struct Rack {
     /// Its name.
     pub name: Box<str>,
-    /// How many nodes it has.
+    /// Number of nodes.
     pub nodes: u64,
-    /// How many tasks they ran.
+    /// Number of tasks they ran.
     pub tasks: u64,
     /// The mean z-score of these tasks.
     pub mean: Option<f64>,
 }
 
 impl Summary {
-    /// Of nodes with levels.
+    /// Summarises nodes that already have levels.
     #[must_use]
     pub fn of(nodes: &[Node], groups: GroupCounts) -> Self {
         let count = |test: fn(&Node) -> bool| nodes.iter().filter(|&node| test(node)).count() as u64;

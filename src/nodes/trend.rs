@@ -1,4 +1,4 @@
-//! How a node fares from day to day (S1, section V B 2: slowness may come and go).
+//! A node's scores from day to day (S1, section V B 2: slowness may come and go).
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,37 @@ use super::settings::Settings;
 use crate::stats::slope::theil_sen;
 use crate::stats::student;
 
-/// A node's days.
+/// Trend of a node over its days.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trend {
-    /// Every day on which the node ran tasks, in order.
+    /// All days on which the node ran tasks, in order.
     pub days: Vec<Day>,
-    /// The Theil–Sen slope of the daily means, in z a day; `None` for fewer than two days with a mean.
+    /// The Theil–Sen slope of the daily means, in z per day; `None` with fewer than two daily means.
     pub slope: Option<f64>,
-    /// The share of days with a mean above 0; `None` without any day that has a mean.
+    /// Share of days with a mean above 0, among days with a mean; `None` if no day has one.
     pub slow_days: Option<f64>,
-    /// How often the mean changes its sign from one day with a mean to the next.
+    /// Number of sign changes between consecutive daily means.
     pub sign_changes: u64,
-    /// Whether the node was surely slow on one day and surely fast on another.
+    /// Whether the node was significantly slow on one day and significantly fast on another.
     pub transient: bool,
 }
 
 /// A node's tasks of one day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Day {
-    /// Which day it is.
+    /// The day.
     pub number: DayNumber,
     /// Tasks that started on it.
     pub tasks: u64,
-    /// Their mean z-score; `None` for too few tasks.
+    /// Their mean z-score; `None` if there are too few tasks.
     pub mean: Option<f64>,
     /// The confidence interval of the mean.
     pub interval: Option<Interval>,
 }
 
 impl Trend {
-    /// From sums by day. `None` intervals where all tasks of a day have one z-score.
+    /// Computes the trend from sums by day. A day's interval is `None` if all its tasks have the same
+    /// z-score.
     #[must_use]
     pub fn of(sums: &BTreeMap<DayNumber, DaySum>, settings: &Settings) -> Self {
         let days: Vec<Day> = sums.iter().map(|(&number, sum)| day(number, sum, settings)).collect();
@@ -46,12 +47,14 @@ impl Trend {
             days.iter().filter_map(|day| Some((f64::from(day.number.get()), day.mean?))).collect();
         let slow = means.iter().filter(|(_, mean)| *mean > 0.0).count();
         let changes = means.iter().zip(means.iter().skip(1));
-        let surely = |test: fn(Interval) -> bool| days.iter().any(|day| day.interval.is_some_and(test));
+        let significantly =
+            |test: fn(Interval) -> bool| days.iter().any(|day| day.interval.is_some_and(test));
         Self {
             slope: theil_sen(&means),
             slow_days: (!means.is_empty()).then(|| slow as f64 / means.len() as f64),
             sign_changes: changes.filter(|((_, a), (_, b))| a * b < 0.0).count() as u64,
-            transient: surely(|interval| interval.low > 0.0) && surely(|interval| interval.high < 0.0),
+            transient: significantly(|interval| interval.low > 0.0)
+                && significantly(|interval| interval.high < 0.0),
             days,
         }
     }
@@ -64,7 +67,7 @@ fn day(number: DayNumber, sum: &DaySum, settings: &Settings) -> Day {
     let deviation = mean
         .filter(|_| count > 1)
         .map(|mean| ((squares - n * mean * mean).max(0.0) / (n - 1.0)).sqrt())
-        // Sums of squares leave rounding errors where values are equal.
+        // For equal values, rounding in the sums of squares leaves a tiny deviation.
         .filter(|&deviation| deviation > 1e-7);
     let interval = student::interval_of_mean(mean, deviation, count, settings.confidence)
         .map(|(low, high)| Interval { low, high });
@@ -85,19 +88,19 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_was_slow_once_and_fast_later_is_transient() {
+    fn a_node_that_is_slow_one_day_and_fast_another_is_transient() {
         let slow: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i % 3) / 10.0).collect();
         let fast: Vec<f64> = slow.iter().map(|z| -z).collect();
         let trend = Trend::of(&sums(&[(5, &slow), (6, &[9.0]), (7, &fast)]), &Settings::default());
         assert!(trend.transient);
         assert_eq!(trend.sign_changes, 1);
         assert_eq!(trend.slow_days, Some(0.5));
-        assert_eq!(trend.days[1].mean, None, "one task makes no day");
+        assert_eq!(trend.days[1].mean, None, "one task gives no daily mean");
         assert!((trend.slope.unwrap() + trend.days[0].mean.unwrap()).abs() < 1e-12, "{trend:?}");
     }
 
     #[test]
-    fn without_days_nothing_is_known() {
+    fn without_days_the_trend_is_unknown() {
         let trend = Trend::of(&BTreeMap::new(), &Settings::default());
         assert_eq!(trend, Trend::default());
         let equal = [0.5; 12];

@@ -2,9 +2,9 @@
 
 use super::gamma::ln_gamma;
 
-/// `I_x(a, b)` for `a` and `b` above 0; `None` outside, or for `x` outside 0 to 1.
+/// `I_x(a, b)` for `a` and `b` above 0 and `x` from 0 to 1; `None` otherwise.
 ///
-/// The continued fraction DLMF 8.17.22, by Lentz's method, on the side where it converges fast.
+/// Uses the continued fraction DLMF 8.17.22 with Lentz's method, on the side where it converges fast.
 #[must_use]
 pub fn incomplete_beta(a: f64, b: f64, x: f64) -> Option<f64> {
     if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {
@@ -21,7 +21,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> Option<f64> {
     })
 }
 
-#[allow(clippy::many_single_char_names)] // those of the formula
+#[allow(clippy::many_single_char_names)] // the names of the formula
 fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |value: f64| if value.abs() < TINY { TINY } else { value };

@@ -1,18 +1,18 @@
-//! Means, quantiles and moments of doubles; `None` where a statistic is not defined.
+//! Means, quantiles and moments of doubles; `None` if a statistic is not defined.
 
-/// The sum in the order of the values.
+/// The sum, added in the order of the values.
 #[must_use]
 pub fn sum(values: &[f64]) -> f64 {
     values.iter().sum()
 }
 
-/// The arithmetic mean; `None` for no values.
+/// The arithmetic mean; `None` if there are no values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| sum(values) / values.len() as f64)
 }
 
-/// The standard deviation with `ddof` taken from the count; `None` for `ddof` or fewer values.
+/// The standard deviation. `ddof` is subtracted from the count; `None` for `ddof` or fewer values.
 #[must_use]
 pub fn standard_deviation(values: &[f64], ddof: usize) -> Option<f64> {
     let degrees = values.len().checked_sub(ddof).filter(|&degrees| degrees > 0)?;
@@ -21,8 +21,8 @@ pub fn standard_deviation(values: &[f64], ddof: usize) -> Option<f64> {
     Some((squares / degrees as f64).sqrt())
 }
 
-/// The `q`-quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, numpy's default);
-/// `None` for no values or a `q` outside 0 to 1.
+/// The `q`-quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, numpy's
+/// default); `None` if there are no values, or if `q` is outside 0 to 1.
 #[must_use]
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
@@ -30,9 +30,9 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     quantile_of_sorted(&sorted, q)
 }
 
-/// The same for values that are sorted already.
+/// The same for sorted values.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a place within the slice
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index within the slice
 pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&q) {
         return None;
@@ -44,13 +44,13 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     Some((upper - lower).mul_add(place - place.floor(), lower))
 }
 
-/// The middle value, of an even number the mean of the middle two; `None` for no values.
+/// The middle value, or the mean of the middle two; `None` if there are no values.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     median_in_place(&mut values.to_vec())
 }
 
-/// As [`median`], for values whose order is of no more use.
+/// Like [`median`], but reorders the values instead of copying them.
 #[must_use]
 pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     if values.is_empty() {
@@ -66,7 +66,7 @@ pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     Some((upper - lower).mul_add(0.5, lower))
 }
 
-/// The moment coefficient of skewness `m3 / m2^1.5`; `None` where all values are equal or there are none.
+/// The moment coefficient of skewness `m3 / m2^1.5`; `None` if all values are equal or there are none.
 #[must_use]
 pub fn skewness(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
@@ -76,8 +76,8 @@ pub fn skewness(values: &[f64]) -> Option<f64> {
     (spread > 0.0).then(|| moment(3) / spread.powf(1.5))
 }
 
-/// Pearson's correlation of two columns; `None` where they differ in length, have fewer than two values, or one of
-/// them is constant.
+/// Pearson's correlation of two columns; `None` if they differ in length, have fewer than two values, or if
+/// one of them is constant.
 #[must_use]
 pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() || x.len() < 2 {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_of_small_samples() {
+    fn moments_of_small_samples_are_exact() {
         same(mean(&[1.0, 2.0, 6.0]), 3.0);
         assert_eq!(mean(&[]), None);
         same(standard_deviation(&[1.0, 2.0, 3.0], 1), 1.0);
@@ -138,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_median_is_the_quantile_of_a_half(values in prop::collection::vec(-1e6f64..1e6, 0..40)) {
+        fn the_median_is_the_0_5_quantile(values in prop::collection::vec(-1e6f64..1e6, 0..40)) {
             prop_assert_eq!(median(&values), quantile(&values, 0.5));
         }
 

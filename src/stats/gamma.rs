@@ -4,9 +4,9 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use super::normal::scaled_erfc;
 
-/// From here on Stirling's series with eight terms has all digits of a double.
+/// From this value on, Stirling's series with eight terms has full double precision.
 const ASYMPTOTIC: f64 = 12.0;
-/// From this shape on the incomplete gamma function follows Temme's expansion.
+/// From this shape on, the incomplete gamma function uses Temme's expansion.
 const UNIFORM: f64 = 20.0;
 
 /// `ln Γ(x)` for `x` above 0; `None` otherwise.
@@ -25,7 +25,7 @@ fn ln_gamma_above_zero(x: f64) -> f64 {
     (at - 0.5) * at.ln() - at + 0.5 * (2.0 * PI).ln() + stirling_rest(at) - product.ln()
 }
 
-/// What Stirling's formula leaves of `ln Γ(x)`: Abramowitz and Stegun 6.1.41.
+/// The remainder of Stirling's formula for `ln Γ(x)`: Abramowitz and Stegun 6.1.41.
 fn stirling_rest(x: f64) -> f64 {
     const TERMS: [f64; 8] = [
         1.0 / 12.0,
@@ -41,7 +41,7 @@ fn stirling_rest(x: f64) -> f64 {
     TERMS.iter().rev().fold(0.0, |sum, term| sum * inverse * inverse + term) * inverse
 }
 
-/// `a ln a - a - ln Γ(a)` for `a` above 0, without the loss of digits that its parts have for large `a`.
+/// `a ln a - a - ln Γ(a)` for `a` above 0, without the cancellation for large `a`.
 #[must_use]
 pub fn stirling_excess(a: f64) -> f64 {
     if a < ASYMPTOTIC {
@@ -51,8 +51,8 @@ pub fn stirling_excess(a: f64) -> f64 {
     }
 }
 
-/// `ln a - ψ(a)` and its derivative `1/a - ψ'(a)` for `a` above 0: Abramowitz and Stegun 6.3.18 and 6.4.12, with
-/// the recurrences 6.3.5 and 6.4.6 below the asymptotic range.
+/// `ln a - ψ(a)` and its derivative `1/a - ψ'(a)` for `a` above 0: Abramowitz and Stegun 6.3.18 and 6.4.12,
+/// with the recurrences 6.3.5 and 6.4.6 below the asymptotic range.
 #[must_use]
 pub fn ln_less_digamma(a: f64) -> (f64, f64) {
     const DIGAMMA: [f64; 7] =
@@ -71,19 +71,19 @@ pub fn ln_less_digamma(a: f64) -> (f64, f64) {
     value += 0.5 * inverse + square * series(&DIGAMMA);
     slope -= square * (0.5 + inverse * series(&TRIGAMMA));
     if a < ASYMPTOTIC {
-        // What was added up so far is ln of the shifted argument less ψ(a).
+        // So far this is ln of the shifted argument minus ψ(a).
         value += (a / at).ln();
         slope += 1.0 / a - inverse;
     }
     (value, slope)
 }
 
-/// How many powers of the shape and of η Temme's expansion has here.
+/// Number of powers of the shape and of η in Temme's expansion.
 const SHAPE_TERMS: usize = 9;
 const ETA_TERMS: usize = 26;
 
 /// Coefficients `d[k][n]` of Temme's expansion, by the recurrences of DLMF 8.12.
-#[allow(clippy::indexing_slicing)] // evaluated by the compiler, which would refuse a wrong index
+#[allow(clippy::indexing_slicing)] // evaluated at compile time, where a wrong index is a compile error
 const TEMME: [[f64; ETA_TERMS]; SHAPE_TERMS] = {
     const FIRST: usize = ETA_TERMS + 2 * SHAPE_TERMS;
     // λ - 1 = Σ α η^n, from η dη = (λ - 1) / λ dλ.
@@ -100,7 +100,7 @@ const TEMME: [[f64; ETA_TERMS]; SHAPE_TERMS] = {
         alpha[n] = alpha[n - 1] / (n as f64 + 1.0) - 0.5 * sum;
         n += 1;
     }
-    // The coefficients of Stirling's series of Γ, DLMF 5.11.4.
+    // Coefficients of Stirling's series of Γ, DLMF 5.11.4.
     let stirling = [
         1.0,
         1.0 / 12.0,
@@ -119,7 +119,7 @@ const TEMME: [[f64; ETA_TERMS]; SHAPE_TERMS] = {
         first[n] = (n as f64 + 2.0) * alpha[n + 2];
         n += 1;
     }
-    // The constant of 1 / (λ - 1) - 1 / η.
+    // The constant term of 1 / (λ - 1) - 1 / η.
     first[0] = -1.0 / 3.0;
     let mut row = first;
     let mut k = 0;
@@ -144,11 +144,11 @@ const TEMME: [[f64; ETA_TERMS]; SHAPE_TERMS] = {
     table
 };
 
-/// The regularised incomplete gamma functions of one shape, `P(a, x)` and `Q(a, x)`.
+/// The regularised incomplete gamma functions `P(a, x)` and `Q(a, x)` for one shape `a`.
 #[derive(Debug, Clone)]
 pub struct IncompleteGamma {
     shape: f64,
-    /// Temme's series summed over the powers of this shape.
+    /// Temme's series, summed over the powers of this shape.
     eta_terms: [f64; ETA_TERMS],
 }
 
@@ -168,7 +168,7 @@ impl IncompleteGamma {
         Some(Self { shape, eta_terms })
     }
 
-    /// `(ln P(a, x), ln Q(a, x))`; for `x` of 0 or less `(-∞, 0)`.
+    /// `(ln P(a, x), ln Q(a, x))`; `(-∞, 0)` for `x` of 0 or less.
     #[must_use]
     pub fn ln_tails(&self, x: f64) -> (f64, f64) {
         if x <= 0.0 {
@@ -210,7 +210,7 @@ fn ln_of_ratio(excess: f64, x: f64, a: f64) -> f64 {
     if excess.abs() < 0.5 { excess.ln_1p() } else { x.ln() - a.ln() }
 }
 
-/// `P(a, x)` over `x^a e^-x / Γ(a)`: DLMF 8.11.4.
+/// `P(a, x)` divided by `x^a e^-x / Γ(a)`: DLMF 8.11.4.
 fn series(a: f64, x: f64) -> f64 {
     let (mut term, mut sum, mut at) = (1.0 / a, 1.0 / a, a);
     for _ in 0..10_000 {
@@ -224,8 +224,8 @@ fn series(a: f64, x: f64) -> f64 {
     sum
 }
 
-/// `Q(a, x)` over `x^a e^-x / Γ(a)`: the continued fraction DLMF 8.9.2, by Lentz's method.
-#[allow(clippy::many_single_char_names)] // those of the formula
+/// `Q(a, x)` divided by `x^a e^-x / Γ(a)`: the continued fraction DLMF 8.9.2, with Lentz's method.
+#[allow(clippy::many_single_char_names)] // the names of the formula
 fn continued_fraction(a: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let mut b = x + 1.0 - a;
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_of_gamma() {
+    fn ln_gamma_has_known_values() {
         for (x, expected) in [
             (0.1, 2.252_712_651_734_206),
             (0.5, 0.572_364_942_924_700_1),
@@ -278,19 +278,19 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_less_digamma() {
+    fn ln_less_digamma_has_known_values() {
         let euler = 0.577_215_664_901_532_9;
         near(ln_less_digamma(1.0).0, euler, "digamma of 1");
         near(ln_less_digamma(1.0).1, 1.0 - PI * PI / 6.0, "trigamma of 1");
         near(ln_less_digamma(0.5).0, 0.5f64.ln() + euler + 2.0 * 2.0f64.ln(), "digamma of a half");
         near(ln_less_digamma(0.5).1, 2.0 - PI * PI / 2.0, "trigamma of a half");
-        near(ln_less_digamma(1e8).0 * 1e8, 0.5 + 1.0 / 12e8, "digamma of many");
+        near(ln_less_digamma(1e8).0 * 1e8, 0.5 + 1.0 / 12e8, "digamma of 1e8");
     }
 
-    // As mpmath printed them.
+    // As printed by mpmath.
     #[allow(clippy::unreadable_literal)]
     #[test]
-    fn tails_of_the_incomplete_gamma_function() {
+    fn tails_of_the_incomplete_gamma_function_have_known_values() {
         // Computed with 50 digits.
         for (a, x, ln_p, ln_q) in [
             (0.5, 0.2, -0.7488486120296322, -0.6403853769155964),
@@ -317,8 +317,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_expansions_meet(a in 20.0f64..60.0, part in 0.4f64..1.6) {
-            // Temme's expansion against the series and the fraction, which hold for every shape.
+        fn the_expansions_agree(a in 20.0f64..60.0, part in 0.4f64..1.6) {
+            // Compares Temme's expansion with the series, which holds for every shape.
             let x = a * part;
             let gamma = IncompleteGamma::new(a).unwrap();
             let (ln_p, ln_q) = gamma.uniform((x - a) / a);

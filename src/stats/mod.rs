@@ -1,5 +1,5 @@
-//! Small statistics: on integers with Dr. Elephant's rounding where it decides a severity, on doubles in
-//! [`descriptive`], and the functions behind distributions and tests.
+//! Statistics: on integers with Dr. Elephant's rounding, where it decides a severity; on doubles in
+//! [`descriptive`]; and the functions behind distributions and tests.
 
 pub mod beta;
 pub mod descriptive;
@@ -10,7 +10,7 @@ pub mod proportion;
 pub mod slope;
 pub mod student;
 
-/// The mean, cut off to whole numbers (`Statistics.average`); `None` for no values.
+/// The mean, truncated to an integer (`Statistics.average`); `None` if there are no values.
 #[must_use]
 #[allow(clippy::cast_possible_truncation)]
 pub fn truncated_mean(values: &[i64]) -> Option<i64> {
@@ -18,11 +18,12 @@ pub fn truncated_mean(values: &[i64]) -> Option<i64> {
         return None;
     }
     let sum: f64 = values.iter().map(|&value| value as f64).sum();
-    // Casts from floats saturate.
+    // Float casts saturate.
     Some((sum / values.len() as f64) as i64)
 }
 
-/// The middle value; of an even number of values the mean of the middle two, cut off (`Statistics.median`).
+/// The middle value, or the truncated mean of the middle two (`Statistics.median`); `None` if there are no
+/// values.
 #[must_use]
 pub fn median(values: &[i64]) -> Option<i64> {
     let mut sorted = values.to_vec();
@@ -39,7 +40,8 @@ pub fn median(values: &[i64]) -> Option<i64> {
     i64::try_from(i128::midpoint(i128::from(lower), i128::from(upper))).ok()
 }
 
-/// The smallest value that at least `share` of the values do not exceed (nearest rank); `None` for no values.
+/// The smallest value that at least `share` of the values do not exceed (nearest rank); `None` if there are
+/// no values.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn nearest_rank<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
@@ -53,7 +55,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn means_and_medians() {
+    fn means_and_medians_are_truncated() {
         assert_eq!(truncated_mean(&[]), None);
         assert_eq!(truncated_mean(&[1, 2]), Some(1));
         assert_eq!(median(&[]), None);
@@ -63,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks() {
+    fn nearest_ranks() {
         let values = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
         assert_eq!(nearest_rank(&values, 1.0), Some(100));
         assert_eq!(nearest_rank(&values, 0.04), Some(10));

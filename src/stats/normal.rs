@@ -1,11 +1,11 @@
-//! The standard normal distribution, with tails that keep their digits.
+//! The standard normal distribution, with tails in full precision.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Chebyshev coefficients of `(1 + 2x) e^(x²) erfc(x)` in `t = (x - 3.75) / (x + 3.75)`.
 ///
-/// The form is that of Shepherd and Laframboise, "Chebyshev Approximation of (1 + 2x) exp(x²) erfc x in
-/// 0 ≤ x < ∞" (Mathematics of Computation 36, 1981); the coefficients were computed anew with 60 digits.
+/// The form is that of Shepherd and Laframboise, "Chebyshev Approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x
+/// < ∞" (Mathematics of Computation 36, 1981); the coefficients were recomputed with 60 digits.
 const SCALED_ERFC: [f64; 25] = [
     1.177_578_934_567_401_7,
     -4.590_054_580_646_477e-3,
@@ -34,7 +34,7 @@ const SCALED_ERFC: [f64; 25] = [
     5.068_148_904_796e-17,
 ];
 
-/// The scaled complementary error function `e^(x²) erfc(x)` for `x` from 0 on.
+/// The scaled complementary error function `e^(x²) erfc(x)` for `x` of at least 0.
 #[must_use]
 pub fn scaled_erfc(x: f64) -> f64 {
     let t = (x - 3.75) / (x + 3.75);
@@ -49,7 +49,7 @@ pub fn scaled_erfc(x: f64) -> f64 {
     (t * next - after + constant) / (1.0 + 2.0 * x)
 }
 
-/// `(ln Φ(z), ln(1 - Φ(z)))`, each with all its digits.
+/// `(ln Φ(z), ln(1 - Φ(z)))`, both in full precision.
 #[must_use]
 pub fn ln_tails(z: f64) -> (f64, f64) {
     let outer = 0.5 * scaled_erfc(z.abs() * FRAC_1_SQRT_2);
@@ -65,9 +65,9 @@ pub fn cdf(z: f64) -> f64 {
     if z > 0.0 { 1.0 - outer } else { outer }
 }
 
-/// The quantile function: `z` with `Φ(z) = p`; `None` unless `p` is between 0 and 1.
+/// The quantile function: `z` with `Φ(z) = p`; `None` unless `p` is between 0 and 1 (exclusive).
 ///
-/// Starts from Abramowitz and Stegun 26.2.23 and follows Halley's method.
+/// Halley's method, starting from Abramowitz and Stegun 26.2.23.
 #[must_use]
 pub fn quantile(p: f64) -> Option<f64> {
     if !(p > 0.0 && p < 1.0) {
@@ -77,7 +77,7 @@ pub fn quantile(p: f64) -> Option<f64> {
     let t = (-2.0 * tail.ln()).sqrt();
     let fraction = (2.515_517 + t * (0.802_853 + t * 0.010_328))
         / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)));
-    // The lower tail, where the distribution function loses no digits.
+    // Works on the lower tail, where the distribution function keeps its precision.
     let mut z = (fraction - t).min(0.0);
     for _ in 0..3 {
         let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_quantile_undoes_the_distribution_function(p in 1e-12f64..1.0) {
+        fn the_quantile_inverts_the_distribution_function(p in 1e-12f64..1.0) {
             let z = quantile(p.min(1.0 - 1e-12)).unwrap();
             prop_assert!((cdf(z) - p.min(1.0 - 1e-12)).abs() < 1e-13);
         }

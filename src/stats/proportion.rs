@@ -1,6 +1,7 @@
-//! What a count of successes tells about the probability behind it.
+//! Confidence intervals of proportions.
 
-/// Wilson's score interval of a proportion for the normal quantile `z` (1.96 for 95 %); `None` without trials.
+/// Wilson's score interval of a proportion, for the normal quantile `z` (1.96 for 95 %); `None` if there are
+/// no trials, or more successes than trials.
 ///
 /// E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference" (JASA 22, 1927).
 #[must_use]
@@ -35,7 +36,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_share_lies_within(trials in 1u64..10_000, part in 0.0f64..=1.0) {
+        fn the_share_lies_within_the_interval(trials in 1u64..10_000, part in 0.0f64..=1.0) {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let successes = (trials as f64 * part) as u64;
             let (low, high) = wilson(successes, trials, 1.96).unwrap();

@@ -1,9 +1,9 @@
-//! Trends that a few wild values do not turn.
+//! Trends that outliers do not change.
 
 use super::descriptive::median;
 
-/// The Theil–Sen slope: the median of the slopes of all pairs of points `(x, y)`; `None` where no two points differ in
-/// `x`.
+/// The Theil–Sen slope: the median of the slopes of all pairs of points `(x, y)`; `None` if no two points
+/// differ in `x`.
 ///
 /// P. K. Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau" (JASA 63, 1968).
 #[must_use]
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_wild_value_does_not_turn_the_trend() {
+    fn one_outlier_does_not_change_the_trend() {
         let mut points: Vec<(f64, f64)> = (0..9).map(|x| (f64::from(x), 2.0 * f64::from(x))).collect();
         assert_eq!(theil_sen(&points), Some(2.0));
         points[4].1 = 1e9;

@@ -6,11 +6,11 @@ use super::beta::incomplete_beta;
 use super::gamma::ln_gamma;
 use super::normal;
 
-/// The quantile function of Student's t with `degrees` degrees of freedom; `None` unless `p` is between 0 and 1 and
-/// there is a degree of freedom.
+/// The quantile function of Student's t with `degrees` degrees of freedom; `None` unless `p` is between 0 and
+/// 1 (exclusive) and `degrees` is above 0.
 ///
-/// Starts from the Cornish–Fisher expansion (Abramowitz and Stegun 26.7.5) and follows Newton's method; above 10⁵ degrees
-/// of freedom the expansion is exact to the last digits.
+/// Newton's method, starting from the Cornish–Fisher expansion (Abramowitz and Stegun 26.7.5). Above 10⁵
+/// degrees of freedom the expansion is exact to the last digits.
 #[must_use]
 pub fn quantile(p: f64, degrees: u64) -> Option<f64> {
     let z = normal::quantile(p)?;
@@ -21,7 +21,7 @@ pub fn quantile(p: f64, degrees: u64) -> Option<f64> {
         _ => {}
     }
     let n = degrees as f64;
-    // The upper half, by symmetry.
+    // Works on the upper half; the rest follows by symmetry.
     let tail = p.min(1.0 - p);
     let mut t = cornish_fisher(z.abs(), n);
     if degrees > 100_000 {
@@ -40,8 +40,8 @@ pub fn quantile(p: f64, degrees: u64) -> Option<f64> {
     Some(t.copysign(z))
 }
 
-/// The interval that holds the mean behind a sample with probability `confidence`, from the sample's mean, standard
-/// deviation (with `n - 1`) and size; `None` where the values do not differ or one of the figures is unknown.
+/// The confidence interval of the mean, from the sample's mean, standard deviation (with `n - 1`) and size;
+/// `None` if the values do not differ, or if one of the arguments is unknown.
 #[must_use]
 pub fn interval_of_mean(
     mean: Option<f64>,
@@ -87,7 +87,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_symmetric(p in 0.001f64..0.499, degrees in 1u64..500) {
+        fn the_quantile_is_symmetric(p in 0.001f64..0.499, degrees in 1u64..500) {
             let (low, high) = (quantile(p, degrees).unwrap(), quantile(1.0 - p, degrees).unwrap());
             prop_assert!((low + high).abs() < 1e-9 * high.abs());
             prop_assert!(low < 0.0);

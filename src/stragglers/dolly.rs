@@ -1,14 +1,16 @@
-//! How many clones of each task would make stragglers harmless from the start: a recommendation, never a detector.
+//! Recommends how many clones of each task to launch up front so that stragglers do no harm (Dolly). It is
+//! not a detector.
 
-/// Clones of each of `tasks` tasks such that with probability `1 - tolerance` no task has only straggling clones, when
-/// each straggles with `probability`: `ceil(ln(1 - (1 - tolerance)^(1/n)) / ln p)` (Ananthanarayanan et al., "Effective
-/// Straggler Mitigation: Attack of the Clones", Dolly).
+/// Clones to launch of each of `tasks` tasks so that, with probability `1 - tolerance`, every task has at
+/// least one clone that does not straggle; each clone straggles with `probability`: `ceil(ln(1 - (1 -
+/// tolerance)^(1/n)) / ln p)` (Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the
+/// Clones", Dolly).
 ///
-/// `None` for no tasks, and where the probability or the tolerance lie outside 0 to 1.
+/// `None` if there are no tasks, or if the probability or the tolerance is outside 0 to 1.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 pub fn clones(tasks: u64, probability: f64, tolerance: f64) -> Option<u64> {
-    /// A whole number of clones may come out as slightly more by rounding.
+    /// Absorbs rounding, so that an exact whole number is not rounded up to the next one.
     const ROUNDING: f64 = 1e-9;
     if tasks == 0
         || !(0.0..1.0).contains(&probability)
@@ -20,7 +22,7 @@ pub fn clones(tasks: u64, probability: f64, tolerance: f64) -> Option<u64> {
     if probability == 0.0 {
         return Some(1);
     }
-    // 1 - (1 - e)^(1/n) without the loss of digits for many tasks.
+    // Equals 1 - (1 - e)^(1/n), without losing digits when there are many tasks.
     let per_task = -((-tolerance).ln_1p() / tasks as f64).exp_m1();
     let clones = (per_task.ln() / probability.ln() - ROUNDING).ceil();
     Some((clones as u64).max(1))
@@ -38,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said() {
+    fn invalid_input_has_no_answer() {
         assert_eq!(clones(0, 0.05, 0.05), None);
         assert_eq!(clones(10, 1.0, 0.05), None);
         assert_eq!(clones(10, -0.1, 0.05), None);

@@ -1,4 +1,4 @@
-//! How well detectors would have served finished jobs, and which one best.
+//! Rates detectors on finished jobs, and picks the best one.
 
 use std::fmt;
 
@@ -11,28 +11,29 @@ use crate::model::Engine;
 use crate::model::table::{TaskGroup, TimePoint};
 use crate::units::Millis;
 
-/// The name of the cluster's own speculation among detectors.
+/// Name under which the cluster's own speculation appears among the detectors.
 pub const ACTUAL: &str = "actual";
-/// With fewer stragglers than this one more or less decides, and no detector is called the best.
+/// With fewer stragglers than this, no detector is called the best: a single straggler would decide.
 pub const ENOUGH_STRAGGLERS: u64 = 10;
-/// Precision counts twice as much as recall. The first-order model has false positives cost no time, but where machines
-/// are shared they do: in S0's table 7 and figure 4 Hierarchical, with half the recall of Default and twice its precision,
-/// ends a third earlier, while the model's time ranks it behind.
+/// Precision counts more than recall (F-score with beta 0.5). The first-order model charges no time for false
+/// positives, but on shared machines they cost time: in S0's table 7 and figure 4 Hierarchical, with half the
+/// recall of Default and twice its precision, ends a third earlier, although the model ranks it behind.
 pub const BETA: f64 = 0.5;
 
-/// What the tasks of a group are judged by, in the order of its executions.
+/// The usual times and labels that the tasks of a group are judged by, in the order of its executions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroundTruth {
-    /// How long each usually takes, in seconds.
+    /// Usual time of each task, in seconds.
     pub usual: Vec<Option<f64>>,
-    /// Whether each was a straggler; `None` where it cannot be told.
+    /// Whether each task was a straggler; `None` if that is unknown.
     pub stragglers: Vec<Option<bool>>,
-    /// Where the usual times come from; `None` for a label of the whole group.
+    /// Where the usual times come from; `None` if one limit labelled the whole group.
     pub source: Option<UsualSource>,
 }
 
 impl GroundTruth {
-    /// More than 1.2 times the usual time (S0 section 6.1), with other runs of the same group where there are some.
+    /// Labels tasks that took more than 1.2 times their usual time (S0 section 6.1). `others` are other runs
+    /// of the same group, if any.
     #[must_use]
     pub fn usual(executions: &Executions, rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
         let time =
@@ -41,7 +42,7 @@ impl GroundTruth {
         Self::of_times(&times, rule, others)
     }
 
-    /// The same for times that were kept of a group.
+    /// The same for stored times of a group.
     #[must_use]
     pub fn of_times(times: &[(TaskTime, Certainty)], rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
         let run: Vec<TaskTime> = times.iter().map(|(time, _)| *time).collect();
@@ -50,7 +51,7 @@ impl GroundTruth {
         let label = |((time, certainty), usual): (&(TaskTime, Certainty), &Option<f64>)| {
             let straggler =
                 label_by_usual(time.duration, usual.filter(|&usual| usual > 0.0), rule.factor, Edge::Above);
-            // A lower bound below the limit tells nothing.
+            // A lower bound below the limit decides nothing.
             straggler
                 .map(|straggler| straggler && enough)
                 .filter(|&it| it || *certainty != Certainty::AtLeast)
@@ -59,7 +60,7 @@ impl GroundTruth {
         Self { usual, stragglers, source: Some(source) }
     }
 
-    /// Labels by a multiple of the group's mean or median, which then stands for the usual time.
+    /// Labels by a multiple of the group's mean or median, which then counts as the usual time.
     #[must_use]
     pub fn group(labels: &Labels) -> Self {
         let usual = vec![labels.limit.map(|limit| limit.reference); labels.stragglers.len()];
@@ -67,40 +68,41 @@ impl GroundTruth {
     }
 }
 
-/// The detectors over one group.
+/// Results of the detectors on one group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupEvaluation {
-    /// Detector by detector: the cluster's own speculation first, then those that were replayed.
+    /// One entry per detector: the cluster's own speculation first, then the replayed ones.
     pub detectors: Vec<Evaluated>,
-    /// Tasks of which it cannot be told whether they were stragglers; they are outside of all ratios.
+    /// Tasks whose label is unknown; no ratio counts them.
     pub undetermined: u64,
     /// Where the usual times come from.
     pub usual_source: Option<UsualSource>,
-    /// What progress curves were drawn from.
+    /// Where the progress curves come from.
     pub sources: Sources,
-    /// Whether most of them know the future ([`Replay::is_optimistic`]).
+    /// Whether most of the curves use knowledge of the future ([`Replay::is_optimistic`]).
     pub optimistic: bool,
-    /// Time between scans at the beginning and at the end.
+    /// Time between scans at the start and at the end.
     pub steps: (Millis, Millis),
 }
 
-/// One detector over one group, one job or many.
+/// Results of one detector on one group, one job or many jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluated {
     /// The detector's name.
     pub id: &'static str,
     /// Its settings.
     pub parameters: Vec<Parameter>,
-    /// The engine that offers it; `None` for those of papers and other systems.
+    /// The engine that ships it; `None` for detectors from papers and other systems.
     pub engine: Option<Engine>,
-    /// How good it was.
+    /// Its quality.
     pub quality: Quality,
-    /// For each execution the time from the launch of the attempt to its detection; empty in sums over groups.
+    /// For each execution, the time from the launch of the attempt to its detection; empty in sums over
+    /// groups.
     pub detections: Vec<Option<Millis>>,
 }
 
 impl GroupEvaluation {
-    /// Replays the detectors over a group and judges them.
+    /// Replays the detectors on a group and rates them.
     #[must_use]
     pub fn of(
         group: &TaskGroup,
@@ -158,8 +160,9 @@ fn quality(executions: &Executions, truth: &GroundTruth, detections: &[Option<Mi
     Quality::of(tasks)
 }
 
-/// What the cluster's speculation did: for each execution the time from the launch of the judged attempt to that of the
-/// first copy. The copy had to wait for its place, so the task was flagged at that moment at the latest.
+/// What the cluster's speculation did: for each execution, the time from the launch of the judged attempt to
+/// the launch of the first copy. The copy had to wait for a free slot, so the task was flagged at that time
+/// or earlier.
 #[must_use]
 pub fn actual(group: &TaskGroup, executions: &Executions) -> Vec<Option<Millis>> {
     let by_task = AttemptsByTask::of(group);
@@ -174,7 +177,8 @@ pub fn actual(group: &TaskGroup, executions: &Executions) -> Vec<Option<Millis>>
     executions.tasks.iter().map(of_task).collect()
 }
 
-/// The detectors over one job: the sum over its groups, which were all judged by the same detectors.
+/// Results of the detectors on one job: the sum over its groups. All groups must have been judged by the same
+/// detectors.
 #[must_use]
 pub fn sum(groups: &[GroupEvaluation]) -> Vec<Evaluated> {
     let mut sums: Vec<Evaluated> = Vec::new();
@@ -192,13 +196,13 @@ pub fn sum(groups: &[GroupEvaluation]) -> Vec<Evaluated> {
 /// One detector over many jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pooled {
-    /// The counts of all jobs added up (micro mean).
+    /// Counts of all jobs added up (micro average).
     pub total: Evaluated,
-    /// Means over the jobs in which they are known (macro means).
+    /// Means over the jobs with a known value (macro average).
     pub means: Means,
 }
 
-/// Means of ratios over the jobs in which they are known.
+/// Means of ratios over the jobs with a known value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[allow(missing_docs)] // the ratios of `Quality`
 pub struct Means {
@@ -229,7 +233,7 @@ impl Means {
     }
 }
 
-/// Pools jobs that were judged by the same detectors, each as [`sum`] gives it.
+/// Pools jobs that were judged by the same detectors. Each job is a result of [`sum`].
 #[must_use]
 pub fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
     let Some(longest) = jobs.iter().max_by_key(|job| job.len()) else { return Vec::new() };
@@ -245,28 +249,30 @@ pub fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
     pooled.collect()
 }
 
-/// One line of the table that ranks detectors.
+/// One row of the detector ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
-    /// The place among the detectors that were ranked.
+    /// Index of the detector in the ranked list.
     pub place: usize,
-    /// F-score of precision and strict recall with [`BETA`]; `None` where it flagged nothing or there were no stragglers.
+    /// F-score of precision and strict recall with [`BETA`]; `None` if the detector flagged nothing or there
+    /// were no stragglers.
     pub score: Option<f64>,
-    /// By how much a mean task would have been shorter than without any detection, as a share of its usual time, by the
-    /// first-order model; `None` where the model is not valid or lacks a value. Negative where it would have been longer.
+    /// Reduction of the mean task time compared with no detection, as a share of the usual time, by the
+    /// first-order model; negative if tasks would have taken longer. `None` if the model is not valid or
+    /// lacks a value.
     pub time_saved: Option<f64>,
-    /// By how much its energy would have grown, in the same way.
+    /// Increase of the mean task energy, in the same way.
     pub energy_added: Option<f64>,
 }
 
-/// The best first: by score, then by the time that would have been saved, then by fewer tasks flagged in vain, then in
-/// the order of the detectors.
+/// Sorts detectors, best first: by score, then by time saved, then by fewer false positives, then by input
+/// order.
 #[must_use]
 pub fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
     let ranked = |(place, detector): (usize, &Evaluated)| {
         let quality = &detector.quality;
         let model = quality.first_order().filter(super::first_order::FirstOrder::is_valid);
-        // Energy and time of doing nothing are the same in the model.
+        // In the model, doing nothing costs as much energy as time.
         let nothing = quality.time_without_detection();
         let than_nothing = |value: Option<f64>| Some(value? - nothing?);
         Ranked {
@@ -277,7 +283,7 @@ pub fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
         }
     };
     let mut rows: Vec<Ranked> = detectors.iter().enumerate().map(ranked).collect();
-    // One that flags nothing saves nothing, and does no harm either.
+    // A detector that flags nothing saves nothing and does no harm.
     let key = |value: Option<f64>| value.unwrap_or(0.0);
     let harm = |row: &Ranked| {
         let quality = detectors.get(row.place).map(|detector| detector.quality).unwrap_or_default();
@@ -291,7 +297,7 @@ pub fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
     rows
 }
 
-/// Which detector would have served best.
+/// The detector that would have performed best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Best {
     /// Too few stragglers to tell.
@@ -299,19 +305,19 @@ pub enum Best {
         /// How many there were.
         stragglers: u64,
     },
-    /// None would have made tasks shorter.
+    /// No detector would have shortened the tasks.
     None,
-    /// The detector at this place.
+    /// This detector.
     Detector {
         /// Its name.
         id: &'static str,
-        /// Its place among the detectors.
+        /// Its index among the detectors.
         place: usize,
     },
 }
 
-/// Which of the detectors would have served best: the first of the ranking that saves time, the cluster's own aside. With
-/// an engine, only what that engine offers is looked at.
+/// Picks the best detector: the first in the ranking that saves time, except for the cluster's own
+/// speculation. If `engine` is given, only detectors that this engine ships are considered.
 #[must_use]
 pub fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
     let stragglers = detectors.iter().map(|detector| detector.quality.stragglers).max().unwrap_or(0);
@@ -332,14 +338,14 @@ pub fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
 impl fmt::Display for Best {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFew { stragglers: 1 } => write!(f, "1 straggler is too few to tell detectors apart"),
+            Self::TooFew { stragglers: 1 } => write!(f, "1 straggler is too few to compare detectors"),
             Self::TooFew { stragglers } => {
-                write!(f, "{stragglers} stragglers are too few to tell detectors apart")
+                write!(f, "{stragglers} stragglers are too few to compare detectors")
             }
             Self::None => {
-                write!(f, "no detector would have made tasks shorter than leaving stragglers alone")
+                write!(f, "no detector would have shortened the tasks")
             }
-            Self::Detector { id, .. } => write!(f, "{id} would have served best"),
+            Self::Detector { id, .. } => write!(f, "{id} would have performed best"),
         }
     }
 }
@@ -370,14 +376,14 @@ mod tests {
     }
 
     #[test]
-    fn a_few_stragglers_tell_nothing() {
+    fn a_few_stragglers_do_not_pick_a_winner() {
         let few = [detector("late", None, &tasks(9, Some(5.0), None))];
         assert_eq!(best(&few, None), Best::TooFew { stragglers: 9 });
         assert_eq!(best(&[], None), Best::TooFew { stragglers: 0 });
     }
 
     #[test]
-    fn the_best_saves_time_and_is_offered() {
+    fn the_best_detector_saves_time_and_ships_with_the_engine() {
         let all = [
             detector(ACTUAL, None, &tasks(10, Some(5.0), None)),
             detector("never", None, &tasks(10, None, None)),
@@ -395,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_pooled_both_ways() {
+    fn jobs_are_pooled_as_micro_and_macro_averages() {
         let (one, other) = (tasks(10, Some(5.0), None), [(40.0, None), (40.0, None), (10.0, None)]);
         let jobs = [vec![detector("late", None, &one)], vec![detector("late", None, &other)]];
         let pooled = pool(&jobs);

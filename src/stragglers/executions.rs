@@ -1,26 +1,26 @@
-//! The execution by which a task is judged: which attempt, and how long it took or would have taken.
+//! The execution that a task is judged by: which attempt, and how long it took or would have taken.
 
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::stragglers::progress::ProgressCurve;
 use crate::units::{Millis, Timestamp};
 
-/// Which clock durations are read from.
+/// The clock that durations are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Basis {
-    /// From launch to end, delays of the scheduler included.
+    /// From launch to end, including scheduler delay.
     #[default]
     Wall,
-    /// Spark's "Executor Run Time"; attempts of MapReduce have only the wall clock.
+    /// Spark's "Executor Run Time". MapReduce attempts only have wall time.
     Run,
 }
 
-/// What the input of a task is counted in.
+/// The unit of a task's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputUnit {
     /// Bytes read from sources and shuffles.
     Bytes,
-    /// Records, where no task of the group tells bytes.
+    /// Records, if no task of the group logs bytes.
     Records,
 }
 
@@ -35,36 +35,37 @@ impl InputUnit {
     }
 }
 
-/// How sure a duration is.
+/// How reliable a duration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
-    /// The attempt came to its end.
+    /// The attempt ran to its end.
     Measured,
-    /// It was killed when a copy of it won; the duration is drawn from its progress until then.
+    /// It was killed when its copy won; the duration is extrapolated from its progress until then.
     Estimated,
-    /// It was killed when a copy of it won, and its progress is not known: it would have taken longer than this.
+    /// It was killed when its copy won, and its progress is unknown; it would have taken longer than this.
     AtLeast,
 }
 
-/// One task as it is judged. Rows take four bytes: a job may have a million tasks.
+/// The judged execution of one task. Row numbers take four bytes, because a job may have a million tasks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Execution {
     task: u32,
     attempt: u32,
     winner: u32,
-    /// How sure the duration is.
+    /// How reliable the duration is.
     pub certainty: Certainty,
-    /// How long the judged attempt took or would have taken, in seconds.
+    /// Seconds that the judged attempt took or would have taken.
     pub duration: f64,
-    /// [`NO_INPUT`] where it is not known.
+    /// [`NO_INPUT`] if unknown.
     input: u64,
 }
 
-/// More than 64 bits of bytes are nobody's input.
+/// Marks an unknown input. No real input reaches this many bytes.
 const NO_INPUT: u64 = u64::MAX;
 
 impl Execution {
-    /// The execution of a task whose one attempt has the same row; more rows than 2³² are none.
+    /// The execution of a task whose only attempt has the same row. `None` if the row does not fit into 32
+    /// bits.
     #[must_use]
     pub fn of_row(row: usize, duration: f64, certainty: Certainty, input: Option<u64>) -> Option<Self> {
         let row = u32::try_from(row).ok()?;
@@ -72,7 +73,7 @@ impl Execution {
         Some(Self { task: row, attempt: row, winner: row, certainty, duration, input })
     }
 
-    /// The same with other rows of attempts: the one that is judged, and the one that succeeded.
+    /// Replaces the rows of the judged attempt and of the successful one.
     fn of_attempts(self, attempt: usize, winner: usize) -> Option<Self> {
         Some(Self { attempt: u32::try_from(attempt).ok()?, winner: u32::try_from(winner).ok()?, ..self })
     }
@@ -83,7 +84,7 @@ impl Execution {
         self.task as usize
     }
 
-    /// The row of the attempt that is judged: the successful one, or the original that a copy overtook.
+    /// The row of the judged attempt: the successful one, or the original if its copy won.
     #[must_use]
     pub const fn attempt(&self) -> usize {
         self.attempt as usize
@@ -102,22 +103,22 @@ impl Execution {
     }
 }
 
-/// All tasks of a group that succeeded, in the order of the tasks.
+/// All tasks of a group that succeeded, in task order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Executions {
     /// The tasks.
     pub tasks: Vec<Execution>,
-    /// What inputs are counted in; `None` where no task tells its input.
+    /// Unit of the inputs; `None` if no task logs its input.
     pub input_unit: Option<InputUnit>,
-    /// Tasks that never succeeded, or of which the history lacks launch or end.
+    /// Tasks that never succeeded, or whose launch or end is not logged.
     pub skipped_unfinished: u64,
 }
 
 impl Executions {
     /// The executions of a group.
     ///
-    /// Attempts that failed, and copies that lost, are nobody's duration. Where a speculative copy won, the original is
-    /// judged: its estimated finish is what the detector had to foresee (S0, caption of table 7).
+    /// Failed attempts and losing copies give no duration. If a speculative copy won, the original is judged:
+    /// detectors have to predict its estimated finish (S0, caption of table 7).
     #[must_use]
     pub fn of(group: &TaskGroup, basis: Basis) -> Self {
         let by_task = AttemptsByTask::of(group);
@@ -140,7 +141,7 @@ impl Executions {
         Self { tasks, input_unit, skipped_unfinished }
     }
 
-    /// The durations that can be compared with others, in seconds: all but lower bounds.
+    /// Durations in seconds that others can be compared with: all except lower bounds.
     #[must_use]
     pub fn known_durations(&self) -> Vec<f64> {
         let known = self.tasks.iter().filter(|task| task.certainty != Certainty::AtLeast);
@@ -148,16 +149,16 @@ impl Executions {
     }
 }
 
-/// The rows of each task's attempts, in the order of their launches.
+/// The rows of each task's attempts, in launch order.
 #[derive(Debug, Clone, Default)]
 pub struct AttemptsByTask {
     rows: Vec<u32>,
-    /// Where the rows of each task start, and where the last end.
+    /// Start offset of each task's rows, and the end of the last.
     starts: Vec<u32>,
 }
 
 impl AttemptsByTask {
-    /// Sorts the attempts of a group by their tasks; most tasks have one, so that counting does it.
+    /// Groups the attempts by task, with a counting sort, because most tasks have only one.
     #[must_use]
     pub fn of(group: &TaskGroup) -> Self {
         let attempts = &group.attempts;
@@ -167,7 +168,8 @@ impl AttemptsByTask {
                 (0..attempts.len()).filter_map(|row| Some((attempts.task(row)?, u32::try_from(row).ok()?)));
             rows.filter(|(task, _)| *task < tasks)
         };
-        // First each task's number of attempts, then where they start, then where they end, which is where the next start.
+        // Counts per task, then start offsets, then (after the rows are filled in) end offsets, which are the
+        // next starts.
         let mut starts = vec![0u32; tasks + 1];
         for (task, _) in of_tasks() {
             if let Some(count) = starts.get_mut(task) {
@@ -211,7 +213,7 @@ impl AttemptsByTask {
         rows.iter().map(|&row| row as usize)
     }
 
-    /// All tasks in their order, each with its attempts.
+    /// All tasks in order, each with its attempts.
     pub fn iter(&self) -> impl Iterator<Item = (usize, impl Iterator<Item = usize> + Clone + '_)> {
         (0..self.starts.len().saturating_sub(1)).map(|task| (task, self.of_task(task)))
     }
@@ -231,7 +233,7 @@ fn overtaken(group: &TaskGroup, mut rows: impl Iterator<Item = usize>, winner: u
         (attempts.time(winner, TimePoint::Start)?, attempts.time(winner, TimePoint::Finish)?);
     rows.find(|&row| {
         let was_running = match attempts.outcome(row) {
-            // Spark 3 leaves out the end of some that lost.
+            // Spark 3 does not log the end of some losing attempts.
             Outcome::Unfinished => true,
             Outcome::Killed => attempts.time(row, TimePoint::Finish).is_none_or(|killed| killed >= won),
             Outcome::Succeeded => attempts.time(row, TimePoint::Finish).is_some_and(|end| end >= won),
@@ -248,8 +250,8 @@ fn measured(group: &TaskGroup, row: usize, basis: Basis) -> Option<f64> {
     run.or_else(|| group.attempts.run_time(row)).map(seconds)
 }
 
-/// What the original would have taken, from its progress up to the last report; at least what it had taken when the
-/// copy won. One that came to its end after the copy did has taken what it took.
+/// Duration the original would have had, extrapolated from its last progress report; at least the time it had
+/// run when the copy won. If it ended after the copy, its real duration.
 fn would_have_taken(group: &TaskGroup, original: usize, winner: usize) -> Option<(f64, Certainty)> {
     let attempts = &group.attempts;
     let start = attempts.time(original, TimePoint::Start)?;
@@ -272,14 +274,14 @@ fn seconds(span: Millis) -> f64 {
     span.as_f64() / 1000.0
 }
 
-/// Bytes where any winner tells more than none, else records in the same way.
+/// Bytes if any winner logs more than 0, otherwise records by the same rule.
 fn input_unit(group: &TaskGroup) -> Option<InputUnit> {
     [InputUnit::Bytes, InputUnit::Records]
         .into_iter()
         .find(|&unit| group.winners().any(|row| input(group, row, unit).is_some_and(|input| input > 0)))
 }
 
-/// The counters that tell how much a task had to do.
+/// Counters that measure a task's input.
 pub(crate) const fn input_counters(kind: TaskKind) -> CounterMask {
     use Counter as C;
     match kind {
@@ -349,14 +351,14 @@ mod tests {
         let mut group = TaskGroup::new(TaskKind::Map);
         for (number, rows) in (0..).zip(tasks) {
             let task = group.tasks.push(number);
-            for told in rows {
+            for spec in rows {
                 let row = group.attempts.push(number, 0);
-                group.attempts.set_outcome(row, told.outcome);
-                group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(told.start)));
-                let finish = told.finish.map(Timestamp::from_millis);
+                group.attempts.set_outcome(row, spec.outcome);
+                group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(spec.start)));
+                let finish = spec.finish.map(Timestamp::from_millis);
                 group.attempts.set_time(row, TimePoint::Finish, finish);
-                group.attempts.set_speculative(row, Some(told.speculative));
-                if told.outcome == Outcome::Succeeded {
+                group.attempts.set_speculative(row, Some(spec.speculative));
+                if spec.outcome == Outcome::Succeeded {
                     group.tasks.set_outcome(task, Outcome::Succeeded);
                     group.tasks.set_representative(task, Some(row));
                 }
@@ -372,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn the_original_is_judged_where_its_copy_won() {
+    fn the_original_is_judged_if_its_copy_won() {
         use Outcome::{Failed, Killed, Succeeded, Unfinished};
         let measured = Certainty::Measured;
         assert_eq!(judged(vec![row(Succeeded, 0, 4000)]), Some((0, 4.0, measured)));
@@ -384,27 +386,27 @@ mod tests {
         assert_eq!(judged(vec![endless, copy(Succeeded, 5000, 8900)]), Some((0, 8.9, Certainty::AtLeast)));
         assert_eq!(judged(vec![row(Succeeded, 0, 9000), copy(Killed, 5000, 9010)]), Some((0, 9.0, measured)));
         assert_eq!(judged(vec![row(Failed, 0, 9000), row(Succeeded, 9500, 9900)]), Some((1, 0.4, measured)));
-        // Killed for another reason before the copy came to its end.
+        // Killed for another reason before the copy ended.
         assert_eq!(judged(vec![row(Killed, 0, 6000), copy(Succeeded, 5000, 8900)]), Some((1, 3.9, measured)));
         assert_eq!(judged(vec![row(Failed, 0, 9000)]), None);
         assert_eq!(judged(Vec::new()), None);
     }
 
     #[test]
-    fn progress_until_the_kill_tells_what_the_original_would_have_taken() {
+    fn the_duration_of_a_killed_original_is_extrapolated_from_its_progress() {
         use crate::model::ProgressSplits;
         let mut group = group(&[vec![row(Outcome::Killed, 0, 9000), copy(Outcome::Succeeded, 5000, 8900)]]);
         let clock_ms = vec![2000, 2100, 2200, 900, 200, 200, 200, 200, 200, 200, 200, 200];
         group.attempts.set_progress(0, &ProgressSplits { clock_ms, ..ProgressSplits::default() });
         let executions = Executions::of(&group, Basis::Wall);
-        // Three twelfths after 6.3 s; the rest was drawn when it was killed.
+        // Three twelfths after 6.3 s; Hadoop interpolated the rest when the attempt was killed.
         let task = executions.tasks[0];
         assert_eq!(task.certainty, Certainty::Estimated);
         assert!((task.duration - 6.3 * 4.0).abs() < 1e-9, "{task:?}");
     }
 
     #[test]
-    fn records_stand_in_only_where_no_task_tells_bytes() {
+    fn records_are_used_only_if_no_task_logs_bytes() {
         let mut group = group(&[vec![row(Outcome::Succeeded, 0, 1)], vec![row(Outcome::Succeeded, 0, 2)]]);
         assert_eq!(Executions::of(&group, Basis::Wall).input_unit, None);
         group.attempts.set_counter(0, Counter::MapInputRecords, Some(7));

@@ -1,24 +1,25 @@
-//! What a detector's quality means for time and energy, by the first-order approximation of S0 (section 4), and what
-//! error in the usual time the label of 1.2 allows (S0 eq 11 and 12).
+//! Effect of a detector's quality on time and energy, by the first-order approximation of S0 (section 4), and
+//! the error in the usual time that the 1.2 label tolerates (S0 eq 11 and 12).
 //!
-//! The time is a mean per task, not the time of a job, and tasks never wait for each other: with the numbers of S0's own
-//! table 7 (Shared) it ranks Default ahead of Hierarchical, against what S0 measured.
+//! The time is a mean per task, not the time of a job, and tasks never wait for each other. With the numbers
+//! of S0's own table 7 (Shared) the model ranks Default ahead of Hierarchical, contrary to what S0 measured.
 
-/// What a machine draws (S0 section 4.1).
+/// Power draw of a machine (S0 section 4.1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Power {
-    /// Watts of a machine that is on.
+    /// Watts of an idle machine.
     pub static_watts: f64,
     /// Watts of each active core.
     pub dynamic_watts: f64,
 }
 
 impl Power {
-    /// As measured in S0.
+    /// The values measured in S0.
     pub const S0: Self = Self { static_watts: 65.0, dynamic_watts: 17.0 };
 
-    /// The power of a machine with `tasks` running, `cores` cores and `threads` tasks per core at most: 0 when off,
-    /// static power, and a core's worth for each task up to the cores. `None` for more tasks than it can run.
+    /// Power of a machine that runs `tasks` tasks, with `cores` cores and at most `threads` tasks per core: 0
+    /// when off, otherwise static power plus one core per task, up to the number of cores. `None` if it
+    /// cannot run that many tasks.
     #[must_use]
     pub fn of_machine(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
         if tasks == 0 {
@@ -29,33 +30,34 @@ impl Power {
             .then(|| active.mul_add(self.dynamic_watts, self.static_watts))
     }
 
-    /// The power of one more task on a machine with `tasks` running: all of it on one that was off (class A), a core's
-    /// worth while cores are idle (B), nothing on a core that is shared (C). `None` on a machine that is full.
+    /// Extra power for one more task on a machine that runs `tasks` tasks: everything if the machine was off
+    /// (class A), one core while cores are idle (B), nothing on a shared core (C). `None` if the machine is
+    /// full.
     #[must_use]
     pub fn of_one_more(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
         let after = self.of_machine(tasks.saturating_add(1), cores, threads)?;
         Some(after - self.of_machine(tasks, cores, threads)?)
     }
 
-    /// The power of one task on a machine of its own.
+    /// Power of one task on a machine of its own.
     #[must_use]
     pub const fn of_one_task(&self) -> f64 {
         self.static_watts + self.dynamic_watts
     }
 }
 
-/// What the model is fed with.
+/// Input of the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Input {
     /// Share of tasks that are stragglers.
     pub straggler_share: f64,
-    /// Precision, fakes counted as false positives.
+    /// Precision, with fakes counted as false positives.
     pub precision: Option<f64>,
     /// Recall.
     pub recall: Option<f64>,
-    /// Mean time to detection over usual time, of stragglers that were detected.
+    /// Mean time to detection over usual time, of detected stragglers.
     pub detection_latency: Option<f64>,
-    /// Mean time over usual time, of stragglers that were not.
+    /// Mean time over usual time, of undetected stragglers.
     pub undetected_time: Option<f64>,
 }
 
@@ -64,7 +66,7 @@ pub struct Input {
 pub struct Part {
     /// Its probability.
     pub probability: f64,
-    /// Its time over the usual time; `None` where no task is of the kind.
+    /// Its time over the usual time; `None` if no task is of this kind.
     pub time: Option<f64>,
     /// Its energy in units of usual time × (static + dynamic power).
     pub energy: Option<f64>,
@@ -75,28 +77,28 @@ impl Part {
         Self { probability, time, energy }
     }
 
-    /// What the kind adds to the mean: nothing where there is none of it, whatever one would take.
+    /// What this kind adds to the mean: 0 if its probability is 0, even if its value is unknown.
     fn contribution(self, value: Option<f64>) -> Option<f64> {
         if self.probability == 0.0 { Some(0.0) } else { value.map(|value| self.probability * value) }
     }
 }
 
-/// The model's answer for a mean task.
+/// The model's results for a mean task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FirstOrder {
     /// Stragglers that were detected.
     pub detected_stragglers: Part,
-    /// Stragglers that were not.
+    /// Stragglers that were not detected.
     pub undetected_stragglers: Part,
-    /// Others that were detected.
+    /// Other tasks that were detected.
     pub false_positives: Part,
-    /// Others that were not.
+    /// Other tasks that were not detected.
     pub true_negatives: Part,
 }
 
 impl FirstOrder {
-    /// Applies the model; `None` where the recall is unknown although there are stragglers, or the precision is 0 (the
-    /// share of false positives does not follow from it).
+    /// Applies the model. `None` if the recall is unknown although there are stragglers, or if the precision
+    /// is 0, because the share of false positives then cannot be derived from it.
     #[must_use]
     pub fn of(input: &Input) -> Option<Self> {
         let alpha = input.straggler_share;
@@ -113,7 +115,7 @@ impl FirstOrder {
         Some(Self::with_false_positives(input, detected, false_positives))
     }
 
-    /// The same with the share of false positives counted, which is known at any precision.
+    /// The same with the counted share of false positives, which is known at any precision.
     #[must_use]
     pub fn with_false_positives(input: &Input, detected: f64, false_positives: f64) -> Self {
         let undetected = input.straggler_share - detected;
@@ -133,11 +135,11 @@ impl FirstOrder {
         [self.detected_stragglers, self.undetected_stragglers, self.false_positives, self.true_negatives]
     }
 
-    /// Whether the probabilities are ones: with many false positives that of a true negative would be negative, and
-    /// nothing of the answer may be shown.
+    /// Whether all probabilities are at least 0. With many false positives that of a true negative becomes
+    /// negative, and no result may be shown.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        /// A probability of nothing may come out below by rounding.
+        /// A probability of 0 may come out slightly negative by rounding.
         const ROUNDING: f64 = 1e-12;
         self.parts().iter().all(|part| part.probability >= -ROUNDING)
     }
@@ -154,27 +156,28 @@ impl FirstOrder {
         self.parts().iter().map(|part| part.contribution(part.energy)).sum()
     }
 
-    /// The same times that power: watts over the usual time.
+    /// Expected energy multiplied by the power of one task: watts over the usual time.
     #[must_use]
     pub fn expected_watts(&self, power: &Power) -> Option<f64> {
         self.expected_energy().map(|energy| energy * power.of_one_task())
     }
 }
 
-/// How wrong the guess of a usual time may be so that the label of 1.2 still holds.
+/// How wrong the estimate of a usual time may be while the 1.2 label still holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GuessError {
-    /// Whether any error is allowed by S0's condition `e_setting <= (s_min - 1)/(s_min + 1)`.
+    /// Whether S0's condition `e_setting <= (s_min - 1)/(s_min + 1)` allows any error.
     pub exists: bool,
-    /// Every straggler is one (eq 11).
+    /// Largest error at which every straggler is still labelled one (eq 11).
     pub from_stragglers: f64,
-    /// No other task is one (eq 12).
+    /// Largest error at which no other task is labelled a straggler (eq 12).
     pub from_others: f64,
 }
 
 impl GuessError {
     /// For stragglers that are at least `least_slowdown` times slower, and a setting that makes times vary by
-    /// `setting_error`. S0's last formula prints the guess error on its right-hand side, where the setting's is meant.
+    /// `setting_error`. S0's last formula has the guess error on its right-hand side where it means the
+    /// setting's error.
     #[must_use]
     pub fn of(least_slowdown: f64, setting_error: f64) -> Self {
         const FACTOR: f64 = 1.2;
@@ -185,13 +188,13 @@ impl GuessError {
         }
     }
 
-    /// The greatest error that is allowed, as a share of the usual time; negative where none is.
+    /// The greatest allowed error, as a share of the usual time; negative if no error is allowed.
     #[must_use]
     pub const fn greatest(&self) -> f64 {
         self.from_stragglers.min(self.from_others)
     }
 
-    /// Whether any guess, even the right one, is good enough.
+    /// Whether an exact guess, at least, is good enough.
     #[must_use]
     pub fn is_usable(&self) -> bool {
         self.exists && self.greatest() >= 0.0
@@ -204,7 +207,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn machines_draw_power_by_core() {
+    fn power_depends_on_the_number_of_active_cores() {
         let one_more = |tasks| Power::S0.of_one_more(tasks, 4, 2);
         assert_eq!(
             (one_more(0), one_more(3), one_more(4), one_more(8)),
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_matters_only_where_there_is_something() {
+    fn unknown_values_matter_only_for_kinds_that_occur() {
         let input = Input {
             straggler_share: 0.1,
             precision: None,

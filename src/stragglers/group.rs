@@ -1,4 +1,4 @@
-//! One group of an application with its stragglers, and the ones among them that their input does not explain.
+//! One task group with its stragglers, split into those that their input explains and the others.
 
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -16,13 +16,13 @@ pub struct GroupStragglers<'a> {
     pub executions: Executions,
     /// Which of them are stragglers.
     pub labels: Labels,
-    /// Whether the input of each execution explains its time: a straggler by time and not by time per input, with
-    /// an input as far above the median (S2 §5 calls this data skew).
+    /// Whether the input of each execution explains its time: it is a straggler by time but not by time per
+    /// input, and its input exceeds the median by the same factor (S2 §5 calls this data skew).
     explained: Vec<bool>,
 }
 
 impl<'a> GroupStragglers<'a> {
-    /// The groups of an application whose tasks did work, in the order of the application.
+    /// The groups of an application that run user tasks, in the order of the application.
     #[must_use]
     pub fn of_application(app: &'a Application, labelling: Labelling, basis: Basis) -> Vec<Self> {
         let working = |group: &&TaskGroup| !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup);
@@ -43,7 +43,7 @@ impl<'a> GroupStragglers<'a> {
         self.labels.places().filter_map(|place| self.executions.tasks.get(place))
     }
 
-    /// The stragglers that took longer than others for the same input.
+    /// The stragglers that took longer than other tasks with the same input.
     pub fn unexplained(&self) -> impl Iterator<Item = &Execution> {
         let places = self.labels.places().filter(|&place| !self.is_explained(place));
         places.filter_map(|place| self.executions.tasks.get(place))
@@ -55,8 +55,9 @@ impl<'a> GroupStragglers<'a> {
         self.explained.get(place).copied().unwrap_or_default()
     }
 
-    /// The time in which nothing but unexplained stragglers was left to wait for: from the end of the last other task to
-    /// the end of the last of them; `None` where others ended later. A copy that won ends its task.
+    /// The period in which the group only waited for unexplained stragglers: from the end of the last other
+    /// task to the end of the last unexplained straggler. `None` if others ended later. A task ends when its
+    /// winning copy ends.
     #[must_use]
     pub fn tail(&self) -> Option<(Timestamp, Timestamp)> {
         let last = |unexplained: bool| {
@@ -70,10 +71,10 @@ impl<'a> GroupStragglers<'a> {
     }
 }
 
-/// How much time spans cover together: what lies in several of them counts once.
+/// Total time covered by the spans; overlaps count once.
 #[must_use]
 pub fn covered(spans: impl IntoIterator<Item = (Timestamp, Timestamp)>) -> Millis {
-    // Tasks come nearly in the order of their launches, so that few spans are left of many.
+    // Tasks are nearly in launch order, so this merges most spans before the sort.
     let mut joined: Vec<(Timestamp, Timestamp)> = Vec::new();
     for (from, to) in spans {
         match joined.last_mut() {
@@ -97,17 +98,17 @@ fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> 
         return Vec::new();
     }
     let known = executions.tasks.iter().filter(|task| task.certainty != Certainty::AtLeast);
-    let told = known.filter_map(|task| {
+    let known = known.filter_map(|task| {
         let input = task.input()? as f64;
         (input > 0.0).then(|| (task.duration / input, input))
     });
-    let (rates, inputs): (Vec<f64>, Vec<f64>) = told.unzip();
+    let (rates, inputs): (Vec<f64>, Vec<f64>) = known.unzip();
     let (Some(rate), Some(input)) = (median(&rates), median(&inputs)) else { return Vec::new() };
     let explained = |(task, label): (&Execution, &Option<bool>)| {
-        let told = task.input().map(|input| input as f64);
+        let known = task.input().map(|input| input as f64);
         let by_input =
-            told.is_some_and(|told| told >= factor * input && task.duration / told < factor * rate);
-        // A lower bound looks fast for its input.
+            known.is_some_and(|known| known >= factor * input && task.duration / known < factor * rate);
+        // A lower bound on the duration makes a task look fast for its input.
         *label == Some(true) && by_input && task.certainty != Certainty::AtLeast
     };
     executions.tasks.iter().zip(&labels.stragglers).map(explained).collect()
@@ -119,7 +120,7 @@ mod tests {
     use crate::model::counters::Counter;
     use crate::model::table::Outcome;
 
-    /// Maps with seconds and MiB.
+    /// Map tasks given as seconds and MiB.
     fn maps(tasks: &[(i64, i64)]) -> TaskGroup {
         let mut group = TaskGroup::new(TaskKind::Map);
         for (number, &(seconds, mib)) in (0..).zip(tasks) {
@@ -136,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn much_input_explains_much_time() {
+    fn large_input_explains_long_duration() {
         let group = maps(&[(10, 64), (10, 64), (10, 64), (40, 256), (30, 64)]);
         let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
         let durations = |tasks: Vec<&Execution>| tasks.iter().map(|task| task.duration).collect::<Vec<_>>();
         assert_eq!(durations(view.stragglers().collect()), [40.0, 30.0]);
         assert_eq!(durations(view.unexplained().collect()), [30.0]);
-        // The large task takes longer yet.
+        // The large task ends even later.
         assert_eq!(view.tail(), None);
         let group = maps(&[(10, 64), (10, 64), (10, 64), (50, 64)]);
         let tail = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall).tail();

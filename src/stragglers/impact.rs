@@ -1,16 +1,17 @@
-//! What stragglers cost over a set of jobs: the statistics of S2's table 2, and those of speculation (S0 tables 2, 3).
+//! Cost of stragglers over a set of jobs: the statistics of S2's table 2, and those of speculation (S0 tables
+//! 2, 3).
 
 use std::collections::BTreeMap;
 
 use crate::stats::descriptive::{median, pearson, skewness};
 use crate::stragglers::labels::Limit;
 
-/// One judged task: how long it took in seconds, whether it is a straggler, and on which server it ran.
+/// One judged task: its duration in seconds, whether it is a straggler, and its server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedTask {
     /// Seconds.
     pub duration: f64,
-    /// Whether it is a straggler; `None` where that cannot be told, which leaves the task out.
+    /// Whether it is a straggler; `None` if unknown, which leaves the task out.
     pub straggler: Option<bool>,
     /// The server.
     pub node: Option<String>,
@@ -19,23 +20,23 @@ pub struct JudgedTask {
 /// The tasks of one group with the limit they were compared with.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JudgedGroup {
-    /// The limit; `None` where the group has no stragglers by definition.
+    /// The limit; `None` if the group cannot have stragglers.
     pub limit: Option<Limit>,
     /// The tasks.
     pub tasks: Vec<JudgedTask>,
 }
 
-/// What stragglers of one group, or of all groups of a job, cost.
+/// Cost of the stragglers of one group, or of all groups of a job.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct JobImpact {
     /// Tasks with a label.
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
-    /// Seconds that each straggler took more than the reference.
+    /// Seconds that each straggler took beyond the reference.
     pub excesses: Vec<f64>,
-    /// How many seconds the slowest straggler ended after the slowest other task, summed over the groups. Where groups
-    /// ran side by side this is more than the job lost.
+    /// Seconds from the end of the slowest other task to the end of the slowest straggler, summed over the
+    /// groups. For groups that ran at the same time this is more than the job lost.
     pub delay: Option<f64>,
     /// Sum of all durations in seconds.
     pub time: f64,
@@ -43,7 +44,7 @@ pub struct JobImpact {
     pub servers: BTreeMap<String, ServerTasks>,
 }
 
-/// What ran on one server.
+/// Tasks of one server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ServerTasks {
     /// Tasks with a label.
@@ -53,7 +54,7 @@ pub struct ServerTasks {
 }
 
 impl JobImpact {
-    /// What stragglers cost one job.
+    /// Cost of the stragglers of one job.
     #[must_use]
     pub fn of<'a>(groups: impl IntoIterator<Item = &'a JudgedGroup>) -> Self {
         let mut impact = Self::default();
@@ -63,7 +64,7 @@ impl JobImpact {
         impact
     }
 
-    /// Seconds of all stragglers above their reference, over the seconds of all tasks.
+    /// Seconds of all stragglers beyond their reference, over the seconds of all tasks.
     #[must_use]
     pub fn extra_compute(&self) -> Option<f64> {
         (self.time > 0.0).then(|| self.excesses.iter().fold(0.0, |sum, excess| sum + excess) / self.time)
@@ -109,19 +110,20 @@ pub struct Impact {
     pub jobs: u64,
     /// Jobs with a straggler.
     pub jobs_hit: u64,
-    /// The median over stragglers of the seconds above the reference.
+    /// Median over stragglers of the seconds beyond the reference.
     pub median_excess: Option<f64>,
-    /// The median over jobs with stragglers of the seconds that the slowest one ended after the slowest other task.
+    /// Median, over jobs with stragglers, of the seconds from the end of the slowest other task to the end of
+    /// the slowest straggler.
     pub median_job_delay: Option<f64>,
-    /// Seconds of all stragglers above their reference, over the seconds of all tasks.
+    /// Seconds of all stragglers beyond their reference, over the seconds of all tasks.
     pub extra_compute: Option<f64>,
     /// Servers that ran a task.
     pub servers: u64,
     /// Servers that ran a straggler.
     pub servers_hit: u64,
-    /// The skewness of stragglers per server.
+    /// Skewness of stragglers per server.
     pub server_skewness: Option<f64>,
-    /// The servers with the most stragglers, at most ten; the first of equals by name.
+    /// The servers with the most stragglers, at most ten; ties in name order.
     pub worst_servers: Vec<(String, ServerTasks)>,
 }
 
@@ -156,7 +158,7 @@ impl Impact {
             .map(|(&name, &server)| (name, server))
             .collect();
         let servers_hit = worst.len() as u64;
-        // Names rise already.
+        // Already in name order; the stable sort keeps it for ties.
         worst.sort_by_key(|(_, server)| std::cmp::Reverse(server.stragglers));
         worst.truncate(WORST_SERVERS);
         Self {
@@ -175,30 +177,30 @@ impl Impact {
     }
 }
 
-/// What speculation did in one job (S0 table 2).
+/// Speculation in one job (S0 table 2).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Speculation {
     /// Copies launched.
     pub copies: u64,
     /// Copies that won.
     pub won: u64,
-    /// Seconds of attempts that lost to another attempt of their task, copies and originals.
+    /// Seconds of attempts, copies and originals, that lost to another attempt of their task.
     pub lost_seconds: f64,
-    /// The longest task over the mean, the largest of the job's groups.
+    /// The longest task over the mean: the largest ratio of the job's groups.
     pub heavy_tail: Option<f64>,
     /// Tasks.
     pub tasks: u64,
 }
 
-/// Pearson's correlation, over jobs, of the share of tasks whose copy won with the heaviness of the tail. S0 finds
-/// −0.14 to 0.055: context, no more.
+/// Pearson's correlation, over jobs, between the share of tasks whose copy won and the heaviness of the tail.
+/// S0 finds −0.14 to 0.055, so it is only background information.
 #[must_use]
 pub fn tail_correlation(jobs: &[Speculation]) -> Option<f64> {
-    let told = jobs.iter().filter_map(|job| {
+    let known = jobs.iter().filter_map(|job| {
         let share = (job.tasks > 0).then(|| job.won as f64 / job.tasks as f64)?;
         Some((share, job.heavy_tail?))
     });
-    let (shares, tails): (Vec<f64>, Vec<f64>) = told.unzip();
+    let (shares, tails): (Vec<f64>, Vec<f64>) = known.unzip();
     pearson(&shares, &tails)
 }
 
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_of_no_jobs() {
+    fn without_jobs_all_statistics_are_unknown() {
         let impact = Impact::of([]);
         assert_eq!((impact.tasks, impact.extra_compute, impact.median_excess), (0, None, None));
         assert_eq!(tail_correlation(&[]), None);

@@ -1,17 +1,17 @@
-//! Which executions are stragglers: by a multiple of the group's mean or median, of what each task usually takes, or by
-//! the DoS-index, which sets time beside input.
+//! Labels executions as stragglers: by a multiple of the group's mean or median, by a multiple of the task's
+//! usual time, or by the DoS-index, which relates time to input.
 
 use crate::stats::descriptive::{mean, median, quantile};
 use crate::stragglers::executions::{Certainty, Execution, Executions};
 
 /// Groups with fewer tasks have no stragglers.
 pub const MIN_TASKS: usize = 2;
-/// DoS-index from which S2 reports a straggler.
+/// S2 reports stragglers from this DoS-index.
 pub const DOS_REPORT: f64 = 2.5;
-/// DoS-index from which S2 diagnoses a straggler.
+/// S2 diagnoses stragglers from this DoS-index.
 pub const DOS_DIAGNOSE: f64 = 10.0;
 
-/// What durations are compared with.
+/// The value that durations are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
     /// The mean of the group (S1, S2).
@@ -30,7 +30,7 @@ impl Reference {
         }
     }
 
-    /// Its value for these durations.
+    /// Its value for these durations; `None` if there are none.
     #[must_use]
     pub fn of(self, durations: &[f64]) -> Option<f64> {
         match self {
@@ -40,7 +40,7 @@ impl Reference {
     }
 }
 
-/// Whether a duration at the limit is one of a straggler.
+/// Whether a duration equal to the limit makes a straggler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
     /// `>`: only above the limit.
@@ -60,27 +60,28 @@ impl Edge {
     }
 }
 
-/// A rule that makes stragglers of durations: `duration edge factor × reference`.
+/// A rule that labels stragglers by duration: `duration edge factor × reference`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Labelling {
-    /// What is multiplied.
+    /// The reference.
     pub reference: Reference,
-    /// By what.
+    /// The factor.
     pub factor: f64,
-    /// What becomes of ties.
+    /// How to treat durations equal to the limit.
     pub edge: Edge,
-    /// Groups with fewer tasks have none.
+    /// Groups with fewer tasks have no stragglers.
     pub min_tasks: usize,
 }
 
 impl Labelling {
-    /// From 150 % of the median on (S2 §4).
+    /// At least 150 % of the median (S2 §4).
     pub const MEDIAN: Self =
         Self { reference: Reference::Median, factor: 1.5, edge: Edge::From, min_tasks: MIN_TASKS };
-    /// From 150 % of the mean on (S2 §4).
+    /// At least 150 % of the mean (S2 §4).
     pub const MEAN: Self = Self { reference: Reference::Mean, ..Self::MEDIAN };
 
-    /// The reference and the limit for these durations; `None` for too few of them, or a reference of zero.
+    /// The reference and the limit for these durations; `None` if there are too few of them, or if the
+    /// reference is zero.
     #[must_use]
     pub fn limit(&self, durations: &[f64]) -> Option<Limit> {
         let enough = durations.len() >= self.min_tasks;
@@ -96,8 +97,8 @@ impl Labelling {
         durations.iter().map(is_straggler).collect()
     }
 
-    /// The labels of a group. The reference is that of durations that are known; a task of which only a lower bound is
-    /// known is a straggler where the bound has passed the limit, else undetermined.
+    /// The labels of a group. The reference comes from known durations. A task with only a lower bound is a
+    /// straggler if the bound passes the limit, otherwise it is undetermined.
     #[must_use]
     pub fn of(&self, executions: &Executions) -> Labels {
         let limit = self.limit(&executions.known_durations());
@@ -109,44 +110,45 @@ impl Labelling {
     }
 }
 
-/// A reference and the limit made of it, in seconds.
+/// A reference and the limit derived from it, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
     /// The mean or the median.
     pub reference: f64,
-    /// The duration from which, or above which, a task is a straggler.
+    /// A task is a straggler from this duration, or above it, depending on the [`Edge`].
     pub at: f64,
 }
 
 /// The labels of a group's executions, in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
-    /// What they were compared with; `None` where the group has too few tasks or its reference is zero.
+    /// The limit; `None` if the group has too few tasks or its reference is zero.
     pub limit: Option<Limit>,
-    /// Whether each is a straggler; `None` where it cannot be told.
+    /// Whether each is a straggler; `None` if unknown.
     pub stragglers: Vec<Option<bool>>,
 }
 
 impl Labels {
-    /// The places of the stragglers.
+    /// The indices of the stragglers.
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         self.stragglers.iter().enumerate().filter(|(_, label)| **label == Some(true)).map(|(place, _)| place)
     }
 
-    /// How many stragglers there are.
+    /// The number of stragglers.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.places().count() as u64
     }
 
-    /// How many cannot be told.
+    /// The number of executions without a label.
     #[must_use]
     pub fn undetermined(&self) -> u64 {
         self.stragglers.iter().filter(|label| label.is_none()).count() as u64
     }
 }
 
-/// Whether a task took more than 1.2 times what it usually takes (S0 §6.1); `None` where that is not known.
+/// Whether a task took more than `factor` times its usual time (1.2 in S0 §6.1); `None` if the usual time is
+/// unknown.
 #[must_use]
 pub fn label_by_usual(duration: f64, usual: Option<f64>, factor: f64, edge: Edge) -> Option<bool> {
     Some(edge.passed(duration, factor * usual?))
@@ -155,8 +157,8 @@ pub fn label_by_usual(duration: f64, usual: Option<f64>, factor: f64, edge: Edge
 /// The DoS-index of each task: its time per input over that of the whole group (S2 eq 1),
 /// `(d / Inp) / (Σd / ΣInp)`.
 ///
-/// Infinite for a task without input that took time; `None` for one of which the input is unknown or that took no time
-/// for no input, and for all where the group has no time or no input.
+/// Infinite for a task without input that took time. `None` if the input is unknown, if both input and time
+/// are zero, and for all tasks if the group has no time or no input.
 #[must_use]
 pub fn dos_index(tasks: &[(f64, Option<f64>)]) -> Vec<Option<f64>> {
     let told = || tasks.iter().filter_map(|&(duration, input)| Some((duration, input?)));
@@ -171,20 +173,21 @@ pub fn dos_index(tasks: &[(f64, Option<f64>)]) -> Vec<Option<f64>> {
     tasks.iter().map(index).collect()
 }
 
-/// Whether a DoS-index makes a straggler. A task without input is none: its index is infinite whatever it took.
+/// Whether a DoS-index makes a straggler. Infinite indices do not count: a task without input has one
+/// whatever its time.
 #[must_use]
 pub fn is_dos_straggler(index: Option<f64>, level: f64) -> bool {
     index.is_some_and(|index| index.is_finite() && index >= level)
 }
 
-/// Durations over their mean, where inputs are unknown. This is no DoS-index.
+/// Durations over their mean, for unknown inputs. This is not a DoS-index.
 #[must_use]
 pub fn duration_ratios(durations: &[f64]) -> Option<Vec<f64>> {
     let mean = mean(durations).filter(|&mean| mean > 0.0)?;
     Some(durations.iter().map(|duration| duration / mean).collect())
 }
 
-/// Where the usual time of tasks comes from, the best first (S0 §6.1 and what stands in for it after the fact).
+/// Where the usual times come from, best source first (S0 §6.1 and its substitutes after the fact).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UsualSource {
     /// A quantile over runs of the same job.
@@ -214,9 +217,9 @@ pub struct UsualRule {
     pub quantile: f64,
     /// A straggler takes more than this many times the usual, 1.2 in S0.
     pub factor: f64,
-    /// Fewer runs than this are no history.
+    /// Fewer runs than this are not enough for a quantile over runs.
     pub min_runs: usize,
-    /// How far the input of a task may differ from run to run.
+    /// Largest relative difference of a task's input between runs.
     pub input_tolerance: f64,
 }
 
@@ -236,8 +239,8 @@ pub struct TaskTime {
 }
 
 impl UsualRule {
-    /// The usual time of each task of `run`, among `others` (runs of the same job) where they are like it, and what it
-    /// rests on. All are `None` for a group without tasks.
+    /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; those
+    /// like this one are used. All times are `None` for a group without tasks.
     #[must_use]
     pub fn usual(&self, run: &[TaskTime], others: &[&[TaskTime]]) -> (Vec<Option<f64>>, UsualSource) {
         let alike: Vec<&&[TaskTime]> = others.iter().filter(|other| self.is_like(run, other)).collect();
@@ -260,7 +263,8 @@ impl UsualRule {
         (vec![quantile(&durations, self.quantile); run.len()], UsualSource::Group)
     }
 
-    /// Whether another run did the same: as many tasks, each with the same input. Without inputs nobody can tell.
+    /// Whether another run had the same work: the same number of tasks, each with the same input. False if
+    /// inputs are unknown.
     #[must_use]
     pub fn is_like(&self, run: &[TaskTime], other: &[TaskTime]) -> bool {
         let same_input = |(one, other): (&TaskTime, &TaskTime)| match (one.input, other.input) {
@@ -280,7 +284,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn limits_of_degenerate_groups() {
+    fn degenerate_groups_have_no_stragglers() {
         assert_eq!(Labelling::MEDIAN.label(&[]), Vec::<bool>::new());
         assert_eq!(Labelling::MEDIAN.label(&[42.0]), [false]);
         assert_eq!(Labelling::MEDIAN.label(&[0.0, 0.0, 5.0]), [false; 3]);
@@ -338,7 +342,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_index_has_no_unit_and_a_mean_of_one(
+        fn the_index_is_dimensionless_and_has_a_mean_of_one(
             tasks in prop::collection::vec((0.1f64..1e4, 1.0f64..1e9), 1..40),
             time_scale in 1e-3f64..1e3,
             input_scale in 1e-3f64..1e3,

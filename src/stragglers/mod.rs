@@ -1,16 +1,18 @@
-//! Straggler analytics: which tasks were stragglers, what they cost, why, and how well they could have been detected.
+//! Straggler analytics: which tasks were stragglers, their cost, their causes, and how well detectors would
+//! have found them.
 //!
-//! Everything here works on one group of like tasks at a time (all maps, all reduces, the tasks of one stage attempt),
-//! never over a mix: [`executions`] says which attempt of a task is judged and how long it took, [`labels`] which
-//! executions are stragglers, [`impact`] what they cost, [`progress`] how far an attempt had come at any moment.
+//! Everything here works on one group of similar tasks at a time (all map tasks, all reduce tasks, the tasks
+//! of one stage attempt), never on a mix: [`executions`] picks the judged attempt of a task and its duration,
+//! [`labels`] labels executions as stragglers, [`impact`] computes their cost, [`progress`] gives an
+//! attempt's progress at any time.
 //!
-//! [`group`] puts labels on a group and parts the stragglers that their input explains from the others,
-//! [`speculation`] tells what copies the cluster ran.
+//! [`group`] labels a group and separates stragglers explained by their input from the others,
+//! [`speculation`] counts the copies that the cluster ran.
 //!
-//! [`detect`] holds detectors, [`replay`] takes them through a finished job, [`quality`] and [`evaluation`] say how good
-//! they were, [`first_order`] what that means for time and energy.
+//! [`detect`] holds the detectors, [`replay`] runs them on a finished job, [`quality`] and [`evaluation`]
+//! rate them, [`first_order`] translates quality into time and energy.
 //!
-//! The definitions are those of three papers, cited as
+//! The definitions are from three papers, cited as
 //!
 //! - S0: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, "A New Framework for Evaluating Straggler Detection Mechanisms
 //!   in `MapReduce`", 2019,

@@ -1,26 +1,26 @@
-//! How far an attempt had come at any moment, from the best that its history tells.
+//! Progress of an attempt at any time, from the best source that is logged.
 //!
-//! Detectors compare progress, so what a replay of them is worth depends on where progress comes from: wall time per
-//! twelfth of progress (`clockSplits` of MapReduce) is what the cluster saw; ends of phases are exact at their ends; a
-//! straight line from launch to end knows the end and is optimistic.
+//! Detectors compare progress, so a replay is only as good as the source of progress: wall time per twelfth
+//! of progress (MapReduce `clockSplits`) is what the cluster saw; phase ends are exact at their ends; a
+//! straight line from launch to end uses the known end, which is optimistic.
 
 use crate::model::counters::Counter;
 use crate::model::table::{Attempts, Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::units::Millis;
 
-/// Share of a map's progress that is the map itself where a sort follows it (Hadoop `MapTask`).
+/// Share of a map task's progress before the sort, if it sorts its output (Hadoop `MapTask`).
 const MAP_PHASE: f64 = 2.0 / 3.0;
-/// Each of shuffle, sort and reduce is a third of a reduce's progress (Hadoop `ReduceTask`).
+/// Shuffle, sort and reduce are a third of a reduce task's progress each (Hadoop `ReduceTask`).
 const REDUCE_PHASE: f64 = 1.0 / 3.0;
-/// A curve with fewer slopes was drawn from a handful of reports.
+/// A curve with fewer distinct slopes comes from only a few reports.
 const FINE_SLOPES: usize = 3;
 
-/// What a progress curve was drawn from, the best first.
+/// The source of a progress curve, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProgressSource {
-    /// Wall time per twelfth of progress, as the job's master recorded it (`clockSplits`).
+    /// Wall time per twelfth of progress, recorded by the application master (`clockSplits`).
     Splits,
-    /// Ends of phases: map and sort; shuffle, sort and reduce; Spark's delay, run and result.
+    /// Phase ends: map and sort; shuffle, sort and reduce; Spark's delay, run and result.
     Phases,
     /// A straight line from launch to end.
     Linear,
@@ -41,22 +41,22 @@ impl ProgressSource {
     }
 }
 
-/// Progress between 0 and 1 over the time since launch, piecewise linear, never falling.
+/// Progress between 0 and 1 over the time since launch, piecewise linear, never decreasing.
 ///
-/// The unit of time is that of the numbers it was made of; [`ProgressCurve::of_attempt`] takes milliseconds.
+/// The unit of time is that of the input; [`ProgressCurve::of_attempt`] uses milliseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgressCurve {
-    /// Time since launch and progress, both rising.
+    /// Time since launch and progress, both increasing.
     points: Vec<(f64, f64)>,
-    /// What it was drawn from.
+    /// Its source.
     pub source: ProgressSource,
-    /// Whether so few reports stand behind it that most of it is interpolated.
+    /// Whether it comes from so few reports that most of it is interpolated.
     pub coarse: bool,
 }
 
 impl ProgressCurve {
-    /// Wall time per part of progress; −1 is a part that was not reached. After the last part that was, progress holds.
-    /// `None` where no part was.
+    /// From wall times per part of progress. −1 marks a part that was not reached; progress stays constant
+    /// after the last part that was. `None` if no part was reached.
     #[must_use]
     pub fn of_splits(splits: &[i32]) -> Option<Self> {
         let reached = splits.iter().take_while(|&&time| time >= 0);
@@ -73,17 +73,17 @@ impl ProgressCurve {
         (points.len() > 1).then_some(Self { points, source: ProgressSource::Splits, coarse })
     }
 
-    /// The same for an attempt that did not come to its end. Hadoop lets the progress of such attempts jump to 1 when
-    /// they end and draws a straight line there from the last report: parts of equal length at the end, and one before
-    /// them, tell nothing.
+    /// The same for an attempt that did not complete. When such an attempt ends, Hadoop sets its progress to
+    /// 1 and interpolates linearly from the last report. Parts of equal length at the end, and the one before
+    /// them, are therefore ignored.
     #[must_use]
     pub fn of_splits_cut_short(splits: &[i32]) -> Option<Self> {
         if splits.iter().any(|&time| time < 0) {
             return Self::of_splits(splits);
         }
         let last = *splits.last()?;
-        let drawn = splits.iter().rev().take_while(|&&time| (time - last).abs() <= 1).count() + 1;
-        let known = splits.len().checked_sub(drawn).filter(|&known| known > 0)?;
+        let interpolated = splits.iter().rev().take_while(|&&time| (time - last).abs() <= 1).count() + 1;
+        let known = splits.len().checked_sub(interpolated).filter(|&known| known > 0)?;
         let mut known_splits = vec![-1; splits.len()];
         for (slot, &split) in known_splits.iter_mut().zip(splits.iter().take(known)) {
             *slot = split;
@@ -91,20 +91,21 @@ impl ProgressCurve {
         Self::of_splits(&known_splits)
     }
 
-    /// Phases of a reduce by the times at which they ended; all since one moment, the launch at `start`.
+    /// Curve of a reduce task from the ends of its phases. All times have the same origin; `start` is the
+    /// launch.
     #[must_use]
     pub fn of_reduce(start: f64, shuffle: f64, sort: f64, finish: f64) -> Option<Self> {
         let ends = [(start, 0.0), (shuffle, REDUCE_PHASE), (sort, 2.0 * REDUCE_PHASE), (finish, 1.0)];
         Self::of_phases(start, &ends)
     }
 
-    /// Phases of a map that sorts its output.
+    /// Curve of a map task that sorts its output.
     #[must_use]
     pub fn of_map(start: f64, map: f64, finish: f64) -> Option<Self> {
         Self::of_phases(start, &[(start, 0.0), (map, MAP_PHASE), (finish, 1.0)])
     }
 
-    /// Nothing while the task waits and is read, a straight line while it runs, then all of it.
+    /// Curve of a Spark task: 0 until it runs, a straight line while it runs, then 1.
     #[must_use]
     pub fn of_spark(before_run: f64, run: f64) -> Option<Self> {
         Self::of_phases(0.0, &[(0.0, 0.0), (before_run, 0.0), (before_run + run, 1.0)])
@@ -123,12 +124,12 @@ impl ProgressCurve {
         in_order.then_some(Self { points, source: ProgressSource::Phases, coarse: false })
     }
 
-    /// The progress after `elapsed`, from 0 to 1; where it jumps, what is left of the jump.
+    /// Progress after `elapsed`, from 0 to 1; at a jump, the value before it.
     #[must_use]
     pub fn at(&self, elapsed: f64) -> f64 {
-        let behind = self.points.partition_point(|&(time, _)| time < elapsed);
-        let after = self.points.get(behind);
-        let before = behind.checked_sub(1).and_then(|place| self.points.get(place));
+        let next = self.points.partition_point(|&(time, _)| time < elapsed);
+        let after = self.points.get(next);
+        let before = next.checked_sub(1).and_then(|place| self.points.get(place));
         match (before, after) {
             (_, Some(&(time, progress))) if time <= elapsed => progress,
             (Some(&(t0, p0)), Some(&(t1, p1))) => (p1 - p0).mul_add((elapsed - t0) / (t1 - t0), p0),
@@ -137,15 +138,15 @@ impl ProgressCurve {
         }
     }
 
-    /// The last moment of which the history tells progress, and that progress.
+    /// The last time with known progress, and that progress.
     #[must_use]
     pub fn last_known(&self) -> Option<(f64, f64)> {
         self.points.last().copied()
     }
 
-    /// The curve of the attempt in `row`, in milliseconds since its launch; `None` where the history has not even its
-    /// launch and end. Attempts that did not succeed have a curve only where their splits tell of real reports: their
-    /// end says nothing about their progress.
+    /// The curve of the attempt in `row`, in milliseconds since its launch; `None` if its launch or end is
+    /// not logged. Attempts that did not succeed have a curve only if their splits come from real reports,
+    /// because their end says nothing about progress.
     #[must_use]
     pub fn of_attempt(group: &TaskGroup, row: usize) -> Option<Self> {
         let attempts = &group.attempts;
@@ -184,7 +185,7 @@ fn by_phases(kind: TaskKind, attempts: &Attempts, row: usize) -> Option<Progress
             let result = millis(Counter::ResultSerializationTime).unwrap_or_default();
             let fetching = attempts.span(row, TimePoint::GettingResult, TimePoint::Finish);
             let after = result + fetching.map_or(0.0, Millis::as_f64);
-            // Delay of the scheduler and reading of the task come first.
+            // Scheduler delay and deserialization come first.
             let before = (finish - run - after).max(0.0);
             ProgressCurve::of_spark(before, run.min(finish))
         }
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_were_not_reached_hold_progress() {
+    fn progress_stays_constant_over_parts_that_were_not_reached() {
         let mut splits = vec![3000; 3];
         splits.resize(12, -1);
         let curve = ProgressCurve::of_splits(&splits).unwrap();
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hadoop_draws_to_the_end_of_a_killed_attempt_tells_nothing() {
+    fn the_interpolated_end_of_a_killed_attempt_is_ignored() {
         // As recorded: one report near 0 after 8 s, then the kill.
         let one_report = [7969, 150, 151, 150, 150, 151, 150, 151, 150, 151, 150, 151];
         assert_eq!(ProgressCurve::of_splits_cut_short(&one_report), None);
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_of_length_zero_jump() {
+    fn progress_jumps_at_phases_of_length_zero() {
         let curve = ProgressCurve::of_reduce(10.0, 70.0, 70.0, 130.0).unwrap();
         close(curve.at(59.0), 59.0 / 180.0);
         close(curve.at(60.0), 1.0 / 3.0);
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn spark_waits_first() {
+    fn spark_tasks_make_no_progress_before_they_run() {
         let curve = ProgressCurve::of_spark(100.0, 1000.0).unwrap();
         close(curve.at(100.0), 0.0);
         close(curve.at(600.0), 0.5);
@@ -245,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn progress_never_falls_and_stays_a_share(
+        fn progress_never_falls_and_stays_between_0_and_1(
             splits in prop::collection::vec(-1i32..5000, 0..14),
             moments in prop::collection::vec(-100.0f64..100_000.0, 1..20),
         ) {

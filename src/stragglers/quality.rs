@@ -1,4 +1,5 @@
-//! How good a detector was: precision, recall, detection latency, undetected time and fakes (S0 eq 1 to 4 and 13).
+//! Quality of a detector: precision, recall, detection latency, undetected time and fakes (S0 eq 1 to 4 and
+//! 13).
 
 use std::ops::Add;
 
@@ -8,7 +9,7 @@ use crate::stats::proportion::wilson;
 /// The normal quantile of 95 % intervals.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// One task with what is known of it afterwards.
+/// One task with everything known about it afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
     /// How long it took, in seconds.
@@ -21,7 +22,7 @@ pub struct Judged {
     pub detected: Option<f64>,
 }
 
-/// The counts and sums behind the ratios: those of several jobs are added up before ratios are taken.
+/// Counts and sums behind the ratios. To combine jobs, add these up first and then compute ratios.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Quality {
     /// Tasks that were judged.
@@ -32,18 +33,19 @@ pub struct Quality {
     pub detected: u64,
     /// Stragglers that were flagged.
     pub true_positives: u64,
-    /// Those of them with less than their usual time left when they were flagged: a copy could not win.
+    /// Flagged stragglers with less than their usual time left when they were flagged: a copy could not have
+    /// won.
     pub fakes: u64,
-    /// Sum of detection time over usual time, of stragglers that were flagged.
+    /// Sum of detection time over usual time, of flagged stragglers.
     latency_sum: f64,
-    /// Sum of duration over usual time, of stragglers that were not.
+    /// Sum of duration over usual time, of stragglers that were not flagged.
     undetected_sum: f64,
     /// Sum of duration over usual time, of all stragglers.
     straggler_sum: f64,
 }
 
 impl Quality {
-    /// The quality over these tasks. Tasks whose usual time is not positive have no place in any ratio.
+    /// The quality over these tasks. Tasks whose usual time is not positive are left out.
     pub fn of(tasks: impl IntoIterator<Item = Judged>) -> Self {
         tasks.into_iter().filter(|task| task.usual > 0.0).map(Self::of_task).fold(Self::default(), Add::add)
     }
@@ -63,7 +65,7 @@ impl Quality {
         }
     }
 
-    /// Flagged tasks that were no stragglers, and fakes, which are of no more use (S0 section 6.2).
+    /// Flagged tasks that were not stragglers, plus fakes, which are just as useless (S0 section 6.2).
     #[must_use]
     pub const fn false_positives(&self) -> u64 {
         self.detected - self.true_positives + self.fakes
@@ -99,13 +101,13 @@ impl Quality {
         ratio(self.true_positives - self.fakes, self.stragglers)
     }
 
-    /// Mean time to detection over usual time, of stragglers that were flagged (S0 eq 3); less is better.
+    /// Mean time to detection over usual time, of flagged stragglers (S0 eq 3); smaller is better.
     #[must_use]
     pub fn detection_latency(&self) -> Option<f64> {
         mean(self.latency_sum, self.true_positives)
     }
 
-    /// Mean duration over usual time, of stragglers that were not (S0 eq 4); less is better.
+    /// Mean duration over usual time, of stragglers that were not flagged (S0 eq 4); smaller is better.
     #[must_use]
     pub fn undetected_time(&self) -> Option<f64> {
         mean(self.undetected_sum, self.false_negatives())
@@ -129,17 +131,17 @@ impl Quality {
         wilson(self.true_positives, self.stragglers, Z_95)
     }
 
-    /// The weighted harmonic mean of precision and strict recall, `(1 + b²) p r / (b² p + r)`: with `beta` below 1
-    /// precision counts more. Strict, as a fake is of no use on either side.
+    /// The weighted harmonic mean of precision and strict recall, `(1 + b²) p r / (b² p + r)`. With `beta`
+    /// below 1 precision counts more. Recall is strict because a fake helps neither.
     #[must_use]
     pub fn f_score(&self, beta: f64) -> Option<f64> {
         let (precision, recall) = (self.precision()?, self.recall_strict()?);
         let square = beta * beta;
-        let below = square * precision + recall;
-        Some(if below > 0.0 { (1.0 + square) * precision * recall / below } else { 0.0 })
+        let denominator = square * precision + recall;
+        Some(if denominator > 0.0 { (1.0 + square) * precision * recall / denominator } else { 0.0 })
     }
 
-    /// What it means for time and energy (S0 section 4); `None` for no tasks.
+    /// Effect on time and energy (S0 section 4); `None` if there are no tasks.
     #[must_use]
     pub fn first_order(&self) -> Option<FirstOrder> {
         let input = Input {
@@ -149,7 +151,7 @@ impl Quality {
             detection_latency: self.detection_latency(),
             undetected_time: self.undetected_time(),
         };
-        // At precision 0 the formula has no answer, and the counts do.
+        // At precision 0 the formula is undefined, but the counts are known.
         FirstOrder::of(&input).or_else(|| {
             let detected = ratio(self.true_positives, self.tasks)?;
             let false_positives = ratio(self.false_positives(), self.tasks)?;
@@ -157,7 +159,7 @@ impl Quality {
         })
     }
 
-    /// The model's time of a mean task if nothing was ever flagged.
+    /// The model's mean task time if nothing was flagged.
     #[must_use]
     pub fn time_without_detection(&self) -> Option<f64> {
         mean(self.straggler_sum + (self.tasks - self.stragglers) as f64, self.tasks)
@@ -198,22 +200,22 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_ratio() {
-        let nothing = Quality::of([]);
-        assert_eq!((nothing.precision(), nothing.recall(), nothing.f_score(1.0)), (None, None, None));
-        assert_eq!(nothing.first_order(), None);
+    fn without_tasks_all_ratios_are_unknown() {
+        let empty = Quality::of([]);
+        assert_eq!((empty.precision(), empty.recall(), empty.f_score(1.0)), (None, None, None));
+        assert_eq!(empty.first_order(), None);
         let no_usual = Judged { usual: 0.0, ..task(10.0, true, None) };
-        assert_eq!(Quality::of([no_usual]), nothing);
+        assert_eq!(Quality::of([no_usual]), empty);
     }
 
     #[test]
-    fn fakes_alone_are_worth_nothing() {
+    fn a_detector_that_only_finds_fakes_scores_zero() {
         let quality = Quality::of([task(20.0, true, Some(15.0)), task(10.0, false, None)]);
         assert_eq!((quality.precision(), quality.precision_raw()), (Some(0.0), Some(1.0)));
         assert_eq!(quality.f_score(0.5), Some(0.0));
         let model = quality.first_order().unwrap();
         assert!(model.is_valid());
-        // The straggler waits 1.5 and then takes 1; the model knows nothing of fakes.
+        // The straggler waits 1.5 and then takes 1; the model does not know about fakes.
         assert!((model.expected_time().unwrap() - 1.75).abs() < 1e-12);
         assert_eq!(quality.time_without_detection(), Some(1.5));
     }

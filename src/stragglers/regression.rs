@@ -1,20 +1,20 @@
-//! How a task of a kind usually progresses: a model of median progress over elapsed time (S2 section 6.1).
+//! Usual progress of a kind of task: a model of median progress over elapsed time (S2 section 6.1).
 //!
-//! S2 fits "linear and non-linear regression" without saying which: here six families compete by adjusted R², all by
-//! ordinary least squares, and the winner is made monotone and kept between 0 and 1.
+//! S2 fits "linear and non-linear regression" without naming the model. Here six families compete by adjusted
+//! R², all fitted with ordinary least squares; the winner is made monotone and clamped to 0 to 1.
 
 use crate::stats::descriptive::median;
 
-/// Fewer points than this make no model.
+/// A model needs at least this many points.
 pub const MIN_POINTS: usize = 10;
-/// Each straight piece of a piecewise model stands on at least so many points.
+/// Each straight piece of a piecewise model needs at least this many points.
 const PIECE_POINTS: usize = 3;
-/// Adjusted R² closer than this is a tie.
+/// Adjusted R² values closer than this are a tie.
 const TIE: f64 = 1e-9;
-/// How finely a model is tabulated.
+/// Number of steps in a model's table.
 const TABLE: u32 = 128;
 
-/// The shape of a model.
+/// The family of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
     /// `a + b t`.
@@ -27,11 +27,11 @@ pub enum Family {
     Power,
     /// `a + b ln t`.
     Logarithmic,
-    /// Two straight lines that meet.
+    /// Two connected straight lines.
     TwoPieces,
-    /// Three straight lines that meet.
+    /// Three connected straight lines.
     ThreePieces,
-    /// A polynomial that was given and not fitted.
+    /// A polynomial that was given, not fitted.
     Given,
 }
 
@@ -55,13 +55,13 @@ impl Family {
 /// A function of time before it is made monotone.
 #[derive(Debug, Clone, PartialEq)]
 enum Formula {
-    /// Coefficients by rising power.
+    /// Coefficients by increasing power.
     Polynomial(Vec<f64>),
     /// `a t^b`.
     Power(f64, f64),
     /// `a + b ln t`.
     Logarithmic(f64, f64),
-    /// `a + b t + Σ c (t - k)+`: intercept, slope, and bends as place and change of slope.
+    /// `a + b t + Σ c (t - k)+`: intercept, slope, and the bends, each with its time and change of slope.
     Pieces(f64, f64, Vec<(f64, f64)>),
 }
 
@@ -83,37 +83,37 @@ impl Formula {
         match self {
             Self::Polynomial(coefficients) => coefficients.len(),
             Self::Power(..) | Self::Logarithmic(..) => 2,
-            // A bend has a place and a change of slope.
+            // A bend has a time and a change of slope.
             Self::Pieces(_, _, bends) => 2 + 2 * bends.len(),
         }
     }
 }
 
-/// Usual progress over seconds since launch: never falling, from 0 to 1.
+/// Usual progress over seconds since launch: never decreasing, from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgressModel {
-    /// Its shape.
+    /// Its family.
     pub family: Family,
-    /// Adjusted R² of the fit; `None` where it was not fitted or every median was the same.
+    /// Adjusted R² of the fit; `None` if it was not fitted, or if all values were equal.
     pub adjusted_r2: Option<f64>,
-    /// How many points it was fitted to.
+    /// The number of points it was fitted to.
     pub points: usize,
     formula: Formula,
-    /// The greatest value so far at each of [`TABLE`] steps up to `end`.
+    /// Running maximum at each of [`TABLE`] steps up to `end`.
     table: Vec<f64>,
     end: f64,
 }
 
 impl ProgressModel {
-    /// A model that is known, by its coefficients of rising power; it is not made monotone.
+    /// A known polynomial, with coefficients by increasing power; it is not made monotone.
     #[must_use]
     pub fn polynomial(coefficients: &[f64]) -> Self {
         let formula = Formula::Polynomial(coefficients.to_vec());
         Self { family: Family::Given, adjusted_r2: None, points: 0, formula, table: Vec::new(), end: 0.0 }
     }
 
-    /// The best model of these points of time and progress, by adjusted R², ties to the one with fewer parameters.
-    /// `None` for fewer than [`MIN_POINTS`] points.
+    /// The best model for these points of time and progress, by adjusted R²; on a tie, the one with fewer
+    /// parameters. `None` for fewer than [`MIN_POINTS`] points.
     #[must_use]
     pub fn fit(points: &[(f64, f64)]) -> Option<Self> {
         if points.len() < MIN_POINTS {
@@ -145,7 +145,7 @@ impl ProgressModel {
         Some(Self { family, adjusted_r2, points: points.len(), formula, table, end })
     }
 
-    /// The model of tasks' progress: the median over curves at an even grid of times up to `end` seconds.
+    /// Fits the median over the tasks' progress curves, at evenly spaced times up to `end` seconds.
     pub fn of_curves<C: Fn(f64) -> f64>(curves: &[C], end: f64, grid: u32) -> Option<Self> {
         if curves.is_empty() || end <= 0.0 {
             return None;
@@ -162,7 +162,7 @@ impl ProgressModel {
 
     /// Usual progress after `elapsed` seconds.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a place within the table
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index within the table
     pub fn at(&self, elapsed: f64) -> f64 {
         let value = self.formula.at(elapsed).clamp(0.0, 1.0);
         let place = (elapsed / self.end * f64::from(TABLE)).floor();
@@ -175,8 +175,8 @@ impl ProgressModel {
     }
 }
 
-/// `1 - (1 - R²)(n - 1)/(n - p)` with `p` parameters; `None` where all values are equal or parameters are as many as
-/// points.
+/// `1 - (1 - R²)(n - 1)/(n - p)` with `p` parameters; `None` if all values are equal, or if there are as many
+/// parameters as points.
 fn adjusted_r2(points: &[(f64, f64)], formula: &Formula) -> Option<f64> {
     let count = points.len() as f64;
     let free = points.len().checked_sub(formula.parameters()).filter(|&free| free > 0)? as f64;
@@ -186,7 +186,7 @@ fn adjusted_r2(points: &[(f64, f64)], formula: &Formula) -> Option<f64> {
     (total > 0.0 && residual.is_finite()).then(|| 1.0 - residual / total * (count - 1.0) / free)
 }
 
-/// The fits of every family that can be fitted, those with fewer parameters first.
+/// The fits of all families that fit, fewer parameters first.
 fn candidates(points: &[(f64, f64)]) -> Vec<(Family, Formula)> {
     let scale = points.iter().map(|point| point.0).fold(0.0, f64::max);
     let mut found = Vec::new();
@@ -216,7 +216,7 @@ fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     }
 }
 
-/// Fitted over time as a share of `scale`, which keeps the powers within reach of each other.
+/// Fits over time divided by `scale`, so that the powers stay within the same order of magnitude.
 fn polynomial(points: &[(f64, f64)], degree: i32, scale: f64) -> Option<Formula> {
     let row = |&(t, y): &(f64, f64)| ((0..=degree).map(|power| (t / scale).powi(power)).collect(), y);
     let rows: Vec<(Vec<f64>, f64)> = points.iter().map(row).collect();
@@ -225,7 +225,8 @@ fn polynomial(points: &[(f64, f64)], degree: i32, scale: f64) -> Option<Formula>
     Some(Formula::Polynomial(coefficients.collect()))
 }
 
-/// The continuous piecewise line with one or two bends at grid points that leaves the least squares.
+/// The continuous piecewise line with one or two bends at the given times that minimises the squared
+/// residuals.
 fn pieces(points: &[(f64, f64)], bends: usize, scale: f64) -> Option<Formula> {
     let times: Vec<f64> = points.iter().map(|point| point.0).collect();
     let allowed = |from: usize| (from + PIECE_POINTS - 1)..times.len().saturating_sub(PIECE_POINTS - 1);
@@ -259,8 +260,8 @@ fn pieces(points: &[(f64, f64)], bends: usize, scale: f64) -> Option<Formula> {
     best.map(|(_, formula)| formula)
 }
 
-/// Ordinary least squares by Householder's QR decomposition; `None` where the columns depend on each other.
-#[allow(clippy::indexing_slicing)] // a matrix made here: every row has as many columns as the first
+/// Ordinary least squares by Householder's QR decomposition; `None` if the columns are linearly dependent.
+#[allow(clippy::indexing_slicing)] // the matrix is built here: every row has as many columns as the first
 fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
     const SINGULAR: f64 = 1e-12;
     let columns = rows.first()?.0.len();
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn each_shape_is_recognised() {
+    fn each_family_is_recognised() {
         assert_eq!(fit(|t| 0.01 + 0.015 * t).family, Family::Linear);
         assert_eq!(fit(|t| 0.1 + 0.02 * t - 0.0001 * t * t).family, Family::Quadratic);
         assert_eq!(fit(|t| 1e-6 * t.powi(3) + 1e-4 * t * t - 0.001 * t + 0.1).family, Family::Cubic);
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fit_gives_the_points_back() {
+    fn a_fit_reproduces_the_points() {
         let model = fit(|t| 0.01 + 0.015 * t);
         assert!((model.at(30.0) - 0.46).abs() < 1e-9);
         assert!((model.at(45.0) - 0.685).abs() < 1e-9);
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_is_no_model() {
+    fn too_few_points_give_no_model() {
         assert_eq!(ProgressModel::fit(&grid(|t| t)[..9]), None);
         assert_eq!(ProgressModel::fit(&[]), None);
         let none: [fn(f64) -> f64; 0] = [];
@@ -344,14 +345,14 @@ mod tests {
     }
 
     #[test]
-    fn the_same_progress_at_all_times_is_a_line() {
+    fn constant_progress_is_a_line() {
         let model = fit(|_| 0.5);
         assert_eq!((model.family, model.adjusted_r2), (Family::Linear, None));
         assert!((model.at(12.0) - 0.5).abs() < 1e-9);
     }
 
     #[test]
-    fn the_median_curve_counts() {
+    fn the_model_follows_the_median_curve() {
         let curve = |slope: f64| move |t: f64| (slope * t).min(1.0);
         let model = ProgressModel::of_curves(&[curve(0.01), curve(0.02), curve(0.5)], 40.0, 20).unwrap();
         assert!((model.at(20.0) - 0.4).abs() < 1e-6, "{model:?}");
@@ -359,7 +360,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn models_never_fall_and_stay_shares(
+        fn models_never_fall_and_stay_between_0_and_1(
             values in prop::collection::vec(0.0f64..1.0, 10..30),
             times in prop::collection::vec(0.0f64..300.0, 2..30),
         ) {
@@ -368,7 +369,7 @@ mod tests {
             for time in &times {
                 prop_assert!((0.0..=1.0).contains(&model.at(*time)));
             }
-            // Between two steps of the table the formula itself may fall by as much as it rose within one.
+            // Between two table steps the formula itself may fall by as much as it rose within one step.
             let steps: Vec<f64> = (0..=128).map(|k| model.at(model.end * f64::from(k) / 128.0)).collect();
             prop_assert!(steps.windows(2).all(|pair| pair[0] <= pair[1] + 1e-12));
         }

@@ -1,9 +1,11 @@
-//! Takes detectors through a finished job as if it ran: at each scan they see what the cluster's master saw.
+//! Runs detectors on a finished job as if it were running: at each scan they see what the application master
+//! saw.
 //!
-//! Nothing is looked up ahead: whatever happens after a moment, the flags up to it stay as they are. The job itself is
-//! not altered either (an open loop): a flag launches no copy and frees no slot. What does know the future is a progress
-//! curve that is a straight line to a known end ([`ProgressSource::Linear`]); with it a progress rate is exactly one over
-//! the duration, so results that rest on such curves are optimistic, and [`Sources`] says how many do.
+//! No detector sees the future: later events do not change earlier flags. The job itself does not change
+//! either (an open loop): a flag launches no copy and frees no slot. One thing does use the future: a
+//! progress curve that is a straight line to a known end ([`ProgressSource::Linear`]). With it the progress
+//! rate is exactly one over the duration, so results from such curves are optimistic; [`Sources`] counts
+//! them.
 
 mod model;
 mod timeline;
@@ -19,34 +21,35 @@ use super::regression::ProgressModel;
 use crate::model::Engine;
 use crate::units::Millis;
 
-/// So many looks at a task are fine enough for it, however long it runs.
-const LOOKS_PER_TASK: u64 = 1000;
-/// Groups are given at least so many looks before the step grows.
-const LEAST_LOOKS: u64 = 20_000;
-/// Reports between two scans, when the step has grown, beyond which only the last is read.
+/// This many observations of a task are precise enough, however long it runs.
+const OBSERVATIONS_PER_TASK: u64 = 1000;
+/// Groups get at least this many observations before the step grows.
+const MIN_OBSERVATIONS: u64 = 20_000;
+/// When the step has grown and more reports than this lie between two scans, only the last is read.
 const REPORTS_PER_SCAN: i64 = 16;
 
-/// How a replay looks at a job.
+/// Settings of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Time between scans.
     pub step: Millis,
     /// Time between reports of an attempt, counted from its launch.
     pub report: Millis,
-    /// Time after its launch in which an attempt makes no progress, for curves that are straight lines: containers and
-    /// JVMs take their time to start, and a line from the launch on is the more optimistic.
+    /// Time after launch without progress, for curves that are straight lines. Containers and JVMs need time
+    /// to start, and a line from the launch would be more optimistic.
     pub startup: Millis,
-    /// After so many looks at running attempts the step is doubled, and again after as many more: the cost of a replay
-    /// grows with the logarithm of a job's length. A group of few tasks gets by with a thousand for each.
-    pub looks_per_step: u64,
-    /// How tasks of the group usually progress, from earlier runs of the job; otherwise it is learnt from the tasks
-    /// that succeed while the job runs.
+    /// After this many observations of running attempts the step doubles, and again after as many more, so
+    /// the cost of a replay grows with the logarithm of a job's length. Small groups use a limit of 1,000 per
+    /// task.
+    pub observations_per_step: u64,
+    /// Usual progress of the group's tasks, from earlier runs of the job; otherwise it is learnt from the
+    /// tasks that succeed while the job runs.
     pub usual_progress: Option<ProgressModel>,
 }
 
 impl Options {
-    /// A scan each second and a report each 3 s for MapReduce; a scan each 100 ms (`spark.speculation.interval`) and a
-    /// report each 10 s (`spark.executor.heartbeatInterval`) for Spark.
+    /// MapReduce: a scan each second and a report every 3 s. Spark: a scan every 100 ms
+    /// (`spark.speculation.interval`) and a report every 10 s (`spark.executor.heartbeatInterval`).
     #[must_use]
     pub const fn of_engine(engine: Engine) -> Self {
         let (step, report) = match engine {
@@ -57,42 +60,42 @@ impl Options {
             step: Millis::new(step),
             report: Millis::new(report),
             startup: Millis::ZERO,
-            looks_per_step: 1_000_000,
+            observations_per_step: 1_000_000,
             usual_progress: None,
         }
     }
 }
 
-/// What the detectors did.
+/// Results of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
-    /// Detector by detector, in the order in which they were given.
+    /// One entry per detector, in input order.
     pub detectors: Vec<Detections>,
-    /// What the progress curves were drawn from.
+    /// Sources of the progress curves.
     pub sources: Sources,
-    /// How many scans there were; those with nothing running are skipped.
+    /// Number of scans; those with nothing running are skipped.
     pub scans: u64,
-    /// Time between scans at the beginning.
+    /// Time between scans at the start.
     pub step: Millis,
-    /// The same at the end, longer for long jobs.
+    /// Time between scans at the end; larger for long jobs.
     pub last_step: Millis,
-    /// The last model of usual progress, if there was enough to learn one from.
+    /// The last model of usual progress, if there was enough data to learn one.
     pub usual_progress: Option<ProgressModel>,
 }
 
-/// What one detector did.
+/// Results of one detector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Detections {
     /// The detector's name.
     pub id: &'static str,
     /// Its settings.
     pub parameters: Vec<Parameter>,
-    /// For each attempt of the timeline the time from its launch to its first flag.
+    /// For each attempt of the timeline, the time from its launch to its first flag.
     pub first: Vec<Option<Millis>>,
 }
 
 impl Replay {
-    /// Whether what the detectors saw of progress knows the future to a good part: more than half of the curves are
+    /// Whether the progress that detectors saw mostly uses the future: more than half of the curves are
     /// straight lines.
     #[must_use]
     pub const fn is_optimistic(&self) -> bool {
@@ -100,17 +103,18 @@ impl Replay {
     }
 }
 
-/// Takes `detectors` through the history of a group.
+/// Runs `detectors` on the timeline of a group.
 #[must_use]
 pub fn replay(timeline: &Timeline, detectors: &[Box<dyn Detector>], options: &Options) -> Replay {
-    let mut states: Vec<State> = detectors.iter().map(|_| State::new(timeline.attempts.len())).collect();
+    let mut states: Vec<DetectorState> =
+        detectors.iter().map(|_| DetectorState::new(timeline.attempts.len())).collect();
     let mut flags = Vec::new();
-    let mut film = Film::new(timeline, options);
-    while let Some(retired) = film.advance() {
+    let mut playback = Playback::new(timeline, options);
+    while let Some(retired) = playback.advance() {
         for state in &mut states {
             state.retire(retired);
         }
-        let snapshot = film.snapshot();
+        let snapshot = playback.snapshot();
         for (detector, state) in detectors.iter().zip(&mut states) {
             flags.clear();
             detector.flag(&snapshot, &state.past(), &mut flags);
@@ -125,23 +129,23 @@ pub fn replay(timeline: &Timeline, detectors: &[Box<dyn Detector>], options: &Op
     Replay {
         detectors: detections.collect(),
         sources: timeline.sources(),
-        scans: film.scans,
+        scans: playback.scans,
         step: options.step,
-        last_step: Millis::from_f64(film.step as f64).unwrap_or_default(),
-        usual_progress: film.usual.into_model(),
+        last_step: Millis::from_f64(playback.step as f64).unwrap_or_default(),
+        usual_progress: playback.usual.into_model(),
     }
 }
 
-/// What a detector has done so far.
+/// What one detector has flagged so far.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct DetectorState {
     first: Vec<Option<Millis>>,
     flagged: Vec<bool>,
     still_running: usize,
     last_flag_ms: Option<i64>,
 }
 
-impl State {
+impl DetectorState {
     pub(crate) fn new(attempts: usize) -> Self {
         Self {
             first: vec![None; attempts],
@@ -155,7 +159,7 @@ impl State {
         Past { flagged: &self.flagged, still_running: self.still_running, last_flag_ms: self.last_flag_ms }
     }
 
-    /// For each attempt the time from its launch to its first flag.
+    /// For each attempt, the time from its launch to its first flag.
     pub(crate) fn first_flags(&self) -> &[Option<Millis>] {
         &self.first
     }
@@ -183,17 +187,17 @@ impl State {
     }
 }
 
-/// The history of a group, scan by scan.
-pub(crate) struct Film<'a> {
+/// Plays back the timeline of a group, scan by scan.
+pub(crate) struct Playback<'a> {
     timeline: &'a Timeline,
     report: i64,
     startup: f64,
-    looks_per_step: u64,
+    observations_per_step: u64,
     step: i64,
     now: i64,
-    looks: u64,
+    observations: u64,
     scans: u64,
-    /// How many of the timeline's launches, attempts and completions have been taken in.
+    /// How many of the timeline's launches, attempts and completions have been processed.
     launched: usize,
     begun: usize,
     done: usize,
@@ -203,17 +207,17 @@ pub(crate) struct Film<'a> {
     usual: UsualProgress,
 }
 
-impl<'a> Film<'a> {
+impl<'a> Playback<'a> {
     pub(crate) fn new(timeline: &'a Timeline, options: &Options) -> Self {
         let at_least_one = |span: Millis| i64::try_from(span.get()).unwrap_or(i64::MAX).max(1);
         Self {
             timeline,
             report: at_least_one(options.report),
             startup: options.startup.as_f64(),
-            looks_per_step: options.looks_per_step.clamp(1, enough_for(timeline.total)),
+            observations_per_step: options.observations_per_step.clamp(1, observation_limit(timeline.total)),
             step: at_least_one(options.step),
             now: 0,
-            looks: 0,
+            observations: 0,
             scans: 0,
             launched: 0,
             begun: 0,
@@ -225,33 +229,33 @@ impl<'a> Film<'a> {
         }
     }
 
-    /// Goes on to the next scan at which something runs, and tells which attempts have ended since the last one; `None`
-    /// when there is none any more.
+    /// Goes to the next scan with a running attempt, and returns the attempts that ended since the last scan;
+    /// `None` after the last one.
     pub(crate) fn advance(&mut self) -> Option<&[usize]> {
         self.retired.clear();
         loop {
             if self.running.is_empty() {
                 let next = self.timeline.attempts.get(self.begun)?.start_ms;
-                // Keeps to the grid of scans.
+                // Stays on the grid of scans.
                 let steps = (next.saturating_sub(self.now).max(1) - 1) / self.step;
                 self.now = self.now.saturating_add(steps.saturating_mul(self.step));
             }
             self.now = self.now.saturating_add(self.step);
-            self.take_in();
+            self.process_events();
             if !self.running.is_empty() {
                 break;
             }
         }
         self.scans += 1;
-        self.looks += self.running.len() as u64;
-        if self.looks >= self.looks_per_step {
-            self.looks = 0;
+        self.observations += self.running.len() as u64;
+        if self.observations >= self.observations_per_step {
+            self.observations = 0;
             self.step = self.step.saturating_mul(2);
         }
         Some(&self.retired)
     }
 
-    /// What can be seen at this scan.
+    /// What detectors see at this scan.
     pub(crate) fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {
             now_ms: self.now,
@@ -263,8 +267,8 @@ impl<'a> Film<'a> {
         }
     }
 
-    /// Everything that has happened up to now.
-    fn take_in(&mut self) {
+    /// Processes everything that has happened up to now.
+    fn process_events(&mut self) {
         let Self { timeline, now, .. } = *self;
         let up_to_now = |moments: &[i64], from: usize| {
             moments.iter().skip(from).take_while(|&&moment| moment <= now).count()
@@ -285,18 +289,18 @@ impl<'a> Film<'a> {
                 retired.push(running.attempt);
                 return false;
             };
-            look_at(running, attempt, now, report, startup);
+            update(running, attempt, now, report, startup);
             true
         });
     }
 }
 
-fn enough_for(tasks: usize) -> u64 {
-    LOOKS_PER_TASK.saturating_mul(tasks as u64).max(LEAST_LOOKS)
+fn observation_limit(tasks: usize) -> u64 {
+    OBSERVATIONS_PER_TASK.saturating_mul(tasks as u64).max(MIN_OBSERVATIONS)
 }
 
-/// Brings a running attempt up to date: its age, and the reports since the last scan.
-fn look_at(running: &mut Running, attempt: &Attempt, now: i64, report: i64, startup: f64) {
+/// Updates a running attempt: its age, and the reports since the last scan.
+fn update(running: &mut Running, attempt: &Attempt, now: i64, report: i64, startup: f64) {
     let age = now.saturating_sub(attempt.start_ms);
     running.elapsed = age as f64 / 1000.0;
     let last = running.reported_ms.unwrap_or(attempt.start_ms);
@@ -314,19 +318,20 @@ fn look_at(running: &mut Running, attempt: &Attempt, now: i64, report: i64, star
 }
 
 impl Attempt {
-    /// The attempt as it is seen when it is launched.
+    /// The attempt as seen at its launch.
     fn launched(&self, place: usize) -> Running {
-        let told = self.curve.is_some();
+        let has_progress = self.curve.is_some();
         Running {
             attempt: place,
             start_ms: self.start_ms,
             elapsed: 0.0,
-            progress: told.then_some(0.0),
+            progress: has_progress.then_some(0.0),
             reported_ms: None,
             node: self.node,
             input: self.input,
             records: self.records,
-            smoothing: told.then(|| Smoothing::new(self.start_ms, Smoothing::LAMBDA_MS, Smoothing::SKIP)),
+            smoothing: has_progress
+                .then(|| Smoothing::new(self.start_ms, Smoothing::LAMBDA_MS, Smoothing::SKIP)),
         }
     }
 }

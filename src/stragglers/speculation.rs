@@ -1,23 +1,23 @@
-//! What the cluster's own speculation did: copies, races won and lost, and the time that losing attempts took.
+//! Activity of the cluster's own speculation: copies, wins and losses, and the time spent on losing attempts.
 
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::stragglers::executions::AttemptsByTask;
 use crate::units::Millis;
 
-/// Copies of the tasks of one or several groups.
+/// Speculative copies of the tasks of one or several groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Copies {
     /// Copies that were launched.
     pub launched: u64,
-    /// Copies that succeeded and stand for their task.
+    /// Copies that succeeded and became their task's result.
     pub won: u64,
-    /// Time of attempts, copies and originals, that were given up because another attempt of their task won.
+    /// Time of attempts, copies and originals, that were killed because another attempt of their task won.
     pub lost: Millis,
-    /// The part of it that copies took.
+    /// The part of `lost` spent on copies.
     pub lost_by_copies: Millis,
-    /// Losing attempts of which the history does not tell how long they ran.
-    pub untold: u64,
-    /// Time of all attempts, whatever became of them.
+    /// Losing attempts of unknown duration.
+    pub unknown_duration: u64,
+    /// Time of all attempts, whatever their outcome.
     pub all: Millis,
 }
 
@@ -53,7 +53,7 @@ impl Copies {
             let lost = match attempts.outcome(row) {
                 Outcome::Failed => false,
                 Outcome::Unfinished => true,
-                // One that was killed long before the race was over was no part of it.
+                // An attempt killed long before the winner ended did not lose to it.
                 Outcome::Killed | Outcome::Succeeded => end.is_none() || end >= won_at,
             };
             if !lost {
@@ -65,12 +65,12 @@ impl Copies {
                     self.lost_by_copies =
                         self.lost_by_copies + if is_copy(row) { time } else { Millis::ZERO };
                 }
-                None => self.untold += 1,
+                None => self.unknown_duration += 1,
             }
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -78,12 +78,13 @@ impl Copies {
             won: self.won + other.won,
             lost: self.lost + other.lost,
             lost_by_copies: self.lost_by_copies + other.lost_by_copies,
-            untold: self.untold + other.untold,
+            unknown_duration: self.unknown_duration + other.unknown_duration,
             all: self.all + other.all,
         }
     }
 
-    /// Time of losing copies over the time of all attempts (S2 §4); `None` where no attempt took time.
+    /// Time of losing copies over the time of all attempts (S2 §4); `None` if all attempts together took no
+    /// time.
     #[must_use]
     pub fn lost_share(&self) -> Option<f64> {
         (self.all > Millis::ZERO).then(|| self.lost_by_copies.as_f64() / self.all.as_f64())
@@ -97,7 +98,7 @@ mod tests {
     use crate::units::Timestamp;
 
     #[test]
-    fn a_race_has_a_winner_and_a_loser() {
+    fn winning_and_losing_attempts_are_counted() {
         let mut group = TaskGroup::new(TaskKind::Map);
         let task = group.tasks.push(0);
         let mut push = |outcome, start: i64, finish: i64, copy| {
@@ -114,7 +115,7 @@ mod tests {
         push(Outcome::Killed, 800, 1160, true);
         group.tasks.set_representative(task, Some(winner));
         let copies = Copies::of(&group);
-        assert_eq!((copies.launched, copies.won, copies.untold), (2, 1, 0));
+        assert_eq!((copies.launched, copies.won, copies.unknown_duration), (2, 1, 0));
         assert_eq!((copies.lost, copies.lost_by_copies), (Millis::new(1360), Millis::new(360)));
         assert_eq!(copies.lost_share(), Some(360.0 / 1910.0));
         assert_eq!(copies.and(copies).launched, 4);

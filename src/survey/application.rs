@@ -28,53 +28,53 @@ pub struct ApplicationStragglers {
     pub user: Option<String>,
     pub status: Status,
     pub complete: bool,
-    /// The files it was read from, the history first.
+    /// The files it was read from, the event log or job history first.
     pub sources: Vec<String>,
     pub submitted_at: Option<Timestamp>,
-    /// Its groups with enough tasks, in their order.
+    /// Its groups with enough tasks, in the order of the application.
     pub groups: Vec<GroupReport>,
     /// Groups with too few tasks to have stragglers.
     pub small_groups: u64,
-    /// Time in which only stragglers that their input does not explain were left to wait for.
+    /// Time in which the application only waited for stragglers that their input does not explain.
     pub delay: Millis,
-    /// What stragglers cost, by the median and by the mean.
+    /// Cost of the stragglers, by the median and by the mean.
     pub by_median: JobImpact,
     pub by_mean: JobImpact,
-    /// What the cluster's own speculation did.
+    /// Activity of the cluster's own speculation.
     pub copies: Copies,
     pub speculation: Speculation,
     /// The causes of its stragglers.
     pub causes: CauseCounts,
-    /// Stragglers for whose node and time there were node metrics.
+    /// Stragglers with node metrics for their node and time.
     pub with_node_metrics: u64,
-    /// The detectors over all its groups, the cluster's own first; empty without a replay.
+    /// Results of the detectors over all its groups, the cluster's own first; empty without a replay.
     pub detectors: Vec<Evaluated>,
 }
 
 /// One group of tasks.
 #[derive(Debug, Clone)]
 pub struct GroupReport {
-    /// What its tasks do.
+    /// The kind of its tasks.
     pub kind: TaskKind,
     /// Tasks of the group.
     pub tasks: u64,
     /// Tasks that were judged.
     pub judged: u64,
-    /// Tasks that never succeeded, or of which the history lacks launch or end.
+    /// Tasks that never succeeded, or whose launch or end is not logged.
     pub skipped_unfinished: u64,
-    /// Tasks of which it cannot be told whether they were stragglers.
+    /// Tasks whose label is unknown.
     pub undetermined: u64,
-    /// What times are compared with; `None` where each task has its own.
+    /// The limit for durations; `None` if each task has its own.
     pub limit: Option<Limit>,
-    /// What inputs are counted in.
+    /// The unit of inputs.
     pub input_unit: Option<InputUnit>,
-    /// Tasks with a DoS-index from 2.5 and from 10 on; `None` where no input is known.
+    /// Number of tasks with a DoS-index of at least 2.5 and at least 10; `None` if no input is known.
     pub dos: Option<(u64, u64)>,
-    /// The times of its tasks.
+    /// The distribution of its tasks' durations.
     pub histogram: Histogram,
-    /// The stragglers, the longest first.
+    /// The stragglers, longest first.
     pub stragglers: Vec<Straggler>,
-    /// How detectors did; `None` without a replay.
+    /// Results of the detectors; `None` without a replay.
     pub evaluation: Option<Evaluation>,
     times: Vec<(TaskTime, Certainty)>,
     replayed: Option<Replayed>,
@@ -85,29 +85,29 @@ pub struct GroupReport {
 pub struct Straggler {
     /// The task's number in the job or the stage.
     pub task: Option<u32>,
-    /// The number of the attempt that was judged.
+    /// The number of the judged attempt.
     pub attempt: Option<u32>,
-    /// Where that ran.
+    /// Its node.
     pub node: Option<String>,
     /// When it started.
     pub started_at: Option<Timestamp>,
     /// How long it took or would have taken.
     pub duration: Millis,
-    /// How sure that is.
+    /// How reliable the duration is.
     pub certainty: Certainty,
-    /// Its time over the reference of its group.
+    /// Its duration over the group's reference.
     pub times_reference: Option<f64>,
     /// Its input.
     pub input: Option<u64>,
-    /// Its DoS-index, infinite without input.
+    /// Its DoS-index; infinite without input.
     pub dos_index: Option<f64>,
     /// Whether a speculative copy of it won.
     pub overtaken: bool,
-    /// Why.
+    /// Its cause.
     pub cause: Option<StragglerCause>,
 }
 
-/// What runs of one job have in common.
+/// The key common to all runs of a job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct JobKey {
     engine: Engine,
@@ -184,20 +184,20 @@ impl ApplicationStragglers {
         }
     }
 
-    /// The order of reports: the longest delay, then most stragglers, then the id.
+    /// The order of reports: longest delay first, then most stragglers, then by id.
     #[must_use]
     pub fn worst_first(a: &Self, b: &Self) -> Ordering {
         let key = |app: &Self| (Reverse(app.delay), Reverse(app.stragglers()));
         key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.sources.cmp(&b.sources))
     }
 
-    /// Its stragglers.
+    /// Number of stragglers.
     #[must_use]
     pub fn stragglers(&self) -> u64 {
         self.groups.iter().map(|group| group.stragglers.len() as u64).sum()
     }
 
-    /// Tasks that were judged.
+    /// Number of judged tasks.
     #[must_use]
     pub fn judged(&self) -> u64 {
         self.groups.iter().map(|group| group.judged).sum()
@@ -212,9 +212,9 @@ impl ApplicationStragglers {
     }
 }
 
-/// How many stragglers ran on a node, and at a time, of which metrics tell something.
+/// Number of stragglers with node metrics for their node and time.
 fn with_metrics(app: &Application, groups: &[LabelledGroup<'_>], metrics: &NodeMetrics) -> u64 {
-    let is_told = |group: &LabelledGroup<'_>, task: &Execution| {
+    let has_metrics = |group: &LabelledGroup<'_>, task: &Execution| {
         let attempts = &group.group.attempts;
         let start = attempts.time(task.attempt(), TimePoint::Start)?;
         let finish = attempts.time(task.attempt(), TimePoint::Finish)?;
@@ -224,12 +224,12 @@ fn with_metrics(app: &Application, groups: &[LabelledGroup<'_>], metrics: &NodeM
     let of_group = |group: &LabelledGroup<'_>| {
         let stragglers = group.executions.tasks.iter().zip(group.stragglers);
         let stragglers = stragglers.filter(|(_, label)| **label == Some(true));
-        stragglers.filter(|(task, _)| is_told(group, task).is_some()).count() as u64
+        stragglers.filter(|(task, _)| has_metrics(group, task).is_some()).count() as u64
     };
     groups.iter().map(of_group).sum()
 }
 
-/// A job's name without what changes from run to run: dates, counters, ids.
+/// A job's name without the digits, which change from run to run: dates, counters, ids.
 fn without_numbers(name: &str) -> String {
     let mut short = String::new();
     for c in name.chars() {
@@ -271,13 +271,13 @@ fn speculation(views: &[GroupStragglers<'_>], copies: &Copies) -> Speculation {
 }
 
 fn dos_indices(executions: &Executions) -> Vec<Option<f64>> {
-    let told: Vec<(f64, Option<f64>)> =
+    let tasks: Vec<(f64, Option<f64>)> =
         executions.tasks.iter().map(|task| (task.duration, task.input().map(|input| input as f64))).collect();
-    dos_index(&told)
+    dos_index(&tasks)
 }
 
 impl Settings {
-    /// Which executions are stragglers by the method that was asked for.
+    /// The labels of the executions by the selected method.
     fn stragglers(&self, executions: &Executions, by_median: &Labels) -> Vec<Option<bool>> {
         match self.method {
             Method::Median => by_median.stragglers.clone(),
@@ -344,14 +344,14 @@ impl GroupReport {
         }
     }
 
-    /// Whether this is the group of another run that did the same work as `other`.
+    /// Whether this is the same group in another run of the job, with the same work as `other`.
     pub(super) fn is_run_of(&self, other: &Self, settings: &Settings) -> bool {
         let times = |group: &Self| -> Vec<TaskTime> { group.times.iter().map(|(time, _)| *time).collect() };
         self.times.len() == other.times.len() && settings.usual.is_like(&times(other), &times(self))
     }
 
-    /// Judges the detectors that were taken through the group, with the same group of other runs of the job, and adds
-    /// to what they did elsewhere.
+    /// Rates the replayed detectors on this group, with the same group of other runs of the job, and adds the
+    /// results to `detectors`.
     pub(super) fn judge(
         &self,
         others: &[&Self],
@@ -403,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_a_job_have_one_name() {
+    fn runs_of_a_job_share_one_name() {
         assert_eq!(without_numbers("etl 2026-11-20 run 7"), without_numbers("etl 2026-11-21 run 12"));
         assert_ne!(without_numbers("etl a"), without_numbers("etl b"));
     }

@@ -1,4 +1,4 @@
-//! What detectors flagged in a group, kept small until all runs of a job are known.
+//! The flags of detectors on a group, stored compactly until all runs of a job are known.
 
 use crate::model::Engine;
 use crate::model::table::TaskGroup;
@@ -16,26 +16,26 @@ use crate::units::Millis;
 /// A task that a detector flagged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Detection {
-    /// The task's place among the executions of its group.
+    /// The task's index among the executions of its group.
     place: u32,
     /// The time since the launch of its attempt.
     after: Millis,
 }
 
-/// What a replay of a group left.
+/// Result of a replay of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Replayed {
-    /// Detector by detector, by its place in [`catalogue`], and within each in the order of the tasks.
+    /// Sorted by detector, as its index in [`catalogue`], then by task.
     detections: Vec<(u8, Detection)>,
     sources: Sources,
     optimistic: bool,
     steps: (Millis, Millis),
 }
 
-/// The name that Spark's speculation has with each of the settings that are tried.
+/// Name of Spark's speculation with each of the tried settings.
 pub const SWEPT: &str = "spark-sweep";
 
-/// The detectors that are replayed.
+/// The detectors to replay.
 fn detectors(settings: &Settings) -> Vec<Box<dyn Detector>> {
     let mut detectors = all();
     if settings.sweep {
@@ -44,7 +44,7 @@ fn detectors(settings: &Settings) -> Vec<Box<dyn Detector>> {
     detectors
 }
 
-/// The detectors without results: the cluster's own speculation, then those that are replayed.
+/// The detectors without results: the cluster's own speculation, then the replayed ones.
 pub(super) fn catalogue(settings: &Settings) -> Vec<Evaluated> {
     let evaluated = |id, parameters, engine| Evaluated {
         id,
@@ -58,23 +58,23 @@ pub(super) fn catalogue(settings: &Settings) -> Vec<Evaluated> {
     std::iter::once(evaluated(ACTUAL, Vec::new(), None)).chain(replayed).collect()
 }
 
-/// How detectors did in a group.
+/// Results of the detectors on a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// Tasks of which it cannot be told whether they were stragglers; they are outside of all ratios.
+    /// Tasks whose label is unknown; no ratio counts them.
     pub undetermined: u64,
     /// Where the usual times come from.
     pub usual_source: Option<UsualSource>,
-    /// Progress curves by what they were drawn from.
+    /// Progress curves by source.
     pub sources: Sources,
-    /// Whether most of them know the future.
+    /// Whether most of them use knowledge of the future.
     pub optimistic: bool,
-    /// Time between scans at the beginning and at the end.
+    /// Time between scans at the start and at the end.
     pub steps: (Millis, Millis),
 }
 
 impl Replayed {
-    /// Takes all detectors through a group.
+    /// Replays all detectors on a group.
     pub(super) fn of(
         group: &TaskGroup,
         executions: &Executions,
@@ -98,7 +98,7 @@ impl Replayed {
         }
     }
 
-    /// Adds what each detector of the catalogue did, judged by the truth.
+    /// Adds the results of each detector of the catalogue, rated against `truth`.
     pub(super) fn judge(
         &self,
         durations: &[f64],

@@ -1,25 +1,25 @@
-//! How the times of a group's tasks spread, with the limit of stragglers at an edge.
+//! Distribution of the durations of a group's tasks, with the straggler limit at an edge.
 
 use crate::units::Millis;
 
-/// Steps below the limit.
+/// Number of steps below the limit.
 const BELOW: usize = 6;
-/// Steps from the limit on, the last without end.
+/// Number of steps from the limit on; the last is unbounded.
 const ABOVE: usize = 6;
 
-/// Tasks by their time.
+/// Tasks by duration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Histogram {
-    /// Where each step begins, and how many tasks are in it. The last step holds all that is longer.
+    /// Start of each step, and its number of tasks. The last step also holds all longer tasks.
     pub steps: Vec<(Millis, u64)>,
-    /// The place of the step that begins at the limit; `None` where the group has no limit.
+    /// Index of the step that starts at the limit; `None` if the group has no limit.
     pub limit: Option<usize>,
-    /// Whether the last step holds tasks that are longer than it is wide.
+    /// Whether the last step holds tasks beyond its width.
     pub open: bool,
 }
 
 impl Histogram {
-    /// Durations and the limit, in seconds. Without a limit the steps reach to the longest task.
+    /// From durations and the limit, in seconds. Without a limit the steps end at the longest task.
     #[must_use]
     pub fn of(durations: &[f64], limit: Option<f64>) -> Self {
         let longest = durations.iter().copied().max_by(f64::total_cmp).unwrap_or_default();
@@ -32,7 +32,7 @@ impl Histogram {
         let mut counts = vec![0; count];
         for duration in durations {
             let mut place = step(duration / width, count);
-            // Rounding must not carry a task over the limit.
+            // Rounding must not move a task across the limit.
             if let Some(limit) = limit {
                 place = if *duration >= limit { place.max(BELOW) } else { place.min(BELOW - 1) };
             }
@@ -66,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_limit_is_an_edge() {
+    fn the_limit_is_an_edge_of_a_step() {
         let histogram = Histogram::of(&[1.0, 1.0, 1.2, 6.0, 100.0], Some(6.0));
         assert_eq!((histogram.limit, histogram.open), (Some(6), true));
         let counts: Vec<u64> = histogram.steps.iter().map(|step| step.1).collect();
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_groups() {
+    fn degenerate_groups_have_few_steps() {
         assert_eq!(Histogram::of(&[], None), Histogram::default());
         assert_eq!(Histogram::of(&[0.0, 0.0], None), Histogram::default());
         assert_eq!(Histogram::of(&[3.0], None).steps.len(), BELOW);

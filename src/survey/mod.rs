@@ -1,4 +1,4 @@
-//! Everything about the stragglers of a set of applications: who they are, why, what they cost, and how well detectors
+//! Survey of the stragglers of a set of applications: which tasks, why, their cost, and how well detectors
 //! would have found them.
 
 mod application;
@@ -31,27 +31,27 @@ use crate::stragglers::speculation::Copies;
 use application::JobKey;
 use evaluated::catalogue;
 
-/// So many other runs tell well enough what a task usually takes; there may be thousands.
+/// This many other runs are enough to know a task's usual time; there may be thousands.
 const MAX_RUNS: usize = 30;
 
-/// Everything that a report on stragglers shows.
+/// Everything that a straggler report shows.
 #[derive(Debug, Clone)]
 pub struct StragglerReport {
-    /// How it came about.
+    /// The settings of the survey.
     pub settings: Settings,
     /// Counts of files and applications.
     pub files: Summary,
-    /// The applications, those that waited longest for stragglers first.
+    /// The applications, longest wait for stragglers first.
     pub applications: Vec<ApplicationStragglers>,
-    /// All of them together.
+    /// Totals over all applications.
     pub total: Total,
-    /// What went wrong, by source.
+    /// Problems, by source.
     pub problems: Vec<SourceProblem>,
-    /// Whether something that the user named could not be read.
+    /// Whether an input named by the user could not be read.
     pub named_input_failed: bool,
 }
 
-/// All applications together.
+/// Totals over all applications.
 #[derive(Debug, Clone)]
 pub struct Total {
     /// The statistics of S2's table 2 by the median.
@@ -60,37 +60,38 @@ pub struct Total {
     pub by_mean: Impact,
     /// Time of losing copies over the time of all attempts (S2 section 4).
     pub speculation_waste: Option<f64>,
-    /// Correlation of copies that won with the heaviness of the tail, over applications (S0 §3).
+    /// Correlation, over applications, between the share of copies that won and the heaviness of the tail (S0
+    /// §3).
     pub tail_correlation: Option<f64>,
     /// The causes.
     pub causes: CauseCounts,
-    /// The detectors, engine by engine: jobs of one say nothing about speculation of the other.
+    /// The detectors by engine, because speculation differs between engines.
     pub engines: Vec<EngineDetectors>,
-    /// Tasks of the replay of which it cannot be told whether they were stragglers.
+    /// Replayed tasks whose label is unknown.
     pub undetermined: u64,
-    /// Progress curves by what they were drawn from.
+    /// Progress curves by source.
     pub sources: Vec<(ProgressSource, u64)>,
-    /// Groups by where the usual times of their tasks come from.
+    /// Groups by the source of their usual times.
     pub usual_sources: Vec<(UsualSource, u64)>,
 }
 
-/// How detectors did over the applications of one engine.
+/// Results of the detectors over the applications of one engine.
 #[derive(Debug, Clone)]
 pub struct EngineDetectors {
     /// The engine.
     pub engine: Engine,
     /// Groups that were replayed.
     pub groups: u64,
-    /// Those of them in which most progress curves are straight lines to a known end: detectors that look at progress
-    /// know the future there, and look better than they are.
+    /// Groups in which most progress curves are straight lines to a known end. There, detectors that use
+    /// progress know the future and look better than they are.
     pub optimistic_groups: u64,
     /// The detectors, the cluster's own first.
     pub detectors: Vec<Pooled>,
-    /// The same, the best first.
+    /// Ranking of the detectors, best first.
     pub ranking: Vec<Ranked>,
-    /// Which one would have served best.
+    /// The detector that would have performed best.
     pub best: Best,
-    /// The same among those that the engine offers.
+    /// The same among the detectors that the engine ships.
     pub best_offered: Best,
 }
 
@@ -119,7 +120,7 @@ pub fn report(paths: &[PathBuf], settings: &Settings, metrics: Option<&NodeMetri
     report_with(paths, settings, metrics, &Limits::default(), &Progress::default())
 }
 
-/// The same within `limits` on each history, telling `progress` how far it is.
+/// The same, with `limits` for each file, reporting to `progress`.
 #[must_use]
 pub fn report_with(
     paths: &[PathBuf],
@@ -148,8 +149,8 @@ pub fn report_with(
     }
 }
 
-/// Judges the detectors in every application. What a task usually takes is known best from other runs of the same job,
-/// so all must have been read before.
+/// Rates the detectors in every application. Usual times are best known from other runs of the same job, so
+/// all applications must have been read before.
 fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
     if !settings.replay {
         return;
@@ -197,7 +198,7 @@ fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
     }
 }
 
-/// The detectors over one application, and what is to be said of the replay of each group.
+/// The detectors over one application, and the replay results of each group.
 type Judged = (Vec<Evaluated>, Vec<Option<Evaluation>>);
 
 impl Total {

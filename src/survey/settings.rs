@@ -1,20 +1,20 @@
-//! How a survey is made.
+//! Settings of a survey.
 
 use crate::stragglers::cause;
 use crate::stragglers::executions::Basis;
 use crate::stragglers::labels::{DOS_REPORT, Edge, Labelling, MIN_TASKS, Reference, UsualRule};
 use crate::units::Millis;
 
-/// What makes a task a straggler.
+/// The definition of a straggler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// A multiple of the median of its group.
     Median,
     /// A multiple of the mean of its group.
     Mean,
-    /// More than a multiple of what it usually takes.
+    /// A multiple of its own usual time.
     Usual,
-    /// Its DoS-index.
+    /// A DoS-index.
     DosIndex,
 }
 
@@ -30,7 +30,7 @@ impl Method {
         }
     }
 
-    /// The multiple or the index of its source.
+    /// The multiple or the index given in its paper.
     #[must_use]
     pub fn usual_factor(self) -> f64 {
         match self {
@@ -41,28 +41,28 @@ impl Method {
     }
 }
 
-/// How a survey is made.
+/// Settings of a survey.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What makes a task a straggler.
+    /// The definition of a straggler.
     pub method: Method,
-    /// The multiple or the index from which it is one.
+    /// A task is a straggler from this multiple, or this index.
     pub factor: f64,
     /// Groups with fewer tasks have no stragglers.
     pub min_tasks: usize,
     /// The clock that durations are read from.
     pub basis: Basis,
-    /// Whether detectors are taken through the groups.
+    /// Whether detectors are replayed on the groups.
     pub replay: bool,
-    /// Whether Spark's speculation is tried with other settings, too.
+    /// Whether Spark's speculation is also tried with other settings.
     pub sweep: bool,
-    /// What detectors are judged by.
+    /// The usual times that detectors are rated by.
     pub usual: UsualRule,
-    /// Time after its launch in which an attempt of which only launch and end are known makes no progress.
+    /// Time after launch without progress, for attempts with only launch and end known.
     pub startup: Millis,
-    /// Time between reports of an attempt; the engine's own where it is not set.
+    /// Time between reports of an attempt; `None` for the engine's default.
     pub report: Option<Millis>,
-    /// The limits by which causes are found.
+    /// The limits of the cause rules.
     pub causes: cause::Params,
 }
 

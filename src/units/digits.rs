@@ -1,4 +1,4 @@
-//! Numbers as reports show them.
+//! Formats numbers for reports.
 
 /// `value` with about three significant digits and no trailing zeros.
 #[must_use]
@@ -10,20 +10,21 @@ pub fn three_digits(value: f64) -> String {
     } else {
         2
     };
-    usual_number(value, decimals).unwrap_or_else(|| any_number(value, decimals))
+    fast_number(value, decimals).unwrap_or_else(|| general_number(value, decimals))
 }
 
-fn any_number(value: f64, decimals: usize) -> String {
+fn general_number(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// The same for nearly all numbers of reports, by integers, which takes a fifth of the instructions. `None` where the value is
-/// so large, or so close to the middle between two results, that its product could be rounded another way than itself.
+/// The same for nearly all numbers in reports, with integers, which takes a fifth of the instructions. `None`
+/// if the value is too large, or so close to halfway between two results that its product might round
+/// differently than the value itself.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and `LARGEST`
-fn usual_number(value: f64, decimals: usize) -> Option<String> {
+fn fast_number(value: f64, decimals: usize) -> Option<String> {
     const LARGEST: f64 = 1e9;
-    /// The product is off by an eighth of a millionth at most.
+    /// The product's error is at most an eighth of this.
     const MARGIN: f64 = 1e-6;
     let parts: u32 = [1, 10, 100].get(decimals).copied()?;
     let product = value * f64::from(parts);
@@ -51,22 +52,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn usual_numbers_are_written_as_any(
+        fn fast_and_general_formatting_agree(
             whole in prop_oneof![0..1_000u32, any::<u32>()], parts in prop_oneof![Just(0.0), -1e-9..1e-9, 0.0..1.0],
             thousandths in 0..1_000u32, decimals in 0..3usize,
         ) {
             let value = f64::from(whole) + f64::from(thousandths) / 1e3 + parts;
             for value in [value, -value, value / 1e3, value.round() / 8.0, value * 1e300] {
-                if let Some(text) = usual_number(value, decimals) {
-                    prop_assert_eq!(text, any_number(value, decimals));
+                if let Some(text) = fast_number(value, decimals) {
+                    prop_assert_eq!(text, general_number(value, decimals));
                 }
             }
         }
     }
 
     #[test]
-    fn numbers_of_reports_are_usual() {
-        let shown = |value, decimals| usual_number(value, decimals);
+    fn typical_numbers_use_the_fast_path() {
+        let shown = |value, decimals| fast_number(value, decimals);
         let expected =
             [(0.0, 0, "0"), (1023.2, 0, "1023"), (12.34, 1, "12.3"), (1.5, 2, "1.5"), (0.07, 2, "0.07")];
         for (value, decimals, text) in expected {

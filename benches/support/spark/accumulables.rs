@@ -1,18 +1,18 @@
-//! The accumulables of a stage: what its tasks add up.
+//! The accumulables of a stage, which sum up task metrics.
 
 use super::figures::{Amount, Figures};
 use super::json::Json;
 use super::plan;
 use super::stage::Kind;
 
-/// Identifiers that Spark registers for the metrics of every stage, told or not.
+/// Identifiers that Spark registers for the metrics of every stage, logged or not.
 pub(super) const METRICS_OF_A_STAGE: i64 = 35;
 
-/// Which stages tell a metric.
+/// Which stages log a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum LoggedBy {
     Always,
-    /// By the tasks for which it is not 0.
+    /// Tasks for which it is not 0.
     UnlessZero,
     ByReaders,
     ByWriters,
@@ -20,7 +20,7 @@ enum Told {
     WithOutput,
 }
 
-impl Told {
+impl LoggedBy {
     fn by(self, kind: Kind) -> bool {
         match self {
             Self::Always | Self::UnlessZero => true,
@@ -32,42 +32,52 @@ impl Told {
     }
 }
 
-/// Offset of the identifier, name after `internal.metrics.`, who tells it, and what.
-const INTERNAL: &[(i64, &str, Told, Amount)] = &[
-    (0, "internal.metrics.executorDeserializeTime", Told::Always, Amount::DeserializeTime),
-    (1, "internal.metrics.executorDeserializeCpuTime", Told::Always, Amount::DeserializeCpu),
-    (2, "internal.metrics.executorRunTime", Told::Always, Amount::RunTime),
-    (3, "internal.metrics.executorCpuTime", Told::Always, Amount::Cpu),
-    (4, "internal.metrics.resultSize", Told::Always, Amount::ResultSize),
-    (5, "internal.metrics.jvmGCTime", Told::UnlessZero, Amount::GcTime),
-    (6, "internal.metrics.resultSerializationTime", Told::UnlessZero, Amount::ResultSerializationTime),
-    (7, "internal.metrics.memoryBytesSpilled", Told::UnlessZero, Amount::MemorySpilled),
-    (8, "internal.metrics.diskBytesSpilled", Told::UnlessZero, Amount::DiskSpilled),
-    (9, "internal.metrics.peakExecutionMemory", Told::UnlessZero, Amount::PeakMemory),
-    (11, "internal.metrics.shuffle.read.remoteBlocksFetched", Told::ByReaders, Amount::RemoteBlocks),
-    (12, "internal.metrics.shuffle.read.localBlocksFetched", Told::ByReaders, Amount::LocalBlocks),
-    (13, "internal.metrics.shuffle.read.remoteBytesRead", Told::ByReaders, Amount::RemoteBytes),
-    (14, "internal.metrics.shuffle.read.remoteBytesReadToDisk", Told::ByReaders, Amount::Nothing),
-    (15, "internal.metrics.shuffle.read.localBytesRead", Told::ByReaders, Amount::LocalBytes),
-    (16, "internal.metrics.shuffle.read.fetchWaitTime", Told::ByReaders, Amount::FetchWait),
-    (17, "internal.metrics.shuffle.read.recordsRead", Told::ByReaders, Amount::RecordsRead),
-    (18, "internal.metrics.shuffle.push.read.corruptMergedBlockChunks", Told::ByReaders, Amount::Nothing),
-    (19, "internal.metrics.shuffle.push.read.mergedFetchFallbackCount", Told::ByReaders, Amount::Nothing),
-    (20, "internal.metrics.shuffle.push.read.remoteMergedBlocksFetched", Told::ByReaders, Amount::Nothing),
-    (21, "internal.metrics.shuffle.push.read.localMergedBlocksFetched", Told::ByReaders, Amount::Nothing),
-    (22, "internal.metrics.shuffle.push.read.remoteMergedChunksFetched", Told::ByReaders, Amount::Nothing),
-    (23, "internal.metrics.shuffle.push.read.localMergedChunksFetched", Told::ByReaders, Amount::Nothing),
-    (24, "internal.metrics.shuffle.push.read.remoteMergedBytesRead", Told::ByReaders, Amount::Nothing),
-    (25, "internal.metrics.shuffle.push.read.localMergedBytesRead", Told::ByReaders, Amount::Nothing),
-    (26, "internal.metrics.shuffle.read.remoteReqsDuration", Told::ByReaders, Amount::RemoteRequests),
-    (27, "internal.metrics.shuffle.push.read.remoteMergedReqsDuration", Told::ByReaders, Amount::Nothing),
-    (28, "internal.metrics.shuffle.write.bytesWritten", Told::ByWriters, Amount::BytesWritten),
-    (29, "internal.metrics.shuffle.write.recordsWritten", Told::ByWriters, Amount::RecordsWritten),
-    (30, "internal.metrics.shuffle.write.writeTime", Told::ByWriters, Amount::WriteTime),
-    (31, "internal.metrics.input.bytesRead", Told::WithInput, Amount::InputBytes),
-    (32, "internal.metrics.input.recordsRead", Told::WithInput, Amount::InputRecords),
-    (33, "internal.metrics.output.bytesWritten", Told::WithOutput, Amount::OutputBytes),
-    (34, "internal.metrics.output.recordsWritten", Told::WithOutput, Amount::OutputRecords),
+/// Offset of the identifier, name, who logs it, and the value.
+const INTERNAL: &[(i64, &str, LoggedBy, Amount)] = &[
+    (0, "internal.metrics.executorDeserializeTime", LoggedBy::Always, Amount::DeserializeTime),
+    (1, "internal.metrics.executorDeserializeCpuTime", LoggedBy::Always, Amount::DeserializeCpu),
+    (2, "internal.metrics.executorRunTime", LoggedBy::Always, Amount::RunTime),
+    (3, "internal.metrics.executorCpuTime", LoggedBy::Always, Amount::Cpu),
+    (4, "internal.metrics.resultSize", LoggedBy::Always, Amount::ResultSize),
+    (5, "internal.metrics.jvmGCTime", LoggedBy::UnlessZero, Amount::GcTime),
+    (6, "internal.metrics.resultSerializationTime", LoggedBy::UnlessZero, Amount::ResultSerializationTime),
+    (7, "internal.metrics.memoryBytesSpilled", LoggedBy::UnlessZero, Amount::MemorySpilled),
+    (8, "internal.metrics.diskBytesSpilled", LoggedBy::UnlessZero, Amount::DiskSpilled),
+    (9, "internal.metrics.peakExecutionMemory", LoggedBy::UnlessZero, Amount::PeakMemory),
+    (11, "internal.metrics.shuffle.read.remoteBlocksFetched", LoggedBy::ByReaders, Amount::RemoteBlocks),
+    (12, "internal.metrics.shuffle.read.localBlocksFetched", LoggedBy::ByReaders, Amount::LocalBlocks),
+    (13, "internal.metrics.shuffle.read.remoteBytesRead", LoggedBy::ByReaders, Amount::RemoteBytes),
+    (14, "internal.metrics.shuffle.read.remoteBytesReadToDisk", LoggedBy::ByReaders, Amount::Nothing),
+    (15, "internal.metrics.shuffle.read.localBytesRead", LoggedBy::ByReaders, Amount::LocalBytes),
+    (16, "internal.metrics.shuffle.read.fetchWaitTime", LoggedBy::ByReaders, Amount::FetchWait),
+    (17, "internal.metrics.shuffle.read.recordsRead", LoggedBy::ByReaders, Amount::RecordsRead),
+    (18, "internal.metrics.shuffle.push.read.corruptMergedBlockChunks", LoggedBy::ByReaders, Amount::Nothing),
+    (19, "internal.metrics.shuffle.push.read.mergedFetchFallbackCount", LoggedBy::ByReaders, Amount::Nothing),
+    (
+        20,
+        "internal.metrics.shuffle.push.read.remoteMergedBlocksFetched",
+        LoggedBy::ByReaders,
+        Amount::Nothing,
+    ),
+    (21, "internal.metrics.shuffle.push.read.localMergedBlocksFetched", LoggedBy::ByReaders, Amount::Nothing),
+    (
+        22,
+        "internal.metrics.shuffle.push.read.remoteMergedChunksFetched",
+        LoggedBy::ByReaders,
+        Amount::Nothing,
+    ),
+    (23, "internal.metrics.shuffle.push.read.localMergedChunksFetched", LoggedBy::ByReaders, Amount::Nothing),
+    (24, "internal.metrics.shuffle.push.read.remoteMergedBytesRead", LoggedBy::ByReaders, Amount::Nothing),
+    (25, "internal.metrics.shuffle.push.read.localMergedBytesRead", LoggedBy::ByReaders, Amount::Nothing),
+    (26, "internal.metrics.shuffle.read.remoteReqsDuration", LoggedBy::ByReaders, Amount::RemoteRequests),
+    (27, "internal.metrics.shuffle.push.read.remoteMergedReqsDuration", LoggedBy::ByReaders, Amount::Nothing),
+    (28, "internal.metrics.shuffle.write.bytesWritten", LoggedBy::ByWriters, Amount::BytesWritten),
+    (29, "internal.metrics.shuffle.write.recordsWritten", LoggedBy::ByWriters, Amount::RecordsWritten),
+    (30, "internal.metrics.shuffle.write.writeTime", LoggedBy::ByWriters, Amount::WriteTime),
+    (31, "internal.metrics.input.bytesRead", LoggedBy::WithInput, Amount::InputBytes),
+    (32, "internal.metrics.input.recordsRead", LoggedBy::WithInput, Amount::InputRecords),
+    (33, "internal.metrics.output.bytesWritten", LoggedBy::WithOutput, Amount::OutputBytes),
+    (34, "internal.metrics.output.recordsWritten", LoggedBy::WithOutput, Amount::OutputRecords),
 ];
 
 struct Accumulable {
@@ -116,19 +126,19 @@ impl Accumulables {
             unless_zero: false,
             sum: 0,
         });
-        let told = INTERNAL.iter().filter(|(_, _, told, _)| told.by(kind));
-        let of_stage = told.map(|&(offset, name, told, amount)| Accumulable {
+        let logged = INTERNAL.iter().filter(|(_, _, logged, _)| logged.by(kind));
+        let of_stage = logged.map(|&(offset, name, logged, amount)| Accumulable {
             id: first_of_stage + offset,
             name,
             amount,
             sql: false,
-            unless_zero: told == Told::UnlessZero,
+            unless_zero: logged == LoggedBy::UnlessZero,
             sum: 0,
         });
         Self(of_plan.chain(of_stage).collect())
     }
 
-    /// Adds what a task that succeeded did and writes each update with the new sum.
+    /// Adds the metrics of a successful task, and writes each update with the new sum.
     pub(super) fn add(&mut self, figures: &Figures, list: &mut Json) {
         for accumulable in &mut self.0 {
             let update = figures.of(accumulable.amount);
@@ -139,7 +149,7 @@ impl Accumulables {
         }
     }
 
-    /// The same for a task that did not: Spark adds no more than its run time.
+    /// The same for an unsuccessful task: Spark adds only its run time.
     pub(super) fn add_run_time(&mut self, run_time: i64, list: &mut Json) {
         for accumulable in self.0.iter_mut().filter(|each| each.amount == Amount::RunTime) {
             accumulable.sum += run_time;
@@ -147,7 +157,7 @@ impl Accumulables {
         }
     }
 
-    /// How a failure repeats the updates of the task.
+    /// The updates of the task, as a failure repeats them.
     pub(super) fn failed_updates(&self, run_time: i64, list: &mut Json) {
         for accumulable in &self.0 {
             let update = match accumulable.amount {

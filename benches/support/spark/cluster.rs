@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::rng::SplitMix64;
 use super::json::Json;
 
-/// The metrics of an executor's process, in Spark's order.
+/// Metrics of an executor's process, in Spark's order.
 pub(super) const PROCESS_METRICS: [&str; 21] = [
     "JVMHeapMemory",
     "JVMOffHeapMemory",
@@ -30,12 +30,12 @@ pub(super) const PROCESS_METRICS: [&str; 21] = [
     "TotalGCTime",
 ];
 
-/// The highest values of [`PROCESS_METRICS`] in some time.
+/// Maxima of [`PROCESS_METRICS`] over a period.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Peaks([i64; 21]);
 
 impl Peaks {
-    /// What Spark writes for a task whose executor told nothing.
+    /// As Spark logs a task whose executor sent no metrics.
     pub(super) fn unknown() -> Self {
         let mut place = 0..;
         Self([(); 21].map(|()| if place.next() == Some(0) { -1 } else { 0 }))
@@ -96,19 +96,19 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    /// What it held while a task ran.
+    /// Peaks of the executor while a task ran.
     pub(super) fn run(&mut self, peak_memory: i64, rng: &mut SplitMix64) -> Peaks {
         self.collections += 1;
         Peaks::new(rng.within(900 << 20, 3_500 << 20), peak_memory, 41_400, self.collections, rng)
     }
 }
 
-/// The executors that are there, and which of their cores are free.
+/// The current executors and their free cores.
 pub(super) struct Cluster {
     cores: u32,
     next: i64,
     executors: BTreeMap<i64, Executor>,
-    /// An entry for every free core; the last one is taken first.
+    /// One entry per free core; the last one is taken first.
     free: Vec<i64>,
 }
 
@@ -148,13 +148,13 @@ impl Cluster {
         self.executors.keys().copied()
     }
 
-    /// What the executor held while a task with this peak ran.
+    /// Peaks of the executor while a task with this peak ran.
     pub(super) fn run(&mut self, executor: i64, peak_memory: i64, rng: &mut SplitMix64) -> Option<Peaks> {
         Some(self.executors.get_mut(&executor)?.run(peak_memory, rng))
     }
 }
 
-/// Executors share hosts by pairs.
+/// Each two executors share a host.
 pub(super) fn host(executor: i64) -> String {
     format!("node{:03}", executor / 2)
 }

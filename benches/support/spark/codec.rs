@@ -1,24 +1,24 @@
-//! How Spark packs event logs.
+//! Compression codecs of Spark event logs.
 
 use std::io::{self, BufWriter, Read, Write};
 
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use twox_hash::XxHash32;
 
-/// `spark.eventLog.compression.codec`, or none.
+/// `spark.eventLog.compression.codec`, or no compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
-    /// Lines of JSON as they are.
+    /// Uncompressed lines of JSON.
     Plain,
-    /// One frame of level 1, as Spark's default is.
+    /// One frame of level 1, as is Spark's default.
     Zstd,
-    /// Java's `LZ4Block`, which is not the frame that tools know.
+    /// Java's `LZ4Block`, which is not the LZ4 frame format that tools read.
     Lz4,
 }
 
 impl Codec {
-    /// The ending of a packed log's name, with its dot.
-    pub(crate) const fn ending(self) -> &'static str {
+    /// The file name extension of a compressed log, including the dot.
+    pub(crate) const fn extension(self) -> &'static str {
         match self {
             Self::Plain => "",
             Self::Zstd => ".zstd",
@@ -26,7 +26,7 @@ impl Codec {
         }
     }
 
-    /// Writes what `content` writes, packed.
+    /// Compresses the output of `content`.
     pub(crate) fn pack(
         self,
         out: &mut dyn Write,
@@ -53,7 +53,7 @@ const BLOCK: usize = 1 << (10 + LEVEL);
 const MAGIC: &[u8; 8] = b"LZ4Block";
 const STORED: u8 = 0x10;
 const PACKED: u8 = 0x20;
-/// The block size in the lower half of the token: the power of two above 2^10.
+/// Block size in the lower half of the token: the power of two above 2^10.
 const LEVEL: u8 = 5;
 const SEED: u32 = 0x9747_b28c;
 
@@ -78,7 +78,7 @@ impl Lz4Blocks<'_> {
         self.out.write_all(stored)
     }
 
-    /// An empty block ends the file.
+    /// Ends the file with an empty block.
     fn finish(&mut self) -> io::Result<()> {
         self.block(STORED, &[], &[])
     }
@@ -105,7 +105,8 @@ impl Write for Lz4Blocks<'_> {
     }
 }
 
-/// Unpacks a file of [`Codec::Lz4`], checks every block, and tells its length: what reading costs at least.
+/// Decompresses a file of [`Codec::Lz4`], checks every block, and returns the length: the minimum cost of
+/// reading it.
 pub(crate) fn unpack_lz4(file: &mut dyn Read, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
     let (mut stored, mut content, mut total) = (Vec::new(), Vec::new(), 0);
     loop {

@@ -1,12 +1,12 @@
-//! What the application was told: the properties of Spark, Hadoop and Java.
+//! Environment of the application: the properties of Spark, Hadoop and Java.
 
 use std::io;
 
 use super::json::{Json, Log};
 
-/// The identifier of the application.
+/// The application's identifier.
 pub(super) const APP_ID: &str = "application_1732147200000_0001";
-/// Its name.
+/// The application's name.
 pub(super) const APP_NAME: &str = "sales-daily-totals";
 
 const JAVA_OPTIONS: &str = "-Djava.net.preferIPv6Addresses=false -XX:+IgnoreUnrecognizedVMOptions \
@@ -19,7 +19,7 @@ const JAVA_OPTIONS: &str = "-Djava.net.preferIPv6Addresses=false -XX:+IgnoreUnre
     --add-opens=java.base/sun.security.action=ALL-UNNAMED \
     --add-opens=java.base/sun.util.calendar=ALL-UNNAMED -Djdk.reflect.useDirectMethodHandle=false";
 
-/// What the user and the cluster set, apart from the size of executors.
+/// Settings of the user and the cluster, except for the size of executors.
 const SPARK: &[(&str, &str)] = &[
     ("spark.app.id", APP_ID),
     ("spark.app.name", APP_NAME),
@@ -105,7 +105,7 @@ const METRICS: &[(&str, &str)] = &[
     ("master.sink.servlet.path", "/metrics/master/json"),
 ];
 
-/// Hadoop has a thousand properties; these give as many of the same length.
+/// Hadoop has about a thousand properties; these produce as many, of the same length.
 const HADOOP_PARTS: &[&str] = &[
     "dfs.client.failover",
     "dfs.client.hedged.read",
@@ -176,7 +176,7 @@ const HADOOP_ENDS: &[(&str, &str)] = &[
 
 const JARS: i64 = 250;
 
-/// Cores are the one thing that varies.
+/// Only the number of cores varies.
 fn spark_properties(cores: u32) -> Vec<(String, String)> {
     let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
     let mut properties: Vec<_> = SPARK.iter().map(own).collect();

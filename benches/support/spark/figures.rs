@@ -1,9 +1,9 @@
-//! What an attempt of a task did, in numbers.
+//! Metrics of a task attempt.
 
 use super::super::rng::SplitMix64;
 use super::stage::{Kind, Upstream};
 
-/// What a metric tells.
+/// The value of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Amount {
     DeserializeTime,
@@ -30,18 +30,18 @@ pub(super) enum Amount {
     InputRecords,
     OutputBytes,
     OutputRecords,
-    // What only Spark SQL tells.
+    // Spark SQL only.
     PipelineTime,
     ScanTime,
     BuildTime,
     SortTime,
     DataSize,
     CommitTime,
-    /// What stays 0 without push-based shuffle.
+    /// Always 0 without push-based shuffle.
     Nothing,
 }
 
-/// The metrics of one attempt: bytes, milliseconds, and nanoseconds for CPU and for writing.
+/// Metrics of one attempt: bytes, milliseconds, and nanoseconds for CPU and write time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Figures {
     pub(super) deserialize_time: i64,
@@ -71,7 +71,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Of an attempt that ran for `run_time` and succeeded.
+    /// Metrics of an attempt that ran for `run_time` and succeeded.
     pub(super) fn of_success(
         kind: Kind,
         index: i64,
@@ -108,7 +108,7 @@ impl Figures {
         figures
     }
 
-    /// Of an attempt that was stopped after `run_time`: Spark keeps no more of it.
+    /// Metrics of an attempt that was stopped after `run_time`: Spark keeps only the run time.
     pub(super) fn of_failure(run_time: i64) -> Self {
         Self { run_time, ..Self::default() }
     }
@@ -118,7 +118,7 @@ impl Figures {
         self.input_records = self.input_bytes / 112;
     }
 
-    /// Every task fetches its part of what all tasks of the stage above wrote: a block from each.
+    /// Every task fetches its part of the parent stage's output: one block from each of its tasks.
     fn fetch(&mut self, index: i64, upstream: Upstream, rng: &mut SplitMix64) {
         let part = |total: i64| total / upstream.readers + i64::from(index < total % upstream.readers);
         let bytes = part(upstream.bytes);

@@ -1,8 +1,8 @@
-//! Lines of JSON, written straight into bytes.
+//! Writes lines of JSON directly to bytes.
 
 use std::io::{self, Write};
 
-/// A log that is being written, and the line at hand.
+/// The log and its current line.
 pub(super) struct Log<'a> {
     out: &'a mut dyn Write,
     line: Json,
@@ -13,7 +13,7 @@ impl<'a> Log<'a> {
         Self { out, line: Json(Vec::with_capacity(1 << 17)) }
     }
 
-    /// Writes a line: the event of this name with the fields that `fields` adds.
+    /// Writes a line: the named event, with the fields added by `fields`.
     pub(super) fn event(&mut self, name: &str, fields: impl FnOnce(&mut Json)) -> io::Result<()> {
         self.line.0.clear();
         self.line.braces(|event| {
@@ -24,13 +24,13 @@ impl<'a> Log<'a> {
         self.out.write_all(&self.line.0)
     }
 
-    /// An event of Spark SQL, which writes the whole name of the class.
+    /// Writes an event of Spark SQL, which has the full class name.
     pub(super) fn sql_event(&mut self, name: &str, fields: impl FnOnce(&mut Json)) -> io::Result<()> {
         self.event(&format!("org.apache.spark.sql.execution.ui.{name}"), fields)
     }
 }
 
-/// JSON without spaces, as Jackson writes it. Keys have to be such that nothing in them needs an escape.
+/// JSON without spaces, as Jackson writes it. Keys must not need escaping.
 pub(super) struct Json(Vec<u8>);
 
 impl Json {
@@ -39,7 +39,7 @@ impl Json {
         self
     }
 
-    /// A number in quotes: how Spark writes what is not one of its own metrics.
+    /// A number in quotes: Spark's form for everything except its own metrics.
     pub(super) fn quoted(&mut self, key: &str, value: i64) -> &mut Self {
         self.key(key).0.push(b'"');
         self.digits(value);
@@ -47,7 +47,7 @@ impl Json {
         self
     }
 
-    /// A number that is not whole, as it is to be written.
+    /// A fractional number, already formatted.
     pub(super) fn fraction(&mut self, key: &str, value: &str) -> &mut Self {
         self.key(key).0.extend_from_slice(value.as_bytes());
         self
@@ -135,7 +135,7 @@ impl Json {
         }
     }
 
-    /// By hand, since a log has hundreds of numbers per task and `write!` takes several times as long.
+    /// By hand, because a log has hundreds of numbers per task and `write!` takes several times as long.
     fn digits(&mut self, value: i64) {
         if value < 0 {
             self.0.push(b'-');

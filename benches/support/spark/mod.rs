@@ -1,8 +1,8 @@
-//! Event logs as Spark 3.5 writes them, of any size and the same ones each time.
+//! Event logs as written by Spark 3.5, of any size, the same ones each time.
 //!
-//! An application runs one query after the other on executors of a fixed number. The log agrees with itself:
-//! a stage's accumulables are the sums over its tasks, stages read what earlier ones wrote, events are in the
-//! order of time, and no executor runs more tasks than it has cores. Some tasks fail and run again, some slow
+//! An application runs one query after another on a fixed number of executors. The log is consistent: a
+//! stage's accumulables are the sums over its tasks, stages read the output of earlier stages, events are in
+//! time order, and no executor runs more tasks than it has cores. Some tasks fail and run again; some slow
 //! ones get a second attempt that loses.
 
 mod accumulables;
@@ -24,7 +24,7 @@ use cluster::{Cluster, Peaks, host};
 use json::{Json, Log};
 use query::Query;
 
-/// When the application started, in milliseconds since 1970.
+/// Start time of the application, in milliseconds since 1970.
 const STARTED: i64 = 1_732_147_200_000;
 const HEARTBEAT: i64 = 10_000;
 const STORAGE_MEMORY: i64 = 4_830_792_908;
@@ -32,18 +32,18 @@ const STORAGE_MEMORY: i64 = 4_830_792_908;
 /// The size of a Spark application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SparkJob {
-    /// Tasks of all stages. Attempts are a few more.
+    /// Tasks of all stages; there are slightly more attempts.
     pub(crate) tasks: u32,
-    /// Executors that run at a time.
+    /// Executors that run at the same time.
     pub(crate) executors: u32,
-    /// Tasks that an executor runs at a time.
+    /// Tasks that an executor runs at the same time.
     pub(crate) cores: u32,
-    /// Executors that get lost, one in each of the first queries.
+    /// Executors that are lost, one in each of the first queries.
     pub(crate) lost_executors: u32,
 }
 
 impl SparkJob {
-    /// So many tasks on 50 executors of 4 cores.
+    /// This many tasks, on 50 executors with 4 cores.
     pub(crate) const fn of(tasks: u32) -> Self {
         Self { tasks, executors: 50, cores: 4, lost_executors: 0 }
     }
@@ -56,7 +56,7 @@ impl SparkJob {
         let (mut rng, mut left) = (SplitMix64::new(0), i64::from(self.tasks));
         for id in 0.. {
             let wanted = rng.within(1_800, 2_350);
-            // A rest too small for a query of its own goes with this one.
+            // A remainder too small for its own query is added to this one.
             let tasks = if left - wanted < 300 { left } else { wanted };
             if tasks == 0 {
                 break;
@@ -70,7 +70,7 @@ impl SparkJob {
     }
 }
 
-/// The application so far.
+/// State of the simulated application.
 struct World<'log> {
     log: Log<'log>,
     cluster: Cluster,
@@ -104,7 +104,7 @@ impl<'log> World<'log> {
         self.next_stage - 1
     }
 
-    /// The first of so many new identifiers of accumulables.
+    /// The first of `count` new identifiers of accumulables.
     fn metric_ids(&mut self, count: i64) -> i64 {
         self.next_metric += count;
         self.next_metric - count
@@ -114,7 +114,7 @@ impl<'log> World<'log> {
         self.now - STARTED
     }
 
-    /// Lets the time pass, with the driver's heartbeats in it.
+    /// Advances the time, with the driver's heartbeats.
     fn advance(&mut self, to: i64) -> io::Result<()> {
         while self.heartbeat <= to {
             self.now = self.heartbeat;
@@ -147,7 +147,7 @@ impl<'log> World<'log> {
         })
     }
 
-    /// Adds the executors that are missing.
+    /// Adds the missing executors.
     fn fill_cluster(&mut self, executors: u32) -> io::Result<()> {
         for _ in self.cluster.ids().count()..executors as usize {
             self.advance(self.now + 40)?;

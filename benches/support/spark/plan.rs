@@ -1,4 +1,4 @@
-//! The plan of every query in the log: scan, aggregate, sort and write, with an exchange after the first two.
+//! The plan of every query: scan, aggregate, sort and write, with an exchange after each of the first two.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use super::stage::Kind;
 struct Metric {
     name: &'static str,
     unit: &'static str,
-    /// The stage whose tasks count it, if tasks do, and what they count.
+    /// The stage whose tasks count it, with the metric; `None` if the driver counts it.
     counted: Option<(Kind, Amount)>,
 }
 
 struct Node {
     name: &'static str,
     simple: &'static str,
-    /// Only in the plan that was run at last.
+    /// Whether it is only in the final plan.
     only_final: bool,
     metadata: &'static [(&'static str, &'static str)],
     metrics: &'static [Metric],
@@ -38,7 +38,7 @@ const fn final_node(name: &'static str, metrics: &'static [Metric]) -> Node {
     Node { name, simple: name, only_final: true, metadata: &[], metrics }
 }
 
-/// What an exchange counts: the stage below writes it, the one above reads it.
+/// Metrics of an exchange: the stage below writes it, the one above reads it.
 const fn exchange(writer: Kind, reader: Kind) -> [Metric; 22] {
     [
         by(writer, "data size", "size", Amount::DataSize),
@@ -81,7 +81,7 @@ const fn pipeline(kind: Kind) -> [Metric; 1] {
     [by(kind, "duration", "timing", Amount::PipelineTime)]
 }
 
-/// From the root to the leaf; the plan has no second branch.
+/// From the root to the leaf; the plan has no branches.
 static NODES: &[Node] = &[
     node("AdaptiveSparkPlan", "AdaptiveSparkPlan isFinalPlan=", &[]),
     node(
@@ -189,12 +189,12 @@ fn metrics() -> impl Iterator<Item = (i64, &'static Metric)> {
     (0..).zip(NODES.iter().flat_map(|node| node.metrics))
 }
 
-/// How many identifiers a plan needs for its metrics.
+/// The number of identifiers that a plan needs for its metrics.
 pub(super) fn metric_count() -> i64 {
     metrics().map(|_| 1).sum()
 }
 
-/// What the tasks of a stage count for the plan: place, name and amount.
+/// Plan metrics counted by the tasks of a stage: offset, name and amount.
 pub(super) fn task_metrics(kind: Kind) -> impl Iterator<Item = (i64, &'static str, Amount)> {
     metrics().filter_map(move |(offset, metric)| match metric.counted {
         Some((of, amount)) if of == kind => Some((offset, metric.name, amount)),
@@ -202,14 +202,14 @@ pub(super) fn task_metrics(kind: Kind) -> impl Iterator<Item = (i64, &'static st
     })
 }
 
-/// The place of a metric of the driver's.
+/// The offset of a driver metric.
 pub(super) fn driver_metric(name: &str) -> i64 {
     metrics()
         .find(|(_, metric)| metric.counted.is_none() && metric.name == name)
         .map_or(0, |(offset, _)| offset)
 }
 
-/// A plan: as it was made, or as it was run at last.
+/// A plan: the initial or the final one.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
     /// The identifier of its first metric.
@@ -228,10 +228,11 @@ impl Plan {
         with_id.filter(move |(_, node)| self.is_final || !node.only_final)
     }
 
-    /// `physicalPlanDescription`: the tree, and then a paragraph a node.
+    /// `physicalPlanDescription`: the tree, then a paragraph per node.
     pub(super) fn describe(self) -> String {
-        let told = |node: &&Node| !node.name.starts_with("WholeStageCodegen") && node.name != "InputAdapter";
-        let nodes: Vec<_> = self.nodes().map(|(_, node)| node).filter(told).collect();
+        let described =
+            |node: &&Node| !node.name.starts_with("WholeStageCodegen") && node.name != "InputAdapter";
+        let nodes: Vec<_> = self.nodes().map(|(_, node)| node).filter(described).collect();
         let mut text = "== Physical Plan ==\n".to_owned();
         for (depth, node) in nodes.iter().enumerate() {
             let (indent, branch) =

@@ -1,4 +1,4 @@
-//! A query: one execution of Spark SQL, which is one job.
+//! A query: one Spark SQL execution with one job.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use super::plan::{self, Plan};
 use super::stage::{Kind, Run, Upstream};
 use super::stage_info::{CALL_SITE, DETAILS, RDDS, StageInfo};
 
-/// A query that is about to run.
+/// A planned query.
 pub(super) struct Query {
     id: i64,
     first_metric: i64,
@@ -17,7 +17,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Plans a query of so many tasks: most of them scan, some aggregate, a few write.
+    /// Plans a query with this many tasks: most scan, some aggregate, a few write.
     pub(super) fn plan(id: i64, tasks: i64, world: &mut World<'_>) -> Self {
         let (scan, aggregate) = ((tasks * 17 / 20).max(1), tasks / 10);
         let sizes =

@@ -1,4 +1,4 @@
-//! A stage that runs on the cluster.
+//! Simulates a stage on the cluster.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -11,7 +11,7 @@ use super::figures::{Amount, Figures};
 use super::stage_info::StageInfo;
 use super::task::{Attempt, Fate, Place, Reason};
 
-/// What the tasks of a stage do.
+/// The work of a stage's tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Read files, write a shuffle.
@@ -22,17 +22,17 @@ pub(super) enum Kind {
     Write,
 }
 
-/// What the stage above left to read.
+/// The output of the previous stage.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Upstream {
     pub(super) tasks: i64,
-    /// The tasks that share it.
+    /// Number of tasks that share it.
     pub(super) readers: i64,
     pub(super) bytes: i64,
     pub(super) records: i64,
 }
 
-/// What the time brings.
+/// An event of the simulation.
 enum Event {
     End(Attempt),
     /// The attempt takes so long that another one may start.
@@ -40,7 +40,7 @@ enum Event {
     ExecutorLost,
 }
 
-/// A stage while it runs.
+/// A running stage.
 pub(super) struct Run<'r, 'log> {
     world: &'r mut World<'log>,
     info: &'r StageInfo,
@@ -49,14 +49,14 @@ pub(super) struct Run<'r, 'log> {
     accumulables: Accumulables,
     /// Index and number of attempts that wait for a core.
     pending: VecDeque<(i64, i64)>,
-    /// By time, and by identifier where two things happen at a time.
+    /// By time, then by identifier.
     events: BTreeMap<(i64, i64), Event>,
     peaks: BTreeMap<i64, Peaks>,
     unfinished: i64,
 }
 
 impl<'r, 'log> Run<'r, 'log> {
-    /// Runs the stage and tells what it leaves to its `readers`.
+    /// Runs the stage, and returns its output for the `readers`.
     pub(super) fn whole(
         world: &'r mut World<'log>,
         info: &'r StageInfo,
@@ -107,7 +107,7 @@ impl<'r, 'log> Run<'r, 'log> {
         Place { stage: self.info.id, kind: self.info.kind }
     }
 
-    /// The same numbers for an attempt whatever ran before it.
+    /// Random numbers that depend only on the attempt, not on what ran before it.
     fn rng(&self, index: i64, number: i64) -> SplitMix64 {
         SplitMix64::new((self.info.id << 32 | index << 4 | number).unsigned_abs())
     }
@@ -131,9 +131,9 @@ impl<'r, 'log> Run<'r, 'log> {
                 fate: if fails { Fate::Fails } else { Fate::Succeeds },
             };
             if slow && !fails {
-                // Below all identifiers, so that no end of an attempt has this place.
-                let place = (attempt.launch + usual * 2, -2 - attempt.task_id);
-                self.events.insert(place, Event::Overdue(attempt));
+                // Negative, so that it differs from the key of any attempt's end.
+                let key = (attempt.launch + usual * 2, -2 - attempt.task_id);
+                self.events.insert(key, Event::Overdue(attempt));
             }
             self.launch(attempt)?;
         }
@@ -146,7 +146,7 @@ impl<'r, 'log> Run<'r, 'log> {
         Ok(())
     }
 
-    /// Starts a second attempt if there is a core to spare. It loses: the first one ends before it.
+    /// Starts a second attempt if a core is free. It loses, because the first one ends before it.
     fn speculate(&mut self, first: &Attempt) -> io::Result<()> {
         let runs = self.events.contains_key(&(first.finish, first.task_id));
         if !runs || !self.pending.is_empty() {
@@ -208,12 +208,13 @@ impl<'r, 'log> Run<'r, 'log> {
         self.info.write_completed(self.submitted, self.world.now, &self.accumulables, &mut self.world.log)
     }
 
-    /// The attempts that run there end, and their tasks go on elsewhere.
+    /// Its running attempts end, and their tasks run again on other executors.
     fn lose_executor(&mut self) -> io::Result<()> {
         let Some(lost) = self.world.cluster.ids().next() else { return Ok(()) };
         self.world.cluster.remove(lost);
-        let there = |event: &Event| matches!(event, Event::End(attempt) if attempt.executor == lost);
-        let (gone, rest) = std::mem::take(&mut self.events).into_iter().partition(|(_, event)| there(event));
+        let was_on_it = |event: &Event| matches!(event, Event::End(attempt) if attempt.executor == lost);
+        let (gone, rest) =
+            std::mem::take(&mut self.events).into_iter().partition(|(_, event)| was_on_it(event));
         self.events = rest;
         let gone: BTreeMap<_, Event> = gone;
         for event in gone.into_values() {

@@ -1,4 +1,4 @@
-//! The events of a stage.
+//! Events of a stage.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::environment;
 use super::json::{Json, Log};
 use super::stage::Kind;
 
-/// The line of the program that every query comes from, and how Spark got there.
+/// The program line that starts every query, and its call stack.
 pub(super) const CALL_SITE: &str = "insertInto at DailyTotals.scala:87";
 pub(super) const DETAILS: &str = "org.apache.spark.sql.DataFrameWriter.insertInto(DataFrameWriter.scala:464)\n\
     com.example.sales.DailyTotals$.writeDay(DailyTotals.scala:87)\n\
@@ -23,10 +23,10 @@ pub(super) const DETAILS: &str = "org.apache.spark.sql.DataFrameWriter.insertInt
     java.base/java.lang.reflect.Method.invoke(Method.java:569)\n\
     org.apache.spark.deploy.yarn.ApplicationMaster$$anon$2.run(ApplicationMaster.scala:741)";
 
-/// How many RDDs a stage has.
+/// Number of RDDs per stage.
 pub(super) const RDDS: i64 = 3;
 
-/// Name and scope of a stage's RDDs, the last one first.
+/// Name and scope of a stage's RDDs, last one first.
 const fn rdds(kind: Kind) -> [(&'static str, &'static str); 3] {
     match kind {
         Kind::Scan => [
@@ -47,7 +47,7 @@ const fn rdds(kind: Kind) -> [(&'static str, &'static str); 3] {
     }
 }
 
-/// What is known of a stage before it runs.
+/// Static information about a stage.
 pub(super) struct StageInfo {
     pub(super) id: i64,
     pub(super) kind: Kind,
@@ -79,7 +79,7 @@ impl StageInfo {
         })
     }
 
-    /// Of an executor, or of the driver.
+    /// For an executor, or for the driver.
     pub(super) fn write_executor_metrics(
         &self,
         executor: Option<i64>,

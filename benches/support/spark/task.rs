@@ -1,4 +1,4 @@
-//! The events of a task.
+//! Events of a task.
 
 use std::io;
 
@@ -30,19 +30,19 @@ pub(super) struct Attempt {
     pub(super) fate: Fate,
 }
 
-/// Where it runs: what each of its events says.
+/// The stage that its events refer to.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) stage: i64,
     pub(super) kind: Kind,
 }
 
-/// Why an attempt ended.
+/// The reason that an attempt ended.
 #[derive(Clone, Copy)]
 pub(super) enum Reason {
     Success(Figures),
     Exception(Figures),
-    /// `true` once its stage was complete.
+    /// `true` if its stage was already complete.
     Killed(Figures, bool),
     ExecutorLost,
 }
@@ -126,7 +126,7 @@ impl Attempt {
     }
 }
 
-/// Why executors get lost.
+/// The reason that executors are lost.
 pub(super) const LOSS: &str = "Container from a bad node: container_1732147200000_0001_01_000042 on host: \
     node021. Exit status: 137. Diagnostics: [2024-11-21 01:02:03.004]Container killed on request. \
     Exit code is 137\n[2024-11-21 01:02:03.004]Container exited with a non-zero exit code 137. \n\
@@ -136,7 +136,7 @@ const EXCEPTION: &str = "java.io.IOException";
 const DESCRIPTION: &str = "Could not obtain block: BP-1407112-10.0.0.1-1700000000000:blk_1073741825_1001 \
     file=/warehouse/sales.db/orders/day=2024-10-02/part-00017.parquet";
 
-/// Class, method, file and line, from the inside out.
+/// Class, method, file and line, innermost first.
 const STACK: &[(&str, &str, &str, i64)] = &[
     ("org.apache.hadoop.hdfs.DFSInputStream", "refetchLocations", "DFSInputStream.java", 1007),
     ("org.apache.hadoop.hdfs.DFSInputStream", "chooseDataNode", "DFSInputStream.java", 990),

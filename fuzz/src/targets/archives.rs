@@ -1,14 +1,14 @@
-//! Targets for archives: listed by `discover`, and all members read.
+//! Targets for archives: `discover` lists them, and all members are read.
 
 use std::io::Cursor;
 
 use elephant_rs::engine::discover;
 use elephant_rs::input::codec;
 
-use super::mend;
+use super::repair;
 use super::same::{assert_same, drain};
 
-/// Members that are read of one archive.
+/// Maximum number of members read per archive.
 const MEMBERS: usize = 50;
 
 pub fn zip(bytes: &[u8]) {
@@ -26,10 +26,10 @@ pub fn tar(bytes: &[u8]) {
     archive.resize(archive.len().max(512), 0);
     archive[257..262].copy_from_slice(b"ustar");
     read(&archive);
-    read(&mend::tar_headers(&archive));
+    read(&repair::tar_headers(&archive));
 }
 
-/// Reads all members twice, once from an archive that is compressed and so lies in a temporary file.
+/// Reads all members twice: directly, and from a compressed archive, which is unpacked to a temporary file.
 fn read(archive: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive");
@@ -51,17 +51,17 @@ fn read(archive: &[u8]) {
         let failures: Vec<_> = inventory.failures.iter().map(|failure| failure.error.to_string()).collect();
         (sources.chain(confs).take(MEMBERS).map(read).collect::<Vec<_>>(), skipped, failures)
     };
-    // What is said of a damaged stream names its outermost codec.
+    // Errors of damaged streams name the outermost codec, so compressed input would differ.
     if codec::decode(Box::new(Cursor::new(archive.to_vec()))).codec() != codec::Codec::Plain {
         return;
     }
     let plain = contents(archive);
-    let packed = lz4_flex_frame(archive);
+    let packed = lz4_frame(archive);
     assert_eq!(codec::decode(Box::new(Cursor::new(packed.clone()))).codec(), codec::Codec::Lz4Frame);
-    assert_same("a compressed archive holds something else", &plain, &contents(&packed));
+    assert_same("a compressed archive has different contents", &plain, &contents(&packed));
 }
 
-fn lz4_flex_frame(bytes: &[u8]) -> Vec<u8> {
+fn lz4_frame(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
     std::io::Write::write_all(&mut encoder, bytes).unwrap();
     encoder.finish().unwrap()

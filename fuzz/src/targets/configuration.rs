@@ -1,4 +1,4 @@
-//! Targets for everything else that users hand in: rules, expressions, baselines, reports, metrics of nodes.
+//! Targets for all other user input: rules, expressions, baselines, reports and node metrics.
 
 use std::path::Path;
 
@@ -14,22 +14,22 @@ use elephant_rs::units::Timestamp;
 use super::same::assert_same;
 use super::samples;
 
-/// A rule file, and its verdicts where it can be used.
+/// Reads a rule file, and evaluates it if it is valid.
 pub fn rules(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (_, errors) = yaml::documents(&text);
     let (set, problems) = read_rules(&text);
-    let is_wrong = problems.iter().any(|problem| problem.importance == Importance::Error);
-    assert!(errors.is_empty() || is_wrong, "broken YAML is used: {errors:?}");
+    let is_invalid = problems.iter().any(|problem| problem.importance == Importance::Error);
+    assert!(errors.is_empty() || is_invalid, "invalid YAML was accepted: {errors:?}");
     for problem in &problems {
         let _ = problem.place();
     }
-    if let Some(set) = set.filter(|_| !is_wrong) {
+    if let Some(set) = set.filter(|_| !is_invalid) {
         judge_samples(&set);
     }
 }
 
-/// A rule of one's own whose expressions are the lines: what it judges, its condition, two values, its message.
+/// Evaluates a custom rule. The input lines are its expressions: subject, condition, two values, message.
 pub fn expression(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split('\n');
@@ -46,7 +46,7 @@ pub fn expression(bytes: &[u8]) {
     }
 }
 
-/// What comes of a `HeuristicConf.xml` is a rule file without errors.
+/// Importing a `HeuristicConf.xml` must give a rule file without errors.
 pub fn heuristic_conf(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Ok(imported) = import::import(&text) {
@@ -56,20 +56,20 @@ pub fn heuristic_conf(bytes: &[u8]) {
     }
 }
 
-/// A baseline that can be read can be written, and is the same then.
+/// A baseline that can be read can be written, and reads back the same.
 pub fn baseline(bytes: &[u8]) {
     let path = Path::new("baseline.yaml");
     let text = String::from_utf8_lossy(bytes);
     let Ok(baseline) = Baseline::parse(path, &text) else { return };
-    let written = baseline.to_yaml().expect("a baseline is written");
-    let again = Baseline::parse(path, &written).expect("what was written is read");
+    let written = baseline.to_yaml().expect("a baseline can be written");
+    let again = Baseline::parse(path, &written).expect("the written baseline can be read");
     assert_same("written and read again", &baseline, &again);
     for report in samples::reports() {
         let _ = compare(report, &baseline, &Tolerance::default());
     }
 }
 
-/// A JSON report that can be read has no differences from itself.
+/// A JSON report that can be read can be compared with others and with itself.
 pub fn diff(bytes: &[u8]) {
     let Ok(side) = Side::parse(Path::new("report.json"), bytes) else { return };
     let options = diff::Options { all_configuration: true };
@@ -77,16 +77,16 @@ pub fn diff(bytes: &[u8]) {
         let diff = diff::diff(&side, other, options);
         for format in [DiffFormat::Text, DiffFormat::Json, DiffFormat::Markdown] {
             let mut out = Vec::new();
-            write_diff(&diff, format, TextOptions::default(), &mut out).expect("memory takes everything");
-            let out = String::from_utf8(out).expect("all forms are UTF-8");
+            write_diff(&diff, format, TextOptions::default(), &mut out).expect("writing to memory succeeds");
+            let out = String::from_utf8(out).expect("all formats are UTF-8");
             if format == DiffFormat::Json {
-                serde_json::from_str::<serde_json::Value>(&out).expect("the form is JSON");
+                serde_json::from_str::<serde_json::Value>(&out).expect("the output is JSON");
             }
         }
     }
 }
 
-/// Means of what was read are numbers.
+/// Means are finite.
 pub fn node_metrics(bytes: &[u8]) {
     let Ok(loaded) = node_metrics::parse(Path::new("node1.tsar"), bytes, node_metrics::Options::default())
     else {

@@ -1,4 +1,5 @@
-//! Targets for histories and what belongs to them. How bytes arrive must not matter.
+//! Targets for event logs, job histories and related files. The portions in which bytes arrive must not
+//! matter.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, Write};
@@ -15,17 +16,19 @@ use elephant_rs::parse::{self, Parsed, jhist};
 use super::same::{Drip, assert_same, drain};
 
 pub fn jhist_json(bytes: &[u8]) {
-    whole_and_dripped(&prefixed(b"Avro-Json\n", bytes), |stream| jhist::json::parse(ByteWindow::new(stream)));
+    parse_whole_and_in_portions(&prefixed(b"Avro-Json\n", bytes), |stream| {
+        jhist::json::parse(ByteWindow::new(stream))
+    });
 }
 
 pub fn jhist_binary(bytes: &[u8]) {
-    whole_and_dripped(&prefixed(b"Avro-Binary\n", bytes), |stream| {
+    parse_whole_and_in_portions(&prefixed(b"Avro-Binary\n", bytes), |stream| {
         jhist::avro::parse(ByteWindow::new(stream))
     });
 }
 
 pub fn hadoop1(bytes: &[u8]) {
-    whole_and_dripped(bytes, |stream| parse::hadoop1::parse(ByteWindow::new(stream)));
+    parse_whole_and_in_portions(bytes, |stream| parse::hadoop1::parse(ByteWindow::new(stream)));
 }
 
 pub fn jobconf(bytes: &[u8]) {
@@ -33,7 +36,7 @@ pub fn jobconf(bytes: &[u8]) {
     assert_same("parsed again", &parsed, &parse::jobconf::parse(bytes));
     let _ = parse::jobconf::looks_like_conf(bytes);
 
-    // A comment is for the parser of any XML, so that the one for what Hadoop writes has nothing to say.
+    // With a comment, the general XML parser takes over from the parser for what Hadoop writes.
     let root = b"<configuration>";
     let at = bytes.windows(root.len()).position(|window| window == root);
     let once = |head: &[u8], mark| head.split(|&byte| byte == mark).count() == 2;
@@ -46,14 +49,20 @@ pub fn jobconf(bytes: &[u8]) {
     let is_plain = |head: &[u8]| head.is_empty() || is_declaration(head);
     if let Some((head, rest)) = at.map(|at| bytes.split_at(at)).filter(|(head, _)| is_plain(head)) {
         let commented = [head, &root[..], b"<!---->", &rest[root.len()..]].concat();
-        let by_any = parse::jobconf::parse(&commented);
-        // Not by what they look like: one lists places in the text, the other has properties of its own.
-        assert!(parsed.0 == by_any.0, "the parsers differ:\n  {:?}\n  {:?}", parsed.0, by_any.0);
-        assert_eq!(parsed.1.is_empty(), by_any.1.is_empty(), "one parser has a problem");
+        let by_general_parser = parse::jobconf::parse(&commented);
+        // Problems are not compared: one parser lists positions in the text, the other has its own
+        // properties.
+        assert!(
+            parsed.0 == by_general_parser.0,
+            "the parsers differ:\n  {:?}\n  {:?}",
+            parsed.0,
+            by_general_parser.0
+        );
+        assert_eq!(parsed.1.is_empty(), by_general_parser.1.is_empty(), "one parser has a problem");
     }
 }
 
-/// The kind that the beginning shows is that of the whole, and a complete beginning always shows one.
+/// The kind found from the start must match the kind of the whole, and a complete start always has a kind.
 pub fn kind(bytes: &[u8]) {
     assert!(parse::identify(bytes, true).is_some());
     for len in [bytes.len() / 4, bytes.len() / 2, bytes.len()] {
@@ -62,12 +71,12 @@ pub fn kind(bytes: &[u8]) {
     let mut decoded = codec::decode(Box::new(Cursor::new(bytes.to_vec())));
     let mut dripped = codec::decode(Box::new(Drip::new(bytes)));
     let kinds = [kind::of(&mut decoded, parse::identify), kind::of(&mut dripped, parse::identify)];
-    // How much a library decodes in front of damage depends on its portions.
+    // The bytes that a library decodes before damage depend on the portions.
     let is_damaged = decoded.codec() != Codec::Plain && drain(decoded, 1 << 16).error.is_some();
-    assert!(kinds[0] == kinds[1] || is_damaged, "depends on how bytes arrive: {kinds:?}");
+    assert!(kinds[0] == kinds[1] || is_damaged, "depends on the portions read: {kinds:?}");
 }
 
-/// Cut into blocks of any size, from a stream, a file or in two parts: one log is one application.
+/// Reading in blocks of any size, from a stream, a file or two parts must give the same application.
 pub fn spark(bytes: &[u8]) {
     let whole = event_log(&[bytes], 512 << 10, |bytes| Feed::Stream(Box::new(Cursor::new(bytes.to_vec()))));
     let small = 1 + bytes.len() % 97;
@@ -85,8 +94,8 @@ pub fn spark(bytes: &[u8]) {
     }
 }
 
-/// The same to the last field. Where a log holds several applications, their tables of strings may hold each other's, as far
-/// as a block goes, so that the numbers of strings differ.
+/// Compares all fields. If a log has several applications, their string tables may contain strings of each
+/// other, depending on the block size, so string numbers may differ.
 fn assert_alike(what: &str, a: &Parsed, b: &Parsed) {
     if a.applications.len() == 1 {
         return assert_same(what, a, b);
@@ -122,13 +131,13 @@ fn file(bytes: &[u8]) -> File {
     file
 }
 
-/// Bytes behind a first line that a mutation would mostly break.
+/// Adds a first line, which mutations would usually break.
 fn prefixed(line: &[u8], bytes: &[u8]) -> Vec<u8> {
     if bytes.starts_with(line) { bytes.to_vec() } else { [line, bytes].concat() }
 }
 
-fn whole_and_dripped(bytes: &[u8], parse: fn(Box<dyn Read>) -> Parsed) {
+fn parse_whole_and_in_portions(bytes: &[u8], parse: fn(Box<dyn Read>) -> Parsed) {
     let whole = parse(Box::new(Cursor::new(bytes.to_vec())));
     let dripped = parse(Box::new(Drip::new(bytes)));
-    assert_same("depends on how bytes arrive", &whole, &dripped);
+    assert_same("depends on the portions read", &whole, &dripped);
 }

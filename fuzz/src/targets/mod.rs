@@ -1,8 +1,9 @@
-//! What the fuzz targets do with bytes: parse, decode, judge, render, and hold the results to what must be true of them.
+//! The fuzz targets: they parse, decode, evaluate and render bytes, and check that the results are
+//! consistent.
 //!
 //! `tests/fuzz_corpus.rs` of the main package includes this module and replays seeds and regressions with it.
 
-// As helpers of tests do, targets fail by panics.
+// Like test helpers, targets fail by panicking.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -18,15 +19,16 @@ pub mod archives;
 pub mod codecs;
 pub mod configuration;
 pub mod histories;
-pub mod mend;
+pub mod repair;
 pub mod same;
 pub mod samples;
 pub mod whole;
 
-/// What a target does with bytes. It panics if something that must be true is not.
+/// A target. It panics if a check fails.
 pub type Target = fn(&[u8]);
 
-/// Every target by its name, which is also that of its program, of its folder in `seeds`, and in `regressions`.
+/// All targets by name, which is also the name of the program and of the folders in `seeds` and
+/// `regressions`.
 pub const TARGETS: [(&str, Target); 23] = [
     ("baseline", configuration::baseline),
     ("diff", configuration::diff),

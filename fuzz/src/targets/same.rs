@@ -1,12 +1,12 @@
-//! Streams that give their bytes in other portions, and comparisons that show the first difference.
+//! A stream that returns small portions, and a comparison that shows the first difference.
 
 use std::fmt::Debug;
 use std::io::{self, Cursor, Read};
 
-/// Bytes taken from a stream at most: what a few bytes can unpack to has no end.
-const MOST: usize = 4 << 20;
+/// Maximum number of bytes read from a stream, because a few bytes can unpack to any amount.
+const MAX_BYTES: usize = 4 << 20;
 
-/// Gives its bytes a few at a time, as a slow pipe does.
+/// Returns a few bytes at a time, like a slow pipe.
 pub struct Drip(pub Cursor<Vec<u8>>);
 
 impl Drip {
@@ -23,19 +23,19 @@ impl Read for Drip {
     }
 }
 
-/// What came out of a stream.
+/// The result of reading a stream.
 #[derive(Debug)]
 pub struct Drained {
     pub bytes: Vec<u8>,
     pub error: Option<io::Error>,
-    /// Whether there may be more.
+    /// Whether reading stopped before the end.
     pub stopped: bool,
 }
 
-/// Reads a stream in portions of this size to its end, or as far as is worth it.
+/// Reads a stream in portions of this size, to its end or up to [`MAX_BYTES`].
 pub fn drain(mut stream: impl Read, portion: usize) -> Drained {
     let (mut bytes, mut buffer) = (Vec::new(), vec![0; portion]);
-    while bytes.len() < MOST {
+    while bytes.len() < MAX_BYTES {
         match stream.read(&mut buffer) {
             Ok(0) => return Drained { bytes, error: None, stopped: false },
             Ok(count) => bytes.extend_from_slice(&buffer[..count]),
@@ -45,7 +45,7 @@ pub fn drain(mut stream: impl Read, portion: usize) -> Drained {
     Drained { bytes, error: None, stopped: true }
 }
 
-/// Panics with the surroundings of the first difference, if there is one.
+/// Panics if `a` and `b` differ, and shows the text around the first difference.
 pub fn assert_same(what: &str, a: &impl Debug, b: &impl Debug) {
     let (a, b) = (format!("{a:?}"), format!("{b:?}"));
     if a == b {

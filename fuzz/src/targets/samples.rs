@@ -1,4 +1,4 @@
-//! A small application of each engine, and what reports say about it.
+//! A small application of each engine, and their reports.
 
 use std::io::{Cursor, Read};
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ const SPARK: &[u8] = include_bytes!(
 /// The built-in rules.
 pub fn rules() -> &'static RuleSet {
     static RULES: OnceLock<RuleSet> = OnceLock::new();
-    RULES.get_or_init(|| RuleSet::built_in().expect("the built-in rules are right"))
+    RULES.get_or_init(|| RuleSet::built_in().expect("the built-in rules are valid"))
 }
 
 /// A MapReduce job and a Spark application.
@@ -35,11 +35,12 @@ pub fn applications() -> &'static [Application; 2] {
         let parts = vec![spark::Part { name: "log".to_owned(), open: Box::new(open) }];
         let spark =
             spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() });
-        [mapreduce, spark].map(|parsed| parsed.applications.into_iter().next().expect("the sample is whole"))
+        [mapreduce, spark]
+            .map(|parsed| parsed.applications.into_iter().next().expect("the sample is complete"))
     })
 }
 
-/// What the rules say about them.
+/// The reports of the rules about them.
 pub fn reports() -> &'static [Report; 2] {
     static REPORTS: OnceLock<[Report; 2]> = OnceLock::new();
     REPORTS.get_or_init(|| {
@@ -56,7 +57,7 @@ pub fn reports() -> &'static [Report; 2] {
     })
 }
 
-/// The same as sides of a comparison.
+/// The reports as sides of a comparison.
 pub fn sides() -> &'static [Side; 2] {
     static SIDES: OnceLock<[Side; 2]> = OnceLock::new();
     SIDES.get_or_init(|| reports().each_ref().map(|report| Side::of(report)))

@@ -1,4 +1,4 @@
-//! Targets that go the whole way: bytes as a file, judged, surveyed, and written in every form.
+//! Targets for complete runs: bytes as a file, analyzed, surveyed, and written in every format.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ const FORMATS: [Format; 9] = [
     Format::Openmetrics,
 ];
 
-/// A history in memory: rules, metrics, charts and surveys of each of its applications.
+/// Evaluates a log in memory: rules, metrics, charts and surveys of each application.
 pub fn judge(bytes: &[u8]) {
     let parsed = match parse::identify(bytes, true) {
         Some(SourceKind::JhistJson) => jhist::json::parse(ByteWindow::new(bytes)),
@@ -62,7 +62,7 @@ pub fn judge(bytes: &[u8]) {
 fn judge_application(app: &Application) {
     let rules = samples::rules();
     let evaluation = rules.evaluate(app);
-    assert_possible(&rules.measure(app));
+    assert_consistent(&rules.measure(app));
     let _ = Charts::of(app, rules, &evaluation.findings);
     let _ = survey::ApplicationStragglers::of(app, &[], &survey::Settings::default(), None);
     let _ = nodes::collect::Sample::of(
@@ -72,13 +72,14 @@ fn judge_application(app: &Application) {
     );
 }
 
-fn assert_possible(metrics: &Metrics) {
+fn assert_consistent(metrics: &Metrics) {
     if let (Some(wasted), Some(used)) = (metrics.wasted, metrics.used) {
         assert!(wasted <= used, "wasted {wasted:?} of {used:?}");
     }
 }
 
-/// `analyze`, `check` and `diff` on a file of these bytes, in all forms. Compressed, it must give the same report.
+/// Runs `analyze`, `check` and `diff` on a file with these bytes, in all formats. The compressed file must
+/// give the same report.
 pub fn whole(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("history");
@@ -86,20 +87,23 @@ pub fn whole(bytes: &[u8]) {
     let json = rendered(&report, Format::Json);
     if Codec::from_magic(bytes) == Codec::Plain && report.summary.applications > 0 {
         let packed = rendered(&analyzed(&path, &gzipped(bytes)), Format::Json);
-        super::same::assert_same("compressed, it gives another report", &json, &packed);
+        super::same::assert_same("the compressed file gives a different report", &json, &packed);
     }
 
     let side = Side::of(&report);
     let same = diff::diff(&side, &side, diff::Options::default());
-    assert!(same.only_a.is_empty() && same.only_b.is_empty(), "a run has no pair in its own report");
+    assert!(
+        same.only_a.is_empty() && same.only_b.is_empty(),
+        "an application has no counterpart in its own report"
+    );
 
     let accepted = Baseline::default();
     let comparison = compare(&report, &accepted, &Tolerance::default());
     let accepted = update(&accepted, &report, &comparison, false);
-    let text = accepted.to_yaml().expect("a baseline is written");
-    let accepted = Baseline::parse(Path::new("baseline"), &text).expect("what was written is read");
+    let text = accepted.to_yaml().expect("a baseline can be written");
+    let accepted = Baseline::parse(Path::new("baseline"), &text).expect("the written baseline can be read");
     let comparison = compare(&report, &accepted, &Tolerance::default());
-    assert!(!comparison.is_worse(Some(Severity::Low)), "what was accepted is worse: {text}");
+    assert!(!comparison.is_worse(Some(Severity::Low)), "an accepted finding counts as worse: {text}");
     report.comparison = Some(comparison);
     for format in FORMATS {
         let text = rendered(&report, format);
@@ -113,7 +117,7 @@ pub fn whole(bytes: &[u8]) {
     }
 }
 
-/// `stragglers` and `nodes` on a file of these bytes, in all forms.
+/// Runs `stragglers` and `nodes` on a file with these bytes, in all formats.
 pub fn surveys(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let paths = [folder.path().join("history")];
@@ -128,7 +132,7 @@ pub fn surveys(bytes: &[u8]) {
         assert_utf8(|out| stragglers_report::write_csv(&survey, table, shown, out));
     }
 
-    // Limits that a short history reaches.
+    // Small enough for a short log.
     let settings = nodes::settings::Settings {
         min_group: 2,
         min_node_tasks: 2,
@@ -145,22 +149,22 @@ pub fn surveys(bytes: &[u8]) {
 fn analyzed(path: &PathBuf, bytes: &[u8]) -> Report {
     std::fs::write(path, bytes).expect("a temporary file");
     let options = Options { min_severity: Severity::None, details: true, charts: 1, ..Options::default() };
-    analyze(std::slice::from_ref(path), size_blind_rules(), options)
+    analyze(std::slice::from_ref(path), rules_except_log_size(), options)
 }
 
-/// All rules but the one that judges how large the file is.
-fn size_blind_rules() -> &'static RuleSet {
+/// All rules except the one about the size of the file.
+fn rules_except_log_size() -> &'static RuleSet {
     static RULES: OnceLock<RuleSet> = OnceLock::new();
     RULES.get_or_init(|| {
         let text = "rule: spark-event-log-limit\nenabled: false\n".to_owned();
-        RuleSet::with_files(&[RuleFile { name: "rules.yaml".to_owned(), text }]).expect("the rules are right")
+        RuleSet::with_files(&[RuleFile { name: "rules.yaml".to_owned(), text }]).expect("the rules are valid")
     })
 }
 
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).expect("memory takes everything");
-    encoder.finish().expect("memory takes everything")
+    encoder.write_all(bytes).expect("writing to memory succeeds");
+    encoder.finish().expect("writing to memory succeeds")
 }
 
 fn rendered(report: &Report, format: Format) -> String {
@@ -169,13 +173,13 @@ fn rendered(report: &Report, format: Format) -> String {
 
 fn assert_utf8(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
-    write(&mut out).expect("memory takes everything");
-    String::from_utf8(out).expect("all forms are UTF-8")
+    write(&mut out).expect("writing to memory succeeds");
+    String::from_utf8(out).expect("all formats are UTF-8")
 }
 
 fn assert_json(text: &str) {
     if let Err(error) = serde_json::from_str::<Value>(text) {
-        panic!("this is no JSON: {error}\n{text}");
+        panic!("this is not JSON: {error}\n{text}");
     }
 }
 
@@ -185,7 +189,7 @@ fn assert_xml(text: &str) {
         match reader.read_event() {
             Ok(quick_xml::events::Event::Eof) => return,
             Ok(_) => {}
-            Err(error) => panic!("this is no XML: {error}\n{text}"),
+            Err(error) => panic!("this is not XML: {error}\n{text}"),
         }
     }
 }

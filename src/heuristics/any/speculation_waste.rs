@@ -70,7 +70,7 @@ impl Check for Lost {
             evidence: vec![
                 ("copies_count", Measure::Count(all.launched)),
                 ("copies_won_count", Measure::Count(all.won)),
-                ("lost_attempts_untold_count", Measure::Count(all.untold)),
+                ("lost_attempts_untold_count", Measure::Count(all.unknown_duration)),
                 ("lost_time_ms", Measure::Time(all.lost)),
                 ("lost_by_copies_time_ms", Measure::Time(all.lost_by_copies)),
                 ("task_time_ms", Measure::Time(all.all)),

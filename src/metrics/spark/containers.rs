@@ -1,4 +1,4 @@
-//! How much memory the cluster manager holds for an executor and for the driver.
+//! Memory of the containers of executors and the driver.
 //!
 //! Source: Spark's `ResourceProfile.getResourcesForClusterManager`, YARN's `ClientArguments` and `YarnAllocator`,
 //! `BasicDriverFeatureStep` of Kubernetes, `ApplicationInfo` of the standalone master, `MemoryUtils` of Mesos.
@@ -9,19 +9,19 @@ use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::{ClusterManager, ResourceProfile, Spark};
 use crate::units::Bytes;
 
-/// Heap of driver and executors that set none.
+/// Default heap of driver and executors.
 const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
-/// Heap of YARN's application master in client mode.
+/// Default heap of YARN's application master in client mode.
 const DEFAULT_MASTER_HEAP: Bytes = Bytes::from_mib(512);
-/// The least memory beyond the heap, and what it is as a share of the heap where neither is set.
+/// Default minimum memory overhead, and default overhead as a share of the heap.
 const MIN_OVERHEAD: Bytes = Bytes::from_mib(384);
 const OVERHEAD_FACTOR: f64 = 0.1;
-/// The share on Kubernetes where the application is not of the JVM.
+/// The default share on Kubernetes for applications that do not run on the JVM.
 const OTHER_LANGUAGE_FACTOR: f64 = 0.4;
-/// The profile whose sizes the configuration gives.
+/// The profile whose sizes come from the configuration.
 const DEFAULT_PROFILE: u32 = 0;
 
-/// The sizes of an application's containers.
+/// Container sizes of an application.
 pub(super) struct Containers<'a> {
     conf: &'a Conf,
     manager: ClusterManager,
@@ -30,7 +30,7 @@ pub(super) struct Containers<'a> {
     step: Bytes,
 }
 
-/// What the settings of a heap's overhead are called.
+/// Setting names for a heap's memory overhead.
 struct OverheadKeys {
     size: ConfKey,
     factor: Option<ConfKey>,
@@ -51,7 +51,7 @@ const MASTER_OVERHEAD: OverheadKeys =
     OverheadKeys { size: ConfKey::YarnMasterMemoryOverhead, factor: None, least: None };
 
 impl<'a> Containers<'a> {
-    /// `None` where the log does not tell who gave the containers, or lacks the settings that give their sizes.
+    /// `None` if the log does not show the cluster manager, or lacks the settings for container sizes.
     pub(super) fn of(app: &'a Application, spark: &'a Spark, params: &SparkMetricParams) -> Option<Self> {
         let has_settings = app.conf.iter().any(|(name, _)| name.starts_with("spark."));
         let version = app.engine_version.as_deref().and_then(|version| version.split('.').next());
@@ -64,10 +64,10 @@ impl<'a> Containers<'a> {
         })
     }
 
-    /// What is held for an executor of a profile; in local mode that is the driver.
+    /// Container size of an executor of a profile; in local mode that of the driver.
     pub(super) fn executor(&self, profile: Option<u32>) -> Option<Bytes> {
         let profile = match profile.filter(|&id| id != DEFAULT_PROFILE) {
-            // A profile that the log does not describe may ask for anything.
+            // A profile that is not in the log may request any size.
             Some(id) => Some(self.spark.resource_profile(id)?),
             None => None,
         };
@@ -89,8 +89,8 @@ impl<'a> Containers<'a> {
         }
     }
 
-    /// What is held for the driver, or for YARN's master where the driver is outside of the cluster. Nothing in
-    /// local mode, where the driver counts as the executor.
+    /// Container size of the driver, or of YARN's application master if the driver runs outside the cluster.
+    /// Zero in local mode, where the driver counts as the executor.
     pub(super) fn driver(&self) -> Option<Bytes> {
         let inside = self.driver_is_inside();
         let heap_and_overhead = || {
@@ -140,7 +140,7 @@ impl<'a> Containers<'a> {
         Some(least.max(Bytes::from_mib(share.get())))
     }
 
-    /// Spark's memory off the heap. Before Spark 3 it was meant to be part of the overhead.
+    /// Spark's off-heap memory. Before Spark 3 it was part of the overhead.
     fn off_heap(&self, profile: Option<&ResourceProfile>) -> Option<Bytes> {
         let counts = self.conf.flag(ConfKey::OffHeapEnabled) == Some(true)
             && self.major_version.is_none_or(|major| major >= 3);
@@ -170,20 +170,20 @@ impl<'a> Containers<'a> {
             && self.language().is_some_and(|language| language != "java")
     }
 
-    /// What YARN grants where `asked` is asked for.
-    fn granted(&self, asked: Bytes) -> Bytes {
+    /// The size that YARN allocates for a request of `asked`.
+    fn granted(&self, requested: Bytes) -> Bytes {
         let least = self.conf.mebibytes(ConfKey::MinimumAllocationMb);
         let step = self.conf.mebibytes(ConfKey::IncrementAllocationMb).or(least).unwrap_or(self.step);
-        rounded_up(asked, step).max(least.unwrap_or_default())
+        rounded_up(requested, step).max(least.unwrap_or_default())
     }
 
-    /// `None` where the setting is there and is no size.
+    /// `None` if the setting is present but not a size.
     fn size_or(&self, key: ConfKey, default: Bytes) -> Option<Bytes> {
         if self.conf.text(key).is_some() { self.conf.spark_memory(key) } else { Some(default) }
     }
 }
 
-/// Who gave the application its executors; `None` where that is unknown or contradicts what is there.
+/// The cluster manager; `None` if it is unknown, or contradicts the executors in the log.
 pub(super) fn manager(app: &Application, spark: &Spark) -> Option<ClusterManager> {
     let without_executors = spark.executors.is_empty();
     if without_executors && spark.driver.totals.tasks > 0 {
@@ -193,9 +193,9 @@ pub(super) fn manager(app: &Application, spark: &Spark) -> Option<ClusterManager
     (named != ClusterManager::Local || without_executors).then_some(named)
 }
 
-/// `asked` as a whole number of steps, and of mebibytes where there are no steps.
-pub(super) fn rounded_up(asked: Bytes, step: Bytes) -> Bytes {
+/// Rounds `requested` up to a multiple of the step, or to whole mebibytes if the step is 0.
+pub(super) fn rounded_up(requested: Bytes, step: Bytes) -> Bytes {
     let step = step.whole_mib().max(1);
-    let mib = asked.get().div_ceil(Bytes::PER_MIB);
+    let mib = requested.get().div_ceil(Bytes::PER_MIB);
     Bytes::from_mib(mib.div_ceil(step).saturating_mul(step))
 }

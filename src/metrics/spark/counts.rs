@@ -1,17 +1,17 @@
-//! Counts of what a Spark application consists of.
+//! Counts of the parts of a Spark application.
 
 use std::collections::BTreeMap;
 
 use crate::model::spark::{JobResult, Spark, StageStatus};
 
-/// Counts that only Spark applications have.
+/// Counts for Spark applications only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SparkCounts {
     /// Jobs.
     pub jobs: JobCounts,
     /// Stage attempts.
     pub stages: StageCounts,
-    /// Executors, without the driver.
+    /// Executors, excluding the driver.
     pub executors: ExecutorCounts,
     /// SQL executions.
     pub sql_executions: u64,
@@ -22,7 +22,7 @@ pub struct SparkCounts {
 pub struct JobCounts {
     /// Jobs that were started.
     pub total: u64,
-    /// Jobs that did their work.
+    /// Jobs that succeeded.
     pub succeeded: u64,
     /// Jobs that failed.
     pub failed: u64,
@@ -31,25 +31,24 @@ pub struct JobCounts {
 /// Counts of stage attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StageCounts {
-    /// Stage attempts that were submitted, and stages that were skipped.
+    /// Submitted stage attempts, plus skipped stages.
     pub total: u64,
-    /// Attempts that did their work.
+    /// Attempts that completed.
     pub completed: u64,
     /// Attempts that failed.
     pub failed: u64,
-    /// Stages that jobs name and that were never submitted though their jobs ended; `None` where stages may be
-    /// missing from the log.
+    /// Stages of ended jobs that were never submitted; `None` if stages may be missing from the log.
     pub skipped: Option<u64>,
 }
 
 /// Counts of executors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ExecutorCounts {
-    /// Executors that the log names.
+    /// Executors in the log.
     pub total: u64,
-    /// Executors that were gone before the application ended.
+    /// Executors removed before the application ended.
     pub removed: u64,
-    /// Those of them that neither dynamic allocation nor the end of the application took away.
+    /// Removed executors, except those removed by dynamic allocation or at the application's end.
     pub lost: u64,
 }
 
@@ -89,7 +88,7 @@ fn stages(spark: &Spark) -> StageCounts {
     }
 }
 
-/// A stage that several jobs name is skipped once all of them have ended.
+/// Stages that were not submitted. A stage of several jobs is skipped once all of them have ended.
 fn skipped(spark: &Spark) -> u64 {
     let mut all_ended: BTreeMap<u32, bool> = BTreeMap::new();
     for job in &spark.jobs {

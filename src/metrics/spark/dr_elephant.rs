@@ -1,6 +1,7 @@
-//! Used and wasted memory as versions of Dr. Elephant compute them. What is missing counts as 0 there.
+//! Used and wasted memory as computed by versions of Dr. Elephant. Missing values count as 0 there.
 //!
-//! Source: `SparkMetricsAggregator` of master, of the branches customSHSWork and `tuning_20190221`, and of v2.0.9.
+//! Source: `SparkMetricsAggregator` of master, of the branches customSHSWork and `tuning_20190221`, and of
+//! v2.0.9.
 
 use super::containers::rounded_up;
 use super::{Cost, Formula, SparkMetricParams};
@@ -9,17 +10,18 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::{Executor, Spark};
 use crate::units::{Bytes, MbMillis, Millis};
 
-/// Spark's default heap, for a driver that sets none.
+/// Spark's default heap, for a driver without the setting.
 const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
-/// Memory beyond the heap as percent of the heap, where nothing is set.
+/// Default memory overhead in percent of the heap.
 const OVERHEAD_PERCENT: u64 = 10;
-/// The setting for it, of a Spark that was never published.
+/// Its setting, from a Spark version that was never published.
 const OVERHEAD_PERCENT_KEY: &str = "spark.memoryOverhead.multiplier.percent";
 
 pub(super) fn cost(formula: Formula, app: &Application, spark: &Spark, params: &SparkMetricParams) -> Cost {
     let cost = match formula {
         Formula::StorageMemory => Some(by_storage_memory(app, spark, params)),
-        // Without an end there is no application to these versions; one that ends before it starts costs nothing.
+        // These versions ignore an application without an end; an application that ends before it starts
+        // costs nothing.
         _ if app.submitted_at.is_none() || app.finished_at.is_none() => return Cost::default(),
         _ if super::run_time(app).is_none() => None,
         Formula::TaskTime => by_task_time(app, spark, params),
@@ -32,7 +34,7 @@ pub(super) fn cost(formula: Formula, app: &Application, spark: &Spark, params: &
 
 type Amounts = (MbMillis, MbMillis);
 
-/// Executors and driver: they are one list in Spark's REST interface.
+/// Executors and the driver, which are in one list in Spark's REST API.
 fn summaries(spark: &Spark) -> impl Iterator<Item = &Executor> {
     spark.executors.iter().chain([&spark.driver])
 }
@@ -76,9 +78,10 @@ fn by_rounded_containers(app: &Application, spark: &Spark, params: &SparkMetricP
         let overhead = app.conf.spark_memory(key).unwrap_or_else(|| overhead(app, heap));
         let container = rounded_up(heap + overhead, step);
         let needed = executor.peaks.heap().unwrap_or_default() + reserved(params) + overhead;
-        let life = executor.added_at.zip(executor.removed_at.or(app.finished_at));
-        let life = life.and_then(|(added, removed)| Millis::between(added, removed)).unwrap_or_default();
-        [container, needed].map(|memory| MbMillis::exactly(memory, life).whole_mb_seconds())
+        let lifetime = executor.added_at.zip(executor.removed_at.or(app.finished_at));
+        let lifetime =
+            lifetime.and_then(|(added, removed)| Millis::between(added, removed)).unwrap_or_default();
+        [container, needed].map(|memory| MbMillis::exactly(memory, lifetime).whole_mb_seconds())
     };
     Some(used_and_wasted(summaries(spark).map(amounts), params))
 }

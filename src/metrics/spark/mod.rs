@@ -1,15 +1,15 @@
-//! What a Spark application cost: executors hold memory and cores from the moment they come until they go, whether
-//! or not a task runs on them.
+//! Cost of a Spark application: executors hold memory and cores from their start to their end, whether or not
+//! tasks run on them.
 //!
-//! Where Dr. Elephant computes it otherwise, [`Formula`] decides (`rules/spark-metrics.yaml`).
+//! [`Formula`] selects how Dr. Elephant computes it instead (`rules/spark-metrics.yaml`).
 
 mod containers;
 mod counts;
 mod dr_elephant;
-mod lives;
+mod lifetimes;
 mod tasks;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)] // clippy does not treat test helpers as tests
 mod tests;
 mod wait;
 
@@ -22,19 +22,19 @@ use crate::params::quantity::{Quantity, Ratio, Size};
 use crate::params::{choice, rule_params};
 use crate::units::{Bytes, MbMillis};
 use containers::Containers;
-use lives::Lives;
+use lifetimes::Lifetimes;
 use tasks::TaskCosts;
 
 choice! {
     /// How used and wasted memory are computed.
     pub enum Formula {
-        /// Every executor's container over its own life.
-        ExecutorLives = "executor-lives",
+        /// Each executor's container over its own lifetime.
+        ExecutorLives = "executor-lifetimes",
         /// Dr. Elephant master: configured instances × heap × run time of the application.
         Instances = "instances",
         /// Dr. Elephant customSHSWork: heap × task time of each executor.
         TaskTime = "task-time",
-        /// Dr. Elephant tuning: heap and overhead, rounded up, over the lives of executors and driver.
+        /// Dr. Elephant tuning: heap and overhead, rounded up, over the lifetimes of executors and driver.
         RoundedContainers = "rounded-containers",
         /// Dr. Elephant 2.0: heap × task time used, storage memory × task time wasted.
         StorageMemory = "storage-memory",
@@ -46,15 +46,15 @@ rule_params! {
     pub struct SparkMetricParams / SparkMetricParamsLayer {
         /// How used and wasted memory are computed.
         formula: Formula,
-        /// How many times the measured peak an executor may hold before the rest counts as wasted.
+        /// An executor may hold this multiple of its measured peak memory before the rest counts as wasted.
         memory_allowance: Quantity<Ratio>,
-        /// What a JVM needs beyond its heap where only the heap was measured.
+        /// Memory that a JVM needs beyond its heap, if only the heap was measured.
         reserved_memory: Quantity<Size>,
-        /// The step in which YARN grants memory, where the log does not tell it.
+        /// The step in which YARN allocates memory, if it is not logged.
         allocation_step: Quantity<Size>,
-        /// Whether the container of the driver, or of YARN's master in client mode, is charged.
+        /// Whether the container of the driver, or of YARN's application master in client mode, is charged.
         charge_driver: bool,
-        /// Whether the wait is measured; it is 0 otherwise.
+        /// Whether the wait is measured; otherwise it is 0.
         measure_wait: bool,
     }
 }
@@ -71,13 +71,16 @@ impl Metrics {
     #[must_use]
     pub fn of_spark(app: &Application, params: &SparkMetricParams) -> Self {
         let Some(spark) = app.spark.as_deref() else { return Self::default() };
-        let lives = Lives::of(app, spark, params);
+        let lifetimes = Lifetimes::of(app, spark, params);
         let cost = match params.formula {
-            Formula::ExecutorLives => lives.as_ref().map(|lives| lives.cost(params)).unwrap_or_default(),
+            Formula::ExecutorLives => {
+                lifetimes.as_ref().map(|lifetimes| lifetimes.cost(params)).unwrap_or_default()
+            }
             formula => dr_elephant::cost(formula, app, spark, params),
         };
-        let tasks = lives.as_ref().and_then(|lives| TaskCosts::of(app, spark, lives)).unwrap_or_default();
-        let held = lives.as_ref().and_then(Lives::cores);
+        let tasks =
+            lifetimes.as_ref().and_then(|lifetimes| TaskCosts::of(app, spark, lifetimes)).unwrap_or_default();
+        let held = lifetimes.as_ref().and_then(Lifetimes::cores);
         let wait = if params.measure_wait { wait::of(app, spark) } else { Some(wait::Wait::default()) };
         Self {
             run_time: run_time(app),
@@ -97,7 +100,7 @@ impl Metrics {
     }
 }
 
-/// What the container of an executor asks for, and what was measured in each that asks for as much.
+/// The container size of a default executor, and the measured memory of each executor of that size.
 pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> Option<(Bytes, Vec<Bytes>)> {
     let spark = app.spark.as_deref()?;
     let containers = Containers::of(app, spark, params)?;
@@ -106,11 +109,11 @@ pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> 
     let driver = local.then_some(&spark.driver);
     let alike = spark.executors.iter().chain(driver);
     let alike = alike.filter(|executor| containers.executor(executor.resource_profile) == Some(one));
-    Some((one, alike.filter_map(|executor| lives::needed(&executor.peaks, params)).collect()))
+    Some((one, alike.filter_map(|executor| lifetimes::needed(&executor.peaks, params)).collect()))
 }
 
-/// Over all stages: reports have one entry for all tasks of an application. Nothing is known behind a limit, and where the
-/// log ends before the first task.
+/// Counts over all stages: reports have one entry for all tasks of an application. `None` if a limit cut the
+/// log off, or if the log ends before the first task.
 fn task_counts(app: &Application, spark: &Spark) -> Option<TaskCounts> {
     if app.limit.is_some_and(|limit| limit.cuts_off()) || (app.groups.is_empty() && ends_early(spark)) {
         return None;
@@ -123,12 +126,12 @@ fn counts(spark: &Spark) -> Option<SparkCounts> {
     (!(shows_nothing && ends_early(spark))).then(|| SparkCounts::of(spark))
 }
 
-/// Whether anything may follow behind what the log shows.
+/// Whether the log may lack events after its last one.
 fn ends_early(spark: &Spark) -> bool {
     spark.gaps.end || spark.gaps.unreadable > 0 || spark.gaps.limit.is_some()
 }
 
-/// Whether the log shows every executor from its beginning to its end.
+/// Whether the log shows the start and end of every executor.
 fn shows_all_executors(spark: &Spark) -> bool {
     use crate::model::spark::Facet;
     let gaps = spark.gaps;

@@ -1,6 +1,6 @@
-//! What tasks took of their executors: cores, and the memory of attempts that came to nothing.
+//! Resources that tasks used on their executors: cores, and the memory of unsuccessful attempts.
 
-use super::lives::{Life, Lives};
+use super::lifetimes::{Lifetime, Lifetimes};
 use crate::metrics::other_attempt_won;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -8,7 +8,7 @@ use crate::model::spark::{Facet, Spark};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::units::{CoreMillis, MbMillis, Millis};
 
-/// What tasks took; a sum is `None` when a part of it is unknown.
+/// Resources used by tasks; a sum is `None` if a part of it is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TaskCosts {
     pub(super) cores: Option<CoreMillis>,
@@ -18,8 +18,8 @@ pub(super) struct TaskCosts {
 }
 
 impl TaskCosts {
-    /// `None` where the log lacks tasks or their ends.
-    pub(super) fn of(app: &Application, spark: &Spark, lives: &Lives<'_>) -> Option<Self> {
+    /// `None` if the log lacks tasks or their ends.
+    pub(super) fn of(app: &Application, spark: &Spark, lifetimes: &Lifetimes<'_>) -> Option<Self> {
         if spark.gaps.reason(&[Facet::Tasks]).is_some() {
             return None;
         }
@@ -29,15 +29,15 @@ impl TaskCosts {
         for group in &app.groups {
             let cpus = task_cpus(app, spark, group);
             for row in 0..group.attempts.len() {
-                costs.add(group, row, cpus, lives);
+                costs.add(group, row, cpus, lifetimes);
             }
         }
         Some(costs)
     }
 
-    fn add(&mut self, group: &TaskGroup, row: usize, cpus: Option<u64>, lives: &Lives<'_>) {
-        let spent = Spent::of(group, row, lives);
-        let time = spent.as_ref().map(|spent| spent.time);
+    fn add(&mut self, group: &TaskGroup, row: usize, cpus: Option<u64>, lifetimes: &Lifetimes<'_>) {
+        let used = Occupancy::of(group, row, lifetimes);
+        let time = used.as_ref().map(|used| used.time);
         let cores = time.zip(cpus).map(|(time, cpus)| CoreMillis::of(cpus, time));
         self.cores = self.cores.zip(cores).map(|(sum, part)| sum + part);
         let sum = match group.attempts.outcome(row) {
@@ -46,38 +46,38 @@ impl TaskCosts {
             Outcome::Killed => &mut self.killed,
             Outcome::Succeeded | Outcome::Unfinished => return,
         };
-        let memory = spent.zip(cpus).and_then(|(spent, cpus)| spent.memory(cpus));
+        let memory = used.zip(cpus).and_then(|(used, cpus)| used.memory(cpus));
         *sum = sum.zip(memory).map(|(sum, part)| sum + part);
     }
 }
 
-/// The time that an attempt spent on an executor.
-struct Spent<'a, 'b> {
+/// Time that an attempt occupied an executor.
+struct Occupancy<'a, 'b> {
     time: Millis,
-    life: Option<&'a Life<'b>>,
+    lifetime: Option<&'a Lifetime<'b>>,
 }
 
-impl<'a, 'b> Spent<'a, 'b> {
-    /// An attempt without an end ran as long as its executor: the application ended over it.
-    fn of(group: &TaskGroup, row: usize, lives: &'a Lives<'b>) -> Option<Self> {
+impl<'a, 'b> Occupancy<'a, 'b> {
+    /// An attempt without an end ran as long as its executor, because the application ended first.
+    fn of(group: &TaskGroup, row: usize, lifetimes: &'a Lifetimes<'b>) -> Option<Self> {
         let attempts = &group.attempts;
         let start = attempts.time(row, TimePoint::Start)?;
         let finish = attempts.time(row, TimePoint::Finish);
-        match attempts.executor(row).and_then(|executor| lives.find(executor, start)) {
-            Some(life) => Some(Self { time: life.part_of(start, finish), life: Some(life) }),
-            None => Some(Self { time: attempts.run_time(row)?, life: None }),
+        match attempts.executor(row).and_then(|executor| lifetimes.find(executor, start)) {
+            Some(lifetime) => Some(Self { time: lifetime.part_of(start, finish), lifetime: Some(lifetime) }),
+            None => Some(Self { time: attempts.run_time(row)?, lifetime: None }),
         }
     }
 
     /// The attempt's share of its executor's container.
     fn memory(&self, cpus: u64) -> Option<MbMillis> {
-        let life = self.life?;
-        let slots = (u64::from(life.cores?) * 1000).checked_div(cpus)?;
-        Some(MbMillis::of(life.container?, self.time).split(slots))
+        let lifetime = self.lifetime?;
+        let slots = (u64::from(lifetime.cores?) * 1000).checked_div(cpus)?;
+        Some(MbMillis::of(lifetime.container?, self.time).split(slots))
     }
 }
 
-/// Thousandths of a core that each task of a group takes; `None` where the setting is no number.
+/// Thousandths of a core for each task of a group; `None` if the setting is not a number.
 fn task_cpus(app: &Application, spark: &Spark, group: &TaskGroup) -> Option<u64> {
     let profile = match group.kind {
         TaskKind::Stage(id) => spark.stage(id).and_then(|stage| stage.resource_profile),

@@ -1,4 +1,4 @@
-//! Arithmetic and degenerate cases on applications built by hand.
+//! Tests arithmetic and degenerate cases on applications built by hand.
 
 use super::{Formula, SparkMetricParams};
 use crate::metrics::Metrics;
@@ -14,7 +14,7 @@ use crate::units::{Bytes, Millis, Timestamp};
 const HOUR: i64 = 3_600_000;
 const STAGE: StageAttempt = StageAttempt { stage: 0, attempt: 0 };
 
-#[allow(clippy::unnecessary_wraps)] // as the model has it
+#[allow(clippy::unnecessary_wraps)] // as the model expects it
 fn at(ms: i64) -> Option<Timestamp> {
     Some(Timestamp::from_millis(ms))
 }
@@ -38,7 +38,7 @@ fn with_peak(mut executor: Executor, metric: ExecutorMetric, mib: i64) -> Execut
     executor
 }
 
-/// An application of ten hours.
+/// An application that ran ten hours.
 fn app(conf: &[(&str, &str)], executors: Vec<Executor>) -> Application {
     let mut app = Application::new(Engine::Spark);
     for (name, value) in conf {
@@ -55,7 +55,7 @@ fn spark(app: &mut Application) -> &mut Spark {
     app.spark.as_mut().unwrap()
 }
 
-/// Adds an attempt of a task of its own.
+/// Adds an attempt of a new task.
 fn attempt(app: &mut Application, executor: &str, span: (i64, i64), outcome: Outcome) {
     let symbol = app.strings.intern(executor);
     if app.groups.is_empty() {
@@ -86,7 +86,7 @@ fn same(actual: Option<f64>, expected: f64) {
 fn yarn_rounds_heap_and_overhead_up() {
     let conf = [("spark.master", "yarn"), ("spark.executor.memory", "4g")];
     let executors = vec![executor("1", 2, HOUR, Some(3 * HOUR)), executor("2", 2, 0, None)];
-    // 4096 + 409 MiB are granted as 5120; the master in client mode asks for 512 + 384 and gets 1024.
+    // 4096 + 409 MiB are rounded up to 5120; the master in client mode requests 512 + 384 and gets 1024.
     same(gb_hours(&app(&conf, executors.clone())), 5.0 * 12.0 + 10.0);
     let cluster =
         [&conf[..], &[("spark.submit.deployMode", "cluster"), ("spark.driver.memory", "2g")]].concat();
@@ -98,7 +98,7 @@ fn yarn_rounds_heap_and_overhead_up() {
 }
 
 #[test]
-fn other_managers_grant_what_they_are_asked_for() {
+fn other_managers_allocate_exactly_the_requested_size() {
     let used = |conf: &[(&str, &str)]| gb_hours(&app(conf, vec![executor("1", 2, 0, None)]));
     let k8s = ("spark.master", "k8s://https://host");
     same(used(&[k8s]), 10.0 * (1024.0 + 384.0) / 1024.0);
@@ -112,11 +112,11 @@ fn other_managers_grant_what_they_are_asked_for() {
     same(used(&[("spark.master", "mesos://host"), ("spark.executor.memoryOverhead", "1g")]), 20.0);
     same(used(&[k8s, ("spark.memory.offHeap.enabled", "true"), ("spark.memory.offHeap.size", "640m")]), 20.0);
     same(used(&[k8s, ("spark.executor.memory", "lots"), cluster]).or(Some(-1.0)), -1.0);
-    assert_eq!(used(&[("spark.executor.memory", "1g")]), None, "nobody knows who gave the container");
+    assert_eq!(used(&[("spark.executor.memory", "1g")]), None, "the cluster manager is unknown");
 }
 
 #[test]
-fn profiles_ask_for_sizes_of_their_own() {
+fn resource_profiles_have_their_own_sizes() {
     let conf = [("spark.master", "k8s://host"), ("spark.executor.memory", "1g")];
     let mut big = executor("1", 2, 0, None);
     big.resource_profile = Some(1);
@@ -128,7 +128,7 @@ fn profiles_ask_for_sizes_of_their_own() {
 }
 
 #[test]
-fn local_mode_holds_the_drivers_heap() {
+fn local_mode_uses_the_drivers_heap() {
     let mut app = app(&[("spark.master", "local[4]"), ("spark.driver.memory", "2g")], Vec::new());
     spark(&mut app).driver.cores = Some(4);
     attempt(&mut app, "driver", (HOUR, 3 * HOUR), Outcome::Succeeded);
@@ -140,7 +140,7 @@ fn local_mode_holds_the_drivers_heap() {
 }
 
 #[test]
-fn who_gave_the_containers_may_have_to_be_told_by_the_id() {
+fn the_application_id_may_reveal_the_cluster_manager() {
     let mut app = app(&[("spark.executor.memory", "2g")], vec![executor("1", 1, 0, None)]);
     app.id = "app-20200706201101-0003".to_owned();
     same(gb_hours(&app), 20.0);
@@ -155,7 +155,7 @@ fn who_gave_the_containers_may_have_to_be_told_by_the_id() {
 }
 
 #[test]
-fn waste_is_what_peaks_leave_over() {
+fn memory_above_the_peaks_is_wasted() {
     let conf = [("spark.master", "spark://host"), ("spark.executor.memory", "4g")];
     let measured = |conf: &[(&str, &str)], executors| {
         let metrics = Metrics::of_spark(&app(conf, executors), &params());
@@ -165,7 +165,7 @@ fn waste_is_what_peaks_leave_over() {
     assert_eq!(measured(&conf, vec![plain()]), None, "nothing was measured");
     let heap = || with_peak(plain(), ExecutorMetric::JvmHeapMemory, 724);
     same(measured(&conf, vec![heap()]), 10.0 * (4.0 - 1.5));
-    // What was not measured is taken to need as much.
+    // An executor without measurements is assumed to need as much.
     same(measured(&conf, vec![heap(), executor("2", 1, 5 * HOUR, None)]), 15.0 * (4.0 - 1.5));
     let tree = with_peak(heap(), ExecutorMetric::ProcessTreeJvmRssMemory, 2048);
     same(measured(&conf, vec![tree]), 10.0);
@@ -174,7 +174,7 @@ fn waste_is_what_peaks_leave_over() {
 }
 
 #[test]
-fn attempts_that_come_to_nothing_cost_their_slot() {
+fn unsuccessful_attempts_cost_their_slot() {
     let conf = [("spark.master", "spark://host"), ("spark.executor.memory", "4g"), ("spark.task.cpus", "2")];
     let mut app = app(&conf, vec![executor("1", 8, HOUR, Some(5 * HOUR)), executor("1", 8, 6 * HOUR, None)]);
     attempt(&mut app, "1", (2 * HOUR, 3 * HOUR), Outcome::Failed);
@@ -182,7 +182,7 @@ fn attempts_that_come_to_nothing_cost_their_slot() {
     attempt(&mut app, "1", (7 * HOUR, 0), Outcome::Unfinished);
     let metrics = Metrics::of_spark(&app, &params());
     same(metrics.failed_attempts.map(crate::units::MbMillis::as_gb_hours), 1.0);
-    // Beyond the end of its executor nothing was held.
+    // After its executor's end an attempt holds nothing.
     same(metrics.killed_attempts.map(crate::units::MbMillis::as_gb_hours), 1.0);
     same(metrics.losing_attempts.map(crate::units::MbMillis::as_gb_hours), 0.0);
     same(metrics.cores_used.map(crate::units::CoreMillis::as_core_hours), 2.0 * (1.0 + 1.0 + 3.0));
@@ -192,7 +192,7 @@ fn attempts_that_come_to_nothing_cost_their_slot() {
 }
 
 #[test]
-fn what_may_be_missing_makes_sums_unknown() {
+fn missing_data_makes_sums_unknown() {
     let conf = [("spark.master", "yarn")];
     let whole = || app(&conf, vec![executor("1", 1, HOUR, None)]);
     assert!(Metrics::of_spark(&whole(), &params()).used.is_some());
@@ -215,7 +215,7 @@ fn what_may_be_missing_makes_sums_unknown() {
 }
 
 #[test]
-fn an_executor_is_waited_for_while_it_is_wanted() {
+fn time_without_a_requested_executor_is_wait_time() {
     let job = |submitted, completed| Job {
         submitted_at: at(submitted),
         completed_at: at(completed),
@@ -234,12 +234,12 @@ fn an_executor_is_waited_for_while_it_is_wanted() {
     same(wait(&[("spark.master", "yarn"), dynamic]), 1.0 + 1.0 + 1.0);
     same(wait(&[("spark.master", "yarn"), dynamic, ("spark.dynamicAllocation.minExecutors", "1")]), 5.0);
     assert_eq!(wait(&[]), None);
-    let nobody = Metrics::of_spark(&app(&[("spark.master", "yarn")], Vec::new()), &params());
-    assert_eq!(nobody.wait_time, None, "no executor ever came");
+    let without_executors = Metrics::of_spark(&app(&[("spark.master", "yarn")], Vec::new()), &params());
+    assert_eq!(without_executors.wait_time, None, "no executor ever started");
 }
 
 #[test]
-fn stages_that_no_job_still_waits_for_are_skipped() {
+fn unsubmitted_stages_of_ended_jobs_are_skipped() {
     let mut app = app(&[("spark.master", "yarn")], vec![executor("1", 1, 0, Some(5))]);
     spark(&mut app).executors[0].removed_reason = Some("Command exited with code 137".to_owned());
     let job = |id, stages: &[u32], result: Option<JobResult>| Job {
@@ -266,7 +266,7 @@ fn stages_that_no_job_still_waits_for_are_skipped() {
 }
 
 #[test]
-fn formulas_of_dr_elephant_take_what_is_missing_for_nothing() {
+fn dr_elephants_formulas_treat_missing_values_as_zero() {
     let formulas =
         [Formula::Instances, Formula::TaskTime, Formula::RoundedContainers, Formula::StorageMemory];
     for formula in formulas {

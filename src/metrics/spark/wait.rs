@@ -1,4 +1,4 @@
-//! Time in which an application wanted executors and had none.
+//! Time that an application wanted executors but had none.
 
 use super::containers::manager;
 use super::shows_all_executors;
@@ -7,19 +7,19 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Facet, Spark};
 use crate::units::{Millis, Timestamp};
 
-/// From one moment to another.
+/// A time span: start and end.
 type Span = (Timestamp, Timestamp);
 
-/// How long no executor was there while one was wanted.
+/// Time without executors while some were wanted.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wait {
-    /// Until the first one came, and while jobs ran.
+    /// Before the first executor started, and while jobs ran.
     pub(super) all: Millis,
-    /// The part of it before the first one came.
+    /// The part before the first executor started.
     pub(super) for_first: Millis,
 }
 
-/// `None` where lives of executors or jobs are unknown, and where no executor ever came.
+/// `None` if executor lifetimes or jobs are unknown, or if no executor ever started.
 pub(super) fn of(app: &Application, spark: &Spark) -> Option<Wait> {
     if manager(app, spark)? == ClusterManager::Local {
         return Some(Wait::default());
@@ -28,8 +28,8 @@ pub(super) fn of(app: &Application, spark: &Spark) -> Option<Wait> {
         return None;
     }
     let (start, end) = (app.submitted_at?, app.finished_at?);
-    let lives = lives(spark, end)?;
-    let first = lives.iter().map(|life| life.0).min()?;
+    let lifetimes = lifetimes(spark, end)?;
+    let first = lifetimes.iter().map(|lifetime| lifetime.0).min()?;
     let mut wanted: Vec<Span> = Vec::with_capacity(spark.jobs.len() + 1);
     if asks_at_once(app)? {
         wanted.push((start, first.min(end)));
@@ -38,18 +38,18 @@ pub(super) fn of(app: &Application, spark: &Spark) -> Option<Wait> {
         wanted.push((job.submitted_at?.max(start), job.completed_at?.min(end)));
     }
     let before_first = wanted.iter().map(|&(from, to)| (from, to.min(first))).collect();
-    Some(Wait { for_first: uncovered(before_first, Vec::new()), all: uncovered(wanted, lives) })
+    Some(Wait { for_first: uncovered(before_first, Vec::new()), all: uncovered(wanted, lifetimes) })
 }
 
-fn lives(spark: &Spark, end: Timestamp) -> Option<Vec<Span>> {
-    let life = |executor: &crate::model::spark::Executor| {
+fn lifetimes(spark: &Spark, end: Timestamp) -> Option<Vec<Span>> {
+    let lifetime = |executor: &crate::model::spark::Executor| {
         Some((executor.added_at?, executor.removed_at.unwrap_or(end)))
     };
-    spark.executors.iter().map(life).collect()
+    spark.executors.iter().map(lifetime).collect()
 }
 
-/// Whether executors are asked for when the application starts: dynamic allocation may wait for the first job.
-/// `None` where a setting is no number.
+/// Whether executors are requested when the application starts; dynamic allocation may wait for the first
+/// job. `None` if a setting is not a number.
 fn asks_at_once(app: &Application) -> Option<bool> {
     if app.conf.flag(ConfKey::DynamicAllocation) != Some(true) {
         return Some(true);
@@ -62,20 +62,20 @@ fn asks_at_once(app: &Application) -> Option<bool> {
     Some(asks)
 }
 
-/// How much of the spans `wanted` lies in none of the spans `had`.
-fn uncovered(mut wanted: Vec<Span>, mut had: Vec<Span>) -> Millis {
+/// Time within the spans `wanted` that no span of `available` covers.
+fn uncovered(mut wanted: Vec<Span>, mut available: Vec<Span>) -> Millis {
     wanted.sort_unstable();
-    had.sort_unstable();
-    let mut had = had.into_iter().peekable();
+    available.sort_unstable();
+    let mut available = available.into_iter().peekable();
     let mut wait = Millis::ZERO;
-    // Everything before `done` is accounted for.
+    // Everything before `done` has been counted.
     let mut done = Timestamp::from_millis(i64::MIN);
     for (from, to) in wanted {
         done = done.max(from);
         while done < to {
-            match had.peek() {
+            match available.peek() {
                 Some(&(_, until)) if until <= done => {
-                    had.next();
+                    available.next();
                 }
                 Some(&(since, until)) if since <= done => done = until.min(to),
                 next => {
@@ -93,15 +93,15 @@ fn uncovered(mut wanted: Vec<Span>, mut had: Vec<Span>) -> Millis {
 mod tests {
     use super::*;
 
-    fn wait(wanted: &[(i64, i64)], had: &[(i64, i64)]) -> u64 {
+    fn wait(wanted: &[(i64, i64)], available: &[(i64, i64)]) -> u64 {
         let spans = |list: &[(i64, i64)]| {
             list.iter().map(|&(a, b)| (Timestamp::from_millis(a), Timestamp::from_millis(b))).collect()
         };
-        uncovered(spans(wanted), spans(had)).get()
+        uncovered(spans(wanted), spans(available)).get()
     }
 
     #[test]
-    fn what_is_wanted_and_not_there_is_waited_for_once() {
+    fn wanted_time_without_executors_is_counted_once() {
         assert_eq!(wait(&[(0, 10)], &[]), 10);
         assert_eq!(wait(&[(0, 10)], &[(4, 20)]), 4);
         assert_eq!(wait(&[(0, 10), (2, 12), (30, 40)], &[(4, 6), (5, 8), (35, 99)]), 4 + 4 + 5);

@@ -1,4 +1,4 @@
-//! Fitted distributions: tails, quantiles, moments.
+//! Fitted distributions: tails, quantiles and moments.
 
 use std::f64::consts::PI;
 
@@ -14,16 +14,16 @@ const EULER: f64 = 0.577_215_664_901_532_9;
 pub struct Distribution {
     /// Its family.
     pub family: Family,
-    /// What the values lie above, for families with a threshold.
+    /// Lower bound of the values, for families with a threshold.
     pub threshold: Option<f64>,
-    /// Location (`mu`, `theta`), for gamma and Weibull the shape.
+    /// Location (`mu`, `theta`); the shape for gamma and Weibull.
     pub first: f64,
     /// Scale (`sigma`, `s`, `beta`, `scale`).
     pub second: f64,
 }
 
 impl Distribution {
-    /// The parameters by their names, in the order of the literature.
+    /// The parameters by name, in the customary order.
     #[must_use]
     pub fn parameters(&self) -> Vec<(&'static str, f64)> {
         let (first, second) = match self.family {
@@ -36,7 +36,7 @@ impl Distribution {
         threshold.into_iter().chain([(first, self.first), (second, self.second)]).collect()
     }
 
-    /// What is needed to compute tails at many points; `None` for parameters that are no distribution.
+    /// Prepares the computation of tails at many points; `None` if the parameters are not valid.
     #[must_use]
     pub fn tails(&self) -> Option<Tails> {
         let Self { family, threshold, first, second } = *self;
@@ -51,13 +51,13 @@ impl Distribution {
             Family::Weibull3 => (Kernel::SmallestExtremeValue, second.ln(), 1.0 / first),
             Family::Gamma3 => (Kernel::Gamma(Box::new(IncompleteGamma::new(first)?)), 0.0, second),
         };
-        let sound = scale > 0.0 && scale.is_finite() && location.is_finite();
+        let valid = scale > 0.0 && scale.is_finite() && location.is_finite();
         let above = match family {
             Family::Loglogistic => Some(0.0),
             _ => threshold,
         };
         let logarithms = above.is_some() && family != Family::Gamma3;
-        sound.then_some(Tails { kernel, above, logarithms, location, scale })
+        valid.then_some(Tails { kernel, above, logarithms, location, scale })
     }
 
     /// `P(X > x)`.
@@ -66,7 +66,7 @@ impl Distribution {
         self.tails().map(|tails| tails.ln_at(x).1.exp())
     }
 
-    /// The quantile function; `None` unless `p` is between 0 and 1.
+    /// The quantile function; `None` unless `p` is between 0 and 1 (exclusive).
     #[must_use]
     pub fn quantile(&self, p: f64) -> Option<f64> {
         if !(p > 0.0 && p < 1.0) {
@@ -87,7 +87,7 @@ impl Distribution {
         value.is_finite().then_some(value)
     }
 
-    /// The mean; `None` where it is infinite (a loglogistic's with `s` from 1 on).
+    /// The mean; `None` if it is infinite (a loglogistic with `s` of at least 1).
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let Self { family, threshold, first, second } = *self;
@@ -111,7 +111,7 @@ impl Distribution {
         mean.is_finite().then_some(mean)
     }
 
-    /// The standard deviation; `None` where it is infinite (a loglogistic's with `s` from ½ on).
+    /// The standard deviation; `None` if it is infinite (a loglogistic with `s` of at least ½).
     #[must_use]
     pub fn standard_deviation(&self) -> Option<f64> {
         let Self { family, first, second, .. } = *self;
@@ -139,7 +139,8 @@ impl Distribution {
     }
 }
 
-/// The variance of a loglogistic with `mu` 0, `2x / sin 2x - (x / sin x)²` for `x = π s`, without loss of digits.
+/// The variance of a loglogistic with `mu` 0, `2x / sin 2x - (x / sin x)²` for `x = π s`, without losing
+/// digits.
 fn loglogistic_variance(x: f64) -> f64 {
     let square = x * x;
     let tangent_less_angle = if x < 0.05 {
@@ -150,7 +151,7 @@ fn loglogistic_variance(x: f64) -> f64 {
     x * tangent_less_angle / x.sin().powi(2)
 }
 
-/// `x` with `P(shape, x) = p`, from the start of Wilson and Hilferty by Newton's method.
+/// `x` with `P(shape, x) = p`, by Newton's method from Wilson and Hilferty's approximation.
 fn gamma_quantile(shape: f64, gamma: &IncompleteGamma, p: f64) -> Option<f64> {
     let ninth = 1.0 / (9.0 * shape);
     let cube = (1.0 - ninth + normal::quantile(p)? * ninth.sqrt()).powi(3);
@@ -180,20 +181,20 @@ enum Kernel {
     Gamma(Box<IncompleteGamma>),
 }
 
-/// The tails of one distribution.
+/// Tails of one distribution.
 #[derive(Debug, Clone)]
 pub struct Tails {
     kernel: Kernel,
-    /// Nothing lies at or below this.
+    /// Exclusive lower bound of the values.
     above: Option<f64>,
-    /// Whether the kernel is that of the logarithms.
+    /// Whether the kernel applies to the logarithms.
     logarithms: bool,
     location: f64,
     scale: f64,
 }
 
 impl Tails {
-    /// `(ln F(x), ln(1 - F(x)))`, each computed by itself.
+    /// `(ln F(x), ln(1 - F(x)))`, each computed on its own.
     #[must_use]
     pub fn ln_at(&self, x: f64) -> (f64, f64) {
         let x = match self.above {

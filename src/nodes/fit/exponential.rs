@@ -4,8 +4,8 @@ use super::Status;
 use super::distribution::Distribution;
 use super::family::Family;
 
-/// The estimates without bias, `beta = n (mean - min) / (n - 1)` and `theta = min - beta / n`; those of the greatest
-/// likelihood would put the smallest value at the threshold, where A² is infinite.
+/// The unbiased estimates, `beta = n (mean - min) / (n - 1)` and `theta = min - beta / n`. The maximum
+/// likelihood estimates would put the threshold at the smallest value, where A² is infinite.
 pub(super) fn fit(sorted: &[f64]) -> Option<(Distribution, Status, f64)> {
     let least = *sorted.first()?;
     let n = sorted.len() as f64;

@@ -1,6 +1,6 @@
-//! The families of distributions that are fitted to a node's normalised task times.
+//! The families of distributions fitted to a node's normalised task durations.
 
-/// A family of distributions: the nine of S1 (section III C), and the logistic, which is reported beside them.
+/// A family of distributions: the nine of S1 (section III C), plus the logistic for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// Normal.
@@ -21,12 +21,12 @@ pub enum Family {
     Gamma3,
     /// Loglogistic with a threshold.
     Loglogistic3,
-    /// Logistic: never the best, as S1 does not have it.
+    /// Logistic. Reported, but never the best fit, because S1 does not have it.
     Logistic,
 }
 
 impl Family {
-    /// All of them, in the order of tables and of ties.
+    /// All families, in the order of tables; ties are resolved in this order.
     pub const ALL: [Self; 10] = [
         Self::Normal,
         Self::Exponential2,
@@ -57,7 +57,7 @@ impl Family {
         }
     }
 
-    /// How many parameters are fitted.
+    /// The number of fitted parameters.
     #[must_use]
     pub const fn parameters(self) -> u32 {
         match self {
@@ -66,7 +66,7 @@ impl Family {
         }
     }
 
-    /// Whether it may be called the best fit.
+    /// Whether it can be the best fit.
     #[must_use]
     pub const fn is_candidate(self) -> bool {
         !matches!(self, Self::Logistic)

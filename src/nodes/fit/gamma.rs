@@ -2,11 +2,11 @@
 
 use crate::stats::gamma::{ln_less_digamma, stirling_excess};
 
-/// Shape, and the log-likelihood of a value on average, for values with a mean of 1 whose logarithms have the mean
-/// `-gap`, which is below 0.
+/// Returns the shape and the mean log-likelihood per value. The values have a mean of 1, and their logarithms
+/// have the mean `-gap`, which is below 0.
 ///
-/// The scale is one over the shape, and the shape `a` solves `ln a - ψ(a) = gap`: Newton's method in `ln a`, from
-/// the start of Minka, "Estimating a Gamma distribution" (2002).
+/// The scale is one over the shape, and the shape `a` solves `ln a - ψ(a) = gap`: Newton's method in `ln a`,
+/// from the initial value of Minka, "Estimating a Gamma distribution" (2002).
 pub(super) fn fit(gap: f64) -> Option<(f64, f64)> {
     if !(gap > 0.0 && gap.is_finite()) {
         return None;
@@ -15,7 +15,7 @@ pub(super) fn fit(gap: f64) -> Option<(f64, f64)> {
     for _ in 0..50 {
         let (value, slope) = ln_less_digamma(shape);
         let step = (value - gap) / -(slope * shape);
-        // Far from the solution a step could leave the range of doubles.
+        // Damped, because far from the solution a full step could overflow.
         shape *= (step / (1.0 + step.abs())).exp();
         if step.abs() < 1e-14 {
             break;

@@ -1,4 +1,4 @@
-//! How well a distribution fits a sample.
+//! Goodness of fit of a distribution.
 
 use super::distribution::Tails;
 use crate::stats::normal;
@@ -6,17 +6,17 @@ use crate::stats::normal;
 /// Distances between a sample and a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Goodness {
-    /// Anderson and Darling's A², without an adjustment to the family; `None` where a value lies outside the
+    /// Anderson and Darling's A², not adjusted for the family; `None` if a value lies outside the
     /// distribution.
     pub anderson_darling: Option<f64>,
     /// Kolmogorov and Smirnov's D.
     pub kolmogorov_smirnov: Option<f64>,
 }
 
-/// Both distances for a sorted sample.
+/// Computes both distances for a sorted sample.
 ///
-/// `A² = -n - 1/n Σ (2i - 1) (ln F(x_i) + ln(1 - F(x_(n+1-i))))`, Anderson and Darling, "A Test of Goodness of Fit"
-/// (JASA 49, 1954); each logarithm is computed by itself, and nothing is clipped.
+/// `A² = -n - 1/n Σ (2i - 1) (ln F(x_i) + ln(1 - F(x_(n+1-i))))`, Anderson and Darling, "A Test of Goodness
+/// of Fit" (JASA 49, 1954). Each logarithm is computed on its own, and nothing is clipped.
 #[must_use]
 pub fn goodness(sorted: &[f64], tails: &Tails) -> Goodness {
     let n = sorted.len() as f64;
@@ -24,7 +24,7 @@ pub fn goodness(sorted: &[f64], tails: &Tails) -> Goodness {
     for (index, &x) in sorted.iter().enumerate() {
         let rank = index as f64;
         let (below, above) = tails.ln_at(x);
-        // The term of 1 - F comes from the other end: its factor is that of the rank counted from there.
+        // The sum for 1 - F runs from the other end, so its factor uses the rank counted from there.
         sum += (2.0 * rank + 1.0) * below + (2.0 * (n - rank) - 1.0) * above;
         let share = below.exp();
         distance = distance.max(share - rank / n).max((rank + 1.0) / n - share);
@@ -40,15 +40,15 @@ pub struct Normality {
     pub anderson_darling: f64,
     /// A² (1 + 0.75/n + 2.25/n²).
     pub adjusted: f64,
-    /// The probability of so large an A² where the sample comes from a normal distribution.
+    /// The probability of an A² at least this large if the sample is normal.
     pub p_value: f64,
 }
 
-/// M. A. Stephens in D'Agostino and Stephens, "Goodness-of-Fit Techniques" (1986), table 4.9. `None` for fewer than five
-/// values, as for any fit, or values that are all equal.
+/// M. A. Stephens in D'Agostino and Stephens, "Goodness-of-Fit Techniques" (1986), table 4.9. `None` for
+/// fewer than [`super::MIN_VALUES`] values, or if all values are equal.
 #[must_use]
 pub fn normality(sorted: &[f64], mean: f64, deviation: f64) -> Option<Normality> {
-    if sorted.len() < super::LEAST_VALUES || !(deviation > 0.0 && deviation.is_finite()) {
+    if sorted.len() < super::MIN_VALUES || !(deviation > 0.0 && deviation.is_finite()) {
         return None;
     }
     let n = sorted.len() as f64;
@@ -71,7 +71,7 @@ fn p_value(a: f64) -> f64 {
     } else if a < 0.6 {
         (0.9177 - 4.279 * a - 1.38 * a * a).exp()
     } else {
-        // The parabola turns at 153, far outside of the table.
+        // The parabola has its minimum at 153, far outside the table.
         let a = a.min(153.0);
         (1.2937 - 5.709 * a + 0.0186 * a * a).exp()
     };

@@ -1,4 +1,4 @@
-//! Location-scale families on a standardised sample: the inner fits of everything but the gamma.
+//! Fits location-scale families to a standardised sample: the inner fits of all families except the gamma.
 
 use super::points::Standardised;
 use super::{logistic, normal, smallest_extreme_value};
@@ -11,7 +11,7 @@ pub(super) enum LocationScale {
     Logistic,
 }
 
-/// Parameters of a location-scale family and the log-likelihood that they have.
+/// Parameters of a location-scale family and their log-likelihood.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Located {
     pub(super) location: f64,
@@ -19,18 +19,19 @@ pub(super) struct Located {
     pub(super) log_likelihood: f64,
 }
 
-/// How exact the maximum has to be.
+/// Required accuracy of the maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exactness {
-    /// The log-likelihood is exact to 1e-9 for a sample of a thousand: enough to compare thresholds.
+    /// The log-likelihood is accurate to 1e-9 for a sample of a thousand, which is enough to compare
+    /// thresholds.
     Value,
-    /// The parameters too have all their digits.
+    /// The parameters are accurate to the last digits as well.
     Parameters,
 }
 
 impl LocationScale {
-    /// The maximum of the likelihood on a standardised sample, in its units. `start` is a maximum nearby, such as that of
-    /// the neighbouring threshold.
+    /// The maximum of the likelihood on a standardised sample, in its units. `start` is a nearby maximum,
+    /// such as that of the neighbouring threshold.
     pub(super) fn fit(
         self,
         sample: &[f64],
@@ -48,7 +49,7 @@ impl LocationScale {
         }
     }
 
-    /// The same in the units of the sample itself.
+    /// The same, in the units of the original sample.
     pub(super) fn fit_whole(self, values: &[f64]) -> Option<Located> {
         let weights = vec![1.0; values.len()];
         let total = values.len() as f64;

@@ -1,4 +1,4 @@
-//! The logistic distribution, `f(z) = e^-z / (1 + e^-z)²`; with logarithms of the values, the loglogistic.
+//! The logistic distribution, `f(z) = e^-z / (1 + e^-z)²`; fitted to logarithms it is the loglogistic.
 
 use std::f64::consts::PI;
 
@@ -10,7 +10,7 @@ use crate::stats::elementary::{exp, ln};
 ///
 /// With `z = a x - b` the log-likelihood `n ln a + Σ ln(p (1 - p))`, `p = 1 / (1 + e^-z)`, is concave in `a` and `b`:
 /// Newton's method, its steps damped by `1 / (1 + λ)` far from the maximum (Boyd and Vandenberghe, 9.6).
-#[allow(clippy::many_single_char_names)] // those of the formulas
+#[allow(clippy::many_single_char_names)] // the names of the formulas
 pub(super) fn fit(
     sample: &[f64],
     weights: &[f64],
@@ -30,7 +30,7 @@ pub(super) fn fit(
             let power = exp(-z.abs());
             let sum = 1.0 + power;
             let inverse = 1.0 / sum;
-            // 1 - 2p, and twice p (1 - p).
+            // 1 - 2p, and 2p (1 - p).
             let q = weight * ((power - 1.0) * inverse).copysign(-z);
             let v = weight * 2.0 * power * inverse * inverse;
             let (x_q, x_v) = (x * q, x * v);
@@ -45,7 +45,7 @@ pub(super) fn fit(
         if !(determinant > 0.0 && decrement.is_finite()) {
             return None;
         }
-        // Rounding keeps the decrement of very exact fits from falling further.
+        // In nearly exact fits, rounding stops the decrement from decreasing further.
         if decrement <= enough || (round > 30 && decrement < 1e-12) {
             let log_likelihood = n * a.ln() - density + 0.5 * n * decrement;
             let (a, b) = (a + step_a, b + step_b);

@@ -1,6 +1,6 @@
-//! The maximum of a function of one variable.
+//! Maximises a function of one variable.
 
-/// Points are not told apart more finely than this.
+/// Points closer than this are treated as equal.
 const TOLERANCE: f64 = 1e-7;
 
 /// A point with its value.
@@ -10,10 +10,10 @@ pub(super) struct Valued {
     pub(super) value: f64,
 }
 
-/// The maximum between `low` and `high`, of which `middle` lies between them and is no lower than either.
+/// The maximum between `low` and `high`. `middle` must lie between them and be at least as high as both.
 ///
-/// Parabolas through the three best points, and golden sections where they do not help: Brent, "Algorithms for
-/// Minimization without Derivatives" (1973), chapter 5.
+/// Uses parabolas through the three best points, and golden sections where parabolas fail: Brent, "Algorithms
+/// for Minimization without Derivatives" (1973), chapter 5.
 pub(super) fn maximise(
     low: Valued,
     middle: Valued,
@@ -69,7 +69,7 @@ pub(super) fn maximise(
     best
 }
 
-/// Where the parabola through three points has its maximum; `None` where it has none.
+/// The maximum of the parabola through three points; `None` if it has none.
 fn vertex(best: Valued, second: Valued, third: Valued) -> Option<f64> {
     let (to_second, to_third) = (second.at - best.at, third.at - best.at);
     let left = to_second * (best.value - third.value);
@@ -77,7 +77,7 @@ fn vertex(best: Valued, second: Valued, third: Valued) -> Option<f64> {
     let denominator = 2.0 * (left - right);
     let numerator = to_second * left - to_third * right;
     let step = numerator / denominator;
-    // The second difference tells a maximum from a minimum.
+    // The sign of the curvature separates a maximum from a minimum.
     let curvature = (left - right) / (to_second * to_third * (to_second - to_third));
     (step.is_finite() && curvature < 0.0).then_some(best.at + step)
 }

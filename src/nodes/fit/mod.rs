@@ -1,6 +1,6 @@
-//! Ten families of distributions, fitted to a node's normalised task times and compared by Anderson and Darling's A²
-//! (S1, section III C: Ouyang et al., "An Approach for Modeling and Ranking Node-level Stragglers in Cloud
-//! Datacenters").
+//! Fits ten families of distributions to a node's normalised task durations and compares them by Anderson and
+//! Darling's A² (S1, section III C: Ouyang et al., "An Approach for Modeling and Ranking Node-level
+//! Stragglers in Cloud Datacenters").
 
 mod distribution;
 mod exponential;
@@ -24,19 +24,20 @@ pub use goodness::{Goodness, Normality, goodness, normality};
 use location_scale::{Located, LocationScale};
 use threshold::{Inner, ThresholdFit};
 
-/// Fewer values are not fitted.
-pub const LEAST_VALUES: usize = 5;
+/// Samples with fewer values are not fitted.
+pub const MIN_VALUES: usize = 5;
 
-/// How a fit came about.
+/// How a fit was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// A likelihood with one maximum, or a formula.
+    /// By a formula, or from a likelihood with a single maximum.
     Closed,
-    /// A threshold at a maximum of its profile.
+    /// The threshold is at a maximum of the profile likelihood.
     Interior,
-    /// The likelihood grows as the threshold goes to minus infinity: the family's limit without threshold fits as well.
+    /// The likelihood grows as the threshold goes to minus infinity: the family's limit without a threshold
+    /// fits as well.
     LowerBound,
-    /// The likelihood only grows towards the smallest value, where it has no bound: never the best fit.
+    /// The likelihood only grows towards the smallest value, where it is unbounded; never the best fit.
     Degenerate,
 }
 
@@ -78,13 +79,13 @@ impl Fit {
     }
 }
 
-/// All families that can be fitted to a sorted sample, in the order of [`Family::ALL`]; none for fewer than
-/// [`LEAST_VALUES`] values, or where all are equal.
+/// All families that can be fitted to a sorted sample, in the order of [`Family::ALL`]. Empty for fewer than
+/// [`MIN_VALUES`] values, or if all are equal.
 #[must_use]
 pub fn fit_all(sorted: &[f64]) -> Vec<Fit> {
     let (Some(least), Some(greatest)) = (sorted.first(), sorted.last()) else { return Vec::new() };
     let range = greatest - least;
-    if sorted.len() < LEAST_VALUES || !(range > 0.0 && range.is_finite()) {
+    if sorted.len() < MIN_VALUES || !(range > 0.0 && range.is_finite()) {
         return Vec::new();
     }
     let mut fits = Vec::with_capacity(Family::ALL.len());
@@ -102,14 +103,14 @@ pub fn fit_all(sorted: &[f64]) -> Vec<Fit> {
     fits
 }
 
-/// Fits that may be called the best, the best first: by A² rounded to 1e-9, then by the number of parameters, then in
-/// the order of the table.
+/// Candidates for the best fit, best first: by A² rounded to 1e-9, then by the number of parameters, then in
+/// family order.
 #[must_use]
 pub fn ranked(fits: &[Fit]) -> Vec<&Fit> {
     let rounded = |fit: &Fit| fit.goodness.anderson_darling.map(|a| (a * 1e9).round());
-    let able = |fit: &&Fit| fit.family().is_candidate() && fit.status != Status::Degenerate;
+    let is_candidate = |fit: &&Fit| fit.family().is_candidate() && fit.status != Status::Degenerate;
     let mut ranked: Vec<(f64, &Fit)> =
-        fits.iter().filter(able).filter_map(|fit| Some((rounded(fit)?, fit))).collect();
+        fits.iter().filter(is_candidate).filter_map(|fit| Some((rounded(fit)?, fit))).collect();
     ranked.sort_by(|(a, left), (b, right)| {
         let key = |fit: &Fit| (fit.family().parameters(), fit.family());
         a.total_cmp(b).then_with(|| key(left).cmp(&key(right)))
@@ -131,7 +132,7 @@ fn judge(sorted: &[f64], found: Option<(Distribution, Status, f64)>) -> Option<F
     })
 }
 
-/// Families without a threshold; `None` for a loglogistic with values that are not above 0.
+/// Fits families without a threshold; `None` for a loglogistic if a value is not positive.
 fn two_parameters(family: Family, sorted: &[f64]) -> Option<(Distribution, Status, f64)> {
     let whole = |fit: Located| (fit.location, fit.scale, fit.log_likelihood);
     let (first, second, log_likelihood) = match family {

@@ -1,20 +1,20 @@
-//! Samples as the likelihoods see them: values with weights.
+//! Weighted samples, as the likelihoods use them.
 
 use crate::stats::elementary::ln;
 
-/// A sample of up to this many values is never condensed.
-const WHOLE: usize = 96;
-/// So many of the smallest and of the largest values stay themselves in a condensed sample.
+/// Samples of up to this many values are never condensed.
+const MAX_UNCONDENSED: usize = 96;
+/// This many of the smallest and of the largest values stay unchanged in a condensed sample.
 const SMALLEST: usize = 24;
 const LARGEST: usize = 8;
-/// Into so many blocks the values between them are condensed.
+/// The values between them are condensed into this many blocks.
 const BLOCKS: usize = 24;
-/// So many powers of distances from the mean tell a logarithm to the last digit within [`NEAR`].
+/// This many powers of the distances from the mean give a logarithm to the last digit within [`NEAR`].
 const POWERS: i32 = 10;
-/// Distances from the mean, as a part of it, that are small.
+/// Distances from the mean below this are small, relative to the mean.
 const NEAR: f64 = 0.01;
 
-/// Values above their smallest, each with a weight.
+/// Values relative to the smallest one, each with a weight.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Points {
     pub(super) values: Vec<f64>,
@@ -23,16 +23,16 @@ pub(super) struct Points {
     powers: Powers,
 }
 
-/// How far values lie from their mean.
+/// Powers of the distances of values from their mean.
 #[derive(Debug, Clone, Default)]
 struct Powers {
     farthest: f64,
-    /// Means of the second and higher powers of distances over the farthest one.
+    /// Means of the second and higher powers of the distances, each divided by the greatest distance.
     means: Vec<f64>,
 }
 
 impl Points {
-    /// Each value once, from a sorted sample.
+    /// From a sorted sample, each value with weight 1.
     pub(super) fn whole(sorted: &[f64]) -> Self {
         let least = sorted.first().copied().unwrap_or_default();
         let values = sorted.iter().map(|value| value - least).collect();
@@ -51,8 +51,9 @@ impl Points {
         Self { values, weights, total, powers }
     }
 
-    /// By how much the logarithm of the mean is more than the mean of the logarithms, for values so far above 0, with a
-    /// mean of `mean`, that the logarithms would lose the digits in which they differ; `None` for others.
+    /// The logarithm of the mean minus the mean of the logarithms, for values whose mean is `mean`. `None`
+    /// unless the values are so close together, relative to their mean, that computing with logarithms would
+    /// lose digits.
     pub(super) fn small_gap(&self, mean: f64) -> Option<f64> {
         let farthest = self.powers.farthest / mean;
         (farthest < NEAR).then(|| {
@@ -66,12 +67,13 @@ impl Points {
         })
     }
 
-    /// A few points that give smooth functions of the sample nearly the same sums.
+    /// A few points that give nearly the same sums for smooth functions as the sample.
     ///
-    /// The ends, which decide where a threshold may lie, stay. Between them each block of neighbours becomes two
-    /// points with the block's mean and variance (the two-point Gauss rule). `None` where the sample is small anyway.
+    /// The ends are kept, because they decide where a threshold may lie. Between them each block of
+    /// neighbours becomes two points with the block's mean and variance (two-point Gauss rule). `None` if the
+    /// sample is small.
     pub(super) fn condensed(sorted: &[f64]) -> Option<Self> {
-        if sorted.len() <= WHOLE {
+        if sorted.len() <= MAX_UNCONDENSED {
             return None;
         }
         let least = sorted.first().copied()?;
@@ -104,8 +106,8 @@ impl Points {
     }
 }
 
-/// A sample moved and scaled to a mean of 0 and a standard deviation (with `n`) of 1: on it the parameters of a
-/// location-scale family are about 0 and 1, whatever the sample.
+/// A sample shifted and scaled to mean 0 and standard deviation 1 (with `n`). For such a sample the
+/// parameters of a location-scale family are about 0 and 1.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Standardised {
     pub(super) values: Vec<f64>,
@@ -114,16 +116,16 @@ pub(super) struct Standardised {
 }
 
 impl Standardised {
-    /// `values` themselves.
+    /// Standardises `values`.
     pub(super) fn of(&mut self, values: &[f64], weights: &[f64], total: f64) {
         self.values.clear();
         self.values.extend_from_slice(values);
         self.standardise(weights, total);
     }
 
-    /// The logarithms of `values + offset`, over the mean of those sums; gives that mean.
+    /// Standardises the logarithms of `(values + offset) / mean`, and returns that mean of `values + offset`.
     ///
-    /// Divided by their mean, sums far from 0 have logarithms near 0, which keep their digits.
+    /// The division brings the logarithms close to 0, so that they keep their digits.
     pub(super) fn of_logarithms(&mut self, points: &Points, offset: f64) -> f64 {
         let mean = points.mean() + offset;
         let inverse = 1.0 / mean;
@@ -143,7 +145,7 @@ impl Standardised {
     }
 }
 
-/// Sums over four lanes, which is what makes them run on vectors; the order is fixed.
+/// Sums use four lanes, so that they are vectorised; the order of additions is fixed.
 const LANES: usize = 4;
 
 /// The sum of `term(value, weight)` in a fixed order.

@@ -1,4 +1,4 @@
-//! Gumbel's distribution of minima, `f(z) = e^(z - e^z)`; with logarithms of the values, Weibull's distribution.
+//! Gumbel's distribution of minima, `f(z) = e^(z - e^z)`; fitted to logarithms it is Weibull's distribution.
 
 use std::f64::consts::PI;
 
@@ -8,8 +8,8 @@ use crate::stats::elementary::exp;
 
 /// The maximum of the likelihood on a standardised sample.
 ///
-/// For `k = 1/scale` the best location has `e^(k location) = Σ e^(k x) / n`, and what is left,
-/// `ℓ(k) = n ln k - n ln(Σ e^(k x) / n) - n` for `Σ x = 0`, is concave: Newton's method with a bracket.
+/// For `k = 1/scale` the best location satisfies `e^(k location) = Σ e^(k x) / n`. The remaining function of
+/// `k`, `ℓ(k) = n ln k - n ln(Σ e^(k x) / n) - n` for `Σ x = 0`, is concave: Newton's method with a bracket.
 pub(super) fn fit(
     sample: &[f64],
     weights: &[f64],
@@ -17,7 +17,7 @@ pub(super) fn fit(
     start: Option<Located>,
     exactness: Exactness,
 ) -> Option<Located> {
-    // e^(k x) of the largest value is what could overflow.
+    // Only e^(k x) of the largest value could overflow.
     let largest = sample.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let enough = match exactness {
         Exactness::Value => 1e-4,

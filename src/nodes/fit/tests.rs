@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Draws from a few shapes, with ties and outliers, by a generator that is the same everywhere.
+/// Draws from several distributions, with ties and outliers, using a portable generator.
 fn sample(seed: u64, n: usize) -> Vec<f64> {
     let mut state = seed;
     let mut uniform = move || {
@@ -42,8 +42,8 @@ fn too_few_or_equal_values_are_not_fitted() {
 }
 
 #[test]
-fn gaps_of_logarithms_far_from_zero_keep_their_digits() {
-    // Without the series rounding made hills in the flat likelihood of the gamma distribution.
+fn small_gaps_of_logarithms_keep_their_digits() {
+    // Without the series, rounding gave the flat gamma likelihood spurious maxima.
     let points = points::Points::whole(&[0.0, 1.0, 2.0, 3.0, 4.0]);
     assert_eq!(points.small_gap(100.0), None);
     let gap = points.small_gap(1e3).unwrap();
@@ -53,7 +53,7 @@ fn gaps_of_logarithms_far_from_zero_keep_their_digits() {
 }
 
 #[test]
-fn condensed_samples_lead_to_the_same_fits_as_whole_ones() {
+fn condensed_samples_give_the_same_fits_as_whole_ones() {
     let mut compared = 0;
     for seed in 0..CONDENSED_SAMPLES {
         let n = [97, 120, 200, 400, 900, 2500][usize::try_from(seed / 9 % 6).unwrap()];
@@ -66,7 +66,7 @@ fn condensed_samples_lead_to_the_same_fits_as_whole_ones() {
         for (kind, (whole, quick)) in whole.iter().zip(&quick).enumerate() {
             let (whole, quick) = (whole.unwrap(), quick.unwrap());
             let far = (whole.log_likelihood - quick.log_likelihood).abs();
-            // At the far end the profile is flat: which status it has may hang on the last digit.
+            // At the far end the profile is flat, so the status may depend on the last digit.
             let alike = whole.status == quick.status || far < 1e-6;
             assert!(alike && far < 1e-6, "seed {seed}, kind {kind}, n {n}: {whole:?}\n{quick:?}");
             compared += 1;
@@ -75,11 +75,11 @@ fn condensed_samples_lead_to_the_same_fits_as_whole_ones() {
     assert!(compared > 2000, "{compared}");
 }
 
-/// More in an optimised build, where a whole grid is cheap.
+/// More in an optimised build, where a full grid is cheap.
 const CONDENSED_SAMPLES: u64 = if cfg!(debug_assertions) { 540 } else { 2700 };
 
 #[test]
-fn no_threshold_nearby_is_better() {
+fn no_nearby_parameters_are_better() {
     for seed in 0..90 {
         let values = sample(seed, 40);
         for fit in fit_all(&values) {
@@ -106,7 +106,7 @@ fn no_threshold_nearby_is_better() {
     }
 }
 
-/// The likelihood from differences of the distribution function: another way than the fits go.
+/// The likelihood from differences of the distribution function, independent of the fits' formulas.
 fn numeric_likelihood(distribution: &Distribution, values: &[f64]) -> f64 {
     let tails = distribution.tails().unwrap();
     let density = |x: f64| {
@@ -117,7 +117,7 @@ fn numeric_likelihood(distribution: &Distribution, values: &[f64]) -> f64 {
 }
 
 #[test]
-fn likelihoods_are_those_of_the_distributions() {
+fn log_likelihoods_match_the_distributions() {
     for seed in 0..27 {
         let values = sample(seed, 30);
         for fit in fit_all(&values)
@@ -133,7 +133,7 @@ fn likelihoods_are_those_of_the_distributions() {
 
 proptest! {
     #[test]
-    fn fits_move_with_their_sample(seed in 0u64..10_000, n in 5usize..60, by in -5.0f64..5.0, factor in 0.1f64..10.0) {
+    fn fits_shift_and_scale_with_their_sample(seed in 0u64..10_000, n in 5usize..60, by in -5.0f64..5.0, factor in 0.1f64..10.0) {
         let values = sample(seed, n);
         let moved: Vec<f64> = values.iter().map(|value| value * factor + by).collect();
         let fits = fit_all(&values);
@@ -141,7 +141,7 @@ proptest! {
         for fit in &fits {
             let family = fit.family();
             let Some(other) = others.iter().find(|other| other.family() == family) else { continue };
-            // A loglogistic without a threshold has 0 as its origin.
+            // A loglogistic without a threshold always starts at 0, so shifting changes it.
             if family == Family::Loglogistic {
                 continue;
             }
@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn quantiles_undo_tails(seed in 0u64..10_000, n in 5usize..60, p in 0.01f64..0.99) {
+    fn quantiles_invert_the_distribution_function(seed in 0u64..10_000, n in 5usize..60, p in 0.01f64..0.99) {
         for fit in fit_all(&sample(seed, n)) {
             let x = fit.distribution.quantile(p).unwrap();
             let below = fit.distribution.tails().unwrap().ln_at(x).0.exp();
@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn distances_are_possible(seed in 0u64..10_000, n in 5usize..60) {
+    fn distances_are_in_their_range(seed in 0u64..10_000, n in 5usize..60) {
         for fit in fit_all(&sample(seed, n)) {
             let Goodness { anderson_darling, kolmogorov_smirnov } = fit.goodness;
             prop_assert!(anderson_darling.is_none_or(|a| a > 0.0));

@@ -1,10 +1,10 @@
-//! Families with a threshold: a profile of the likelihood over the threshold, by a rule that always gives the same fit.
+//! Fits families with a threshold by a profile likelihood over the threshold. The result is deterministic.
 //!
-//! The likelihood of such a family grows without bound as the threshold nears the smallest value, so a plain optimiser
-//! ends wherever it stops. Here the threshold is `min - range · e^u` with `u` on a grid of 141 points from ln 1e-4 to
-//! ln 1e3; each point has the likelihood of the best other two parameters. The fit is the highest maximum inside the
-//! grid. Without one, or where the far end is higher, the threshold stays at the far end, which is nearly the limit
-//! of a family without threshold.
+//! The likelihood of such a family is unbounded as the threshold approaches the smallest value, so a plain
+//! optimiser stops at an arbitrary point. Here the threshold is `min - range · e^u` with `u` on a grid of 141
+//! points from ln 1e-4 to ln 1e3, and each point gets the likelihood of the best other two parameters. The
+//! fit is the highest maximum inside the grid. Without one, or if the far end is higher, the threshold stays
+//! at the far end, which is close to the limit of a family without a threshold.
 
 use super::Status;
 use super::gamma;
@@ -12,12 +12,12 @@ use super::location_scale::{Exactness, Located, LocationScale};
 use super::maximise::{Valued, maximise};
 use super::points::{Points, Standardised};
 
-/// Points of the grid.
+/// Number of grid points.
 const GRID: usize = 141;
-/// Profiles of a condensed sample err by less than this when two of their points are compared.
+/// Differences between two points of a condensed sample's profile are off by less than this.
 const MARGIN: f64 = 5.0;
 
-/// A family with a threshold, by what remains without it.
+/// A family with a threshold, by its distribution above the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Values above the threshold whose logarithms have a location-scale distribution.
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Gamma,
 }
 
-/// The families in the order of their tables.
+/// The families, in family order.
 pub(super) const KINDS: [Kind; 4] = [
     Kind::Log(LocationScale::Normal),
     Kind::Log(LocationScale::SmallestExtremeValue),
@@ -33,7 +33,7 @@ pub(super) const KINDS: [Kind; 4] = [
     Kind::Log(LocationScale::Logistic),
 ];
 
-/// What was fitted to values above a threshold.
+/// Parameters of the distribution of values above a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Inner {
     /// Location and scale of the logarithms.
@@ -46,20 +46,20 @@ pub(super) enum Inner {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ThresholdFit {
     pub(super) status: Status,
-    /// How far the threshold lies below the smallest value.
+    /// Distance of the threshold below the smallest value.
     pub(super) offset: f64,
     pub(super) inner: Inner,
     pub(super) log_likelihood: f64,
 }
 
-/// Fits all four families to a sorted sample, which has more than one value.
+/// Fits all four families to a sorted sample with at least two different values.
 pub(super) fn fit(sorted: &[f64]) -> [Option<ThresholdFit>; 4] {
     let points = Points::whole(sorted);
     let condensed = Points::condensed(sorted);
     fit_points(&points, condensed.as_ref())
 }
 
-/// The same without condensing, to compare with.
+/// The same without condensing, for comparison.
 #[cfg(test)]
 pub(super) fn fit_whole(sorted: &[f64]) -> [Option<ThresholdFit>; 4] {
     fit_points(&Points::whole(sorted), None)
@@ -94,7 +94,7 @@ fn grid_point(index: usize) -> f64 {
     first + (last - first) * index as f64 / (GRID - 1) as f64
 }
 
-/// The log-likelihood at each point of the grid for each family, which share the logarithms.
+/// The log-likelihood at each grid point for each family. The families share the logarithms.
 fn profiles(points: &Points, range: f64, scratch: &mut Standardised) -> [Vec<f64>; 4] {
     let mut values = KINDS.map(|_| Vec::with_capacity(GRID));
     let mut near = KINDS.map(|_| None);
@@ -109,16 +109,16 @@ fn profiles(points: &Points, range: f64, scratch: &mut Standardised) -> [Vec<f64
     values
 }
 
-/// The best parameters besides the threshold.
+/// The best parameters for a given threshold.
 #[derive(Debug, Clone, Copy)]
 struct InnerFit {
     inner: Inner,
     log_likelihood: f64,
-    /// In standard units, to start a fit nearby from.
+    /// In standard units, as the start of a nearby fit.
     standard: Option<Located>,
 }
 
-/// Fits to the logarithms in `scratch`, of values whose mean above the threshold is `mean`.
+/// Fits to the logarithms in `scratch`; `mean` is the mean of the values above the threshold.
 fn inner(
     kind: Kind,
     points: &Points,
@@ -131,9 +131,9 @@ fn inner(
     let n = points.total;
     match kind {
         Kind::Gamma => {
-            let (shape, each) = gamma::fit(points.small_gap(mean).unwrap_or(-mean_log))?;
+            let (shape, mean_log_likelihood) = gamma::fit(points.small_gap(mean).unwrap_or(-mean_log))?;
             let inner = Inner::Gamma { shape, scale: mean / shape };
-            Some(InnerFit { inner, log_likelihood: n * (each - mean.ln()), standard: None })
+            Some(InnerFit { inner, log_likelihood: n * (mean_log_likelihood - mean.ln()), standard: None })
         }
         Kind::Log(family) => {
             let fit = family.fit(values, &points.weights, n, near, exactness)?;
@@ -142,13 +142,13 @@ fn inner(
                 scale: deviation * fit.scale,
             };
             let log_likelihood = fit.log_likelihood - n * (deviation.ln() + mean_log + mean.ln());
-            let kept = log_likelihood.is_finite();
-            kept.then_some(InnerFit { inner, log_likelihood, standard: Some(fit) })
+            let finite = log_likelihood.is_finite();
+            finite.then_some(InnerFit { inner, log_likelihood, standard: Some(fit) })
         }
     }
 }
 
-/// The profile of one family over the whole sample; points of the grid are computed when they are asked for.
+/// The profile of one family over the whole sample. Grid points are computed on demand.
 struct Profile<'a> {
     kind: Kind,
     points: &'a Points,
@@ -181,20 +181,20 @@ impl Profile<'_> {
         value
     }
 
-    /// The fit by the rule; `rough` is the profile, or nearly so, at every point of the grid.
+    /// Finds the fit. `rough` is the exact or approximate profile at every grid point.
     fn search(&mut self, rough: &[f64]) -> Option<ThresholdFit> {
-        let mut tops = interior_maxima(rough);
-        let highest = tops.iter().map(|&(_, value)| value).fold(f64::NEG_INFINITY, f64::max);
-        tops.retain(|&(_, value)| value >= highest - MARGIN);
-        let mut starts: Vec<usize> = tops.iter().map(|&(index, _)| index).collect();
+        let mut maxima = interior_maxima(rough);
+        let highest = maxima.iter().map(|&(_, value)| value).fold(f64::NEG_INFINITY, f64::max);
+        maxima.retain(|&(_, value)| value >= highest - MARGIN);
+        let mut starts: Vec<usize> = maxima.iter().map(|&(index, _)| index).collect();
         if starts.is_empty() {
-            // A maximum that a condensed sample does not show can only be at an end.
+            // A maximum that the condensed sample misses can only be near an end.
             starts = vec![1, GRID - 2];
         }
         let mut best: Option<(usize, f64)> = None;
         for start in starts {
             let Some((index, value)) = self.climb(start) else { continue };
-            // Of equals the nearest threshold.
+            // On a tie, the threshold closest to the smallest value wins.
             if best.is_none_or(|(known, high)| value > high || (value >= high && index < known)) {
                 best = Some((index, value));
             }
@@ -211,7 +211,7 @@ impl Profile<'_> {
         self.fit_at(found.at, Status::Interior)
     }
 
-    /// From a point of the grid up to a maximum inside it; `None` where the way leads to an end.
+    /// Climbs from a grid point to a maximum inside the grid; `None` if it reaches an end.
     fn climb(&mut self, start: usize) -> Option<(usize, f64)> {
         let mut index = start;
         while index > 0 && index < GRID - 1 {
@@ -244,7 +244,7 @@ impl Profile<'_> {
     }
 }
 
-/// Points of the grid that are no lower than the one before and higher than the one after.
+/// Grid points at least as high as the one before and higher than the one after.
 fn interior_maxima(values: &[f64]) -> Vec<(usize, f64)> {
     let triples = values.windows(3).enumerate();
     let tops = triples.filter_map(|(index, triple)| match triple {

@@ -414,7 +414,7 @@ impl Builder {
 
     /// The index for one more object of a kind; `None` if the limit is reached, which is recorded.
     fn new_place(&mut self, held: usize) -> Option<usize> {
-        let room = self.limits.has_room_beside_tasks(held);
+        let room = self.limits.has_room_for_other_items(held);
         self.seen.beyond_limit.others += u64::from(!room);
         room.then_some(held)
     }

@@ -1,4 +1,5 @@
-//! Puts the rules together: collects the evidence on each straggler and takes the first in their order for primary.
+//! Combines the rules: collects the evidence on each straggler, and takes the first in rule order as the
+//! primary cause.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub struct LabelledGroup<'a> {
     pub executions: &'a Executions,
     /// The clock that their durations are read from.
     pub basis: Basis,
-    /// Whether each is a straggler, in the order of the executions; `None` where that cannot be told.
+    /// Whether each is a straggler, in the order of the executions; `None` if unknown.
     pub stragglers: &'a [Option<bool>],
 }
 
@@ -40,23 +41,24 @@ pub struct StragglerCause {
     pub attempt: usize,
     /// The cause.
     pub primary: Cause,
-    /// How sure the primary cause is; `None` where nothing explains the task.
+    /// Confidence of the primary cause; `None` if nothing explains the task.
     pub confidence: Option<Confidence>,
-    /// What speaks for causes, that for the primary one first.
+    /// Evidence for causes, starting with the primary cause.
     pub evidence: Vec<Evidence>,
 }
 
-/// Finds the cause of every straggler of an application: one list for each of `groups`, in the order of its tasks.
+/// Finds the cause of every straggler of an application. Returns one list for each of `groups`, in task
+/// order.
 ///
-/// The first of these that holds is the primary cause:
+/// The primary cause is the first of these that holds:
 ///
-/// 1. data skew: much input, and no more time for it than others take,
+/// 1. data skew: large input, and no more time than others take for that input,
 /// 2. an error that names the node, while the task ran,
 /// 3. the component with the largest excess of those that explain the task,
-/// 4. the node metric that is farthest above its limit,
-/// 5. a node with more stragglers than chance gives it,
-/// 6. a cold start; spills and failed fetches without a time of their own; more CPU time for the input,
-/// 7. contention: what remains when the task did what others did and yet took longer.
+/// 4. the node metric that exceeds its limit the most,
+/// 5. a node with more stragglers than chance explains,
+/// 6. a cold start; spills and failed fetches without a time of their own; more CPU time for the same input,
+/// 7. contention: the task did the same work as others and still took longer.
 #[must_use]
 pub fn attribute(
     app: &Application,
@@ -76,7 +78,7 @@ pub fn attribute(
     groups.iter().map(|group| context.group(*group)).collect()
 }
 
-/// What is the same for all groups of an application.
+/// Data shared by all groups of an application.
 struct Context<'a> {
     app: &'a Application,
     metrics: Option<&'a NodeMetrics>,
@@ -105,7 +107,7 @@ fn last_end(maps: &TaskGroup) -> Option<Timestamp> {
     maps.winners().filter_map(|row| maps.attempts.time(row, TimePoint::Finish)).max()
 }
 
-/// A group with the columns that its stragglers are compared in.
+/// A group with the columns used to compare its stragglers.
 struct Group<'a> {
     labelled: LabelledGroup<'a>,
     comparison: Comparison,
@@ -147,7 +149,7 @@ impl Context<'_> {
             let of = |task: &Execution| Some(value(task.attempt())? * stretch(group, task)?);
             executions.tasks.iter().map(of).collect()
         };
-        // What took no straggler any time explains none.
+        // A component that took no time in any straggler cannot explain one.
         let takes_time = |value: &dyn Fn(usize) -> Option<f64>| {
             let tasks = stragglers.iter().filter_map(|&place| executions.tasks.get(place));
             tasks
@@ -179,7 +181,7 @@ impl Context<'_> {
         let execution = group.labelled.executions.tasks.get(place)?;
         let mut found = Found { evidence: Vec::new(), hints: Vec::new(), estimated: is_estimated(execution) };
         self.input(group, place, &mut found);
-        // What takes longer because there is more input is no cause of its own.
+        // With data skew, extra time follows from the extra input and is not a cause of its own.
         let skewed = !found.evidence.is_empty();
         self.node_faults(group, execution, &mut found);
         if !skewed {
@@ -247,7 +249,7 @@ impl Context<'_> {
             let Some(fact) = Fact::of_component(component, &without) else { continue };
             if without.explains() && without.excess > 0.0 {
                 found.add(component.cause(), component.confidence(), fact);
-            } else if without.excess >= self.params.told_share * delay {
+            } else if without.excess >= self.params.reported_share * delay {
                 found.hint(component.cause(), fact);
             }
         }
@@ -263,7 +265,7 @@ impl Context<'_> {
             self.params.is_loaded(metric, value).then(|| (metric, value, self.params.node_limit(metric)))
         };
         let mut loads: Vec<_> = NodeMetric::ALL.into_iter().filter_map(loaded).collect();
-        // A stable sort: of equal ones the first of S2's types goes first.
+        // The sort is stable: ties stay in the order of S2's types.
         loads.sort_by(|one, other| (other.1 / other.2).total_cmp(&(one.1 / one.2)));
         for (metric, value, limit) in loads {
             let cause = match metric {
@@ -288,7 +290,7 @@ impl Context<'_> {
 
     fn spills_and_fetches(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
         if let Some(scale) = group.comparison.scale(place) {
-            // Spilled records are counted for each record already.
+            // Outside Spark the spill value is already per record.
             let scale =
                 if matches!(group.labelled.group.kind, TaskKind::Stage(_)) { scale } else { Scale::Duration };
             let own = group.spill.value(place).filter(|spilled| *spilled > 0.0);
@@ -305,7 +307,8 @@ impl Context<'_> {
         }
     }
 
-    /// More work, or contention: the same task elsewhere, and CPU time for the input.
+    /// Distinguishes more work from contention by another attempt of the same task, and by CPU time for the
+    /// input.
     fn cpu_and_other_attempts(
         &self,
         group: &Group<'_>,
@@ -333,14 +336,15 @@ impl Context<'_> {
         } else if alone && !slow_elsewhere && cpu.share_of_delay < HALF && group.io_share(place) < HALF {
             let same = cpu.ratio <= self.params.same_cpu_factor;
             let confidence = if same { Confidence::Inferred } else { Confidence::Weak };
-            // A little more CPU time does not make a long delay.
+            // Slightly more CPU time does not cause a long delay.
             if same || cpu.share_of_delay <= LITTLE {
                 found.add(Cause::Contention, confidence, fact(self.params.same_cpu_factor));
             }
         }
     }
 
-    /// What another attempt at the task says, and whether that was slow, too; `None` where it says nothing.
+    /// Evidence from another attempt of the task, and whether that was slow as well; `None` if it proves
+    /// nothing.
     fn other_attempt(&self, group: &Group<'_>, execution: &Execution) -> Option<(Fact, bool)> {
         let attempts = group.attempts.of_task(execution.task());
         let other = hints::other_attempt(group.labelled.group, execution, attempts)?;
@@ -350,7 +354,7 @@ impl Context<'_> {
         (slow || other.succeeded).then_some((Fact::OtherAttempt { node, time: other.time, limit }, slow))
     }
 
-    /// Where and when the judged attempt ran.
+    /// Node, host name, start and end of the judged attempt.
     fn window(
         &self,
         group: &Group<'_>,
@@ -365,13 +369,13 @@ impl Context<'_> {
     }
 }
 
-/// The least share of a delay that counts as its cause.
+/// A part of a delay from this share on counts as its cause.
 const HALF: f64 = 0.5;
 
-/// A share of a delay that does not matter.
+/// A part of a delay up to this share does not matter.
 const LITTLE: f64 = 0.2;
 
-/// CPU time beside that of the group.
+/// CPU time relative to the group.
 struct CpuTime {
     ratio: f64,
     share_of_delay: f64,
@@ -386,7 +390,7 @@ impl Group<'_> {
         Some(CpuTime { ratio, share_of_delay: excess.max(0.0) / delay })
     }
 
-    /// Which part of the delay was spent on disks and the network, as far as that is measured.
+    /// Share of the delay spent on disks and the network, as far as measured.
     fn io_share(&self, place: usize) -> f64 {
         let scale = self.comparison.scale(place);
         let delay = scale.and_then(|scale| self.comparison.delay(place, scale)).filter(|delay| *delay > 0.0);
@@ -396,16 +400,16 @@ impl Group<'_> {
         delay.map_or(0.0, |delay| excess / delay)
     }
 
-    /// The stragglers that lost their time in the first twelfth of their progress, with node and launch.
+    /// Stragglers that lost their time in the first twelfth of their progress, with node and launch time.
     fn slow_at_beginning(&self, places: &[usize]) -> Vec<(usize, Symbol, Timestamp)> {
         let attempts = &self.labelled.group.attempts;
-        let told = |&place: &usize| {
+        let found = |&place: &usize| {
             let without = self.comparison.without(place, self.beginning.as_ref()?)?;
             let explains = without.explains() && without.time > 0.0;
             let row = self.labelled.executions.tasks.get(place).filter(|_| explains)?.attempt();
             Some((place, attempts.node(row)?, attempts.time(row, TimePoint::Start)?))
         };
-        places.iter().filter_map(told).collect()
+        places.iter().filter_map(found).collect()
     }
 }
 
@@ -413,7 +417,7 @@ fn is_estimated(execution: &Execution) -> bool {
     execution.certainty != Certainty::Measured
 }
 
-/// What was measured of an attempt until it was killed, for the whole time that it would have taken.
+/// Factor that scales measurements of a killed attempt to the whole time it would have taken.
 fn stretch(group: &TaskGroup, task: &Execution) -> Option<f64> {
     if !is_estimated(task) {
         return Some(1.0);
@@ -424,11 +428,11 @@ fn stretch(group: &TaskGroup, task: &Execution) -> Option<f64> {
 
 /// The evidence on one straggler.
 struct Found {
-    /// What may be the primary cause, in the order in which it may.
+    /// Candidates for the primary cause, in rule order.
     evidence: Vec<Evidence>,
-    /// What may not.
+    /// Evidence that cannot be the primary cause.
     hints: Vec<Evidence>,
-    /// Whether the task's duration is itself an estimate: nothing that rests on it is measured.
+    /// Whether the task's duration is an estimate. Then no evidence counts as measured.
     estimated: bool,
 }
 

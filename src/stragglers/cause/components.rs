@@ -1,4 +1,4 @@
-//! The parts of a task's time that a history measures.
+//! The parts of a task's time that logs measure.
 
 use super::{Cause, Confidence};
 use crate::model::Engine;
@@ -10,28 +10,30 @@ use crate::units::{Millis, Timestamp};
 /// A part of a task's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Component {
-    /// Garbage collection (`GC_TIME_MILLIS`, "JVM GC Time"). Spark counts what the whole executor collected meanwhile.
+    /// Garbage collection (`GC_TIME_MILLIS`, "JVM GC Time"). Spark counts the whole executor's collections
+    /// during the task.
     Gc,
     /// Waiting for shuffle blocks (Spark, "Fetch Wait Time").
     FetchWait,
     /// Writing shuffle data (Spark, "Shuffle Write Time").
     ShuffleWrite,
-    /// A reduce's copying of map outputs, from when all maps were done.
+    /// A reduce task copies map outputs, counted from the end of the last map task.
     ShuffleCopy,
-    /// A reduce's waiting for the last map, or for its own start to fetch.
+    /// A reduce task waits for the last map task.
     MapWait,
-    /// The last merge: of a map's spills behind the user's code, of a reduce before it.
+    /// The last merge: of a map task's spills after the user's code, of a reduce task before it.
     Merge,
-    /// From launch to end of a Spark task less what the executor and the driver did for it.
+    /// From launch to end of a Spark task, minus the work of executor and driver for it.
     SchedulerDelay,
-    /// Deserializing a Spark task, loading its classes included ("Executor Deserialize Time").
+    /// Deserializing a Spark task, including class loading ("Executor Deserialize Time").
     Deserialize,
-    /// The driver's fetching of a result too large to send along (Spark, "Getting Result Time").
+    /// The driver fetches a result that is too large to send with the status update (Spark, "Getting Result
+    /// Time").
     ResultFetch,
 }
 
 impl Component {
-    /// Every component; of equal ones the first is told first.
+    /// Every component; ties are reported in this order.
     pub const ALL: [Self; 9] = [
         Self::Gc,
         Self::FetchWait,
@@ -60,7 +62,7 @@ impl Component {
         }
     }
 
-    /// What people read.
+    /// The name for readers, as the subject of a sentence.
     #[must_use]
     pub const fn display_name(self) -> &'static str {
         match self {
@@ -68,15 +70,15 @@ impl Component {
             Self::FetchWait => "waiting for shuffle data",
             Self::ShuffleWrite => "writing shuffle data",
             Self::ShuffleCopy => "copying map outputs",
-            Self::MapWait => "waiting for the last map",
+            Self::MapWait => "waiting for the last map task",
             Self::Merge => "merging spills",
-            Self::SchedulerDelay => "the scheduler's delay",
+            Self::SchedulerDelay => "scheduler delay",
             Self::Deserialize => "deserializing the task",
-            Self::ResultFetch => "the driver's fetching of the result",
+            Self::ResultFetch => "getting the result",
         }
     }
 
-    /// The cause that it speaks for.
+    /// The cause it is evidence for.
     #[must_use]
     pub const fn cause(self) -> Cause {
         match self {
@@ -88,7 +90,7 @@ impl Component {
         }
     }
 
-    /// How sure the time is: what is measured as such, or what is left between other times.
+    /// How reliable the time is: measured directly, or the remainder between other times.
     #[must_use]
     pub const fn confidence(self) -> Confidence {
         match self {
@@ -97,7 +99,7 @@ impl Component {
         }
     }
 
-    /// Whether it is time on disks or the network.
+    /// Whether it is disk or network time.
     pub(super) const fn is_io(self) -> bool {
         matches!(
             self,
@@ -106,22 +108,22 @@ impl Component {
     }
 }
 
-/// What is measured of the attempts of a group.
+/// Times and counters of the attempts of a group.
 #[derive(Debug, Clone, Copy)]
 pub struct Clocks<'a> {
     /// The group.
     pub group: &'a TaskGroup,
-    /// What ran it.
+    /// The engine that ran it.
     pub engine: Engine,
-    /// The clock that durations are read from: components outside of it are none.
+    /// The clock that durations are read from; components outside of it are `None`.
     pub basis: Basis,
     /// When the job's last map succeeded.
     pub last_map: Option<Timestamp>,
 }
 
 impl Clocks<'_> {
-    /// Seconds that a component took of an attempt; `None` where the history does not tell, or the component is no part
-    /// of the attempt's duration.
+    /// Seconds that a component took of an attempt; `None` if it is not logged, or not part of the attempt's
+    /// duration.
     #[must_use]
     pub fn seconds(&self, component: Component, row: usize) -> Option<f64> {
         let span = match component {
@@ -138,7 +140,7 @@ impl Clocks<'_> {
         span.map(seconds)
     }
 
-    /// CPU time in seconds. Of Spark it is the JVM thread's: Python workers are not counted.
+    /// CPU time in seconds. For Spark this is the JVM thread's time; Python workers are not counted.
     #[must_use]
     pub fn cpu_seconds(&self, row: usize) -> Option<f64> {
         if self.engine == Engine::Spark {
@@ -147,7 +149,8 @@ impl Clocks<'_> {
         self.counter(row, Counter::CpuMilliseconds).map(seconds)
     }
 
-    /// Spark: bytes spilled to disk. MapReduce: records spilled for each record that a map wrote or a reduce read.
+    /// Spark: bytes spilled to disk. MapReduce: spilled records per record that a map task wrote or a reduce
+    /// task read.
     #[must_use]
     pub fn spill(&self, row: usize) -> Option<f64> {
         let attempts = &self.group.attempts;
@@ -169,18 +172,18 @@ impl Clocks<'_> {
         self.group.attempts.millis(row, counter)
     }
 
-    /// A counter of a Spark task that ended by itself: of one that was killed Spark sets only run time and garbage
-    /// collection (`Executor.collectAccumulatorsAndResetStatusOnFailure`), the others stay 0.
+    /// A counter of a Spark task that succeeded. For a killed task Spark sets only run time and garbage
+    /// collection (`Executor.collectAccumulatorsAndResetStatusOnFailure`); the other counters stay 0.
     fn spark(&self, row: usize, counter: Counter) -> Option<Millis> {
-        let told = self.engine == Engine::Spark && self.group.attempts.outcome(row) == Outcome::Succeeded;
-        self.counter(row, counter).filter(|_| told)
+        let is_set = self.engine == Engine::Spark && self.group.attempts.outcome(row) == Outcome::Succeeded;
+        self.counter(row, counter).filter(|_| is_set)
     }
 
     fn outside_run(&self, row: usize, counter: Counter) -> Option<Millis> {
         self.spark(row, counter).filter(|_| self.basis == Basis::Wall)
     }
 
-    /// As Spark's own interface has it: `max(0, wall − run − deserialize − serialize − getting result)`.
+    /// As Spark's web UI computes it: `max(0, wall − run − deserialize − serialize − getting result)`.
     fn scheduler_delay(&self, row: usize) -> Option<Millis> {
         let wall = self.group.attempts.run_time(row)?.get();
         let known = [
@@ -193,12 +196,12 @@ impl Clocks<'_> {
         Some(Millis::new(wall.saturating_sub(known.get())))
     }
 
-    /// A result that came along with the task's end has no such moment.
+    /// `None` if the result came with the task's end.
     fn result_fetch(&self, row: usize) -> Option<Millis> {
         self.group.attempts.span(row, TimePoint::GettingResult, TimePoint::Finish)
     }
 
-    /// How long a reduce waited for maps, and how long it copied from when they were done.
+    /// How long a reduce task waited for map tasks, and how long it copied after they were done.
     fn shuffle(&self, row: usize) -> Option<(Millis, Millis)> {
         if self.group.kind != TaskKind::Reduce {
             return None;
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reduce_waits_for_maps_and_then_copies() {
+    fn a_reduce_task_waits_for_maps_and_then_copies() {
         let group = reduce();
         let clocks =
             |last_map| Clocks { group: &group, engine: Engine::MapReduce, basis: Basis::Wall, last_map };
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schedulers_delay_is_what_is_left() {
+    fn scheduler_delay_is_the_remaining_time() {
         let mut group = TaskGroup::new(TaskKind::Stage(StageAttempt { stage: 0, attempt: 0 }));
         group.tasks.push(0);
         let row = group.attempts.push(0, 0);
@@ -286,7 +289,7 @@ mod tests {
         assert_eq!(delay(&group, Basis::Run), None);
         group.attempts.set_time(row, TimePoint::GettingResult, Some(at(900)));
         assert_eq!(delay(&group, Basis::Wall), Some(0.2));
-        // What Spark writes for a task that was killed.
+        // As Spark logs a killed task.
         group.attempts.set_outcome(row, Outcome::Killed);
         assert_eq!(delay(&group, Basis::Wall), None);
     }

@@ -1,11 +1,12 @@
-//! Would a task have been a straggler without one of the things that took its time?
+//! Would a task have been a straggler without one component of its time?
 //!
-//! With durations `d`, inputs `Inp` and one component `c` of the duration, all of the same group, task `i` is slow for
-//! its input if `d_i / Inp_i >= k · median(d / Inp)`, and `c` explains that if with `c` taken from **all** tasks it is no
-//! longer so: `(d_i − c_i) / Inp_i < k · median((d − c) / Inp)`. Where inputs are not known, durations stand for rates.
+//! Let `d` be durations, `Inp` inputs and `c` one component of the duration, for the tasks of one group. Task
+//! `i` is slow for its input if `d_i / Inp_i >= k · median(d / Inp)`. Component `c` explains that if the task
+//! is no longer slow once `c` is subtracted from **all** tasks: `(d_i − c_i) / Inp_i < k · median((d − c) /
+//! Inp)`. If inputs are unknown, durations replace rates.
 //!
-//! Rule as in the analysis of traces by K. Ousterhout et al., "Making Sense of Performance in Data Analytics
-//! Frameworks", NSDI 2015, section 5.
+//! The rule follows the trace analysis of K. Ousterhout et al., "Making Sense of Performance in Data
+//! Analytics Frameworks", NSDI 2015, section 5.
 
 use std::cell::OnceCell;
 
@@ -16,66 +17,67 @@ use crate::stats::descriptive::{median, median_in_place};
 pub struct ComparedTask {
     /// Seconds.
     pub duration: f64,
-    /// Input, in a unit that is the same for the group.
+    /// Input, in a unit common to the group.
     pub input: Option<f64>,
-    /// Whether the duration is one that others can be compared with: not a lower bound.
+    /// Whether other durations can be compared with this one, i.e. it is not a lower bound.
     pub comparable: bool,
 }
 
-/// What times are divided by before they are compared.
+/// The divisor of times before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Nothing: times are compared as they are.
+    /// None: durations are compared directly.
     Duration,
     /// The task's input.
     Input,
 }
 
-/// Which way a task is slow.
+/// In which respect a task is slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// It took long.
     pub slow: bool,
-    /// It took long for its input; where inputs are not known, the same as `slow`.
+    /// It took long for its input; the same as `slow` if inputs are unknown.
     pub slow_for_input: bool,
 }
 
 impl Verdict {
-    /// It took long, and no longer than its input asks for.
+    /// It took long, but not longer than others with the same input.
     #[must_use]
     pub const fn explained_by_input(self) -> bool {
         self.slow && !self.slow_for_input
     }
 }
 
-/// The tasks of a group with their medians.
+/// The tasks of a group and their medians.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     tasks: Vec<ComparedTask>,
     factor: f64,
     median_duration: Option<f64>,
-    /// `None` where too few tasks tell their input.
+    /// `None` if the input is known for less than half of the tasks.
     median_rate: Option<f64>,
     median_input: Option<f64>,
 }
 
-/// A value of each task, with the medians that it is compared with. They are found once, since a group may have as many
-/// stragglers as tasks, and when they are asked for: of most groups all stragglers are slow in the same scale.
+/// A value of each task, with the medians it is compared with. Each median is computed once, because a group
+/// may have as many stragglers as tasks, and only on demand, because in most groups all stragglers are slow
+/// in the same scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedValues {
     values: Vec<Option<f64>>,
-    /// In the order of [`Scale`]; `None` where less than half of the tasks have a value.
+    /// In the order of [`Scale`]; `None` if less than half of the tasks have a value.
     medians: [OnceCell<Option<f64>>; 2],
 }
 
 impl ComparedValues {
-    /// A value of each task of a comparison, in its order.
+    /// A value of each task of a comparison, in task order.
     #[must_use]
     pub const fn of(values: Vec<Option<f64>>) -> Self {
         Self { values, medians: [const { OnceCell::new() }; 2] }
     }
 
-    /// The value of the task in this place.
+    /// The value of the task at this index.
     #[must_use]
     pub fn value(&self, place: usize) -> Option<f64> {
         self.values.get(place).copied().flatten()
@@ -86,7 +88,7 @@ impl ComparedValues {
     }
 }
 
-/// A component of the tasks' durations, and what is left of them without it, in seconds.
+/// A component of the tasks' durations, and the durations without it, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComponentTimes {
     times: ComparedValues,
@@ -102,14 +104,14 @@ pub struct Without {
     pub duration: f64,
     /// Seconds without the component.
     pub rest: f64,
-    /// Seconds from which a task of this input would be slow, with the component taken from all tasks.
+    /// Seconds from which a task with this input would be slow, with the component subtracted from all tasks.
     pub limit: f64,
-    /// Seconds that the component took beyond what it takes of the group's median task, for this input.
+    /// Seconds that the component took beyond its time in the group's median task, for this input.
     pub excess: f64,
 }
 
 impl Without {
-    /// Whether the task would have been no straggler.
+    /// Whether the task would not have been a straggler without the component.
     #[must_use]
     pub fn explains(&self) -> bool {
         self.rest < self.limit
@@ -117,7 +119,7 @@ impl Without {
 }
 
 impl Comparison {
-    /// Compares tasks; `factor` times the median and more is slow.
+    /// Compares tasks. A task is slow from `factor` times the median.
     #[must_use]
     pub fn new(tasks: Vec<ComparedTask>, factor: f64) -> Self {
         let compared = || tasks.iter().filter(|task| task.comparable);
@@ -125,7 +127,7 @@ impl Comparison {
             |value: fn(&ComparedTask) -> Option<f64>| -> Vec<f64> { compared().filter_map(value).collect() };
         let durations = of(|task| Some(task.duration));
         let rates = of(|task| Some(task.duration / positive(task.input)?));
-        // A rate of few tasks does not speak for the group.
+        // Rates of a few tasks do not represent the group.
         let enough = 2 * rates.len() >= durations.len();
         Self {
             factor,
@@ -136,21 +138,21 @@ impl Comparison {
         }
     }
 
-    /// Which way the task in this place is slow.
+    /// In which respect the task at this index is slow.
     #[must_use]
     pub fn verdict(&self, place: usize) -> Verdict {
         let slow = self.is_slow(place, Scale::Duration).unwrap_or(false);
         Verdict { slow, slow_for_input: self.is_slow(place, Scale::Input).unwrap_or(slow) }
     }
 
-    /// The scale in which the task in this place is slow; `None` where it is slow in none.
+    /// The scale in which the task at this index is slow; `None` if it is not slow.
     #[must_use]
     pub fn scale(&self, place: usize) -> Option<Scale> {
         let slow = |scale: &Scale| self.is_slow(place, *scale) == Some(true);
         [Scale::Input, Scale::Duration].into_iter().find(slow)
     }
 
-    /// Whether the task is slow in this scale; `None` where it cannot be compared.
+    /// Whether the task is slow in this scale; `None` if it cannot be compared.
     fn is_slow(&self, place: usize, scale: Scale) -> Option<bool> {
         let median = positive(self.median_time(scale))?;
         Some(self.time(place, scale)? >= self.factor * median)
@@ -162,53 +164,53 @@ impl Comparison {
         Some(self.tasks.get(place)?.duration / self.unit(place, scale)?)
     }
 
-    /// The same of a task that others can be compared with.
+    /// The same, if other tasks can be compared with this one.
     #[must_use]
     pub fn comparable_time(&self, place: usize, scale: Scale) -> Option<f64> {
         self.tasks.get(place).filter(|task| task.comparable)?;
         self.time(place, scale)
     }
 
-    /// Seconds from which a task is slow, whatever its input.
+    /// A task is slow from this many seconds on, whatever its input.
     #[must_use]
     pub fn slow_from(&self) -> Option<f64> {
         Some(self.factor * self.median_duration?)
     }
 
-    /// How many times the median of the group the task's input is.
+    /// The task's input over the group's median.
     #[must_use]
     pub fn input_ratio(&self, place: usize) -> Option<f64> {
         Some(self.tasks.get(place)?.input? / positive(self.median_input)?)
     }
 
-    /// How many times the median of the group the task's time per input is.
+    /// The task's time per input over the group's median.
     #[must_use]
     pub fn rate_ratio(&self, place: usize) -> Option<f64> {
         Some(self.time(place, Scale::Input)? / positive(self.median_rate)?)
     }
 
-    /// Seconds that the task took beyond what the group's median task takes, for its input.
+    /// Seconds that the task took beyond the group's median task, for its input.
     #[must_use]
     pub fn delay(&self, place: usize, scale: Scale) -> Option<f64> {
         Some(self.tasks.get(place)?.duration - self.median_time(scale)? * self.unit(place, scale)?)
     }
 
-    /// How many times the median of the group a value is, each divided by the scale's unit; `None` where the median is
-    /// zero or less than half of the tasks have a value.
+    /// A value over the group's median, each divided by the scale's unit; `None` if the median is zero, or if
+    /// less than half of the tasks have a value.
     #[must_use]
     pub fn ratio(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
         let own = values.value(place)? / self.unit(place, scale)?;
         Some(own / positive(values.median(self, scale))?)
     }
 
-    /// What of a value is beyond the median of the group, each divided by the scale's unit.
+    /// The part of a value above the group's median, each divided by the scale's unit.
     #[must_use]
     pub fn excess(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
         let own = values.value(place)?;
         Some(own - values.median(self, scale)? * self.unit(place, scale)?)
     }
 
-    /// Prepares a component, in seconds; it counts up to the task's duration.
+    /// Prepares a component, in seconds, capped at the task's duration.
     #[must_use]
     pub fn component(&self, times: &[Option<f64>]) -> ComponentTimes {
         let within = |(task, time): (&ComparedTask, &Option<f64>)| {
@@ -219,7 +221,7 @@ impl Comparison {
         ComponentTimes { times: ComparedValues::of(times), rest: ComparedValues::of(rest) }
     }
 
-    /// The task in this place without a component, in the scale in which it is slow.
+    /// The task at this index without a component, in the scale in which it is slow.
     #[must_use]
     pub fn without(&self, place: usize, component: &ComponentTimes) -> Option<Without> {
         let scale = self.scale(place)?;
@@ -244,7 +246,7 @@ impl Comparison {
         }
     }
 
-    /// What the times of the task in this place are divided by.
+    /// The divisor of the times of the task at this index.
     fn unit(&self, place: usize, scale: Scale) -> Option<f64> {
         let task = self.tasks.get(place)?;
         match scale {
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn lower_bounds_are_judged_and_compared_with_nothing() {
+    fn lower_bounds_are_judged_but_not_compared_with() {
         let task = |duration, comparable| ComparedTask { duration, input: None, comparable };
         let tasks = vec![task(10.0, true), task(10.0, true), task(100.0, false), task(100.0, false)];
         let group = Comparison::new(tasks, 1.5);
@@ -326,7 +328,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_verdict_has_no_unit(
+        fn the_verdict_does_not_depend_on_units(
             tasks in prop::collection::vec((0.1f64..100.0, 1.0f64..1000.0, 0.0f64..1.0), 2..20),
             place in 0usize..20,
         ) {
@@ -353,7 +355,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_left_is_never_negative(
+        fn remaining_time_is_never_negative(
             tasks in prop::collection::vec((0.0f64..100.0, 0.0f64..10.0, prop::option::of(-5.0f64..200.0)), 0..20),
             place in 0usize..20,
         ) {

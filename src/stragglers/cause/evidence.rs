@@ -1,4 +1,4 @@
-//! What speaks for a cause: a typed value with the limit that it was held against.
+//! Evidence for a cause: a typed value with the limit it was compared with.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::node_metrics::NodeMetric;
 use crate::stragglers::executions::InputUnit;
 use crate::units::{Bytes, Millis};
 
-/// Something that speaks for a cause.
+/// Evidence for a cause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
-    /// The cause that it speaks for.
+    /// The cause it supports.
     pub cause: Cause,
-    /// How much it says.
+    /// Its strength.
     pub confidence: Confidence,
-    /// What was found.
+    /// The observation.
     pub fact: Fact,
 }
 
@@ -28,18 +28,18 @@ pub struct Evidence {
 pub enum Measure {
     /// A span of time.
     Time(Millis),
-    /// How many times something else it is.
+    /// A multiple of something else.
     Ratio(f64),
-    /// Hundredths.
+    /// A percentage.
     Percent(f64),
     /// A number of things.
     Count(u64),
-    /// The chance of something.
+    /// A probability.
     Probability(f64),
 }
 
 impl Measure {
-    /// The ending of the value's key in reports.
+    /// The suffix of the value's key in reports.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -62,25 +62,25 @@ impl Measure {
     }
 }
 
-/// What was found about a straggler.
+/// An observation about a straggler.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fact {
-    /// Its input beside that of the others.
+    /// Its input compared with the others.
     Input {
         /// Its input.
         input: u64,
-        /// What that is counted in.
+        /// Unit of the input.
         unit: InputUnit,
-        /// How many times the median of the group that is.
+        /// The input over the group's median.
         ratio: f64,
-        /// The ratio from which input is much.
+        /// Input is large from this ratio on.
         limit: f64,
-        /// Its time per input, in medians of the group.
+        /// Its time per input over the group's median.
         rate_ratio: Option<f64>,
     },
     /// A part of its time.
     Component {
-        /// Which.
+        /// The component.
         component: Component,
         /// How long it took.
         time: Millis,
@@ -88,27 +88,28 @@ pub enum Fact {
         duration: Millis,
         /// How long the task would have taken without it.
         rest: Millis,
-        /// From which time on a task of this input would be slow, with the component taken from all.
+        /// A task with this input would be slow from this time on, with the component subtracted from all
+        /// tasks.
         limit: Millis,
-        /// What of `time` is beyond what the component takes of the group's median task.
+        /// The part of `time` beyond the component's time in the group's median task.
         excess: Millis,
     },
     /// Its node failed while it ran.
     Fault {
-        /// How.
+        /// The kind of failure.
         kind: FaultKind,
         /// The node.
         node: String,
-        /// How often.
+        /// Number of failures.
         count: u64,
-        /// What the history says of the first.
+        /// Message of the first failure in the log.
         message: Option<String>,
     },
     /// Its node was busy while it ran.
     NodeLoad {
-        /// With what.
+        /// The metric.
         metric: NodeMetric,
-        /// The mean while it ran, in the metric's unit.
+        /// Its mean while the task ran, in the metric's unit.
         value: f64,
         /// The limit.
         limit: f64,
@@ -117,62 +118,62 @@ pub enum Fact {
     SlowNode {
         /// The node.
         node: String,
-        /// How many, and how likely that is.
+        /// Straggler counts, and their probability.
         test: SlowNode,
-        /// The false discovery rate that was allowed.
+        /// The accepted false discovery rate.
         limit: f64,
     },
-    /// Its CPU time for its input.
+    /// Its CPU time, for its input if known.
     CpuTime {
-        /// In medians of the group.
+        /// Over the group's median.
         ratio: f64,
-        /// The ratio from which that is much, or up to which it is like the others'.
+        /// CPU time is high from this ratio on, or normal up to it.
         limit: f64,
-        /// Which part of its delay is CPU time beyond the others', in percent.
+        /// Percentage of its delay that is CPU time beyond the others'.
         share_of_delay: f64,
-        /// Whether it was compared for its input; else as it is.
+        /// Whether CPU time was compared per input.
         for_input: bool,
     },
-    /// What it spilled.
+    /// Its spilled data.
     Spill {
-        /// In medians of the group; `None` where the median task spilled nothing.
+        /// Over the group's median; `None` if the median task spilled nothing.
         ratio: Option<f64>,
-        /// The ratio from which that is much.
+        /// Spilling is high from this ratio on.
         limit: f64,
     },
-    /// Map outputs that a reduce could not fetch at once (`FAILED_SHUFFLE`).
+    /// Map outputs that a reduce task failed to fetch at first (`FAILED_SHUFFLE`).
     FailedFetches {
         /// How many.
         count: u64,
     },
-    /// It was among the first of its group on its executor, and those are slow.
+    /// It was among the first tasks of its group on its executor, and those are slow.
     FirstOnExecutor {
-        /// Median time of the first tasks in medians of the later ones, both for their input.
+        /// Median time of the first tasks over the median of later tasks, both for their input.
         ratio: f64,
-        /// The ratio from which they are slow.
+        /// First tasks are slow from this ratio on.
         limit: f64,
     },
-    /// Another attempt at the same task on another node.
+    /// Another attempt of the same task on another node.
     OtherAttempt {
         /// The node.
         node: String,
-        /// How long it took, or had taken when it was killed.
+        /// How long it ran until its end, or until it was killed.
         time: Millis,
-        /// The time from which a task of the group is slow.
+        /// A task of the group is slow from this time on.
         limit: Millis,
     },
-    /// It read its input from another node, and most others did not.
+    /// It read its input from another node, unlike most other tasks.
     RemoteInput {
-        /// From where.
+        /// Its locality.
         locality: Locality,
-        /// Percent of the group's tasks that read from their own node.
+        /// Percentage of the group's tasks that read from their own node.
         local_share: f64,
     },
-    /// Tasks on several nodes that were launched in the same minute lost their time at the beginning.
+    /// Tasks on several nodes that were launched in the same minute lost their time at their start.
     SlowBeginnings {
         /// How long the first twelfth of its progress took.
         time: Millis,
-        /// On how many nodes.
+        /// The number of nodes.
         nodes: u64,
     },
 }
@@ -210,7 +211,7 @@ impl Fact {
         }
     }
 
-    /// What was measured; `None` where there is no finite value.
+    /// The measured value; `None` if there is no finite value.
     #[must_use]
     pub fn value(&self) -> Option<Measure> {
         Some(match self {
@@ -228,7 +229,7 @@ impl Fact {
         })
     }
 
-    /// What it was held against. For a component that is the limit for what is left without it.
+    /// The limit it was compared with. For a component, that is the limit for the time without it.
     #[must_use]
     pub fn limit(&self) -> Option<Measure> {
         match self {
@@ -268,9 +269,9 @@ impl fmt::Display for Fact {
                     InputUnit::Bytes => write!(f, "read {}", Bytes::new(*input))?,
                     InputUnit::Records => write!(f, "read {input} records")?,
                 }
-                write!(f, ", {ratio:.1} times the median (much from {limit:.1})")?;
+                write!(f, ", {ratio:.1}× the median (high from {limit:.1}×)")?;
                 rate_ratio
-                    .map_or(Ok(()), |rate| write!(f, ", and took {rate:.1} times the median time for it"))
+                    .map_or(Ok(()), |rate| write!(f, ", and took {rate:.1}× the median time for its input"))
             }
             Self::Component { component, time, duration, rest, limit, .. } => {
                 let what = component.display_name();
@@ -298,29 +299,32 @@ impl fmt::Display for Fact {
             ),
             Self::CpuTime { ratio, share_of_delay, for_input, .. } => {
                 let what = if *for_input { "CPU time for its input" } else { "CPU time" };
-                write!(f, "{what} was {ratio:.1} times the median, {share_of_delay:.0} % of the delay")
+                write!(f, "{what} was {ratio:.1}× the median, {share_of_delay:.0} % of the delay")
             }
             Self::Spill { ratio: Some(ratio), limit } => {
-                write!(f, "spilled {ratio:.1} times the median (much from {limit:.1})")
+                write!(f, "spilled {ratio:.1}× the median (high from {limit:.1}×)")
             }
-            Self::Spill { ratio: None, .. } => write!(f, "spilled, and most others did not"),
+            Self::Spill { ratio: None, .. } => write!(f, "spilled to disk, unlike most other tasks"),
             Self::FailedFetches { count } => write!(f, "{count} fetches of map outputs failed"),
             Self::FirstOnExecutor { ratio, .. } => write!(
                 f,
-                "was among the first of its stage on its executor, which took {ratio:.1} times as long as later ones"
+                "was among the first tasks of its stage on its executor; these took {ratio:.1}× as long as later tasks"
             ),
             Self::OtherAttempt { node, time, limit } if time < limit => {
-                write!(f, "another attempt at it took {time} on {node} (slow from {limit})")
+                write!(f, "another attempt of the task took {time} on {node} (slow from {limit})")
             }
             Self::OtherAttempt { node, time, limit } => {
-                write!(f, "another attempt at it ran for {time} on {node}, too (slow from {limit})")
+                write!(f, "another attempt of the task also ran for {time} on {node} (slow from {limit})")
             }
             Self::RemoteInput { local_share, .. } => {
-                write!(f, "read its input from another node, {local_share:.0} % of the others from their own")
+                write!(
+                    f,
+                    "read its input from another node, while {local_share:.0} % of the tasks read from their own"
+                )
             }
             Self::SlowBeginnings { time, nodes } => write!(
                 f,
-                "the first twelfth of its progress took {time}, as with others launched in that minute on {nodes} nodes"
+                "the first twelfth of its progress took {time}; stragglers on {nodes} nodes launched in the same minute also started slowly"
             ),
         }
     }

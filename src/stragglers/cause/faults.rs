@@ -1,5 +1,5 @@
-//! What a history says about nodes that failed: tasks that timed out, nodes and executors that were lost, disks that
-//! could not be written to, map outputs that could not be fetched.
+//! Logged node failures: tasks that timed out, lost nodes and executors, disks that could not be written to,
+//! map outputs that could not be fetched.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
 use crate::model::{Application, Symbol};
 use crate::units::Timestamp;
 
-/// What kind of failure it was.
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
-    /// A task or an executor did not report any more.
+    /// A task or an executor stopped reporting.
     TimedOut,
     /// The cluster manager lost the node, or found it unusable.
     NodeLost,
-    /// An executor was lost for another reason than memory or the end of its use.
+    /// An executor was lost, not because of memory and not on purpose.
     ExecutorLost,
-    /// A disk was full or could not be used.
+    /// A disk was full or unusable.
     DiskError,
-    /// Others could not fetch what tasks on the node had written.
+    /// Other tasks could not fetch the output of tasks on the node.
     FetchFailure,
 }
 
@@ -35,7 +35,7 @@ impl FaultKind {
         }
     }
 
-    /// What people read, behind "while it ran,".
+    /// The text for readers, after "while it ran on {node},".
     #[must_use]
     pub const fn display_name(self) -> &'static str {
         match self {
@@ -47,9 +47,9 @@ impl FaultKind {
         }
     }
 
-    /// What the words of a history mean; `None` for what has other reasons than the node.
+    /// Classifies a logged message; `None` if it does not blame the node.
     fn of(text: &str) -> Option<Self> {
-        const WORDS: [(FaultKind, &[&str]); 4] = [
+        const PHRASES: [(FaultKind, &[&str]); 4] = [
             (
                 FaultKind::NodeLost,
                 &[
@@ -77,22 +77,22 @@ impl FaultKind {
             (FaultKind::TimedOut, &["heartbeat timed out", "failed to report status"]),
         ];
         let text = text.to_ascii_lowercase();
-        let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
-        // Users' code has time-outs of its own: this is how Hadoop words that an attempt is silent.
+        let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+        // User code has timeouts of its own; this is Hadoop's message for an attempt that stopped reporting.
         let silent = text.starts_with("attemptid:") && text.contains("timed out after");
-        let told = WORDS.into_iter().find(|(_, words)| says(words)).map(|(kind, _)| kind);
-        told.or_else(|| silent.then_some(FaultKind::TimedOut))
+        let found = PHRASES.into_iter().find(|(_, phrases)| says(phrases)).map(|(kind, _)| kind);
+        found.or_else(|| silent.then_some(FaultKind::TimedOut))
     }
 }
 
 /// One failure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// What.
+    /// Its kind.
     pub kind: FaultKind,
-    /// What the history says.
+    /// The logged message.
     pub message: Option<String>,
 }
 
@@ -103,7 +103,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// The failures that the history of an application tells of.
+    /// The failures logged for an application.
     #[must_use]
     pub fn of(app: &Application) -> Self {
         let hosts = hosts(app);
@@ -154,8 +154,8 @@ fn add_attempt(
     text: &str,
 ) {
     let attempts = &group.attempts;
-    // Killed by a sibling's success, or an attempt whose end is lost: not a failure by what it says, except that a
-    // cluster manager kills what ran on a lost node, too.
+    // An attempt killed because another attempt succeeded, or whose end is not logged, counts as a failure
+    // only by its message: a cluster manager also kills everything that ran on a lost node.
     if attempts.outcome(row) == Outcome::Succeeded {
         return;
     }
@@ -168,14 +168,14 @@ fn add_attempt(
     };
     let Some(kind) = kind else { return };
     let named = named_host(hosts, text);
-    // The one who could not fetch is not the one that failed.
+    // The node that failed to fetch is not the node that failed.
     let own = attempts.node(row).filter(|_| reason != Some(EndReason::FetchFailed));
     if let Some(node) = named.or(own) {
         by_node.entry(node).or_default().insert(Fault { at, kind, message: Some(text.to_owned()) });
     }
 }
 
-/// An executor that was lost; `None` where its memory or its user is to blame.
+/// Kind of fault of a lost executor; `None` if memory or the user is the reason.
 fn loss(reason: &str) -> Option<FaultKind> {
     const OTHER_REASONS: [&str; 9] = [
         "memory",
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_as_histories_have_them() {
+    fn logged_messages_are_classified() {
         for (text, kind) in [
             ("AttemptID:attempt_1_0001_m_000001_0 Timed out after 600 secs", Some(FaultKind::TimedOut)),
             ("Task attempt failed to report status for 601 seconds. Killing!", Some(FaultKind::TimedOut)),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_named_by_its_whole_name() {
+    fn host_names_match_as_a_whole() {
         let hosts: BTreeMap<String, Symbol> =
             [("n1".to_owned(), Symbol::from_index(1)), ("10.0.0.1".to_owned(), Symbol::from_index(2))].into();
         assert_eq!(named_host(&hosts, "Failed to connect to /10.0.0.1:3821"), Some(Symbol::from_index(2)));

@@ -1,5 +1,5 @@
-//! Rules of thumb: first tasks of executors, other attempts at the same task, input from other nodes, and beginnings that
-//! are slow on many nodes at once.
+//! Rules of thumb: first tasks of executors, other attempts of the same task, remote input, and slow starts
+//! on many nodes at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::stats::descriptive::median;
 use crate::stragglers::executions::{Execution, Executions};
 use crate::units::{Millis, Timestamp};
 
-/// When each executor ended its first task, whatever the group.
+/// When each executor ended its first task, of any group.
 #[must_use]
 pub fn first_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
     let mut first: FxHashMap<Symbol, Timestamp> = FxHashMap::default();
@@ -31,7 +31,7 @@ pub fn first_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
     first
 }
 
-/// The group's first tasks on each executor beside its later ones.
+/// The group's first tasks on each executor, compared with its later tasks.
 #[derive(Debug, Clone, Default)]
 pub struct FirstTasks {
     first: Vec<bool>,
@@ -39,9 +39,9 @@ pub struct FirstTasks {
 }
 
 impl FirstTasks {
-    /// A task is among the first where it was launched in the first half of the time until one of its group ended on its
-    /// executor: drivers launch the next task some time before they note the end of the one before. They are compared
-    /// where at least two are first and two are not.
+    /// A task is one of the first if it was launched in the first half of the time until a task of its group
+    /// ended on its executor. Half, because drivers launch the next task some time before they record the end
+    /// of the previous one. First and later tasks are compared if there are at least two of each.
     #[must_use]
     pub fn of(
         group: &TaskGroup,
@@ -61,7 +61,7 @@ impl FirstTasks {
         let is_first = |task: &Execution| {
             let executor = attempts.executor(task.attempt())?;
             let (launched, ended) = firsts.get(&executor)?;
-            // An executor that has ended a task of another group is warm.
+            // An executor that has run a task of another group is warm.
             let is_cold = first_ends.get(&executor).is_none_or(|warm| launched < warm);
             let half = Millis::between(*launched, *ended)?.get() / 2;
             Some(is_cold && attempts.time(task.attempt(), TimePoint::Start)? <= *launched + Millis::new(half))
@@ -79,7 +79,8 @@ impl FirstTasks {
         Self { first: first.into_iter().map(|first| first == Some(true)).collect(), medians }
     }
 
-    /// Whether a slow task is one of the first, those are slow, and it is not slow among them.
+    /// Evidence that a slow task is one of the first tasks, that those are slow, and that it is not slow
+    /// among them.
     #[must_use]
     pub fn explain(&self, place: usize, comparison: &Comparison, factor: f64) -> Option<Fact> {
         let scale = comparison.scale(place).filter(|_| self.first.get(place) == Some(&true))?;
@@ -90,19 +91,19 @@ impl FirstTasks {
     }
 }
 
-/// Another attempt at a task, on another node.
+/// Another attempt of a task, on another node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OtherAttempt {
     /// The node.
     pub node: Symbol,
-    /// How long it took, or had taken when the task was done.
+    /// How long it ran until its end, or until the task was done.
     pub time: Millis,
-    /// Whether it came to its end.
+    /// Whether it succeeded.
     pub succeeded: bool,
 }
 
-/// The attempt that overtook the judged one, or the longest of those that tried to. `attempts_of_task` are the rows of
-/// the task's attempts.
+/// The attempt that overtook the judged one, or else the longest of the others launched after it.
+/// `attempts_of_task` are the rows of the task's attempts.
 #[must_use]
 pub fn other_attempt(
     group: &TaskGroup,
@@ -130,18 +131,19 @@ pub fn other_attempt(
     copies.max_by_key(|copy| (copy.time, copy.node))
 }
 
-/// Percent of the group's tasks that read their input from their own node; `None` where none tells.
+/// Percentage of the group's tasks that read their input from their own node; `None` if no locality is
+/// logged.
 #[must_use]
 pub fn local_share(group: &TaskGroup, executions: &Executions) -> Option<f64> {
-    let told = executions.tasks.iter().filter_map(|task| group.attempts.locality(task.attempt()));
-    let (local, all) = told.fold((0u64, 0u64), |(local, all), locality| {
+    let known = executions.tasks.iter().filter_map(|task| group.attempts.locality(task.attempt()));
+    let (local, all) = known.fold((0u64, 0u64), |(local, all), locality| {
         let own = matches!(locality, Locality::NodeLocal | Locality::ProcessLocal);
         (local + u64::from(own), all + 1)
     });
     (all > 0).then(|| 100.0 * local as f64 / all as f64)
 }
 
-/// A task that read from elsewhere while most read from their own node.
+/// Evidence that a task read remote input while most tasks read from their own node.
 #[must_use]
 pub fn remote_input(group: &TaskGroup, execution: &Execution, local_share: Option<f64>) -> Option<Fact> {
     let locality = group.attempts.locality(execution.attempt())?;
@@ -150,7 +152,7 @@ pub fn remote_input(group: &TaskGroup, execution: &Execution, local_share: Optio
     Some(Fact::RemoteInput { locality, local_share })
 }
 
-/// Seconds that the first twelfth of an attempt's progress took (`clockSplits` of Hadoop).
+/// Seconds that the first twelfth of an attempt's progress took (Hadoop `clockSplits`).
 #[must_use]
 pub fn beginning(group: &TaskGroup, row: usize) -> Option<f64> {
     let splits = group.attempts.progress(row)?;
@@ -158,11 +160,11 @@ pub fn beginning(group: &TaskGroup, row: usize) -> Option<f64> {
     Some(f64::from(first) / 1000.0)
 }
 
-/// So many nodes make a coincidence unlikely.
+/// From this many nodes on, a coincidence is unlikely.
 const MANY_NODES: usize = 3;
 
-/// Of stragglers that lost their time at their beginning, by place with node and launch: those on three nodes or more
-/// that were launched in the same minute, with the number of nodes.
+/// Finds stragglers launched in the same minute on at least [`MANY_NODES`] nodes, among those that lost their
+/// time at their start. Input: index, node and launch. Output: number of nodes by index.
 #[must_use]
 pub fn slow_beginnings(stragglers: &[(usize, Symbol, Timestamp)]) -> BTreeMap<usize, u64> {
     let minute = |at: Timestamp| at.as_millis().div_euclid(60_000);
@@ -180,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beginnings_count_by_minute_and_node() {
+    fn slow_beginnings_are_grouped_by_minute_and_node() {
         let straggler = |place, node, at| (place, Symbol::from_index(node), Timestamp::from_millis(at));
         let apart = [straggler(0, 1, 0), straggler(1, 2, 59_999), straggler(2, 3, 60_000)];
         assert!(slow_beginnings(&apart).is_empty());

@@ -1,19 +1,19 @@
-//! Why a task was a straggler: one primary cause, and everything that speaks for one.
+//! Why a task was a straggler: one primary cause, and all evidence.
 //!
-//! The categories are those of S2, table 4 (high CPU utilisation, high disk utilisation, slow requests to the distributed
-//! file system, lost packets, hardware faults, data skew), split further where a history tells more than utilisation
-//! does. S2 finds them by hand from system logs; here they follow from
+//! The categories are those of S2, table 4 (high CPU utilisation, high disk utilisation, slow requests to the
+//! distributed file system, lost packets, hardware faults, data skew), split further where logs say more than
+//! utilisation does. S2 finds them by hand from system logs; here they follow from
 //!
-//! - a counterfactual on times that a history measures: a task is explained by garbage collection if it would have been
-//!   no straggler had no task of the group collected ([`counterfactual`]; after K. Ousterhout et al., "Making Sense of
-//!   Performance in Data Analytics Frameworks", NSDI 2015, section 3),
-//! - its input beside its time ([`counterfactual::Verdict`]),
-//! - what the history says of its node: failures while it ran ([`faults`]), stragglers more often than elsewhere
-//!   ([`node_test`]),
-//! - utilisation of its node from outside ([`crate::node_metrics`], S2 table 3),
+//! - a counterfactual on logged times: garbage collection explains a task if it would not have been a
+//! straggler had no task of the group collected garbage ([`counterfactual`]; after K. Ousterhout et al.,
+//! "Making Sense of Performance in Data Analytics Frameworks", NSDI 2015, section 3),
+//! - its input compared with its time ([`counterfactual::Verdict`]),
+//! - logs about its node: failures while it ran ([`faults`]), more stragglers than on other nodes
+//! ([`node_test`]),
+//! - external utilisation metrics of its node ([`crate::node_metrics`], S2 table 3),
 //! - and rules of thumb on CPU time, spills, first tasks of executors and copies ([`hints`]).
 //!
-//! What a history does not tell explains nothing.
+//! Missing data never explains a straggler.
 
 mod attribution;
 pub mod components;
@@ -34,9 +34,9 @@ pub use summary::{CauseCounts, shares_percent};
 /// A category of causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// It had more input than the others and was as fast for its input (S2 type 6).
+    /// It had more input than the others, and was as fast for its input (S2 type 6).
     DataSkew,
-    /// Garbage collection (S2 type 1 in part).
+    /// Garbage collection (partly S2 type 1).
     Gc,
     /// Its node's CPUs were busy (S2 type 1).
     Cpu,
@@ -46,17 +46,18 @@ pub enum Cause {
     SlowFileSystem,
     /// It waited for data from other nodes, or packets were lost (S2 type 4).
     Network,
-    /// Its node failed, or slows down what runs on it (S2 type 5).
+    /// Its node failed, or is slow for all tasks (S2 type 5).
     Hardware,
-    /// It waited to be started, or for tasks that come before it.
+    /// It waited to be started, or for earlier tasks.
     Scheduler,
-    /// It was among the first tasks of its group on its executor: classes were loaded, code was compiled.
+    /// It was among the first tasks of its group on its executor: classes were loaded and code was compiled.
     ColdStart,
-    /// Its code had more to do, for the same input (S2 type 1, "poor user code").
+    /// Its code had more work for the same input (S2 type 1, "poor user code").
     MoreWork,
-    /// It did what the others did and waited for the CPU or the disk of its node; which of them is not known.
+    /// It had the same work as the others and waited for the CPU or the disk of its node; which of the two is
+    /// unknown.
     Contention,
-    /// Nothing that is known explains it.
+    /// No known cause.
     Unexplained,
 }
 
@@ -96,18 +97,18 @@ impl Cause {
         }
     }
 
-    /// What people read.
+    /// The name for readers.
     #[must_use]
     pub const fn display_name(self) -> &'static str {
         match self {
             Self::DataSkew => "data skew",
             Self::Gc => "garbage collection",
-            Self::Cpu => "busy CPUs of the node",
+            Self::Cpu => "busy CPUs on the node",
             Self::Disk => "disk",
             Self::SlowFileSystem => "slow file system",
             Self::Network => "network",
-            Self::Hardware => "trouble with the node",
-            Self::Scheduler => "waiting for maps or the scheduler",
+            Self::Hardware => "faulty or slow node",
+            Self::Scheduler => "waiting for map tasks or the scheduler",
             Self::ColdStart => "cold start of the executor",
             Self::MoreWork => "more work for the same input",
             Self::Contention => "contention on the node",
@@ -115,7 +116,7 @@ impl Cause {
         }
     }
 
-    /// The type in S2's table 4; `None` for what that table does not have, or does not tell apart.
+    /// The type in S2's table 4; `None` if that table has no such type, or does not separate it.
     #[must_use]
     pub const fn s2_type(self) -> Option<u8> {
         match self {
@@ -130,14 +131,14 @@ impl Cause {
     }
 }
 
-/// How sure it is that evidence tells the cause.
+/// How certain the evidence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
-    /// A hint that would not stand alone.
+    /// A hint that is not enough on its own.
     Weak,
-    /// It follows from what was measured by a rule that can err.
+    /// Derived from measurements by a rule that can be wrong.
     Inferred,
-    /// What was measured passes its limit.
+    /// A measured value exceeds its limit.
     Measured,
 }
 

@@ -1,15 +1,16 @@
-//! Nodes on which stragglers are more frequent than elsewhere, beyond chance.
+//! Nodes with significantly more stragglers than other nodes.
 //!
-//! Of `n` tasks on a node `s` were stragglers. If it were a node like the others, `s` would be binomial with the share
-//! of the others; the one-sided p-value is `P(X >= s)`. Of many nodes some pass any limit by chance, so those are called
-//! slow whose p-value stands the procedure of Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate",
-//! 1995, over the nodes of the application.
+//! `s` of the `n` tasks on a node were stragglers. If the node were like the others, `s` would be binomial
+//! with the straggler share of the others, and the one-sided p-value is `P(X >= s)`. With many nodes some
+//! pass any limit by chance, so a node is called slow only if its p-value passes the procedure of Y.
+//! Benjamini and Y. Hochberg, "Controlling the false discovery rate", 1995, over the nodes of the
+//! application.
 
 use std::collections::BTreeMap;
 
 use crate::model::Symbol;
 
-/// What ran on a node.
+/// Tasks of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NodeTasks {
     /// Tasks that have a label.
@@ -18,21 +19,22 @@ pub struct NodeTasks {
     pub stragglers: u64,
 }
 
-/// A node on which stragglers are more frequent.
+/// A node with significantly more stragglers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlowNode {
-    /// What ran on it.
+    /// Its tasks.
     pub own: NodeTasks,
-    /// What ran on all other nodes.
+    /// Tasks of all other nodes.
     pub others: NodeTasks,
-    /// The chance of so many stragglers or more on a node like the others.
+    /// Probability of at least this many stragglers on a node like the others.
     pub p_value: f64,
-    /// The same, adjusted for the number of nodes: the least false discovery rate at which the node is called slow.
+    /// The p-value adjusted for the number of nodes: the smallest false discovery rate at which the node is
+    /// called slow.
     pub adjusted: f64,
 }
 
-/// The slow ones of an application's nodes. Nodes with fewer than `min_tasks` tasks are not tested; they still are
-/// others to the rest.
+/// The slow nodes of an application. Nodes with fewer than `min_tasks` tasks are not tested, but still count
+/// among the other nodes.
 #[must_use]
 pub fn slow_nodes(
     nodes: &BTreeMap<Symbol, NodeTasks>,
@@ -54,14 +56,15 @@ pub fn slow_nodes(
     with.filter(|(_, node)| node.adjusted <= false_discovery_rate).collect()
 }
 
-/// `None` where nothing ran elsewhere.
+/// `None` if nothing ran on other nodes.
 fn compare(own: NodeTasks, all: NodeTasks) -> Option<SlowNode> {
     let others =
         NodeTasks { tasks: all.tasks - own.tasks, stragglers: all.stragglers.checked_sub(own.stragglers)? };
     if others.tasks == 0 {
         return None;
     }
-    // A share of zero would condemn a node for one straggler: half a straggler is added, as in Jeffreys' estimate.
+    // With a share of zero a single straggler would convict a node, so half a straggler is added, as in
+    // Jeffreys' estimate.
     let share = (others.stragglers as f64 + 0.5) / (others.tasks as f64 + 1.0);
     let p_value = binomial_upper_tail(own.tasks, own.stragglers, share);
     Some(SlowNode { own, others, p_value, adjusted: 1.0 })
@@ -69,8 +72,8 @@ fn compare(own: NodeTasks, all: NodeTasks) -> Option<SlowNode> {
 
 /// `P(X >= s)` for `X` binomial with `n` trials of probability `p`.
 ///
-/// The tail that does not hold the mean is summed from its largest term on, each term from the one before it:
-/// `P(k + 1) / P(k) = (n − k) / (k + 1) · p / (1 − p)`.
+/// Sums the tail without the mean from its largest term on, each term from the one before: `P(k + 1) / P(k) =
+/// (n − k) / (k + 1) · p / (1 − p)`.
 #[must_use]
 pub fn binomial_upper_tail(n: u64, s: u64, p: f64) -> f64 {
     if s == 0 || p >= 1.0 {
@@ -111,7 +114,8 @@ fn binomial_term(n: u64, k: u64, p: f64) -> f64 {
     (choose + k as f64 * p.ln() + (n - k) as f64 * (-p).ln_1p()).exp()
 }
 
-/// P-values adjusted for their number: of sorted values `p_(i)`, `min over j >= i of m / j · p_(j)`, at most 1.
+/// P-values adjusted for their number: for sorted values `p_(i)`, `min over j >= i of m / j · p_(j)`, at most
+/// 1.
 #[must_use]
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let count = p_values.len() as f64;
@@ -145,7 +149,7 @@ mod tests {
         assert!(close(binomial_upper_tail(10, 0, 0.3), 1.0));
         assert!(close(binomial_upper_tail(2, 3, 0.3), 0.0));
         assert!(close(binomial_upper_tail(2, 1, 0.0), 0.0));
-        // 1 − Φ is far off here; the exact sum of 50 choose 40.. over 2^50.
+        // The normal approximation 1 − Φ is far off here; this is the exact sum of 50 choose 40.. over 2^50.
         assert!((binomial_upper_tail(50, 40, 0.5) - 1.193_066_582_5e-5).abs() < 1e-12);
     }
 
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_slow_stands_out() {
+    fn a_slow_node_is_found() {
         let slow = slow_nodes(&nodes(&[(8, 0), (4, 4), (9, 0)]), 3, 0.05);
         assert_eq!(slow.keys().copied().collect::<Vec<_>>(), [Symbol::from_index(1)]);
         let node = slow[&Symbol::from_index(1)];
@@ -177,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn one_straggler_is_chance_and_so_is_a_lonely_node() {
+    fn one_straggler_or_a_single_node_is_no_evidence() {
         assert!(slow_nodes(&nodes(&[(5, 1), (5, 0), (5, 0)]), 3, 0.05).is_empty());
         assert!(slow_nodes(&nodes(&[(100, 50)]), 3, 0.05).is_empty());
         assert!(slow_nodes(&nodes(&[(2, 2), (100, 0)]), 3, 0.05).is_empty());
@@ -187,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tails_fall_and_add_up(n in 1u64..300, p in 0.001f64..0.999) {
+        fn tails_decrease_and_sum_to_the_mean(n in 1u64..300, p in 0.001f64..0.999) {
             let tails: Vec<f64> = (0..=n + 1).map(|s| binomial_upper_tail(n, s, p)).collect();
             prop_assert!(tails.windows(2).all(|pair| pair[0] >= pair[1] - 1e-12));
             // The expectation is the sum of the tails.
@@ -196,7 +200,7 @@ mod tests {
         }
 
         #[test]
-        fn adjusting_never_lowers_and_keeps_the_order(p_values in prop::collection::vec(0.0f64..=1.0, 0..30)) {
+        fn adjusted_values_are_not_lower_and_keep_their_order(p_values in prop::collection::vec(0.0f64..=1.0, 0..30)) {
             let adjusted = benjamini_hochberg(&p_values);
             for (i, p) in p_values.iter().enumerate() {
                 prop_assert!(adjusted[i] >= *p && adjusted[i] <= 1.0);

@@ -1,37 +1,38 @@
-//! Limits of the rules, with where they come from.
+//! Limits of the rules, with their sources.
 
 use crate::node_metrics::NodeMetric;
 
 /// Limits of the rules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Params {
-    /// A task is slow from this many times the group's median on: its duration, its time per input, and what is left of
-    /// them without a component (S2 section 4: 1.5).
+    /// A task is slow from this many times the group's median: for its duration, its time per input, and both
+    /// without a component (S2 section 4: 1.5).
     pub slow_factor: f64,
-    /// Input is much from this many times the group's median on (ours: what makes a straggler of a task whose time
-    /// grows with its input).
+    /// Input is large from this many times the group's median (our choice: this makes a straggler of a task
+    /// whose time grows with its input).
     pub input_factor: f64,
-    /// CPU time per input is much from this many times the group's median on (ours, as above).
+    /// CPU time per input is high from this many times the group's median (our choice, as above).
     pub more_cpu_factor: f64,
-    /// CPU time per input is that of the others up to this many times the group's median (S0 section 6.1: a factor of
-    /// 1.2 is what runs on idle nodes differ by).
+    /// CPU time per input is normal up to this many times the group's median (S0 section 6.1: runs on idle
+    /// nodes differ by a factor of up to 1.2).
     pub same_cpu_factor: f64,
-    /// Spilling is much from this many times the group's median on (ours, as above).
+    /// Spilling is high from this many times the group's median (our choice, as above).
     pub spill_factor: f64,
-    /// The node's CPU utilisation is high from this many percent on (S2 table 3).
+    /// CPU utilisation of the node is high from this percentage (S2 table 3).
     pub cpu_util: f64,
-    /// The node's disk utilisation is high from this many percent on (S2 table 3).
+    /// Disk utilisation of the node is high from this percentage (S2 table 3).
     pub disk_util: f64,
     /// Requests to the file system are slow above this many milliseconds (S2 table 3).
     pub dfs_latency_ms: f64,
-    /// Retransmissions are many from this many percent on (S2 gives no number; ours).
+    /// The retransmission rate is high from this percentage (S2 gives no number; our choice).
     pub net_retrans_pct: f64,
     /// Nodes with fewer tasks are not tested.
     pub node_min_tasks: u64,
-    /// The share of nodes called slow that may be called so by chance (Benjamini and Hochberg 1995).
+    /// Accepted share of nodes called slow by chance (Benjamini and Hochberg 1995).
     pub false_discovery_rate: f64,
-    /// A component is told from this share of a straggler's delay on, whether or not it explains it.
-    pub told_share: f64,
+    /// A component is reported from this share of a straggler's delay, even if it does not explain the
+    /// straggler.
+    pub reported_share: f64,
 }
 
 impl Default for Params {
@@ -48,7 +49,7 @@ impl Default for Params {
             net_retrans_pct: 1.0,
             node_min_tasks: 3,
             false_discovery_rate: 0.05,
-            told_share: 0.1,
+            reported_share: 0.1,
         }
     }
 }
@@ -65,7 +66,8 @@ impl Params {
         }
     }
 
-    /// Whether a node metric has passed its limit. S2 has latencies above it, the others from it on.
+    /// Whether a node metric exceeds its limit. In S2 latencies must be above the limit; the other metrics
+    /// may equal it.
     #[must_use]
     pub fn is_loaded(&self, metric: NodeMetric, value: f64) -> bool {
         let limit = self.node_limit(metric);

@@ -1,14 +1,14 @@
-//! How often each cause was found.
+//! Frequency of each cause.
 
 use super::{Cause, StragglerCause};
 
 /// Stragglers by cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CauseCounts {
-    /// By primary cause, of which each straggler has one: these add up to the stragglers, as the columns of S2's table 3
-    /// do. In the order of [`Cause::ALL`].
+    /// By primary cause, in the order of [`Cause::ALL`]. Each straggler has one, so these add up to the
+    /// number of stragglers, as the columns of S2's table 3 do.
     pub primary: [u64; Cause::ALL.len()],
-    /// Stragglers with any evidence for the cause; one may count for several.
+    /// Stragglers with any evidence for the cause; one straggler may count for several causes.
     pub evidence: [u64; Cause::ALL.len()],
 }
 
@@ -39,8 +39,8 @@ impl CauseCounts {
         self.primary.iter().sum()
     }
 
-    /// Each primary cause with its count and its share in percent, in the order of [`Cause::ALL`]; the share is `None`
-    /// where there are no stragglers.
+    /// Each primary cause with its count and its percentage, in the order of [`Cause::ALL`]; the percentage
+    /// is `None` if there are no stragglers.
     pub fn shares(&self) -> impl Iterator<Item = (Cause, u64, Option<f64>)> + '_ {
         let shares = shares_percent(&self.primary);
         Cause::ALL
@@ -51,7 +51,7 @@ impl CauseCounts {
     }
 }
 
-/// What percent of their sum counts are; `None` where that is zero.
+/// Each count as a percentage of their sum; `None` if the sum is zero.
 #[must_use]
 pub fn shares_percent(counts: &[u64]) -> Vec<Option<f64>> {
     let sum: u64 = counts.iter().sum();

@@ -1,4 +1,4 @@
-//! Each rule on a group of its own, and their order.
+//! Tests each rule on a group of its own, and the order of the rules.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::stragglers::labels::Labelling;
 use crate::units::{Millis, Timestamp};
 
 /// 2026-11-21T10:00:00Z.
-const TEN: i64 = 1_795_255_200_000;
+const START: i64 = 1_795_255_200_000;
 
 /// A task that succeeded.
 #[derive(Debug, Clone)]
@@ -55,16 +55,16 @@ fn app(kind: TaskKind, tasks: &[Task]) -> Application {
     let spark = matches!(kind, TaskKind::Stage(_));
     let mut app = Application::new(if spark { Engine::Spark } else { Engine::MapReduce });
     let mut group = TaskGroup::new(kind);
-    for (number, told) in (0..).zip(tasks) {
+    for (number, spec) in (0..).zip(tasks) {
         let task = group.tasks.push(number);
         let row = group.attempts.push(number, 0);
-        group.attempts.set_node(row, app.strings.intern(told.node));
-        group.attempts.set_executor(row, told.executor.and_then(|id| app.strings.intern(id)));
-        let at = |secs: i64| Some(Timestamp::from_millis(TEN + 1000 * secs));
-        group.attempts.set_time(row, TimePoint::Start, at(told.start));
-        group.attempts.set_time(row, TimePoint::Finish, at(told.start + told.secs));
+        group.attempts.set_node(row, app.strings.intern(spec.node));
+        group.attempts.set_executor(row, spec.executor.and_then(|id| app.strings.intern(id)));
+        let at = |secs: i64| Some(Timestamp::from_millis(START + 1000 * secs));
+        group.attempts.set_time(row, TimePoint::Start, at(spec.start));
+        group.attempts.set_time(row, TimePoint::Finish, at(spec.start + spec.secs));
         group.attempts.set_outcome(row, Outcome::Succeeded);
-        for &(counter, value) in &told.counters {
+        for &(counter, value) in &spec.counters {
             group.attempts.set_counter(row, counter, Some(value));
         }
         group.tasks.set_outcome(task, Outcome::Succeeded);
@@ -107,7 +107,7 @@ fn verdict(app: &Application) -> (Cause, Option<Confidence>) {
     (cause.primary, cause.confidence)
 }
 
-fn beside(straggler: Task) -> Vec<Task> {
+fn six_usual_and(straggler: Task) -> Vec<Task> {
     let mut tasks = vec![usual(10); 6];
     tasks.push(straggler);
     tasks
@@ -115,7 +115,7 @@ fn beside(straggler: Task) -> Vec<Task> {
 
 #[test]
 fn garbage_collection_is_measured() {
-    let app = maps(&beside(usual(40).with(Counter::GcTimeMillis, 28_000)));
+    let app = maps(&six_usual_and(usual(40).with(Counter::GcTimeMillis, 28_000)));
     let cause = only(&app, None);
     assert_eq!((cause.task, cause.primary, cause.confidence), (6, Cause::Gc, Some(Confidence::Measured)));
     let fact = &cause.evidence[0].fact;
@@ -125,19 +125,20 @@ fn garbage_collection_is_measured() {
 }
 
 #[test]
-fn much_input_is_data_skew_only_if_the_task_is_fast_for_it() {
+fn large_input_is_data_skew_only_if_the_task_is_fast_for_it() {
     let skewed = usual(40).with(Counter::HdfsBytesRead, 400);
-    assert_eq!(verdict(&maps(&beside(skewed.clone()))), (Cause::DataSkew, Some(Confidence::Measured)));
-    let told = only(&maps(&beside(skewed.clone().with(Counter::CpuMilliseconds, 20_000))), None);
-    assert_eq!(told.evidence.len(), 1, "more time for more input is no cause of its own: {told:?}");
-    let slow = maps(&beside(skewed.with(Counter::HdfsBytesRead, 200).with(Counter::GcTimeMillis, 28_000)));
+    assert_eq!(verdict(&maps(&six_usual_and(skewed.clone()))), (Cause::DataSkew, Some(Confidence::Measured)));
+    let cause = only(&maps(&six_usual_and(skewed.clone().with(Counter::CpuMilliseconds, 20_000))), None);
+    assert_eq!(cause.evidence.len(), 1, "more time for more input is not a cause of its own: {cause:?}");
+    let slow =
+        maps(&six_usual_and(skewed.with(Counter::HdfsBytesRead, 200).with(Counter::GcTimeMillis, 28_000)));
     let cause = only(&slow, None);
     assert_eq!(cause.primary, Cause::Gc);
     assert!(cause.evidence.iter().any(|e| e.cause == Cause::DataSkew && e.confidence == Confidence::Weak));
 }
 
 #[test]
-fn nothing_known_explains_nothing() {
+fn missing_data_explains_nothing() {
     assert_eq!(verdict(&maps(&[task(10), task(10), task(10), task(40)])), (Cause::Unexplained, None));
     assert!(causes(&maps(&[]), None).is_empty());
     assert!(causes(&maps(&[task(10), task(10)]), None).is_empty());
@@ -145,15 +146,15 @@ fn nothing_known_explains_nothing() {
 }
 
 #[test]
-fn cpu_time_tells_more_work_from_contention() {
+fn cpu_time_distinguishes_more_work_from_contention() {
     let more = usual(40).with(Counter::CpuMilliseconds, 34_000);
-    assert_eq!(verdict(&maps(&beside(more))), (Cause::MoreWork, Some(Confidence::Inferred)));
-    assert_eq!(verdict(&maps(&beside(usual(40)))), (Cause::Contention, Some(Confidence::Inferred)));
-    // Three times as much CPU time, and yet not what took 30 s longer.
+    assert_eq!(verdict(&maps(&six_usual_and(more))), (Cause::MoreWork, Some(Confidence::Inferred)));
+    assert_eq!(verdict(&maps(&six_usual_and(usual(40)))), (Cause::Contention, Some(Confidence::Inferred)));
+    // Three times the CPU time, but that does not explain 30 s more.
     let little = usual(40).with(Counter::CpuMilliseconds, 9000);
-    assert_eq!(verdict(&maps(&beside(little))), (Cause::Contention, Some(Confidence::Weak)));
+    assert_eq!(verdict(&maps(&six_usual_and(little))), (Cause::Contention, Some(Confidence::Weak)));
     let some = usual(40).with(Counter::CpuMilliseconds, 16_000);
-    assert_eq!(verdict(&maps(&beside(some))).0, Cause::Unexplained);
+    assert_eq!(verdict(&maps(&six_usual_and(some))).0, Cause::Unexplained);
 }
 
 fn fail(app: &mut Application, node: &str, secs: i64, message: &str) {
@@ -161,14 +162,14 @@ fn fail(app: &mut Application, node: &str, secs: i64, message: &str) {
     let group = &mut app.groups[0];
     let row = group.attempts.push(0, 1);
     group.attempts.set_node(row, node);
-    group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(TEN)));
-    group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(TEN + 1000 * secs)));
+    group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(START)));
+    group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(START + 1000 * secs)));
     group.attempts.set_outcome(row, Outcome::Failed);
     group.attempts.set_diagnostics(row, message);
 }
 
 #[test]
-fn an_error_of_the_node_goes_before_what_was_measured() {
+fn a_node_error_ranks_before_measured_times() {
     let timeout = "AttemptID:attempt_1_0001_m_000000_1 Timed out after 20 secs";
     let straggler = usual(40).with(Counter::GcTimeMillis, 28_000).on("n2");
     for (node, secs, message, expected) in [
@@ -178,7 +179,7 @@ fn an_error_of_the_node_goes_before_what_was_measured() {
         ("n2", 20, "Error: java.io.IOException: bad record", Cause::Gc),
         ("n1", 20, "Too many fetch failures from n2:13562", Cause::Hardware),
     ] {
-        let mut app = maps(&beside(straggler.clone()));
+        let mut app = maps(&six_usual_and(straggler.clone()));
         fail(&mut app, node, secs, message);
         let cause = only(&app, None);
         assert_eq!(cause.primary, expected, "{node} {secs} {message}");
@@ -195,19 +196,19 @@ fn a_slow_node_is_suspected() {
     assert_eq!(causes.len(), 4);
     for cause in &causes {
         assert_eq!((cause.primary, cause.confidence), (Cause::Hardware, Some(Confidence::Inferred)));
-        let told = cause.evidence[0].fact.to_string();
-        assert!(told.starts_with("on n3 4 of 4 tasks were stragglers, on the other nodes 0 of 18"), "{told}");
+        let text = cause.evidence[0].fact.to_string();
+        assert!(text.starts_with("on n3 4 of 4 tasks were stragglers, on the other nodes 0 of 18"), "{text}");
     }
 }
 
 #[test]
-fn the_load_farthest_above_its_limit_counts() {
+fn the_node_metric_farthest_above_its_limit_is_the_cause() {
     let metrics = |rows: &str| {
         NodeMetrics::of_text(&format!("ts_ms,node,cpu_util,disk_util,dfs_latency_ms,net_retrans_pct\n{rows}"))
             .unwrap()
     };
-    let straggler = maps(&beside(usual(40).on("n2.example.com")));
-    let end = TEN + 40_000;
+    let straggler = maps(&six_usual_and(usual(40).on("n2.example.com")));
+    let end = START + 40_000;
     let primary = |values: &str| only(&straggler, Some(&metrics(&format!("{end},n2,{values}\n")))).primary;
     assert_eq!(primary("85,99,0,0"), Cause::Disk);
     assert_eq!(primary("99,85,0,0"), Cause::Cpu);
@@ -215,8 +216,8 @@ fn the_load_farthest_above_its_limit_counts() {
     assert_eq!(primary("80,80,0,0"), Cause::Cpu);
     assert_eq!(primary("99,99,400,3"), Cause::Network);
     assert_eq!(primary("79,79,400,0.9"), Cause::Contention);
-    // Too early to say anything of the task.
-    let before = format!("{TEN},n2,99,99,999,99\n");
+    // Too early to apply to the task.
+    let before = format!("{START},n2,99,99,999,99\n");
     assert_eq!(only(&straggler, Some(&metrics(&before))).primary, Cause::Contention);
 }
 
@@ -228,10 +229,10 @@ fn first_tasks_of_executors_are_slow_together() {
     let causes = causes(&stage(&tasks), None);
     let primary: Vec<_> = causes.iter().map(|cause| (cause.task, cause.primary)).collect();
     assert_eq!(primary, [(0, Cause::ColdStart), (1, Cause::ColdStart)]);
-    // The next task is launched before the end of the first is noted.
+    // Spark launches the next task before it records the end of the first.
     let early = tasks.clone().map(|task| Task { start: task.start * 9 / 10, ..task });
     assert!(super::tests::causes(&stage(&early), None).iter().all(|cause| cause.primary == Cause::ColdStart));
-    // Of maps each has a process of its own.
+    // Each map task has a process of its own.
     assert!(
         super::tests::causes(&maps(&tasks.map(|task| Task { executor: None, ..task })), None)
             .iter()
@@ -246,7 +247,7 @@ fn copy(app: &mut Application, node: &str, start: i64, secs: i64, wins: bool) {
     let task = group.tasks.len() - 1;
     let original = group.tasks.representative(task).unwrap();
     let row = group.attempts.push(u32::try_from(task).unwrap(), 1);
-    let at = |secs: i64| Some(Timestamp::from_millis(TEN + 1000 * secs));
+    let at = |secs: i64| Some(Timestamp::from_millis(START + 1000 * secs));
     group.attempts.set_node(row, node);
     group.attempts.set_speculative(row, Some(true));
     group.attempts.set_time(row, TimePoint::Start, at(start));
@@ -258,17 +259,20 @@ fn copy(app: &mut Application, node: &str, start: i64, secs: i64, wins: bool) {
 }
 
 #[test]
-fn another_attempt_tells_the_node_from_the_task() {
+fn another_attempt_distinguishes_a_slow_node_from_a_slow_task() {
     let tasks = [task(10), task(10), task(10), task(40)];
     let mut app = maps(&tasks);
     copy(&mut app, "n2", 31, 9, true);
     let cause = only(&app, None);
     assert_eq!((cause.primary, cause.attempt), (Cause::Contention, 3));
-    assert_eq!(cause.evidence[0].fact.to_string(), "another attempt at it took 9 s on n2 (slow from 15 s)");
+    assert_eq!(
+        cause.evidence[0].fact.to_string(),
+        "another attempt of the task took 9 s on n2 (slow from 15 s)"
+    );
     let mut app = maps(&tasks);
     copy(&mut app, "n2", 15, 25, false);
     assert_eq!(verdict(&app), (Cause::MoreWork, Some(Confidence::Weak)));
-    // On the same node, or killed too early, it says nothing.
+    // On the same node, or killed too early, it proves nothing.
     let mut app = maps(&tasks);
     copy(&mut app, "n1", 15, 25, false);
     assert_eq!(verdict(&app).0, Cause::Unexplained);
@@ -278,7 +282,7 @@ fn another_attempt_tells_the_node_from_the_task() {
 }
 
 #[test]
-fn what_spark_counts_of_its_tasks_explains_them() {
+fn spark_task_metrics_explain_stragglers() {
     for (counter, expected) in [
         (Counter::ShuffleFetchWaitTime, Cause::Network),
         (Counter::ShuffleWriteTime, Cause::Disk),
@@ -292,7 +296,7 @@ fn what_spark_counts_of_its_tasks_explains_them() {
 }
 
 #[test]
-fn of_several_components_the_largest_excess_counts() {
+fn the_component_with_the_largest_excess_is_primary() {
     let mut straggler =
         usual(60).with(Counter::GcTimeMillis, 46_000).with(Counter::ShuffleFetchWaitTime, 49_000);
     let mut tasks = vec![usual(10).with(Counter::ShuffleFetchWaitTime, 0); 6];
@@ -314,8 +318,8 @@ fn spills_and_failed_fetches_are_inferred() {
     let app = maps(&[spilling(10, 100), spilling(10, 100), spilling(10, 100), spilling(40, 300)]);
     let cause = only(&app, None);
     assert_eq!((cause.primary, cause.confidence), (Cause::Disk, Some(Confidence::Inferred)));
-    let told = cause.evidence[0].fact.to_string();
-    assert_eq!(told, "spilled 3.0 times the median (much from 1.5)");
+    let text = cause.evidence[0].fact.to_string();
+    assert_eq!(text, "spilled 3.0× the median (high from 1.5×)");
     let none = maps(&[spilling(10, 0), spilling(10, 0), spilling(10, 0), spilling(40, 300)]);
     assert_eq!(verdict(&none), (Cause::Disk, Some(Confidence::Inferred)));
     let same = maps(&[spilling(10, 100), spilling(10, 100), spilling(10, 100), spilling(40, 100)]);
@@ -329,7 +333,7 @@ fn app_of_reduces(tasks: &[Task]) -> Application {
 }
 
 #[test]
-fn beginnings_that_are_slow_on_many_nodes_are_a_hint_only() {
+fn slow_starts_on_many_nodes_are_only_a_hint() {
     let mut tasks = vec![task(12); 8];
     tasks.extend([task(40).on("n2"), task(40).on("n3"), task(40).on("n4")]);
     let mut app = maps(&tasks);
@@ -348,7 +352,7 @@ fn beginnings_that_are_slow_on_many_nodes_are_a_hint_only() {
 }
 
 #[test]
-fn names_are_all_different() {
+fn names_are_unique() {
     let names: std::collections::BTreeSet<_> = Cause::ALL.iter().map(|cause| cause.name()).collect();
     assert_eq!(names.len(), Cause::ALL.len());
     let components: std::collections::BTreeSet<_> =
@@ -375,7 +379,7 @@ fn any_task() -> impl Strategy<Value = Task> {
 
 proptest! {
     #[test]
-    fn every_straggler_has_one_cause_and_its_evidence_goes_first(
+    fn every_straggler_has_one_cause_and_its_evidence_comes_first(
         tasks in prop::collection::vec(any_task(), 0..25),
     ) {
         let app = stage(&tasks);
@@ -404,9 +408,9 @@ proptest! {
     }
 
     #[test]
-    fn what_is_unknown_never_explains(tasks in prop::collection::vec((1i64..60, 0i64..50), 2..20)) {
-        let told: Vec<Task> = tasks.iter().map(|&(secs, start)| Task { start, ..task(secs) }).collect();
-        for cause in causes(&maps(&told), None) {
+    fn missing_data_never_explains(tasks in prop::collection::vec((1i64..60, 0i64..50), 2..20)) {
+        let tasks: Vec<Task> = tasks.iter().map(|&(secs, start)| Task { start, ..task(secs) }).collect();
+        for cause in causes(&maps(&tasks), None) {
             prop_assert_eq!(cause.primary, Cause::Unexplained);
         }
     }

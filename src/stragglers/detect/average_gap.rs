@@ -1,17 +1,17 @@
-//! `default`: progress behind the average by a fixed gap (S0 eq 5 and 6; Hadoop up to 0.20).
+//! `default`: progress below the average by a fixed gap (S0 eq 5 and 6; Hadoop up to 0.20).
 
 use super::snapshot::{Past, Snapshot};
 use super::timing::{LagScope, Timing};
 use super::{Detector, Parameter, Value};
 
-/// Which tasks the average is taken over.
+/// The tasks the average is computed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pool {
-    /// All tasks: a finished one counts 1, a waiting one 0 (the N of S0 eq 5; Hadoop up to 0.20).
+    /// All tasks: a finished one counts as 1, a waiting one as 0 (the N of S0 eq 5; Hadoop up to 0.20).
     All,
-    /// All tasks that were launched: a finished one counts 1.
+    /// All launched tasks: a finished one counts as 1.
     Launched,
-    /// The running ones.
+    /// The running tasks.
     Running,
 }
 
@@ -24,7 +24,7 @@ impl Pool {
         }
     }
 
-    /// The average progress score; `None` where the pool is empty.
+    /// The average progress score; `None` if the pool is empty.
     pub fn average(self, finished: usize, pending: usize, running: impl Iterator<Item = f64>) -> Option<f64> {
         let (count, sum) = running.fold((0, 0.0), |(count, sum), progress| (count + 1, sum + progress));
         let (sum, count) = match self {
@@ -54,9 +54,9 @@ pub struct AverageGap {
     pub id: &'static str,
     /// The gap.
     pub gap: f64,
-    /// What the average is taken over.
+    /// The tasks the average is computed over.
     pub pool: Pool,
-    /// When it may speak.
+    /// When it may flag.
     pub timing: Timing,
 }
 
@@ -64,8 +64,8 @@ impl AverageGap {
     /// S0's Default.
     pub const DEFAULT: Self = Self { id: "default", gap: 0.2, pool: Pool::Launched, timing: Timing::S0 };
 
-    /// Hadoop 0.20 (`JobInProgress`, `TaskInProgress.hasSpeculativeTask`): the average is the job's, the lag of a
-    /// minute each task's, and nothing may wait.
+    /// Hadoop 0.20 (`JobInProgress`, `TaskInProgress.hasSpeculativeTask`): the average is over the job, the
+    /// lag of one minute is per task, and no task may be waiting.
     pub const HADOOP_0_20: Self = Self {
         id: "default-hadoop-0.20",
         gap: 0.2,
@@ -96,7 +96,7 @@ impl Detector for AverageGap {
         let attempts = snapshot.running.iter().enumerate();
         let behind = attempts.filter(|(_, attempt)| {
             attempt.reported_progress().is_some_and(|progress| is_behind(progress, average, self.gap))
-                && self.timing.is_ripe(attempt)
+                && self.timing.is_old_enough(attempt)
         });
         flags.extend(behind.map(|(place, _)| place));
     }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lag_counts_the_job_or_the_task() {
+    fn the_lag_applies_to_the_job_or_the_task() {
         let attempts = [running(30.0, 0.9), running(10.0, 0.1)];
         let seen = |detector: AverageGap, at: f64| group(at, &attempts).flags(&detector);
         let job = AverageGap { pool: Pool::Running, ..AverageGap::DEFAULT };
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_may_close_it() {
+    fn waiting_tasks_may_block_detection() {
         let attempts = [running(30.0, 0.9), running(30.0, 0.1)];
         let mut group = group(60.0, &attempts);
         group.pending = 1;

@@ -1,21 +1,21 @@
-//! `dos-index`: the DoS-index of what has run so far (S2 eq 1 with the "current execution duration").
+//! `dos-index`: the DoS-index of running attempts (S2 eq 1 with the "current execution duration").
 
 use super::snapshot::{Past, Snapshot};
 use super::timing::Timing;
 use super::{Detector, Parameter, Value};
 use crate::stragglers::labels::DOS_REPORT;
 
-/// Flags running attempts whose time per input is a multiple of that of all launched tasks together.
+/// Flags running attempts whose time per input is at least a multiple of that of all launched tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct DosIndex {
     /// The multiple.
     pub level: f64,
-    /// When it may speak.
+    /// When it may flag.
     pub timing: Timing,
 }
 
 impl DosIndex {
-    /// The level from which S2 reports; the smallest age is ours, as the first scans are noise.
+    /// The level from which S2 reports; the minimum age is our choice, because the first scans are noisy.
     pub const DEFAULT: Self = Self { level: DOS_REPORT, timing: Timing::from_age(5.0) };
 }
 
@@ -35,16 +35,17 @@ impl Detector for DosIndex {
             return;
         }
         let done = snapshot.completed.with_input();
-        let told = snapshot.running.iter().filter_map(|attempt| Some((attempt.elapsed, attempt.input?)));
-        let (time, input) = told.fold((done.time, done.amount), |sum, task| (sum.0 + task.0, sum.1 + task.1));
+        let known = snapshot.running.iter().filter_map(|attempt| Some((attempt.elapsed, attempt.input?)));
+        let (time, input) =
+            known.fold((done.time, done.amount), |sum, task| (sum.0 + task.0, sum.1 + task.1));
         if time <= 0.0 || input <= 0.0 {
             return;
         }
         let limit = self.level * (time / input);
         for (place, attempt) in snapshot.running.iter().enumerate() {
-            // The index of a task without input is infinite whatever it takes.
+            // The index of a task without input is infinite, whatever its time.
             let Some(size) = attempt.input.filter(|&size| size > 0.0) else { continue };
-            if attempt.elapsed / size >= limit && self.timing.is_ripe(attempt) {
+            if attempt.elapsed / size >= limit && self.timing.is_old_enough(attempt) {
                 flags.push(place);
             }
         }
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_set_beside_input() {
+    fn time_is_divided_by_input() {
         let with = |elapsed, input| Running { input: Some(input), ..running(elapsed, 0.5) };
         let attempts = [with(40.0, 100.0), with(40.0, 1000.0), with(40.0, 0.0), running(40.0, 0.5)];
         let mut group = group(60.0, &attempts);

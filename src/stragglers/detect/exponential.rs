@@ -1,9 +1,9 @@
-//! The smoothed progress rate of Hadoop 3.3 (`SimpleExponentialSmoothing`).
+//! Hadoop 3.3's smoothed progress rate (`SimpleExponentialSmoothing`).
 
-/// A rate below this, per millisecond, is taken as this: without a forecast nothing seems ever to end.
+/// Lower bound of the rate, per millisecond. Without a forecast an attempt thus seems never to end.
 const LEAST_RATE: f64 = 1e-10;
 
-/// The simple exponential smoothing of one attempt's progress rate, after its last report.
+/// Simple exponential smoothing of an attempt's progress rate, up to its last report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Smoothing {
     start_ms: i64,
@@ -11,7 +11,7 @@ pub struct Smoothing {
     progress: f64,
     /// Smoothed rate in 1/ms.
     rate: f64,
-    /// Reports so far.
+    /// Number of reports.
     count: u32,
     lambda_ms: i64,
     skip: u32,
@@ -23,7 +23,7 @@ impl Smoothing {
     /// `mapreduce.job.task.estimator.simple.exponential.smooth.skip-initials`.
     pub const SKIP: u32 = 24;
 
-    /// Nothing reported yet by an attempt that was launched at `start_ms`.
+    /// The initial state of an attempt launched at `start_ms`, before its first report.
     #[must_use]
     pub const fn new(start_ms: i64, lambda_ms: i64, skip: u32) -> Self {
         Self { start_ms, at_ms: start_ms, progress: 0.0, rate: 0.0, count: 0, lambda_ms, skip }
@@ -44,25 +44,25 @@ impl Smoothing {
             self.lambda_ms
         };
         let weight = -(-step / lambda_ms as f64).exp_m1();
-        // The first rate stands for the past that the attempt does not have.
+        // The first rate initialises the average.
         let before = if self.count == 0 { rate } else { self.rate };
         let rate = weight.mul_add(rate, (1.0 - weight) * before);
         Self { at_ms, progress, rate, count: self.count + 1, lambda_ms, ..self }
     }
 
-    /// Reports so far.
+    /// Number of reports.
     #[must_use]
     pub const fn count(&self) -> u32 {
         self.count
     }
 
-    /// The smoothed rate in 1/ms; `None` until there are more reports than are skipped, which Hadoop writes as -1.
+    /// The smoothed rate in 1/ms; `None` for the first reports, which are skipped. Hadoop returns -1 there.
     #[must_use]
     pub fn forecast(&self) -> Option<f64> {
         (self.count > self.skip).then_some(self.rate)
     }
 
-    /// How long the attempt will run, in ms.
+    /// Estimated run time of the attempt, in ms.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)] // as Hadoop does; float casts saturate
     pub fn estimated_run_time(&self) -> i64 {
@@ -71,7 +71,7 @@ impl Smoothing {
     }
 }
 
-/// How long a new attempt will run: the upper end of the mean's 95 % interval, and a margin of half a standard
+/// Estimated run time of a new attempt: the upper end of the mean's 95 % interval, plus half a standard
 /// deviation or a quarter, whichever is less (`SimpleExponentialTaskRuntimeEstimator`).
 #[must_use]
 pub fn replacement_with_margin(mean: f64, standard_deviation: f64, count: usize) -> f64 {
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_steady_rate_stays() {
+    fn a_constant_rate_is_kept() {
         let mut smoothing = Smoothing::new(0, Smoothing::LAMBDA_MS, Smoothing::SKIP);
         for report in 1..=30 {
             smoothing = smoothing.after(report * 3000, 0.01 * report as f64);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_the_same_moment_tells_nothing() {
+    fn a_report_at_the_same_time_is_ignored() {
         let one = Smoothing::new(0, 1000, 0).after(500, 0.5);
         assert_eq!(one.after(500, 0.9), one);
         assert_eq!(Smoothing::new(7, 1000, 0).estimated_run_time(), 10_000_000_000);

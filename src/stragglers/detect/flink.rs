@@ -1,17 +1,17 @@
-//! `flink`: Flink's slow task detector, which weighs time by input (`ExecutionTimeBasedSlowTaskDetector`).
+//! `flink`: Flink's slow task detector, which relates time to input (`ExecutionTimeBasedSlowTaskDetector`).
 
 use super::snapshot::{Past, Running, Snapshot};
 use super::{Detector, Parameter, Value};
 
-/// Flags attempts that take a multiple of the median time per input of the first tasks that finished.
+/// Flags attempts that exceed a multiple of the median time per input of the fastest finished tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct Flink {
-    /// `slow-task-detector.execution-time.baseline-ratio`: the share of tasks that must have finished, and of which the
-    /// fastest make the baseline.
+    /// `slow-task-detector.execution-time.baseline-ratio`: the share of tasks that must have finished; the
+    /// fastest tasks of this share make the baseline.
     pub ratio: f64,
     /// `slow-task-detector.execution-time.baseline-multiplier`.
     pub multiplier: f64,
-    /// `slow-task-detector.execution-time.baseline-lower-bound`, in seconds: younger ones are never slow.
+    /// `slow-task-detector.execution-time.baseline-lower-bound`, in seconds: younger attempts are never slow.
     pub lower_bound: f64,
 }
 
@@ -19,7 +19,8 @@ impl Flink {
     /// Flink's defaults.
     pub const DEFAULT: Self = Self { ratio: 0.75, multiplier: 1.5, lower_bound: 60.0 };
 
-    /// Whether times are weighted, and the limit: seconds, or seconds per unit of input where all inputs are known.
+    /// Whether times are per input, and the limit: seconds per unit of input if all inputs are known,
+    /// otherwise seconds.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
     fn baseline(&self, snapshot: &Snapshot<'_>) -> Option<(bool, f64)> {
         let completed = snapshot.completed;
@@ -28,8 +29,8 @@ impl Flink {
         }
         let first = (self.ratio * snapshot.total as f64).round() as usize;
         let rank = first / 2;
-        let all_told = snapshot.running.iter().all(|attempt| attempt.input.is_some());
-        if let Some(weighted) = completed.weighted(rank).filter(|_| all_told) {
+        let all_known = snapshot.running.iter().all(|attempt| attempt.input.is_some());
+        if let Some(weighted) = completed.weighted(rank).filter(|_| all_known) {
             return Some((true, weighted * self.multiplier));
         }
         completed.duration_ms(rank).map(|median| (false, median as f64 / 1000.0 * self.multiplier))
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_inputs_are_given_their_time() {
+    fn tasks_with_large_inputs_may_take_longer() {
         let with = |elapsed, input| Running { input: Some(input), ..running(elapsed, 0.5) };
         let attempts = [with(90.0, 1.0), with(90.0, 3.0)];
         let mut done = group(200.0, &attempts);
@@ -78,13 +79,13 @@ mod tests {
         (0..6).for_each(|_| done.completed.add(&task));
         done.total = 8;
         assert_eq!(done.flags(&Flink::DEFAULT), [0]);
-        // One unknown input, and times are compared as they are.
+        // If one input is unknown, times are compared directly.
         done.completed.add(&Completion { input: None, ..task });
         assert_eq!(done.flags(&Flink::DEFAULT), [0, 1]);
     }
 
     #[test]
-    fn a_minute_is_nothing_to_worry_about() {
+    fn attempts_younger_than_a_minute_are_not_slow() {
         let attempts = [running(59.0, 0.5), running(60.0, 0.5)];
         let mut done = group(200.0, &attempts);
         done.finish(10.0, 6);

@@ -1,4 +1,4 @@
-//! `hierarchical`: of what Default flags, only attempts on slow nodes (S0 section 5.5).
+//! `hierarchical`: the flags of `default`, restricted to attempts on slow nodes (S0 section 5.5).
 
 use rustc_hash::FxHashMap;
 
@@ -6,12 +6,12 @@ use super::average_gap::AverageGap;
 use super::snapshot::{Past, Running, Snapshot};
 use super::{Detector, Parameter, Value};
 
-/// What the cluster's performance is the mean of.
+/// The unit that the cluster's mean performance is taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClusterMean {
-    /// The performance of nodes.
+    /// Nodes, by their performance.
     Nodes,
-    /// The speed of tasks.
+    /// Tasks, by their speed.
     Tasks,
 }
 
@@ -24,19 +24,19 @@ impl ClusterMean {
     }
 }
 
-/// How fast nodes and the cluster work, in input per second.
+/// Performance of the nodes and the cluster, in input per second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performance {
-    /// Node and mean speed of its tasks, in the order in which the nodes were first seen.
+    /// Each node with the mean speed of its tasks, in the order in which the nodes were first seen.
     pub nodes: Vec<(u32, f64)>,
-    /// The cluster's.
+    /// Performance of the cluster.
     pub cluster: f64,
-    /// Where a node stands in `nodes`.
+    /// Index of each node in `nodes`.
     places: FxHashMap<u32, usize>,
 }
 
 impl Performance {
-    /// The performance from the speed of tasks on their nodes; `None` for no tasks.
+    /// Computes the performance from the speed of tasks on their nodes; `None` if there are no tasks.
     pub fn of(tasks: impl Iterator<Item = (u32, f64)>, mean: ClusterMean) -> Option<Self> {
         let mut places = FxHashMap::default();
         let mut sums: Vec<(u32, f64, usize)> = Vec::new();
@@ -61,13 +61,13 @@ impl Performance {
         (count > 0).then(|| Self { nodes, cluster: sum / count as f64, places })
     }
 
-    /// The performance of a node; `None` where no task with a speed runs on it.
+    /// The performance of a node; `None` if no task with a known speed runs on it.
     #[must_use]
     pub fn of_node(&self, node: u32) -> Option<f64> {
         self.places.get(&node).and_then(|&place| self.nodes.get(place)).map(|&(_, speed)| speed)
     }
 
-    /// Whether a node performs below `fraction` of the cluster's mean; one that is not known does not.
+    /// Whether a node performs below `fraction` of the cluster's mean; false if the node is unknown.
     #[must_use]
     pub fn is_slow(&self, node: u32, fraction: f64) -> bool {
         self.of_node(node).is_some_and(|speed| speed < fraction * self.cluster)
@@ -80,21 +80,22 @@ pub fn speed(progress: f64, size: f64, elapsed: f64) -> Option<f64> {
     (elapsed > 0.0).then(|| progress * size / elapsed)
 }
 
-/// Keeps those flags of another detector that lie on slow nodes.
+/// Keeps the flags of another detector that are on slow nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Hierarchical {
-    /// The detector on top of which it works.
+    /// The detector whose flags it filters.
     pub inner: AverageGap,
     /// A node below this share of the cluster's performance is slow.
     pub fraction: f64,
-    /// What the cluster's performance is the mean of.
+    /// How the cluster's mean performance is computed.
     pub mean: ClusterMean,
-    /// Younger attempts, in seconds, are left out of the performance: a node whose wave has just begun looks slow.
+    /// Performance leaves out attempts younger than this, in seconds: a node whose wave has just started
+    /// looks slow.
     pub min_age: f64,
 }
 
 impl Hierarchical {
-    /// On top of Default, 0.9 of the mean over nodes (S0); the smallest age is ours.
+    /// Based on Default, with 0.9 of the mean over nodes (S0); the minimum age is our choice.
     pub const DEFAULT: Self = Self {
         inner: AverageGap { id: "hierarchical", ..AverageGap::DEFAULT },
         fraction: 0.9,
@@ -102,7 +103,7 @@ impl Hierarchical {
         min_age: 12.0,
     };
 
-    /// Where sizes are not known all tasks count alike: a mix of known and unknown ones cannot be compared.
+    /// If any size is unknown, all tasks get size 1, because known and unknown sizes cannot be compared.
     fn performance(&self, snapshot: &Snapshot<'_>) -> Option<Performance> {
         let sized = snapshot.running.iter().all(|attempt| attempt.input.is_some());
         let of_attempt = |attempt: &Running| {
@@ -139,11 +140,11 @@ impl Detector for Hierarchical {
             flags.truncate(before);
             return;
         };
-        let mut place = 0;
+        let mut seen = 0;
         flags.retain(|&flag| {
-            place += 1;
+            seen += 1;
             let node = snapshot.running.get(flag).and_then(|attempt| attempt.node);
-            place <= before || node.is_some_and(|node| performance.is_slow(node, self.fraction))
+            seen <= before || node.is_some_and(|node| performance.is_slow(node, self.fraction))
         });
     }
 }
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_on_nodes_of_the_usual_speed_are_dropped() {
+    fn flags_on_nodes_of_normal_speed_are_dropped() {
         let attempts =
             [on(0, 30.0, 0.9), on(0, 30.0, 0.3), on(1, 30.0, 0.2), on(1, 30.0, 0.3), on(2, 30.0, 0.9)];
         assert_eq!(group(30.0, &attempts).flags(&AverageGap::DEFAULT), [1, 2, 3]);
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn without_nodes_nothing_is_kept() {
+    fn without_node_names_no_flag_is_kept() {
         let attempts = [running(30.0, 0.9), running(30.0, 0.1)];
         assert_eq!(group(30.0, &attempts).flags(&Hierarchical::DEFAULT), NOTHING);
         assert_eq!(Performance::of([].into_iter(), ClusterMean::Nodes), None);

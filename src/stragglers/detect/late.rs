@@ -1,21 +1,23 @@
-//! `late`: progress rate below a threshold (S0 eq 7 to 10; Zaharia et al., LATE), in five readings of the threshold.
+//! `late`: progress rate below a threshold (S0 eq 7 to 10; Zaharia et al., LATE), with five variants of the
+//! threshold.
 
 use super::snapshot::{Past, Snapshot};
 use super::timing::Timing;
 use super::{Detector, Parameter, Value};
 use crate::stats::descriptive::quantile_of_sorted;
 
-/// How far below its threshold a rate must lie, as a share: equal rates differ by rounding.
+/// Relative tolerance when comparing a rate with its threshold, so rounding does not separate equal rates.
 const ROUNDING: f64 = 1e-12;
 
-/// How the threshold follows from the mean and the population standard deviation SD of the running rates.
+/// How the threshold is computed from the mean and the population standard deviation SD of the running rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     /// `mean - alpha * SD`: Hadoop 0.21 (`canBeSpeculated`) and the text of `mapred-default.xml`.
     MeanMinusSd,
-    /// `mean * (1 - alpha * SD)`, S0 eq 10 as printed: SD has a unit, so the answer depends on the unit of time.
+    /// `mean * (1 - alpha * SD)`, S0 eq 10 as printed. SD has a unit, so the result depends on the unit of
+    /// time.
     Printed,
-    /// `mean * (1 - alpha * SD / mean)`: equal to [`Self::MeanMinusSd`], what eq 10 may have meant.
+    /// `mean * (1 - alpha * SD / mean)`: equal to [`Self::MeanMinusSd`]; probably what eq 10 means.
     RelativeCv,
     /// The 25th percentile: the slow task threshold of the original LATE.
     P25,
@@ -34,12 +36,12 @@ impl Variant {
         }
     }
 
-    /// The threshold for rates in any unit; `None` for no rates.
+    /// The threshold for rates in any unit; `None` if there are none.
     #[must_use]
     pub fn threshold(self, rates: &[f64], alpha: f64) -> Option<f64> {
         if self == Self::P25 {
             let mut sorted = rates.to_vec();
-            // Only the ranks around the quartile have to be in order.
+            // Only the ranks around the quartile need sorting.
             let upper = (sorted.len() / 4 + 1).min(sorted.len().checked_sub(1)?);
             sorted.select_nth_unstable_by(upper, f64::total_cmp);
             if let Some(low) = sorted.get_mut(..upper) {
@@ -57,7 +59,7 @@ impl Variant {
     }
 }
 
-/// Mean and population standard deviation (S0 eq 8 and 9); `None` for no rates.
+/// Mean and population standard deviation (S0 eq 8 and 9); `None` if there are no rates.
 #[must_use]
 pub fn mean_and_sd(rates: &[f64]) -> Option<(f64, f64)> {
     let count = rates.len() as f64;
@@ -75,7 +77,7 @@ pub fn is_slow(rate: f64, threshold: f64) -> bool {
     rate < threshold - threshold.abs() * ROUNDING
 }
 
-/// A unit for rates; only [`Variant::Printed`] answers differently in another one.
+/// The unit of rates; only [`Variant::Printed`] depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RateUnit {
     /// 1/s.
@@ -115,15 +117,15 @@ pub struct Late {
     pub alpha: f64,
     /// The unit of the rates.
     pub unit: RateUnit,
-    /// At most this share of the running attempts carries a flag at once (the speculative cap of LATE), those with the
-    /// most time left first; `None` flags them all.
+    /// At most this share of the running attempts is flagged at any time (the speculative cap of LATE),
+    /// longest time left first; `None` for no cap.
     pub cap: Option<f64>,
-    /// When it may speak.
+    /// When it may flag.
     pub timing: Timing,
 }
 
 impl Late {
-    /// One of the variants with alpha 1, without a cap.
+    /// A variant with alpha 1 and no cap.
     #[must_use]
     pub const fn of(id: &'static str, variant: Variant) -> Self {
         Self { id, variant, alpha: 1.0, unit: RateUnit::PerSecond, cap: None, timing: Timing::S0 }
@@ -160,7 +162,7 @@ impl Detector for Late {
         let slow = attempts.filter(|(_, attempt)| {
             attempt.progress_rate().is_some_and(|rate| is_slow(rate * scale, threshold))
                 && attempt.reported_ms.is_some()
-                && self.timing.is_ripe(attempt)
+                && self.timing.is_old_enough(attempt)
         });
         match self.cap {
             None => flags.extend(slow.map(|(place, _)| place)),
@@ -193,14 +195,14 @@ mod tests {
     ];
 
     #[test]
-    fn no_rates_have_no_threshold() {
+    fn without_rates_there_is_no_threshold() {
         for variant in VARIANTS {
             assert_eq!(variant.threshold(&[], 1.0), None);
         }
     }
 
     #[test]
-    fn the_cap_takes_those_with_the_most_time_left() {
+    fn the_cap_prefers_attempts_with_the_most_time_left() {
         let attempts = [running(50.0, 0.8), running(50.0, 0.8), running(50.0, 0.2), running(50.0, 0.1)];
         let all = Late { alpha: 0.5, ..Late::of("late", Variant::MeanMinusSd) };
         assert_eq!(group(60.0, &attempts).flags(&all), [2, 3]);
@@ -219,7 +221,7 @@ mod tests {
         }
 
         #[test]
-        fn the_quartile_is_that_of_sorted_rates(rates in prop::collection::vec(0.0f64..1.0, 1..60)) {
+        fn partial_sorting_gives_the_same_quartile(rates in prop::collection::vec(0.0f64..1.0, 1..60)) {
             let quartile = crate::stats::descriptive::quantile(&rates, 0.25);
             prop_assert_eq!(Variant::P25.threshold(&rates, 1.0), quartile);
         }

@@ -1,11 +1,12 @@
-//! `mantri`: a copy where it saves resources with some probability (Ananthanarayanan et al., "Reining in the Outliers in
-//! Map-Reduce Clusters using Mantri"). Its placement by cause and its protection of outputs need the network's data.
+//! `mantri`: a copy if it probably saves resources (Ananthanarayanan et al., "Reining in the Outliers in
+//! Map-Reduce Clusters using Mantri"). Mantri's cause-aware placement and its protection of outputs need
+//! network data and are left out.
 
 use super::snapshot::{Past, Running, Snapshot};
 use super::{Detector, Parameter, Value};
 
-/// The share of new runs that would save resources beside `copies` running ones: `P(t_new (c + 1) / c < t_rem)` over the
-/// run times of tasks that are done. `None` for none of them, or no copy.
+/// Probability that another run saves resources when `copies` are running: the share of run times of finished
+/// tasks with `t_new (c + 1) / c < t_rem`. `None` if there are no run times or no copies.
 #[must_use]
 pub fn probability_of_saving(time_left: f64, new_runs: &[f64], copies: usize) -> Option<f64> {
     if new_runs.is_empty() || copies == 0 {
@@ -16,17 +17,17 @@ pub fn probability_of_saving(time_left: f64, new_runs: &[f64], copies: usize) ->
     Some(saving as f64 / new_runs.len() as f64)
 }
 
-/// Flags attempts for which a new run saves resources with more than a given probability.
+/// Flags attempts for which another run saves resources with more than the given probability.
 #[derive(Debug, Clone, Copy)]
 pub struct Mantri {
     /// The probability.
     pub delta: f64,
-    /// So many tasks must be done before their run times say anything; ours.
+    /// Minimum number of finished tasks before their run times are used; our choice.
     pub min_completed: usize,
 }
 
 impl Mantri {
-    /// Mantri's probability.
+    /// Mantri's own probability.
     pub const DEFAULT: Self = Self { delta: 0.25, min_completed: 5 };
 }
 
@@ -48,12 +49,12 @@ impl Detector for Mantri {
         if count < self.min_completed {
             return;
         }
-        // More than delta of the runs are short enough exactly where the run of this rank is: one look instead of one
-        // for each attempt.
+        // The share of short runs exceeds delta exactly if the run at this rank is short. This takes one
+        // lookup instead of one scan per attempt.
         let rank = (self.delta * count as f64).floor() as usize;
         let Some(run) = snapshot.completed.duration_ms(rank) else { return };
         let doubled = 2.0 * run as f64 / 1000.0;
-        // Before there is progress, the time left is not known.
+        // Without progress the time left is unknown.
         let saves = |attempt: &Running| {
             attempt.progress.is_some_and(|progress| progress > 0.0)
                 && attempt.time_left().is_some_and(|left| doubled < left)
@@ -70,13 +71,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn without_runs_or_copies_there_is_no_probability() {
+    fn without_runs_or_copies_the_probability_is_unknown() {
         assert_eq!(probability_of_saving(10.0, &[], 1), None);
         assert_eq!(probability_of_saving(10.0, &[1.0], 0), None);
     }
 
     #[test]
-    fn no_progress_is_no_estimate() {
+    fn attempts_without_progress_are_not_flagged() {
         let attempts = [running(10.0, 0.0), running(10.0, 0.01)];
         let mut done = group(60.0, &attempts);
         done.finish(10.0, 5);
@@ -85,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_rank_decides_as_the_probability_does(
+        fn rank_and_probability_agree(
             runs in prop::collection::vec(1u64..100, 5..40),
             elapsed in 1.0f64..200.0,
             progress in 0.01f64..1.0,

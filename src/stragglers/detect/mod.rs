@@ -1,8 +1,8 @@
-//! Detectors of stragglers: each a pure function of what a cluster's master sees at one moment.
+//! Straggler detectors. Each is a pure function of what the application master sees at one time.
 //!
-//! A detector gets a [`Snapshot`] and its own [`Past`] and names the running attempts that it takes for stragglers. It
-//! keeps no state and sees nothing of what comes later, so the same snapshot always gets the same answer;
-//! [`replay`](super::replay) takes it through a finished job. A new detector is one file and one line in [`all`].
+//! A detector gets a [`Snapshot`] and its own [`Past`], and returns the running attempts that it considers
+//! stragglers. It keeps no state and sees no later events, so the same snapshot always gives the same result;
+//! [`replay`](super::replay) runs it on a finished job. A new detector is one file and one line in [`all`].
 
 pub mod average_gap;
 pub mod dos_index;
@@ -29,28 +29,28 @@ use late::{Late, Variant};
 
 use crate::model::Engine;
 
-/// Tells stragglers among running attempts.
+/// Finds stragglers among running attempts.
 pub trait Detector: Send + Sync {
     /// The name in reports, kebab-case.
     fn id(&self) -> &'static str;
 
-    /// What it is set to, for reports.
+    /// Its settings, for reports.
     fn parameters(&self) -> Vec<Parameter>;
 
-    /// The engine that offers it; `None` for those of papers and other systems.
+    /// The engine that ships it; `None` for detectors from papers and other systems.
     fn engine(&self) -> Option<Engine> {
         None
     }
 
-    /// Adds the places in [`Snapshot::running`] of the attempts that it takes for stragglers, in ascending order. They
-    /// may be ones it has flagged before.
+    /// Appends the indices in [`Snapshot::running`] of the attempts that it considers stragglers, in
+    /// ascending order. They may have been flagged before.
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>);
 }
 
 /// One setting of a detector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
-    /// Its name, with the unit as its ending.
+    /// Its name, with the unit as its suffix.
     pub name: &'static str,
     /// Its value.
     pub value: Value,
@@ -69,7 +69,7 @@ impl Parameter {
 pub enum Value {
     /// A number.
     Number(f64),
-    /// A choice.
+    /// One of several choices.
     Word(&'static str),
     /// On or off.
     Flag(bool),
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn detectors_have_names_of_their_own() {
+    fn detector_names_are_unique() {
         let mut ids: Vec<&str> = all().iter().map(|detector| detector.id()).collect();
         ids.sort_unstable();
         ids.dedup();

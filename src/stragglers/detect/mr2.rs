@@ -1,36 +1,37 @@
-//! `mr2-legacy` and `mr2-exponential`: what Hadoop 2 and 3 run (`DefaultSpeculator`), which Tez took over.
+//! `mr2-legacy` and `mr2-exponential`: the speculator of Hadoop 2 and 3 (`DefaultSpeculator`), which Tez also
+//! uses.
 //!
-//! The setting `slowtaskthreshold` is read by Hadoop and then filters no task, so it is none here.
+//! Hadoop reads the setting `slowtaskthreshold` but filters no task by it, so it is left out here.
 
 use super::exponential::{Smoothing, replacement_with_margin};
 use super::snapshot::{Past, Running, Snapshot};
 use super::{Detector, Parameter, Value};
 use crate::model::Engine;
 
-/// Progress below this is taken as this (`LegacyTaskRuntimeEstimator`).
+/// Lower bound of progress (`LegacyTaskRuntimeEstimator`).
 const LEAST_PROGRESS: f64 = 1e-4;
-/// Nothing is speculated before so many tasks of the kind are done (`StartEndTimesBase`).
+/// Speculation starts when at least this many tasks of the kind are done (`StartEndTimesBase`)
 const MIN_COMPLETED: usize = 1;
-/// Nor before this share of them is.
+/// and at least this share of them.
 const MIN_COMPLETED_SHARE: f64 = 0.05;
 
-/// What speculating a task is worth, as `DefaultSpeculator.speculationValue` says it.
+/// The value of speculating a task, as in `DefaultSpeculator.speculationValue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worth {
-    /// Milliseconds by which a new attempt is estimated to end earlier.
+    /// A new attempt would end this many milliseconds earlier.
     Saves(i64),
-    /// Too few tasks are done to say anything.
+    /// Too few tasks are done.
     OnSchedule,
-    /// It has a copy.
+    /// The task already has a copy.
     AlreadySpeculating,
-    /// By its estimate it should have ended by now.
+    /// By its estimate it should have ended already.
     ProgressIsGood,
-    /// A new attempt is estimated to end later.
+    /// A new attempt would end later.
     TooLate,
 }
 
 impl Worth {
-    /// Hadoop's name; `None` for an amount of time.
+    /// Hadoop's name; `None` for a saving.
     #[must_use]
     pub const fn name(self) -> Option<&'static str> {
         match self {
@@ -42,7 +43,7 @@ impl Worth {
         }
     }
 
-    /// The worth of speculating an attempt with `copies` live attempts of its task; all in milliseconds.
+    /// The value of speculating an attempt whose task has `copies` live attempts; all times in milliseconds.
     #[must_use]
     pub const fn of(start: i64, estimate: i64, new_attempt: i64, now: i64, copies: usize) -> Self {
         if copies > 1 {
@@ -60,20 +61,21 @@ impl Worth {
     }
 }
 
-/// Whether so many tasks are done that others may be speculated.
+/// Whether enough tasks are done to speculate others.
 #[must_use]
 pub fn gate_is_open(completed: usize, total: usize) -> bool {
     completed >= MIN_COMPLETED && completed as f64 >= MIN_COMPLETED_SHARE * total as f64
 }
 
-/// How long an attempt will run by its mean progress rate up to its last report (`LegacyTaskRuntimeEstimator`), in ms.
+/// Estimated run time of an attempt, from its mean progress rate up to its last report
+/// (`LegacyTaskRuntimeEstimator`), in ms.
 #[must_use]
 #[allow(clippy::cast_possible_truncation)] // as Hadoop does; float casts saturate
 pub fn legacy_estimate(start: i64, report: i64, progress: f64) -> i64 {
     (report.saturating_sub(start) as f64 / progress.max(LEAST_PROGRESS)) as i64
 }
 
-/// How many copies may run at once, and which task gets the next one.
+/// Limits on the number of concurrent copies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Caps {
     /// `mapreduce.job.speculative.minimum-allowed-tasks`.
@@ -88,7 +90,7 @@ impl Caps {
     /// Hadoop's defaults.
     pub const DEFAULT: Self = Self { minimum: 10, of_total: 0.01, of_running: 0.1 };
 
-    /// How many copies may run at once.
+    /// How many copies may run at the same time.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // shares of counts
     pub fn allowed(&self, total: usize, running: usize) -> usize {
@@ -98,7 +100,7 @@ impl Caps {
     }
 }
 
-/// The place of the task that gets a copy: the first with the greatest saving, if one more is allowed.
+/// Index of the task that gets a copy: the first with the greatest saving, if another copy is allowed.
 #[must_use]
 pub fn choose(worths: &[Worth], already: usize, allowed: usize) -> Option<usize> {
     let saving = |worth: &Worth| if let Worth::Saves(saving) = *worth { Some(saving) } else { None };
@@ -122,12 +124,12 @@ pub enum Estimator {
     SimpleExponential,
 }
 
-/// Hadoop's speculator: one copy a scan, for the task that gains most.
+/// Hadoop's speculator: one copy per scan, for the task with the greatest saving.
 #[derive(Debug, Clone, Copy)]
 pub struct Mr2 {
     /// How run times are estimated.
     pub estimator: Estimator,
-    /// How many copies may run at once.
+    /// How many copies may run at the same time.
     pub caps: Caps,
     /// `mapreduce.job.speculative.retry-after-speculate` in milliseconds.
     pub retry_after_speculate_ms: i64,
@@ -140,8 +142,8 @@ impl Mr2 {
     /// Hadoop 3.3 with the other estimator.
     pub const EXPONENTIAL: Self = Self { estimator: Estimator::SimpleExponential, ..Self::LEGACY };
 
-    /// What speculating each running attempt is worth. Copies that the cluster launched do not count: the detector
-    /// stands in for the cluster's own, so only its own flags make copies.
+    /// The value of speculating each running attempt. Copies that the cluster launched do not count: the
+    /// detector replaces the cluster's speculator, so only its own flags make copies.
     #[must_use]
     pub fn worths(&self, snapshot: &Snapshot<'_>, past: &Past<'_>) -> Vec<Worth> {
         let new_attempt = self.new_attempt(snapshot);
@@ -156,13 +158,13 @@ impl Mr2 {
         snapshot.running.iter().map(worth).collect()
     }
 
-    /// Whether the speculator rests after its last copy.
+    /// Whether the speculator waits after its last copy.
     #[must_use]
     pub fn is_resting(&self, now_ms: i64, past: &Past<'_>) -> bool {
         past.last_flag_ms.is_some_and(|last| now_ms < last.saturating_add(self.retry_after_speculate_ms))
     }
 
-    /// Run time of an attempt in milliseconds; `None` before its first report, which Hadoop takes as -1.
+    /// Run time of an attempt in milliseconds; `None` before its first report, which Hadoop treats as -1.
     fn estimate(&self, attempt: &Running) -> Option<i64> {
         let (report, progress) = (attempt.reported_ms?, attempt.progress?);
         match self.estimator {
@@ -171,7 +173,7 @@ impl Mr2 {
         }
     }
 
-    /// Run time of a new attempt in milliseconds; `None` while the gate is closed.
+    /// Run time of a new attempt in milliseconds; `None` while too few tasks are done.
     #[allow(clippy::cast_possible_truncation)] // as Hadoop does; float casts saturate
     fn new_attempt(&self, snapshot: &Snapshot<'_>) -> Option<i64> {
         let completed = snapshot.completed;
@@ -216,7 +218,7 @@ impl Detector for Mr2 {
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>) {
-        // Hadoop speculates nothing while a container of the kind is waited for.
+        // Hadoop does not speculate while a task of the kind waits for a container.
         if snapshot.pending > 0 || self.is_resting(snapshot.now_ms, past) {
             return;
         }
@@ -235,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gate_needs_one_and_five_percent() {
+    fn the_gate_needs_one_task_and_five_percent() {
         assert!(!gate_is_open(0, 0));
         assert!(!gate_is_open(0, 10));
         assert!(gate_is_open(1, 20));
@@ -243,21 +245,21 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_many_tasks_raise_the_cap() {
+    fn the_cap_grows_with_the_number_of_tasks() {
         assert_eq!(Caps::DEFAULT.allowed(100, 100), 10);
         assert_eq!(Caps::DEFAULT.allowed(5000, 100), 50);
         assert_eq!(Caps::DEFAULT.allowed(5000, 1000), 100);
     }
 
     #[test]
-    fn ties_go_to_the_first() {
+    fn the_first_of_equal_savings_wins() {
         assert_eq!(choose(&[Worth::TooLate, Worth::Saves(5), Worth::Saves(5)], 0, 10), Some(1));
         assert_eq!(choose(&[Worth::Saves(5)], 10, 10), None);
         assert_eq!(choose(&[], 0, 10), None);
     }
 
     #[test]
-    fn one_copy_in_fifteen_seconds() {
+    fn at_most_one_copy_every_fifteen_seconds() {
         let attempts = [running(60.0, 0.9), running(60.0, 0.1), running(60.0, 0.1)];
         let mut group = group(60.0, &attempts);
         group.finish(40.0, 3);

@@ -1,25 +1,25 @@
-//! What Hadoop's speculator would have done about each attempt, and what held it back.
+//! What Hadoop's speculator would have done with each attempt, and what prevented a copy.
 
 use super::Detector;
 use super::mr2::{Mr2, Worth, gate_is_open};
-use crate::stragglers::replay::{Film, Options, State, Timeline};
+use crate::stragglers::replay::{DetectorState, Options, Playback, Timeline};
 use crate::units::Millis;
 
-/// What became of an attempt.
+/// Result for an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// No scan saw it with a report, or the history does not tell its progress.
+    /// No scan saw it with a report, or its progress is not logged.
     Unseen,
     /// Too few tasks of its kind were done while it ran.
     TooFewDone,
-    /// Its estimate never told of anything to be saved: it looked as if it would end before a new attempt could.
+    /// Its estimate never promised a saving: it seemed to end before a new attempt could.
     NeverWorth,
-    /// There was something to save, but tasks of its kind waited for containers, and nothing is speculated meanwhile.
+    /// There was a saving, but tasks of its kind waited for containers, which blocks speculation.
     ContainersWaited,
-    /// There was something to save, but the speculator rested after its last copy, another task had more to save, or as
-    /// many copies ran as are allowed: settings decide how many.
+    /// There was a saving, but the speculator waited after its last copy, another task had a greater saving,
+    /// or the maximum number of copies (a setting) was running.
     Paced,
-    /// It would have been given a copy, so long after its launch.
+    /// It would have got a copy this long after its launch.
     Speculated(Millis),
 }
 
@@ -38,17 +38,17 @@ impl Fate {
     }
 }
 
-/// The fate of each attempt of a timeline under a speculator; of several reasons that held it back the one that was
-/// nearest to a copy.
+/// The fate of each attempt of a timeline under a speculator. If several reasons prevented a copy, the one
+/// closest to getting a copy.
 #[must_use]
 pub fn fates(timeline: &Timeline, speculator: &Mr2, options: &Options) -> Vec<Fate> {
     let mut fates = vec![Fate::Unseen; timeline.attempts.len()];
-    let mut state = State::new(timeline.attempts.len());
-    let mut film = Film::new(timeline, options);
+    let mut state = DetectorState::new(timeline.attempts.len());
+    let mut playback = Playback::new(timeline, options);
     let mut flags = Vec::new();
-    while let Some(retired) = film.advance() {
+    while let Some(retired) = playback.advance() {
         state.retire(retired);
-        let snapshot = film.snapshot();
+        let snapshot = playback.snapshot();
         let past = state.past();
         let open = gate_is_open(snapshot.completed.count(), snapshot.total);
         let worths = if open { speculator.worths(&snapshot, &past) } else { Vec::new() };
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_a_copy_back() {
+    fn reasons_that_prevent_a_copy() {
         assert_eq!(fates_of(&[(0, 2000), (0, 2000)], 0, Mr2::LEGACY), ["unseen"; 2]);
         let slow = [(0, 30_000), (0, 300_000), (0, 29_000)];
         let expected = ["never-worth", "speculated", "too-few-done"];
         assert_eq!(fates_of(&slow, 0, Mr2::LEGACY), expected);
         assert_eq!(fates_of(&slow, 1, Mr2::LEGACY)[1], "containers-waited");
         assert_eq!(fates_of(&[(0, 30_000), (0, 30_000)], 0, Mr2::LEGACY), ["too-few-done"; 2]);
-        // Two are as slow; the second would have to wait longer than it runs.
+        // Two are equally slow; the second would have to wait longer than it runs.
         let two = [(0, 30_000), (0, 100_000), (0, 100_000)];
         let patient = Mr2 { retry_after_speculate_ms: 100_000, ..Mr2::LEGACY };
         assert_eq!(fates_of(&two, 0, patient), ["too-few-done", "speculated", "paced"]);

@@ -1,4 +1,5 @@
-//! `offline`, `online` and `combined`: S2's detectors with a model of usual progress (S2 sections 6 and 7.3).
+//! `offline`, `online` and `combined`: S2's detectors, based on a model of usual progress (S2 sections 6 and
+//! 7.3).
 
 use super::average_gap::{Pool, average_of, is_behind};
 use super::snapshot::{Past, Running, Snapshot};
@@ -9,11 +10,11 @@ use crate::stats::descriptive::median;
 /// How much longer than usual a task may take, the Diff of S2 section 6.1.
 pub const DIFF: f64 = 0.5;
 
-/// S2 looks from 5 s after the job's start.
+/// S2 starts 5 s after the job's start.
 const FIRST_CHECK: Timing = Timing { lag: 5.0, ..Timing::from_age(0.0) };
 
-/// The smallest progress of a task that is not a straggler after `elapsed` seconds: `S(t) = f(t / (1 + diff))` for the
-/// usual progress `f` (S2 eq 2 and 3, where 50 % more time makes `f(2/3 t)`).
+/// The smallest progress that is not a straggler's after `elapsed` seconds: `S(t) = f(t / (1 + diff))` for
+/// the usual progress `f` (S2 eq 2 and 3, where 50 % more time gives `f(2/3 t)`).
 pub fn least_progress(usual: impl Fn(f64) -> f64, elapsed: f64, diff: f64) -> f64 {
     usual(elapsed / (1.0 + diff))
 }
@@ -24,23 +25,23 @@ pub fn is_below_half(progress: f64, median: f64) -> bool {
     progress < 0.5 * median
 }
 
-/// Progress behind the average, for a task that is old enough (S2 section 7.3).
+/// Whether progress is behind the average, for a task of at least `min_age` (S2 section 7.3).
 #[must_use]
 pub fn is_behind_online(progress: f64, elapsed: f64, average: f64, gap: f64, min_age: f64) -> bool {
     is_behind(progress, average, gap) && elapsed >= min_age
 }
 
-/// Flags attempts below the least progress that a model of usual progress allows.
+/// Flags attempts with less progress than the model of usual progress allows.
 #[derive(Debug, Clone, Copy)]
 pub struct Offline {
     /// How much longer than usual a task may take.
     pub diff: f64,
-    /// When it may speak.
+    /// When it may flag.
     pub timing: Timing,
 }
 
 impl Offline {
-    /// S2's.
+    /// S2's settings.
     pub const DEFAULT: Self = Self { diff: DIFF, timing: FIRST_CHECK };
 
     fn flags(&self, snapshot: &Snapshot<'_>) -> Vec<usize> {
@@ -50,7 +51,7 @@ impl Offline {
         let below = |attempt: &Running| {
             let least = least_progress(|elapsed| model.at(elapsed), attempt.elapsed, self.diff);
             attempt.reported_progress().is_some_and(|progress| progress < least)
-                && self.timing.is_ripe(attempt)
+                && self.timing.is_old_enough(attempt)
         };
         let attempts = snapshot.running.iter().enumerate();
         attempts.filter(|(_, attempt)| below(attempt)).map(|(place, _)| place).collect()
@@ -73,19 +74,19 @@ impl Detector for Offline {
     }
 }
 
-/// Flags attempts behind the average that have run for a minute.
+/// Flags attempts that are behind the average and have run for a minute.
 #[derive(Debug, Clone, Copy)]
 pub struct Online {
-    /// How far behind.
+    /// The gap.
     pub gap: f64,
-    /// What the average is taken over.
+    /// The tasks the average is computed over.
     pub pool: Pool,
-    /// When it may speak.
+    /// When it may flag.
     pub timing: Timing,
 }
 
 impl Online {
-    /// S2's.
+    /// S2's settings.
     pub const DEFAULT: Self =
         Self { gap: 0.2, pool: Pool::Launched, timing: Timing { min_age: 60.0, ..FIRST_CHECK } };
 }
@@ -116,7 +117,7 @@ impl Detector for Online {
     }
 }
 
-/// What the offline verdict is combined with.
+/// The second criterion, combined with the offline detector.
 #[derive(Debug, Clone, Copy)]
 pub enum Second {
     /// Progress below half the group's median (S2 section 6.2).
@@ -125,14 +126,14 @@ pub enum Second {
     AverageGap(Online),
 }
 
-/// Flags what the offline model and a look at the siblings agree on.
+/// Flags attempts on which the offline model and a comparison with sibling tasks agree.
 #[derive(Debug, Clone, Copy)]
 pub struct Combined {
     /// The name in reports.
     pub id: &'static str,
-    /// The model's part.
+    /// The model-based detector.
     pub offline: Offline,
-    /// The siblings' part.
+    /// The comparison with siblings.
     pub second: Second,
 }
 
@@ -188,14 +189,14 @@ impl Detector for Combined {
     }
 }
 
-/// The median progress of the pool's tasks, where finished ones count 1 and waiting ones 0.
+/// The median progress of the pool's tasks; finished tasks count as 1, waiting ones as 0.
 fn median_progress(pool: Pool, snapshot: &Snapshot<'_>) -> Option<f64> {
     let (finished, pending) = match pool {
         Pool::All => (snapshot.completed.count(), snapshot.pending),
         Pool::Launched => (snapshot.completed.count(), 0),
         Pool::Running => (0, 0),
     };
-    // With more finished ones than all others together, no running task has a say.
+    // If most tasks are finished, the median is 1 whatever the others do.
     if finished > pending + snapshot.running.len() {
         return Some(1.0);
     }
@@ -212,7 +213,7 @@ mod tests {
     use crate::stragglers::regression::ProgressModel;
 
     #[test]
-    fn the_model_says_what_is_too_little() {
+    fn the_model_gives_the_least_progress() {
         // S2's example: f = 0.01 + 0.15 t, S(3) = 0.31.
         let model = ProgressModel::polynomial(&[0.01, 0.15]);
         let attempts = [running(3.0, 0.5), running(3.0, 0.3), running(3.0, 0.2), running(3.0, 0.5)];
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn finished_tasks_have_come_all_the_way() {
+    fn finished_tasks_count_as_full_progress() {
         let attempts = [running(3.0, 0.45)];
         let mut group = group(10.0, &attempts);
         group.finish(2.0, 5);
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn online_waits_for_a_minute() {
+    fn online_ignores_attempts_younger_than_a_minute() {
         let old = [running(60.0, 0.9), running(60.0, 0.1)];
         assert_eq!(group(60.0, &old).flags(&Online::DEFAULT), [1]);
         let young = [running(59.0, 0.9), running(59.0, 0.1)];

@@ -1,9 +1,10 @@
-//! Numbers that come one by one and can be asked for by rank.
+//! A sorted collection with lookup by rank.
 
-/// A bucket that grows beyond this is split.
+/// A bucket that grows beyond this size is split.
 const BUCKET: usize = 512;
 
-/// Numbers in ascending order, in buckets: inserting and looking up by rank take about the square root of their number.
+/// Numbers in ascending order, in buckets: insertion and lookup by rank take about the square root of their
+/// count.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ordered {
     buckets: Vec<Vec<u64>>,
@@ -11,12 +12,12 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
-    /// How many numbers there are.
+    /// Number of values.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Takes a number in.
+    /// Adds a number.
     pub(crate) fn insert(&mut self, value: u64) {
         self.len += 1;
         let after = self.buckets.partition_point(|bucket| bucket.last().is_some_and(|&last| last < value));
@@ -32,7 +33,7 @@ impl Ordered {
         }
     }
 
-    /// The number with `rank` smaller ones before it; `None` beyond the last.
+    /// The number at `rank`, counted from 0; `None` beyond the last.
     pub(crate) fn at(&self, rank: usize) -> Option<u64> {
         let mut rank = rank;
         for bucket in &self.buckets {
@@ -51,13 +52,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nothing_has_no_rank() {
+    fn an_empty_collection_has_no_ranks() {
         assert_eq!(Ordered::default().at(0), None);
     }
 
     proptest! {
         #[test]
-        fn ranks_are_those_of_the_sorted_numbers(values in prop::collection::vec(0u64..3000, 0..2500)) {
+        fn ranks_match_the_sorted_numbers(values in prop::collection::vec(0u64..3000, 0..2500)) {
             let mut ordered = Ordered::default();
             for &value in &values {
                 ordered.insert(value);

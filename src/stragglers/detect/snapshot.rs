@@ -1,10 +1,10 @@
-//! What a detector may see at one moment, and nothing else.
+//! Everything a detector may see at one time.
 
 use super::exponential::Smoothing;
 use super::ordered::Ordered;
 use crate::stragglers::regression::ProgressModel;
 
-/// The state of a group of tasks at one moment as the cluster's master sees it.
+/// The state of a task group at one time, as the application master sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot<'a> {
     /// Milliseconds since the group's first launch.
@@ -15,9 +15,9 @@ pub struct Snapshot<'a> {
     pub pending: usize,
     /// The tasks that succeeded so far.
     pub completed: &'a Completed,
-    /// The original attempts that run at the moment, in the order of their launch.
+    /// The running original attempts, in launch order.
     pub running: &'a [Running],
-    /// How a task of this kind usually progresses, learnt from what ended before this moment.
+    /// Usual progress of tasks of this kind, learnt from tasks that ended earlier.
     pub usual_progress: Option<&'a ProgressModel>,
 }
 
@@ -28,50 +28,50 @@ impl Snapshot<'_> {
         self.now_ms as f64 / 1000.0
     }
 
-    /// The running attempts' progress as last reported, of those whose progress the history tells.
+    /// The last reported progress of the running attempts, where it is logged.
     pub fn progress(&self) -> impl Iterator<Item = f64> + '_ {
         self.running.iter().filter_map(|attempt| attempt.progress)
     }
 }
 
-/// An original attempt that runs at the moment.
+/// A running original attempt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Running {
-    /// Which attempt it is, a number of the replay.
+    /// Index of the attempt in the replay.
     pub attempt: usize,
     /// Its launch in milliseconds since the group's first launch.
     pub start_ms: i64,
     /// Seconds since its launch.
     pub elapsed: f64,
-    /// The progress it last reported, 0 before its first report; `None` where the history does not tell it.
+    /// The last reported progress, 0 before the first report; `None` if it is not logged.
     pub progress: Option<f64>,
     /// When it last reported, in milliseconds since the group's first launch.
     pub reported_ms: Option<i64>,
     /// Its node.
     pub node: Option<u32>,
-    /// The amount of its input, in the group's unit.
+    /// The size of its input, in the group's unit.
     pub input: Option<f64>,
-    /// The records of its input.
+    /// The number of input records.
     pub records: Option<f64>,
-    /// The smoothed rate of its reports so far.
+    /// The smoothed rate of its reports.
     pub smoothing: Option<Smoothing>,
 }
 
 impl Running {
-    /// The progress of an attempt that has reported: before it has, nothing is known that could be held against it.
+    /// The progress of an attempt that has reported. Before its first report nothing can be concluded.
     #[must_use]
     pub fn reported_progress(&self) -> Option<f64> {
         self.progress.filter(|_| self.reported_ms.is_some())
     }
 
-    /// The progress rate `PS / (t - t_start)` in 1/s (S0 eq 7); `None` for an attempt that starts this very
-    /// moment or whose progress is unknown.
+    /// The progress rate `PS / (t - t_start)` in 1/s (S0 eq 7); `None` at its launch, or if its progress is
+    /// unknown.
     #[must_use]
     pub fn progress_rate(&self) -> Option<f64> {
         self.progress.filter(|_| self.elapsed > 0.0).map(|progress| progress / self.elapsed)
     }
 
-    /// The seconds left at that rate, `(1 - PS) / PR` (LATE); infinite where there is no progress.
+    /// The seconds left at that rate, `(1 - PS) / PR` (LATE); infinite without progress.
     #[must_use]
     pub fn time_left(&self) -> Option<f64> {
         let rate = self.progress_rate()?;
@@ -82,21 +82,21 @@ impl Running {
 /// A task that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Completion {
-    /// When, in milliseconds since the group's first launch.
+    /// When it ended, in milliseconds since the group's first launch.
     pub at_ms: i64,
-    /// How long the successful attempt ran.
+    /// Run time of the successful attempt.
     pub duration_ms: u64,
-    /// The amount of its input, in the group's unit.
+    /// The size of its input, in the group's unit.
     pub input: Option<f64>,
-    /// The records of its input.
+    /// The number of input records.
     pub records: Option<f64>,
 }
 
-/// The tasks that succeeded so far, as sums and ranks.
+/// Statistics of the tasks that succeeded so far.
 #[derive(Debug, Clone, Default)]
 pub struct Completed {
     durations_ms: Ordered,
-    /// Seconds per unit of input; the bits of positive doubles are ordered as the doubles are.
+    /// Seconds per unit of input, as bits: positive doubles sort like their bits.
     weighted: Ordered,
     sum: f64,
     sum_of_squares: f64,
@@ -104,7 +104,7 @@ pub struct Completed {
     with_records: Totals,
 }
 
-/// What tasks worked through, and how long it took them.
+/// Work done by tasks, and their time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Totals {
     /// Input or records.
@@ -114,7 +114,7 @@ pub struct Totals {
 }
 
 impl Completed {
-    /// Takes a task in.
+    /// Adds a task.
     pub fn add(&mut self, task: &Completion) {
         let seconds = task.duration_ms as f64 / 1000.0;
         self.durations_ms.insert(task.duration_ms);
@@ -131,7 +131,7 @@ impl Completed {
         }
     }
 
-    /// How many tasks succeeded.
+    /// The number of tasks that succeeded.
     #[must_use]
     pub fn count(&self) -> usize {
         self.durations_ms.len()
@@ -150,13 +150,14 @@ impl Completed {
         Some(mean.mul_add(-mean, self.sum_of_squares / self.count() as f64).max(0.0).sqrt())
     }
 
-    /// The duration in milliseconds with `rank` shorter ones before it.
+    /// The duration in milliseconds at `rank`, counted from 0, shortest first.
     #[must_use]
     pub fn duration_ms(&self, rank: usize) -> Option<u64> {
         self.durations_ms.at(rank)
     }
 
-    /// The seconds per unit of input with `rank` smaller ones before it; `None` where a task's input is unknown.
+    /// The seconds per unit of input at `rank`, counted from 0, smallest first; `None` if any input is
+    /// unknown.
     #[must_use]
     pub fn weighted(&self, rank: usize) -> Option<f64> {
         (self.weighted.len() == self.count()).then(|| self.weighted.at(rank).map(f64::from_bits))?
@@ -175,14 +176,14 @@ impl Completed {
     }
 }
 
-/// What a detector did before: its own flags, never the cluster's.
+/// What a detector has done before: its own flags, not those of the cluster.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Past<'a> {
-    /// For each attempt of the replay whether the detector has flagged it.
+    /// For each attempt of the replay, whether the detector has flagged it.
     pub flagged: &'a [bool],
-    /// How many of the flagged attempts still run.
+    /// The number of flagged attempts that still run.
     pub still_running: usize,
-    /// When it last flagged one for the first time, in milliseconds since the group's first launch.
+    /// The time of its latest new flag, in milliseconds since the group's first launch.
     pub last_flag_ms: Option<i64>,
 }
 
@@ -199,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_completed_has_no_statistics() {
+    fn without_completed_tasks_statistics_are_unknown() {
         let completed = Completed::default();
         assert_eq!(completed.count(), 0);
         assert_eq!(completed.mean(), None);
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_need_every_input() {
+    fn times_per_input_need_every_input() {
         let mut completed = Completed::default();
         let task = Completion { at_ms: 0, duration_ms: 2000, input: Some(4.0), records: None };
         completed.add(&task);

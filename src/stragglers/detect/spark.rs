@@ -4,7 +4,7 @@ use super::snapshot::{Completed, Past, Running, Snapshot};
 use super::{Detector, Parameter, Value};
 use crate::model::Engine;
 
-/// Which element of an even number of durations is their median.
+/// The median of an even number of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MedianRule {
     /// The mean of the middle two (before 3.4).
@@ -14,7 +14,7 @@ pub enum MedianRule {
 }
 
 impl MedianRule {
-    /// The median by rank; `None` where there is nothing.
+    /// The median from a lookup by rank; `None` if there are no values.
     pub fn of(self, count: usize, at: impl Fn(usize) -> Option<u64>) -> Option<f64> {
         let upper = at(count / 2)?;
         if self == Self::Upper || !count.is_multiple_of(2) {
@@ -25,25 +25,27 @@ impl MedianRule {
     }
 }
 
-/// How many tasks of `total` must have succeeded: `max(1, floor(quantile * total))`.
+/// The number of tasks of `total` that must have succeeded: `max(1, floor(quantile * total))`.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
 pub fn min_finished(quantile: f64, total: usize) -> usize {
     ((quantile * total as f64).floor() as usize).max(1)
 }
 
-/// The run time above which a task is speculated, in ms: `max(multiplier * median, min_runtime)`.
+/// A task is speculated above this run time, in ms: `max(multiplier * median, min_runtime)`.
 #[must_use]
 pub const fn threshold(multiplier: f64, median: f64, min_runtime: f64) -> f64 {
     (multiplier * median).max(min_runtime)
 }
 
-/// From 3.4 on a task is speculated only if it is inefficient: very late, or slow on its records.
+/// Since 3.4 a task is speculated only if it is inefficient: very late, or slow on its records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Efficiency {
-    /// `spark.speculation.efficiency.processRateMultiplier`: slow is below this share of the mean rate.
+    /// `spark.speculation.efficiency.processRateMultiplier`: a task is slow below this share of the mean
+    /// rate.
     pub rate_multiplier: f64,
-    /// `spark.speculation.efficiency.longRunTaskFactor`: very late is above this many thresholds.
+    /// `spark.speculation.efficiency.longRunTaskFactor`: a task is very late above this multiple of the
+    /// threshold.
     pub long_run_factor: f64,
 }
 
@@ -51,8 +53,8 @@ impl Efficiency {
     /// Spark's defaults.
     pub const DEFAULT: Self = Self { rate_multiplier: 0.75, long_run_factor: 2.0 };
 
-    /// Whether a task may be speculated. Where no records were read at all Spark takes every task as inefficient, and
-    /// so it does with one that has not reported yet.
+    /// Whether a task may be speculated. If no records were read at all, Spark considers every task
+    /// inefficient; likewise a task that has not reported yet.
     #[must_use]
     pub fn is_inefficient(
         &self,
@@ -78,14 +80,14 @@ pub struct SparkSpeculation {
     pub quantile: f64,
     /// `spark.speculation.multiplier`.
     pub multiplier: f64,
-    /// `spark.speculation.minTaskRuntime` in milliseconds, fixed before 3.2.
+    /// `spark.speculation.minTaskRuntime` in milliseconds; fixed before 3.2.
     pub min_runtime_ms: f64,
-    /// Which median.
+    /// How the median is computed.
     pub median: MedianRule,
-    /// `spark.speculation.efficiency.*`; `None` before 3.4 or where it is off.
+    /// `spark.speculation.efficiency.*`; `None` before 3.4, or if it is off.
     pub efficiency: Option<Efficiency>,
-    /// `spark.speculation.task.duration.threshold` in milliseconds, for groups that fit into one executor: whoever calls
-    /// says whether they do.
+    /// `spark.speculation.task.duration.threshold` in milliseconds, for groups that fit into one executor;
+    /// the caller checks that.
     pub duration_threshold_ms: Option<f64>,
 }
 
@@ -100,7 +102,7 @@ impl SparkSpeculation {
         efficiency: None,
         duration_threshold_ms: None,
     };
-    /// 3.4 and 3.5, with the check of efficiency.
+    /// 3.4 and 3.5, with the efficiency check.
     pub const V3_4: Self = Self {
         id: "spark-3.4",
         median: MedianRule::Upper,
@@ -110,7 +112,7 @@ impl SparkSpeculation {
     /// 4.x.
     pub const V4: Self = Self { id: "spark-4", quantile: 0.9, multiplier: 3.0, ..Self::V3_4 };
 
-    /// The threshold at the moment, in ms; `None` while too few tasks are done.
+    /// The current threshold, in ms; `None` while too few tasks are done.
     #[must_use]
     pub fn threshold(&self, total: usize, completed: &Completed) -> Option<f64> {
         let count = completed.count();
@@ -176,8 +178,8 @@ impl Detector for SparkSpeculation {
     }
 }
 
-/// Records per second up to the last report: those of the whole task by the share that was done, as running tasks
-/// report them to the driver and not to the log.
+/// Records per second up to the last report, estimated as all records of the task times its progress: running
+/// tasks report their records to the driver, but these are not logged.
 fn rate(attempt: &Running) -> Option<f64> {
     let ran = attempt.reported_ms?.saturating_sub(attempt.start_ms) as f64 / 1000.0;
     (ran > 0.0).then_some(attempt.records? * attempt.progress? / ran)
@@ -189,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_of_one_is_left_alone() {
+    fn a_group_of_one_task_is_never_flagged() {
         let attempts = [running(500.0, 0.1)];
         let mut one = group(500.0, &attempts);
         one.finish(1.0, 1);
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_is_strict_and_never_below_the_least_run_time() {
+    fn the_threshold_is_exclusive_and_at_least_the_minimum_run_time() {
         let attempts = [running(15.0, 0.1), running(15.001, 0.1)];
         let mut done = group(60.0, &attempts);
         done.finish(10.0, 6);
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_of_an_even_number_differ() {
+    fn the_median_rules_differ_for_even_counts() {
         let durations = [10, 20];
         let at = |rank: usize| durations.get(rank).copied();
         assert_eq!(MedianRule::Upper.of(2, at), Some(20.0));
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_works_through_more_records_is_no_straggler() {
+    fn efficient_tasks_are_not_speculated() {
         let efficiency = Efficiency::DEFAULT;
         assert!(!efficiency.is_inefficient(16.0, 15.0, Some(10.0), Some(10.0)));
         assert!(efficiency.is_inefficient(16.0, 15.0, Some(7.0), Some(10.0)));
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_its_own_holds_while_too_few_are_done() {
+    fn the_duration_threshold_applies_while_too_few_tasks_are_done() {
         let attempts = [running(50.0, 0.1), running(5.0, 0.1)];
         let limited = SparkSpeculation { duration_threshold_ms: Some(40_000.0), ..SparkSpeculation::V3 };
         assert_eq!(group(60.0, &attempts).flags(&limited), [0]);

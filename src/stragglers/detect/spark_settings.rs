@@ -1,4 +1,4 @@
-//! Under which settings Spark would have speculated each straggler.
+//! The settings with which Spark would have speculated each straggler.
 
 use super::Detector;
 use super::ordered::Ordered;
@@ -6,13 +6,14 @@ use super::spark::{MedianRule, SparkSpeculation, min_finished};
 use crate::stragglers::replay::{Attempt, Timeline};
 use crate::units::Millis;
 
-/// Values of `spark.speculation.quantile` that are tried: the defaults of 4.x and 3.x, and half of the tasks.
+/// Values of `spark.speculation.quantile` to try: the defaults of 4.x and 3.x, and half of the tasks.
 pub const QUANTILES: [f64; 3] = [0.9, 0.75, 0.5];
-/// Values of `spark.speculation.multiplier` that are tried: the default of 4.x, that of 3.x, and ones around it.
+/// Values of `spark.speculation.multiplier` to try: the defaults of 4.x and 3.x, and values around the
+/// latter.
 pub const MULTIPLIERS: [f64; 4] = [3.0, 2.0, 1.5, 1.2];
 
-/// Detectors with each combination of [`QUANTILES`] and [`MULTIPLIERS`], the most careful first. The check of efficiency
-/// is that of `like`, and so are all other settings.
+/// Detectors for all combinations of [`QUANTILES`] and [`MULTIPLIERS`], the most cautious first. All other
+/// settings, including the efficiency check, are those of `like`.
 #[must_use]
 pub fn grid(like: SparkSpeculation) -> Vec<Box<dyn Detector>> {
     let mut detectors: Vec<Box<dyn Detector>> = Vec::new();
@@ -24,11 +25,11 @@ pub fn grid(like: SparkSpeculation) -> Vec<Box<dyn Detector>> {
     detectors
 }
 
-/// The median duration of the tasks that are done, from one end of a task to the next.
+/// The median duration of finished tasks, which changes each time a task ends.
 #[derive(Debug, Clone)]
 pub struct Medians {
     total: usize,
-    /// Milliseconds since the first launch, and the median from then on.
+    /// Milliseconds since the first launch, and the median from that time on.
     steps: Vec<(i64, f64)>,
 }
 
@@ -45,38 +46,39 @@ impl Medians {
         Self { total: timeline.total, steps: steps.collect() }
     }
 
-    /// The stretches of an attempt's run in which so many tasks are done that Spark speculates: from, to, and the median.
-    fn stretches(&self, attempt: &Attempt, quantile: f64) -> impl Iterator<Item = (i64, i64, f64)> + '_ {
+    /// The periods of an attempt's run in which enough tasks are done for Spark to speculate: start, end, and
+    /// median.
+    fn periods(&self, attempt: &Attempt, quantile: f64) -> impl Iterator<Item = (i64, i64, f64)> + '_ {
         let needed = min_finished(quantile, self.total);
         let (start, finish) = (attempt.start_ms, attempt.finish_ms);
-        // What was done last before the launch counts at the launch.
+        // The last median before the launch applies from the launch on.
         let before = self.steps.partition_point(|&(at, _)| at <= start).saturating_sub(1);
         let first = before.max(needed.saturating_sub(1));
         let last = if self.total > 1 { self.steps.len() } else { 0 };
-        let stretches = (first..last).map_while(move |place| {
+        let periods = (first..last).map_while(move |place| {
             let &(from, median) = self.steps.get(place)?;
             let to = self.steps.get(place + 1).map_or(finish, |&(at, _)| at.min(finish));
             (from < finish).then_some((from.max(start), to, median))
         });
-        // Of tasks that are done at the same moment only the last median is ever seen.
-        stretches.filter(|&(from, to, _)| from < to)
+        // If several tasks end at the same time, only the last median counts.
+        periods.filter(|&(from, to, _)| from < to)
     }
 
-    /// The greatest multiplier below which the attempt would have been speculated at some moment of its run, without the
-    /// check of efficiency; `None` where it would not have been under any: too few tasks were done, or it ran no longer
-    /// than the least run time. A multiplier is never below 1 in practice, so less than 1 means never, too.
+    /// The attempt would have been speculated with any multiplier below this one, without the efficiency
+    /// check. `None` if no multiplier would do: too few tasks were done, or it ran no longer than the minimum
+    /// run time. Real multipliers are at least 1, so a value below 1 also means never.
     #[must_use]
     pub fn greatest_multiplier(&self, attempt: &Attempt, quantile: f64, min_runtime: Millis) -> Option<f64> {
         let multiplier = |(_, to, median): (i64, i64, f64)| {
             let ran = to.saturating_sub(attempt.start_ms) as f64;
-            // In whole milliseconds it is last seen one before its end.
+            // In whole milliseconds, the last check is one before its end.
             (ran > min_runtime.as_f64() + 1.0 && median > 0.0).then(|| ran / median)
         };
-        self.stretches(attempt, quantile).filter_map(multiplier).max_by(f64::total_cmp)
+        self.periods(attempt, quantile).filter_map(multiplier).max_by(f64::total_cmp)
     }
 
-    /// How long after its launch the attempt would have been speculated, to the millisecond and without the check of
-    /// efficiency; `None` for never.
+    /// Time from the attempt's launch to its speculation, to the millisecond and without the efficiency
+    /// check; `None` for never.
     #[must_use]
     pub fn first_flag(
         &self,
@@ -85,7 +87,7 @@ impl Medians {
         multiplier: f64,
         min_runtime: Millis,
     ) -> Option<Millis> {
-        self.stretches(attempt, quantile).find_map(|(from, to, median)| {
+        self.periods(attempt, quantile).find_map(|(from, to, median)| {
             let threshold = Millis::from_f64((multiplier * median).max(min_runtime.as_f64()))?;
             let late =
                 i64::try_from(threshold.get()).ok()?.saturating_add(1).saturating_add(attempt.start_ms);
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_multiplier_is_the_edge_of_being_speculated() {
+    fn attempts_are_speculated_below_the_greatest_multiplier() {
         let timeline = timeline(&[(0, 1000), (0, 1000), (0, 1000), (0, 2500)]);
         let medians = Medians::of(&timeline, MedianRule::Upper);
         let slow = &timeline.attempts[3];
@@ -131,7 +133,7 @@ mod tests {
         assert_eq!(medians.first_flag(slow, 0.75, 1.5, least), Some(Millis::new(1501)));
         assert_eq!(medians.first_flag(slow, 0.75, 2.5, least), None);
         assert_eq!(medians.first_flag(slow, 0.75, 0.5, least), Some(Millis::new(1000)));
-        // Nine of ten cannot be done while one of four runs: floor(0.9 * 4) is 3, which can.
+        // floor(0.9 * 4) is 3, so three finished tasks are enough while the fourth runs.
         assert_eq!(medians.greatest_multiplier(slow, 0.9, least), Some(2.5));
         assert_eq!(medians.greatest_multiplier(slow, 1.0, least), None);
         assert_eq!(medians.greatest_multiplier(slow, 0.75, Millis::new(3000)), None);
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_before_the_launch_counts_from_the_launch() {
+    fn earlier_medians_apply_from_the_launch() {
         let timeline = timeline(&[(0, 1000), (0, 1000), (0, 1000), (5000, 9000)]);
         let medians = Medians::of(&timeline, MedianRule::Ordinary);
         let late = &timeline.attempts[3];
@@ -148,15 +150,15 @@ mod tests {
     }
 
     #[test]
-    fn a_median_that_lasts_no_time_is_never_seen() {
+    fn only_the_last_median_at_one_time_counts() {
         let timeline = timeline(&[(0, 1000), (900, 1000), (0, 1000), (0, 1050)]);
         let medians = Medians::of(&timeline, MedianRule::Ordinary);
-        // With 550 ms, the median of the first two that end, it would have been caught below 1.8.
+        // The median of the first two ends, 550 ms, would give a multiplier of 1.8.
         assert_eq!(medians.greatest_multiplier(&timeline.attempts[3], 0.5, Millis::ZERO), Some(1.05));
     }
 
     #[test]
-    fn a_single_task_and_none() {
+    fn groups_of_one_task_or_none_have_no_multiplier() {
         let one = timeline(&[(0, 1000)]);
         let medians = Medians::of(&one, MedianRule::Upper);
         assert_eq!(medians.greatest_multiplier(&one.attempts[0], 0.5, Millis::ZERO), None);

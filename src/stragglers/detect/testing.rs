@@ -1,4 +1,4 @@
-//! Snapshots from a few words, for tests.
+//! Builds snapshots for tests.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)] // small numbers
 
@@ -33,7 +33,7 @@ pub(super) fn running(elapsed: f64, progress: f64) -> Running {
     }
 }
 
-/// A group of these attempts alone.
+/// A group with only these attempts.
 pub(super) fn group(now: f64, running: &[Running]) -> Group {
     let numbered = running.iter().enumerate().map(|(place, &attempt)| Running { attempt: place, ..attempt });
     Group {

@@ -1,33 +1,33 @@
-//! When a detector may speak at all: the speculative lag of S0 (Table 1), a smallest age, an empty queue.
+//! When a detector may flag at all: the speculative lag of S0 (Table 1), a minimum age, no waiting tasks.
 
 use super::snapshot::{Running, Snapshot};
 use super::{Parameter, Value};
 
-/// Whose run time the speculative lag counts.
+/// Which run time the speculative lag refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LagScope {
-    /// The job's (S0 Table 1).
+    /// The job's run time (S0 Table 1).
     Job,
-    /// The task's (Hadoop 0.20).
+    /// The task's run time (Hadoop 0.20).
     Task,
 }
 
-/// When a detector may speak.
+/// When a detector may flag.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
     /// The speculative lag in seconds.
     pub lag: f64,
-    /// Whose run time it counts.
+    /// Which run time it refers to.
     pub lag_scope: LagScope,
-    /// Seconds that an attempt must have run: before, its rate is hardly measured.
+    /// Minimum run time of an attempt, in seconds; younger attempts have no reliable rate.
     pub min_age: f64,
-    /// Whether no task of the group may wait for its launch (S0 Table 1).
+    /// Whether flags require that no task of the group waits for its launch (S0 Table 1).
     pub require_no_pending: bool,
 }
 
 impl Timing {
-    /// A lag of 20 s of the job (S0 section 6.2) and attempts of at least 9 s, which are three reports of Hadoop.
-    /// Tasks may wait: a detector's eye is judged here, not the scheduler's queue.
+    /// A lag of 20 s for the job (S0 section 6.2), and attempts of at least 9 s, which are three reports in
+    /// Hadoop. Tasks may be waiting: this rates detectors, not the scheduler's queue.
     pub const S0: Self =
         Self { lag: 20.0, lag_scope: LagScope::Job, min_age: 9.0, require_no_pending: false };
 
@@ -37,16 +37,16 @@ impl Timing {
         Self { lag: 0.0, lag_scope: LagScope::Job, min_age, require_no_pending: false }
     }
 
-    /// Whether anything may be flagged at the moment.
+    /// Whether any attempt may be flagged now.
     #[must_use]
     pub fn is_open(&self, snapshot: &Snapshot<'_>) -> bool {
         let late_enough = self.lag_scope == LagScope::Task || snapshot.now() >= self.lag;
         late_enough && !(self.require_no_pending && snapshot.pending > 0)
     }
 
-    /// Whether this attempt may be flagged.
+    /// Whether this attempt is old enough to be flagged.
     #[must_use]
-    pub fn is_ripe(&self, attempt: &Running) -> bool {
+    pub fn is_old_enough(&self, attempt: &Running) -> bool {
         let lag = if self.lag_scope == LagScope::Task { self.lag } else { 0.0 };
         attempt.elapsed >= self.min_age.max(lag)
     }

@@ -1,20 +1,20 @@
-//! How tasks of the group usually progress, learnt from those that succeeded so far.
+//! Usual progress of the group's tasks, learnt from those that succeeded so far.
 
 use super::timeline::Timeline;
 use crate::stragglers::regression::ProgressModel;
 
-/// Fewer tasks say nothing about what is usual.
+/// Fewer tasks do not show what is usual.
 const MIN_TASKS: usize = 5;
-/// Of more tasks some are taken, evenly.
+/// From more tasks, an even sample is taken.
 const MAX_TASKS: usize = 256;
-/// Moments at which medians are taken.
+/// Number of times at which medians are computed.
 const GRID: u32 = 20;
 
-/// The model, fitted anew each time the number of tasks it rests on has doubled.
+/// The model, refitted each time the number of tasks behind it has doubled.
 #[derive(Debug)]
 pub(super) struct UsualProgress {
     model: Option<ProgressModel>,
-    /// Whether it came from earlier runs and is not touched.
+    /// Whether it came from earlier runs, and stays unchanged.
     given: bool,
     next: usize,
 }
@@ -32,22 +32,22 @@ impl UsualProgress {
         self.model
     }
 
-    /// Learns from the first `done` tasks, if they are enough more than the last time.
+    /// Refits from the first `done` tasks, if their number has doubled.
     pub(super) fn learn(&mut self, timeline: &Timeline, done: usize) {
         if self.given || done < self.next {
             return;
         }
         self.next = done * 2;
-        let told: Vec<_> = timeline.done.iter().take(done).filter_map(|done| done.attempt).collect();
-        let stride = told.len().div_ceil(MAX_TASKS).max(1);
-        let attempts = told.iter().step_by(stride).filter_map(|&place| timeline.attempts.get(place));
-        let told: Vec<_> = attempts.filter(|attempt| attempt.curve.is_some()).collect();
-        if told.len() < MIN_TASKS {
+        let sample: Vec<_> = timeline.done.iter().take(done).filter_map(|done| done.attempt).collect();
+        let stride = sample.len().div_ceil(MAX_TASKS).max(1);
+        let attempts = sample.iter().step_by(stride).filter_map(|&place| timeline.attempts.get(place));
+        let sample: Vec<_> = attempts.filter(|attempt| attempt.curve.is_some()).collect();
+        if sample.len() < MIN_TASKS {
             return;
         }
-        let end = told.iter().map(|attempt| attempt.finish_ms - attempt.start_ms).max().unwrap_or(0) as f64
+        let end = sample.iter().map(|attempt| attempt.finish_ms - attempt.start_ms).max().unwrap_or(0) as f64
             / 1000.0;
-        let curves: Vec<_> = told
+        let curves: Vec<_> = sample
             .iter()
             .map(|attempt| {
                 let whole = (attempt.finish_ms - attempt.start_ms) as f64;

@@ -6,7 +6,7 @@ use super::*;
 use crate::stragglers::detect::{Completion, all};
 use crate::stragglers::progress::ProgressCurve;
 
-/// An attempt of a task of its own, by seconds.
+/// An attempt of its own task, in seconds.
 #[derive(Debug, Clone)]
 struct Task {
     start: f64,
@@ -62,14 +62,14 @@ fn first(replay: &Replay, id: &str, attempt: usize) -> Option<u64> {
 }
 
 #[test]
-fn a_slow_task_among_many_is_found() {
+fn one_slow_task_among_many_is_found() {
     let mut tasks: Vec<Task> = (0..20).map(|_| steady(0.0, 60.0)).collect();
     tasks.push(Task { node: 1, ..steady(0.0, 300.0) });
     let replay = run(&tasks);
-    // At 18 s the others report 0.3 and the slow one 0.06; Default opens at 20 s.
+    // At 18 s the others report 0.3 and the slow one 0.06; Default starts at 20 s.
     assert_eq!(first(&replay, "default", 20), Some(20_000));
     assert_eq!(first(&replay, "late", 20), Some(20_000));
-    // At 61 s all others are done; more than 1.5 times their 60 s comes at 91 s.
+    // At 61 s all others are done; 1.5 times their 60 s is exceeded at 91 s.
     assert_eq!(first(&replay, "spark-3", 20), Some(91_000));
     assert_eq!(first(&replay, "spark-4", 20), Some(181_000));
     assert_eq!(first(&replay, "mr2-legacy", 20), Some(60_000));
@@ -82,22 +82,22 @@ fn a_slow_task_among_many_is_found() {
 }
 
 #[test]
-fn nothing_to_see() {
+fn nothing_is_flagged_without_a_comparison() {
     assert_eq!(run(&[]).scans, 0);
     let alone = run(&[steady(0.0, 100.0)]);
     assert!(alone.detectors.iter().all(|detections| detections.first == [None]));
-    // A task between two scans is never seen.
+    // A task that runs between two scans is never seen.
     assert_eq!(run(&[steady(0.1, 0.5)]).scans, 0);
 }
 
 #[test]
-fn pauses_are_skipped_and_the_grid_is_kept() {
+fn idle_periods_are_skipped_on_the_scan_grid() {
     let far = run(&[steady(0.0, 10.0), steady(1_000_000.5, 10.0)]);
     assert_eq!(far.scans, 9 + 10);
 }
 
 #[test]
-fn long_jobs_are_looked_at_less_often() {
+fn long_jobs_are_scanned_less_often() {
     let replay = run(&[steady(0.0, 1e6), steady(0.0, 1e6)]);
     assert!(replay.last_step > replay.step);
     assert!(replay.scans < 200_000, "{}", replay.scans);
@@ -106,7 +106,7 @@ fn long_jobs_are_looked_at_less_often() {
 }
 
 #[test]
-fn what_was_killed_goes_on_at_its_rate_and_a_line_waits_for_its_start() {
+fn killed_attempts_are_extrapolated_and_linear_curves_start_after_startup() {
     let mut splits = vec![1000; 3];
     splits.resize(12, -1);
     let mut killed = timeline(&[Task { splits, ..steady(0.0, 9.0) }]).attempts.remove(0);
@@ -128,7 +128,7 @@ fn any_task() -> impl Strategy<Value = Task> {
     )
 }
 
-/// The flags up to a moment, by detector and row.
+/// The flags up to a given time, by detector and row.
 fn flags_until(replay: &Replay, timeline: &Timeline, until: i64) -> Vec<Vec<(usize, u64)>> {
     let of_detector = |detections: &Detections| {
         let flags = timeline.attempts.iter().zip(&detections.first);
@@ -147,22 +147,22 @@ fn flags_until(replay: &Replay, timeline: &Timeline, until: i64) -> Vec<Vec<(usi
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever happens after a moment, what was flagged up to it stays as it is.
+    /// Later events do not change earlier flags.
     #[test]
-    fn the_future_changes_nothing(
+    fn the_future_changes_no_earlier_flag(
         tasks in prop::collection::vec(any_task(), 1..30),
         edits in prop::collection::vec((0.5f64..400.0, 1i32..60_000, any::<u32>()), 30),
         until in 1.0f64..200.0,
     ) {
         let edited = tasks.iter().zip(&edits).map(|(task, &(delay, split, node))| {
             if task.start > until {
-                // Not launched yet: everything about it may change but that it comes later.
+                // Not launched yet: everything may change, but it must still come later.
                 return Task { start: until + delay, finish: until + 2.0 * delay, node, ..task.clone() };
             }
             if task.finish <= until {
                 return task.clone();
             }
-            // It runs: reports to come and its end may change. The part of progress that it is in stays.
+            // Running: later reports and its end may change; its current part of progress does not.
             let mut end = task.start;
             let splits = task.splits.iter().map(|&known| {
                 let begun = end <= until;
@@ -173,14 +173,14 @@ proptest! {
             Task { splits, finish: until + delay, ..task.clone() }
         });
         let edited: Vec<Task> = edited.collect();
-        // The first launch is the origin of time, and is kept.
+        // The first launch is the origin of time and stays.
         let (before, after) = (timeline(&tasks), timeline(&edited));
-        let options = Options { looks_per_step: 500, ..Options::of_engine(Engine::MapReduce) };
+        let options = Options { observations_per_step: 500, ..Options::of_engine(Engine::MapReduce) };
         let (one, other) = (replay(&before, &all(), &options), replay(&after, &all(), &options));
         prop_assert_eq!(flags_until(&one, &before, ms(until)), flags_until(&other, &after, ms(until)));
     }
 
-    /// A flag lies within the run of its attempt.
+    /// A flag falls into the run time of its attempt.
     #[test]
     fn only_running_attempts_are_flagged(tasks in prop::collection::vec(any_task(), 1..30)) {
         let timeline = timeline(&tasks);

@@ -1,4 +1,4 @@
-//! What a replay needs of a group: when its original attempts ran, how they progressed, when tasks were done.
+//! Input of a replay: when original attempts ran, their progress, and when tasks were done.
 
 use rustc_hash::FxHashMap;
 
@@ -8,50 +8,50 @@ use crate::stragglers::detect::Completion;
 use crate::stragglers::executions::{Execution, Executions};
 use crate::stragglers::progress::{ProgressCurve, ProgressSource};
 
-/// The history of a group in milliseconds since its first launch.
+/// The events of a group, in milliseconds since its first launch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timeline {
-    /// Tasks of the group, whether they were ever launched or not.
+    /// Number of tasks of the group, launched or not.
     pub total: usize,
     /// When each task was first launched, ascending.
     pub launches: Vec<i64>,
-    /// The original attempts by launch; copies are none.
+    /// The original attempts by launch; copies are left out.
     pub attempts: Vec<Attempt>,
-    /// The tasks that succeeded, by their end.
+    /// The tasks that succeeded, by end time.
     pub done: Vec<Done>,
 }
 
-/// An original attempt, the first of its task or one after a failure.
+/// An original attempt: the first of its task, or a retry after a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     /// Its row in the group.
     pub row: usize,
     /// Its launch.
     pub start_ms: i64,
-    /// Its end, or that of the copy that overtook it.
+    /// Its end, or the end of the copy that overtook it.
     pub finish_ms: i64,
     /// Its node.
     pub node: Option<u32>,
-    /// The amount of its input, in the group's unit.
+    /// The size of its input, in the group's unit.
     pub input: Option<f64>,
-    /// The records of its input.
+    /// The number of input records.
     pub records: Option<f64>,
-    /// Its progress over milliseconds since launch; `None` where the history does not tell it.
+    /// Its progress over milliseconds since launch; `None` if it is not logged.
     pub curve: Option<ProgressCurve>,
 }
 
 /// A task that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Done {
-    /// When, how long it took, how much it worked through.
+    /// Its end, duration and input.
     pub completion: Completion,
-    /// The place in [`Timeline::attempts`] of the attempt that succeeded; `None` for a copy.
+    /// The index in [`Timeline::attempts`] of the attempt that succeeded; `None` for a copy.
     pub attempt: Option<usize>,
 }
 
 impl Attempt {
-    /// The progress after `elapsed` ms. A straight line begins after `startup` ms; what was killed goes on from its last
-    /// report at its mean rate, which knows nothing of the future either.
+    /// The progress after `elapsed` ms. A straight line starts after `startup` ms. The progress of a killed
+    /// attempt is extrapolated from its last report at its mean rate, which does not use the future either.
     #[must_use]
     pub fn progress(&self, elapsed: f64, startup: f64) -> Option<f64> {
         let curve = self.curve.as_ref()?;
@@ -69,19 +69,19 @@ impl Attempt {
     }
 }
 
-/// How many attempts have which kind of progress curve.
+/// Number of attempts by source of their progress curve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sources {
     /// By [`ProgressSource`].
     counts: [u64; ProgressSource::ALL.len()],
-    /// Curves with so few reports that most of them is interpolated.
+    /// Curves from so few reports that most of the curve is interpolated.
     pub coarse: u64,
-    /// Attempts whose progress the history does not tell.
+    /// Attempts whose progress is not logged.
     pub unknown: u64,
 }
 
 impl Sources {
-    /// How many attempts have a curve from that source.
+    /// The number of attempts with a curve from this source.
     #[must_use]
     pub const fn of(&self, source: ProgressSource) -> u64 {
         let [splits, phases, linear] = self.counts;
@@ -92,14 +92,14 @@ impl Sources {
         }
     }
 
-    /// How many attempts have a curve at all.
+    /// The number of attempts with a curve from any source.
     #[must_use]
     pub const fn known(&self) -> u64 {
         let [splits, phases, linear] = self.counts;
         splits + phases + linear
     }
 
-    /// The share of attempts with a curve from that source, among all; `None` for no attempts.
+    /// Share of attempts with a curve from this source; `None` if there are no attempts.
     #[must_use]
     pub fn share(&self, source: ProgressSource) -> Option<f64> {
         let all = self.known() + self.unknown;
@@ -122,7 +122,7 @@ impl Sources {
 }
 
 impl Timeline {
-    /// The timeline of a group. An attempt whose end the history does not tell is left out, unless a copy overtook it.
+    /// The timeline of a group. Attempts whose end is not logged are left out, unless a copy overtook them.
     #[must_use]
     pub fn of(group: &TaskGroup, executions: &Executions) -> Self {
         let at = |row: usize, point| group.attempts.time(row, point).map(crate::units::Timestamp::as_millis);
@@ -150,7 +150,7 @@ impl Timeline {
             let execution = by_task.get(&task).copied();
             let won = execution.filter(|execution| execution.attempt() == row).map(Execution::winner);
             let end = since(row, TimePoint::Finish);
-            // What ran on after its copy had won is of no interest any more.
+            // After its copy has won, the attempt no longer matters.
             let taken_over = won.and_then(|winner| since(winner, TimePoint::Finish));
             let Some(finish_ms) = [end, taken_over].into_iter().flatten().min() else { continue };
             attempts.push(Attempt {
@@ -188,7 +188,7 @@ impl Timeline {
         Self { total: group.tasks.len(), launches, attempts, done }
     }
 
-    /// What the progress curves were drawn from.
+    /// The sources of the progress curves.
     #[must_use]
     pub fn sources(&self) -> Sources {
         let mut sources = Sources::default();
@@ -196,7 +196,7 @@ impl Timeline {
         sources
     }
 
-    /// The place of each attempt by its row in the group.
+    /// The index of each attempt by its row in the group.
     #[must_use]
     pub fn places(&self) -> FxHashMap<usize, usize> {
         self.attempts.iter().enumerate().map(|(place, attempt)| (attempt.row, place)).collect()

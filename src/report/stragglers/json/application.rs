@@ -88,7 +88,7 @@ pub(super) fn application(app: &ApplicationStragglers) -> ApplicationView<'_> {
             copies_count: app.copies.launched,
             copies_won_count: app.copies.won,
             lost_time_ms: app.copies.lost.get(),
-            lost_attempts_untold_count: app.copies.untold,
+            lost_attempts_untold_count: app.copies.unknown_duration,
             heavy_tail_ratio: app.speculation.heavy_tail,
         },
         causes: causes(&app.causes),

@@ -1,12 +1,12 @@
-//! Puts checksums right that a fuzzer cannot guess, so that it gets behind them.
+//! Repairs checksums, which a fuzzer cannot guess, so that inputs get past their check.
 
 use twox_hash::XxHash32;
 
 const LZ4_HEADER: usize = 21;
 
-/// Bytes as Java's `LZ4BlockOutputStream` writes them, with the checksum of each block that can be decompressed.
+/// Sets the checksum of each block that can be decompressed, in the format of Java's `LZ4BlockOutputStream`.
 pub fn lz4_blocks(bytes: &[u8]) -> Vec<u8> {
-    let mut mended = bytes.to_vec();
+    let mut repaired = bytes.to_vec();
     let mut at = 0;
     while let Some(header) = bytes.get(at..at + LZ4_HEADER) {
         let number = |from: usize| u32::from_le_bytes(header[from..from + 4].try_into().unwrap()) as usize;
@@ -19,17 +19,17 @@ pub fn lz4_blocks(bytes: &[u8]) -> Vec<u8> {
             _ => packed.to_vec(),
         };
         let checksum = XxHash32::oneshot(0x9747_b28c, &block) & 0x0fff_ffff;
-        mended[at + 17..at + LZ4_HEADER].copy_from_slice(&checksum.to_le_bytes());
+        repaired[at + 17..at + LZ4_HEADER].copy_from_slice(&checksum.to_le_bytes());
         at += LZ4_HEADER + packed_len;
     }
-    mended
+    repaired
 }
 
-/// A tar file with the checksums of its headers, as far as their sizes lead from one to the next.
+/// Sets the checksums of tar headers, following the member sizes from one header to the next.
 pub fn tar_headers(bytes: &[u8]) -> Vec<u8> {
-    let mut mended = bytes.to_vec();
+    let mut repaired = bytes.to_vec();
     let mut at = 0;
-    while let Some(header) = mended.get_mut(at..).and_then(|rest| rest.get_mut(..512)) {
+    while let Some(header) = repaired.get_mut(at..).and_then(|rest| rest.get_mut(..512)) {
         if header.iter().all(|byte| *byte == 0) {
             break;
         }
@@ -40,5 +40,5 @@ pub fn tar_headers(bytes: &[u8]) -> Vec<u8> {
         let size = size.and_then(|size| usize::from_str_radix(size.trim_matches(['\0', ' ']), 8).ok());
         at += 512 + size.unwrap_or(0).div_ceil(512) * 512;
     }
-    mended
+    repaired
 }

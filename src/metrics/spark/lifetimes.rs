@@ -1,4 +1,4 @@
-//! The lives of executors: from when to when they held how much.
+//! Executor lifetimes: when each executor started and ended, and its size.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,30 @@ use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Peaks, Spark
 use crate::model::{Application, Symbol};
 use crate::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
 
-/// What one executor held, and for how long.
-pub(super) struct Life<'a> {
+/// Lifetime and size of one executor.
+pub(super) struct Lifetime<'a> {
     pub(super) from: Timestamp,
     pub(super) to: Timestamp,
-    /// `None` where its size is unknown.
+    /// `None` if its size is unknown.
     pub(super) container: Option<Bytes>,
     pub(super) cores: Option<u32>,
     peaks: &'a Peaks,
 }
 
-/// All that ran tasks, and the driver's container.
-pub(super) struct Lives<'a> {
-    all: Vec<Life<'a>>,
-    /// Places in `all` by the executor's id; an id may be used again.
+/// The lifetimes of all executors, and the driver's container.
+pub(super) struct Lifetimes<'a> {
+    all: Vec<Lifetime<'a>>,
+    /// Indices into `all` by executor id; ids may be reused.
     by_executor: FxHashMap<Symbol, Vec<usize>>,
-    /// The container of the driver or of YARN's master; `None` where its size is unknown.
+    /// The container of the driver or of YARN's application master; `None` if its size is unknown.
     driver: Option<Bytes>,
-    /// The driver's peaks, where the container is its own.
+    /// The driver's peaks, if it has its own container.
     driver_peaks: Option<&'a Peaks>,
     run_time: Millis,
 }
 
-impl<'a> Lives<'a> {
-    /// `None` where the log does not tell all lives from beginning to end.
+impl<'a> Lifetimes<'a> {
+    /// `None` if the log does not show all lifetimes completely.
     pub(super) fn of(app: &'a Application, spark: &'a Spark, params: &SparkMetricParams) -> Option<Self> {
         if !shows_all_executors(spark) {
             return None;
@@ -44,17 +44,17 @@ impl<'a> Lives<'a> {
         if !local && spark.driver.totals.tasks > 0 {
             return None;
         }
-        let mut lives = Vec::with_capacity(spark.executors.len() + 1);
+        let mut lifetimes = Vec::with_capacity(spark.executors.len() + 1);
         let mut by_executor: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
         let driver = local.then_some(&spark.driver);
         for executor in spark.executors.iter().chain(driver) {
-            // The driver is there from the start.
+            // The driver exists from the start.
             let from = if executor.id == "driver" { start } else { executor.added_at? };
-            let life = Life::of(executor, from, end, containers.as_ref())?;
+            let lifetime = Lifetime::of(executor, from, end, containers.as_ref())?;
             if let Some(id) = app.strings.find(&executor.id) {
-                by_executor.entry(id).or_default().push(lives.len());
+                by_executor.entry(id).or_default().push(lifetimes.len());
             }
-            lives.push(life);
+            lifetimes.push(lifetime);
         }
         let inside = containers.as_ref().is_some_and(Containers::driver_is_inside);
         let driver = match containers {
@@ -63,43 +63,50 @@ impl<'a> Lives<'a> {
             None => None,
         };
         let driver_peaks = (inside && params.charge_driver && !local).then_some(&spark.driver.peaks);
-        Some(Self { all: lives, by_executor, driver, driver_peaks, run_time: Millis::between(start, end)? })
+        Some(Self {
+            all: lifetimes,
+            by_executor,
+            driver,
+            driver_peaks,
+            run_time: Millis::between(start, end)?,
+        })
     }
 
-    /// The life of an executor in which something started; the first one where it started before all.
-    pub(super) fn find(&self, executor: Symbol, started: Timestamp) -> Option<&Life<'a>> {
+    /// The lifetime of an executor at the time `started`; the first one if that time is before all of them.
+    pub(super) fn find(&self, executor: Symbol, started: Timestamp) -> Option<&Lifetime<'a>> {
         let places = self.by_executor.get(&executor)?;
-        let mut lives = places.iter().filter_map(|&place| self.all.get(place));
-        let first = lives.next()?;
-        Some(lives.take_while(|life| life.from <= started).last().unwrap_or(first))
+        let mut lifetimes = places.iter().filter_map(|&place| self.all.get(place));
+        let first = lifetimes.next()?;
+        Some(lifetimes.take_while(|lifetime| lifetime.from <= started).last().unwrap_or(first))
     }
 
-    /// Memory used, and the part of it above what was needed.
+    /// Used memory, and the part above the memory needed.
     pub(super) fn cost(&self, params: &SparkMetricParams) -> Cost {
         let executors: Option<MbMillis> =
-            self.all.iter().map(|life| Some(MbMillis::of(life.container?, life.length()))).sum();
+            self.all.iter().map(|lifetime| Some(MbMillis::of(lifetime.container?, lifetime.length()))).sum();
         let driver = self.driver.map(|container| MbMillis::of(container, self.run_time));
         let used = executors.zip(driver).map(|(executors, driver)| executors + driver);
         Cost { used, wasted: used.and_then(|_| self.wasted(params)) }
     }
 
     fn wasted(&self, params: &SparkMetricParams) -> Option<MbMillis> {
-        let peaks = self.all.iter().map(|life| life.peaks).chain(self.driver_peaks);
+        let peaks = self.all.iter().map(|lifetime| lifetime.peaks).chain(self.driver_peaks);
         if peaks.into_iter().any(|peaks| peaks.unreadable() > 0) {
             return None;
         }
-        // An executor of which nothing was measured is taken to need what the neediest of its size needed.
-        let mut neediest: BTreeMap<Bytes, Bytes> = BTreeMap::new();
-        for life in &self.all {
-            if let Some((container, needed)) = life.container.zip(needed(life.peaks, params)) {
-                let most = neediest.entry(container).or_default();
+        // An executor without measurements is assumed to need as much as the one with the largest need among
+        // those of its size.
+        let mut largest_need: BTreeMap<Bytes, Bytes> = BTreeMap::new();
+        for lifetime in &self.all {
+            if let Some((container, needed)) = lifetime.container.zip(needed(lifetime.peaks, params)) {
+                let most = largest_need.entry(container).or_default();
                 *most = needed.max(*most);
             }
         }
-        let executors = self.all.iter().map(|life| {
-            let container = life.container?;
-            let needed = needed(life.peaks, params).or_else(|| neediest.get(&container).copied());
-            Some(excess(container, needed?, params, life.length()))
+        let executors = self.all.iter().map(|lifetime| {
+            let container = lifetime.container?;
+            let needed = needed(lifetime.peaks, params).or_else(|| largest_need.get(&container).copied());
+            Some(excess(container, needed?, params, lifetime.length()))
         });
         let executors: MbMillis = executors.sum::<Option<_>>()?;
         let driver = self.driver.zip(self.driver_peaks.and_then(|peaks| needed(peaks, params)));
@@ -107,15 +114,17 @@ impl<'a> Lives<'a> {
         Some(executors + driver.unwrap_or_default())
     }
 
-    /// The cores that executors held.
+    /// Core time held by executors.
     pub(super) fn cores(&self) -> Option<CoreMillis> {
-        let held = |life: &Life<'_>| Some(CoreMillis::of(u64::from(life.cores?) * 1000, life.length()));
+        let held = |lifetime: &Lifetime<'_>| {
+            Some(CoreMillis::of(u64::from(lifetime.cores?) * 1000, lifetime.length()))
+        };
         self.all.iter().map(held).sum()
     }
 }
 
-impl<'a> Life<'a> {
-    /// `None` where the clock ran backwards. An executor goes with its application at the latest.
+impl<'a> Lifetime<'a> {
+    /// `None` if the clock was set back. An executor ends with its application at the latest.
     fn of(
         executor: &'a Executor,
         from: Timestamp,
@@ -138,7 +147,7 @@ impl<'a> Life<'a> {
         Millis::between(self.from, self.to).unwrap_or_default()
     }
 
-    /// How much of a span lies within the life.
+    /// How much of a time span is within the lifetime.
     pub(super) fn part_of(&self, start: Timestamp, finish: Option<Timestamp>) -> Millis {
         let finish = finish.map_or(self.to, |finish| finish.min(self.to));
         Millis::between(start.max(self.from), finish).unwrap_or_default()
@@ -150,7 +159,7 @@ fn excess(container: Bytes, needed: Bytes, params: &SparkMetricParams, time: Mil
     MbMillis::of(container - allowed, time)
 }
 
-/// What was measured: the process tree, else the JVM's heap and Spark's memory off it.
+/// The measured memory: the process tree, otherwise the JVM's heap and Spark's off-heap memory.
 pub(super) fn needed(peaks: &Peaks, params: &SparkMetricParams) -> Option<Bytes> {
     let heap = || {
         let reserved = Bytes::from_f64(params.reserved_memory.get())?;

@@ -1,5 +1,6 @@
 //! What all fuzz programs share: the targets, one thread, and a limit to memory.
 
+#[path = "../../tests/fuzz_targets/mod.rs"]
 pub mod targets;
 
 use std::alloc::System;

@@ -36,7 +36,8 @@ pub fn is_ci() -> bool {
     std::env::var("CI").as_deref() == Ok("true")
 }
 
-/// Whether generated files are written instead of compared: with `BLESS=1`, and where snapshots are written, too.
+/// Whether generated files are written instead of compared: where snapshots are, with `INSTA_UPDATE=always`, and with
+/// `BLESS=1`, which leaves snapshots alone.
 pub fn is_blessing() -> bool {
     std::env::var("BLESS").is_ok_and(|value| value == "1")
         || std::env::var("INSTA_UPDATE").is_ok_and(|value| ["always", "force"].contains(&value.as_str()))

@@ -1,4 +1,4 @@
-//! The README shows what the tool really prints; `BLESS=1` writes it again.
+//! The README shows what the tool really prints; `INSTA_UPDATE=always` writes it again.
 
 use std::path::Path;
 use std::process::Command;
@@ -34,7 +34,7 @@ fn the_output_in_the_readme_is_real() {
     }
     assert!(
         common::is_blessing(),
-        "the README shows something else; run BLESS=1 cargo test --test it readme"
+        "the README shows something else; run INSTA_UPDATE=always cargo test --test it readme"
     );
     std::fs::write(path, real).unwrap();
 }

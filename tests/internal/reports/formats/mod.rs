@@ -263,7 +263,7 @@ fn openmetrics_tells_what_is_incomplete_and_what_was_not_evaluated() {
     assert_eq!(total.2, incomplete);
 }
 
-/// `BLESS=1` writes the table instead of comparing it.
+/// `INSTA_UPDATE=always` writes the table instead of comparing it.
 #[test]
 fn every_family_of_openmetrics_is_in_the_documentation() {
     let text = written(&Report::default(), Format::Openmetrics);
@@ -280,7 +280,7 @@ fn every_family_of_openmetrics_is_in_the_documentation() {
         let page = [before, "<!-- families -->\n", &table, "<!-- end of families -->", after].concat();
         std::fs::write(path, page).unwrap();
     } else {
-        assert_eq!(shown, table, "docs/openmetrics.md is behind; run the tests with BLESS=1");
+        assert_eq!(shown, table, "docs/openmetrics.md is behind; run the tests with INSTA_UPDATE=always");
     }
 }
 

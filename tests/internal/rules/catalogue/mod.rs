@@ -336,7 +336,7 @@ fn table() -> String {
     rows.join("\n") + "\n"
 }
 
-/// `BLESS=1` writes the table instead of comparing it.
+/// `INSTA_UPDATE=always` writes the table instead of comparing it.
 #[test]
 fn the_readme_lists_every_rule() {
     const START: &str = "<!-- rules -->\n";
@@ -349,6 +349,6 @@ fn the_readme_lists_every_rule() {
     if common::is_blessing() {
         std::fs::write(&path, format!("{before}{START}{table}{END}{after}")).unwrap();
     } else {
-        assert_eq!(shown, table, "README.md is behind the pages; run the tests with BLESS=1");
+        assert_eq!(shown, table, "README.md is behind the pages; run the tests with INSTA_UPDATE=always");
     }
 }

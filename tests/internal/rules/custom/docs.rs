@@ -1,4 +1,4 @@
-//! `docs/defining-rules.md` holds the reference of names and functions; `BLESS=1` writes it again. Its example works.
+//! `docs/defining-rules.md` holds the reference of names and functions; `INSTA_UPDATE=always` writes it again. Its example works.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn the_reference_is_complete() {
     }
     assert!(
         common::is_blessing(),
-        "the reference is old; run BLESS=1 cargo test --lib the_reference_is_complete"
+        "the reference is old; run INSTA_UPDATE=always cargo test --lib the_reference_is_complete"
     );
     std::fs::write(path, [head, BEGIN, &reference, END, tail].concat()).unwrap();
 }

@@ -23,6 +23,9 @@
 //!
 //! Nothing here panics on any input, and what a history does not tell is `None`, never zero.
 
+#[cfg(test)]
+extern crate self as elephant_rs;
+
 pub mod baseline;
 pub mod charts;
 #[doc(hidden)]
@@ -33,6 +36,9 @@ pub mod finding;
 pub mod fingerprint;
 pub mod heuristics;
 pub mod input;
+#[cfg(test)]
+#[path = "../tests/internal/mod.rs"]
+mod internal;
 pub mod limits;
 pub mod metrics;
 pub mod model;

@@ -1,5 +1,6 @@
 //! Shared parts of all fuzz programs: the targets, a single thread, and a memory limit.
 
+#[path = "../../tests/fuzz_targets/mod.rs"]
 pub mod targets;
 
 use std::alloc::System;

@@ -1,7 +1,5 @@
 //! Writes small histories in Hadoop's own form, for tests and for `testdata/heuristics`.
 
-#![allow(dead_code, unreachable_pub)]
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

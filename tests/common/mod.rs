@@ -1,31 +1,22 @@
-//! What the integration tests share.
-// Each test binary uses a part of it, and clippy does not know helpers of tests for tests.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
+//! Helpers that `tests/it` and `tests/internal` share.
+// Neither uses all of it.
+#![allow(dead_code)]
+
+pub mod history;
+pub mod make;
+pub mod skipped;
+pub mod spark_log;
 
 use std::fs::File;
 use std::io::Read;
-pub mod browser;
-pub mod history;
-pub mod oracle;
-pub mod pages;
-pub mod spark_count;
-pub mod spark_log;
-pub mod spark_report;
-pub mod told;
-
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use serde_json::Value;
 
 /// A file or folder of the test material that is kept outside the repository: below `ELEPHANT_SHARED`, or
-/// else next to the repository. Without it a test prints that it is skipped, except under `CI=true`.
+/// else next to the repository. Without it a test is skipped, except under `CI=true`.
+#[track_caller]
 pub fn shared(sub: &str) -> Option<PathBuf> {
     let root = std::env::var_os("ELEPHANT_SHARED").map_or_else(
         || Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).to_owned(),
@@ -35,9 +26,30 @@ pub fn shared(sub: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "the test material {} is missing", path.display());
-    println!("skipped: the test material {} is missing", path.display());
+    assert!(!is_ci(), "the test material {} is missing", path.display());
+    skipped::note("no test material in ../shared");
     None
+}
+
+/// Whether everything that tests need has to be there.
+pub fn is_ci() -> bool {
+    std::env::var("CI").as_deref() == Ok("true")
+}
+
+/// Whether generated files are written instead of compared: where snapshots are, with `INSTA_UPDATE=always`, and with
+/// `BLESS=1`, which leaves snapshots alone.
+pub fn is_blessing() -> bool {
+    std::env::var("BLESS").is_ok_and(|value| value == "1")
+        || std::env::var("INSTA_UPDATE").is_ok_and(|value| ["always", "force"].contains(&value.as_str()))
+}
+
+/// Compares with snapshots in `snapshots/<folder>`, each in the file of its name.
+pub fn with_snapshots(folder: &str, compare: impl FnOnce()) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots").join(folder));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(compare);
 }
 
 /// All files below a folder, in name order.
@@ -106,4 +118,22 @@ pub fn listed(corpus: &Path, kind: &str) -> Vec<Listed> {
             note: column(&row, "note").unwrap_or_default(),
         })
         .collect()
+}
+
+/// Fails unless all numbers of a JSON report are possible: keys name their unit, shares are shares, counts fit together.
+pub fn assert_possible(key: &str, value: &Value) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| assert_possible(key, value)),
+        Value::Array(list) => list.iter().for_each(|value| assert_possible(key, value)),
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap();
+            let may_be_negative = ["skewness", "correlation", "value"].iter().any(|end| key.ends_with(end));
+            assert!(may_be_negative || number >= 0.0, "{key} is {number}");
+            let is_share = key.ends_with("_percent")
+                || key.ends_with("precision_ratio")
+                || key.ends_with("recall_ratio");
+            assert!(!is_share || number <= 100.0 + 1e-9, "{key} is {number}");
+        }
+        _ => {}
+    }
 }

@@ -3,7 +3,6 @@
 //! Jobs follow each other, and so do a job's stages unless they are given a start; times are milliseconds from
 //! the application's start. [`App::text`] is the log; [`judge`] reads it as a user's run would.
 
-#[path = "spark_log/events.rs"]
 mod events;
 
 use elephant_rs::engine::{Options, analyze};
@@ -220,11 +219,11 @@ pub fn judge(app: &App, rules: &RuleSet) -> ApplicationReport {
     report.applications.remove(0)
 }
 
-/// What the application cost, whatever problems its log has.
-pub fn measure(app: &App, rules: &RuleSet) -> elephant_rs::metrics::Metrics {
+/// The report on the application, whatever problems its log has.
+pub fn judge_despite_problems(app: &App, rules: &RuleSet) -> ApplicationReport {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("application_1700000000000_0001");
     std::fs::write(&path, app.text()).unwrap();
     let mut report = analyze(std::slice::from_ref(&path), rules, Options::default());
-    report.applications.remove(0).metrics
+    report.applications.remove(0)
 }

@@ -3,10 +3,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use elephant_rs::engine::{self, Options};
-use elephant_rs::limits::Limits;
-use elephant_rs::rules::RuleSet;
-use elephant_rs::units::Millis;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -90,27 +86,6 @@ fn a_long_line_is_passed_over_and_the_others_count() {
         let tasks = &incomplete(&report)["metrics"]["tasks"];
         assert_eq!(tasks.as_object().unwrap().values().next().unwrap()["total_count"], 3);
     }
-}
-
-#[test]
-fn time_ends_reading_and_says_that_it_cannot_be_repeated() {
-    let (_folder, spark) = file("app-1", stages(2000));
-    let rules = RuleSet::built_in().unwrap();
-    let codes_within = |time| {
-        let limits = Limits { time: Some(time), ..Limits::default() };
-        let report =
-            engine::analyze(std::slice::from_ref(&spark), &rules, Options { limits, ..Options::default() });
-        report
-            .problems
-            .into_iter()
-            .map(|entry| (entry.problem.code, entry.problem.message))
-            .collect::<Vec<_>>()
-    };
-    // It is over before a byte was read.
-    let told = codes_within(Millis::ZERO);
-    assert_eq!(told.iter().map(|(code, _)| *code).collect::<Vec<_>>(), ["limit-reached", "no-events"]);
-    assert!(told[0].1.contains("--max-time") && told[0].1.contains("differs from run to run"), "{told:?}");
-    assert!(codes_within(Millis::from_secs(3600)).iter().all(|(code, _)| *code != "limit-reached"));
 }
 
 #[test]

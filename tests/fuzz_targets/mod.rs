@@ -1,0 +1,57 @@
+//! The fuzz targets: they parse, decode, evaluate and render bytes, and check that the results are
+//! consistent.
+//!
+//! `tests/internal/damage/fuzz_corpus.rs` replays seeds and regressions with it, the package in `fuzz` includes it for its
+//! programs.
+
+// Like test helpers, targets fail by panicking.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+pub mod archives;
+pub mod codecs;
+pub mod configuration;
+pub mod histories;
+pub mod repair;
+pub mod same;
+pub mod samples;
+pub mod whole;
+
+/// A target. It panics if a check fails.
+pub type Target = fn(&[u8]);
+
+/// All targets by name, which is also the name of the program and of the folders in `seeds` and
+/// `regressions`.
+pub const TARGETS: [(&str, Target); 23] = [
+    ("baseline", configuration::baseline),
+    ("diff", configuration::diff),
+    ("expression", configuration::expression),
+    ("gzip", codecs::gzip),
+    ("hadoop1", histories::hadoop1),
+    ("heuristic_conf", configuration::heuristic_conf),
+    ("jhist_binary", histories::jhist_binary),
+    ("jhist_json", histories::jhist_json),
+    ("jobconf", histories::jobconf),
+    ("judge", whole::judge),
+    ("kind", histories::kind),
+    ("lz4", codecs::lz4),
+    ("lz4_frame", codecs::lz4_frame),
+    ("lzf", codecs::lzf),
+    ("node_metrics", configuration::node_metrics),
+    ("rules", configuration::rules),
+    ("snappy", codecs::snappy),
+    ("spark", histories::spark),
+    ("surveys", whole::surveys),
+    ("tar", archives::tar),
+    ("whole", whole::whole),
+    ("zip", archives::zip),
+    ("zstd", codecs::zstd),
+];

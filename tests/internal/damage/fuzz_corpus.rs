@@ -1,0 +1,84 @@
+//! Replays what fuzzing found worth keeping, and every input that once was trouble, through the functions that are fuzzed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+#[path = "../../fuzz_targets/mod.rs"]
+mod targets;
+
+use targets::TARGETS;
+
+fn fuzz(sub: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(sub)
+}
+
+/// The names in a folder without their endings; none where there is no folder.
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+/// The files in a folder by name; none where there is no folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> =
+        fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_target_has_a_program_and_seeds_and_nothing_else_has() {
+    let targets: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(names(&fuzz("fuzz_targets")), targets, "programs");
+    assert_eq!(names(&fuzz("seeds")), targets, "seeds");
+    let manifest = fs::read_to_string(fuzz("Cargo.toml")).unwrap();
+    let listed = manifest
+        .lines()
+        .filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")?.strip_suffix(".rs\""));
+    assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), targets, "fuzz/Cargo.toml");
+    for name in &targets {
+        assert!(!files(&fuzz("seeds").join(name)).is_empty(), "no seeds of {name}");
+        let program = fs::read_to_string(fuzz("fuzz_targets").join(format!("{name}.rs"))).unwrap();
+        assert!(program.contains(&format!("::{name});")), "the program {name} runs another target");
+    }
+    for folder in ["regressions", "dictionaries"] {
+        let strangers: Vec<_> = names(&fuzz(folder)).difference(&targets).cloned().collect();
+        assert!(strangers.is_empty(), "{folder} of no target: {strangers:?}");
+    }
+}
+
+/// Every input in the folder, and the panics of those that have one.
+fn replay(folder: &str, wanted: impl Fn(&str) -> bool) {
+    let mut failed = Vec::new();
+    for (name, target) in TARGETS.iter().filter(|(name, _)| wanted(name)) {
+        for path in files(&fuzz(folder).join(name)) {
+            let bytes = fs::read(&path).unwrap();
+            if catch_unwind(AssertUnwindSafe(|| target(&bytes))).is_err() {
+                failed.push(path.display().to_string());
+            }
+        }
+    }
+    assert!(failed.is_empty(), "these inputs fail, see the panics above:\n{}", failed.join("\n"));
+}
+
+/// The targets that render whole reports take most of the time.
+fn goes_the_whole_way(name: &str) -> bool {
+    ["judge", "surveys", "whole"].contains(&name)
+}
+
+#[test]
+fn seeds_of_parsers_and_codecs_pass() {
+    replay("seeds", |name| !goes_the_whole_way(name));
+}
+
+#[test]
+fn seeds_that_go_the_whole_way_pass() {
+    replay("seeds", goes_the_whole_way);
+}
+
+#[test]
+fn what_once_was_trouble_passes() {
+    replay("regressions", |_| true);
+}

@@ -1,0 +1,126 @@
+//! Advice has to hold together: one value for a setting, and never one that is there already.
+
+use std::collections::BTreeMap;
+
+use elephant_rs::engine::{Options, analyze};
+use elephant_rs::input::window::ByteWindow;
+use elephant_rs::model::conf::Property;
+use elephant_rs::parse::jhist::json;
+use elephant_rs::rules::RuleSet;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::internal::common::history::Job;
+
+/// The settings that an advice names, with the value to set: "name old → new" or "-Xmx in name old → new".
+fn settings(advice: &str) -> Vec<(String, Option<String>, String)> {
+    let words: Vec<&str> = advice.split([' ', ',']).collect();
+    let mut settings = Vec::new();
+    for (at, _) in words.iter().enumerate().filter(|(_, word)| **word == "→") {
+        let is_name = |word: &str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_lowercase());
+        let (name, old) = match (at.checked_sub(1), at.checked_sub(2)) {
+            (Some(one), _) if is_name(words[one]) => (words[one], None),
+            (Some(one), Some(two)) if is_name(words[two]) => (words[two], Some(words[one].to_owned())),
+            _ => continue,
+        };
+        settings.push((name.to_owned(), old, words[at + 1].to_owned()));
+    }
+    settings
+}
+
+/// Checks all advice of one application.
+fn check(advice: &[String]) -> Result<(), String> {
+    let mut values: BTreeMap<String, String> = BTreeMap::new();
+    for (name, old, new) in advice.iter().flat_map(|text| settings(text)) {
+        if old.as_ref() == Some(&new) {
+            return Err(format!("{name} is {new} already: {advice:#?}"));
+        }
+        if let Some(other) = values.insert(name.clone(), new.clone())
+            && other != new
+        {
+            return Err(format!("{name} should be {other} and {new}: {advice:#?}"));
+        }
+    }
+    let size = |key: &str| values.get(key).and_then(|value| value.parse::<u64>().ok());
+    let smallest = size("mapreduce.input.fileinputformat.split.minsize");
+    let largest = size("mapreduce.input.fileinputformat.split.maxsize");
+    if smallest.zip(largest).is_some_and(|(smallest, largest)| smallest > largest) {
+        return Err(format!("splits at least {smallest:?} and at most {largest:?}: {advice:#?}"));
+    }
+    Ok(())
+}
+
+#[test]
+fn the_histories_that_come_with_the_project() {
+    let report = analyze(&["testdata".into()], &RuleSet::built_in().unwrap(), Options::default());
+    for app in &report.applications {
+        let advice: Vec<String> = app.findings.iter().flat_map(|finding| finding.advice.clone()).collect();
+        check(&advice).unwrap_or_else(|problem| panic!("{}: {problem}", app.id));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn jobs_of_every_kind(
+        maps in prop_oneof![1..5u64, 50..120u64],
+        large in 0..3u64,
+        reduces in 0..4u64,
+        seconds in prop_oneof![1..100u64, 300..10_000u64],
+        input in prop_oneof![0..1000u64, 1_000_000..10_000_000_000u64],
+        gc_percent in 0..20u64,
+        physical_mib in 1..5000u64,
+        container in prop::option::of(512..9000u64),
+        heap in prop::option::of(100..5000u64),
+        shared_opts in any::<bool>(),
+        split in prop::option::of(1..10_000_000_000u64),
+        sort_mb in prop::option::of(50..3000u64),
+        spilled in 1..5u64,
+        output in prop::option::of(1..5_000_000_000u64),
+    ) {
+        let millis = seconds * 1000;
+        let mut map = json!({"HDFS_BYTES_READ": input, "CPU_MILLISECONDS": millis / 2,
+            "GC_TIME_MILLIS": millis * gc_percent / 100, "PHYSICAL_MEMORY_BYTES": physical_mib << 20,
+            "SPILLED_RECORDS": 1000 * spilled, "MAP_OUTPUT_RECORDS": 1000});
+        if let Some(output) = output {
+            map["MAP_OUTPUT_BYTES"] = json!(output);
+        }
+        let mut giant = map.clone();
+        giant["HDFS_BYTES_READ"] = json!(input * 30);
+        let reduce = json!({"REDUCE_SHUFFLE_BYTES": input, "CPU_MILLISECONDS": millis / 2,
+            "GC_TIME_MILLIS": millis * gc_percent / 100, "PHYSICAL_MEMORY_BYTES": physical_mib << 19});
+        let time = |millis: u64| json!({"total_ms": millis, "shuffle_ms": millis / 2, "sort_ms": 0});
+        let groups = json!([
+            {"role": "map", "count": maps, "time": time(millis), "counters": map},
+            {"role": "map", "count": large, "time": time(millis * 20), "counters": giant},
+            {"role": "reduce", "count": reduces, "time": time(millis), "counters": reduce},
+        ]);
+        let history = Job::succeeded(&groups).history();
+        let mut app = json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
+        let mut set = |name: &str, value: String| app.conf.insert(name.to_owned(), Property { value, is_final: false });
+        if let Some(mib) = container {
+            set("mapreduce.map.memory.mb", mib.to_string());
+            set("mapreduce.reduce.memory.mb", mib.to_string());
+        }
+        if let Some(mib) = heap {
+            let names: &[&str] = if shared_opts {
+                &["mapred.child.java.opts"]
+            } else {
+                &["mapreduce.map.java.opts", "mapreduce.reduce.java.opts"]
+            };
+            for name in names {
+                set(name, format!("-Xmx{mib}m"));
+            }
+        }
+        if let Some(size) = split {
+            set("mapreduce.input.fileinputformat.split.maxsize", size.to_string());
+        }
+        if let Some(mib) = sort_mb {
+            set("mapreduce.task.io.sort.mb", mib.to_string());
+        }
+        let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
+        let advice: Vec<String> = findings.into_iter().flat_map(|finding| finding.advice).collect();
+        prop_assert!(check(&advice).is_ok(), "{}", check(&advice).unwrap_err());
+    }
+}

@@ -1,0 +1,260 @@
+//! Where the default rules differ from Dr. Elephant, and the key that switches each difference off.
+//!
+//! Each test shows both answers to one history: the default's and the preset's.
+
+use elephant_rs::input::window::ByteWindow;
+use elephant_rs::metrics::Metrics;
+use elephant_rs::model::Application;
+use elephant_rs::model::conf::Property;
+use elephant_rs::parse::jhist::json;
+use elephant_rs::rules::{RuleFile, RuleSet};
+use elephant_rs::severity::Severity;
+use serde_json::{Value, json};
+
+use crate::internal::common::history::{EPOCH, Job, counters, event};
+
+const MIB: u64 = 1 << 20;
+const MINUTE: u64 = 60_000;
+
+fn defaults() -> RuleSet {
+    RuleSet::built_in().unwrap()
+}
+
+fn preset() -> RuleSet {
+    RuleSet::with_files(&RuleFile::find(std::path::Path::new("dr-elephant")).unwrap()).unwrap()
+}
+
+fn read(history: &str, conf: &[(&str, &str)]) -> Application {
+    let mut app = json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
+    for (name, value) in conf {
+        let property = Property { value: (*value).to_owned(), is_final: false };
+        app.conf.insert((*name).to_owned(), property);
+    }
+    app
+}
+
+#[allow(clippy::needless_pass_by_value)] // reads better where it is called
+fn group(role: &str, count: u64, total_ms: u64, counters: Value) -> Value {
+    json!({"role": role, "count": count, "counters": counters,
+        "time": {"total_ms": total_ms, "shuffle_ms": 0, "sort_ms": 0}})
+}
+
+/// The severity of a rule, or `None` where it has no judgement.
+fn severity(rules: &RuleSet, app: &Application, rule: &str) -> Option<Severity> {
+    rules.evaluate(app).findings.iter().find(|finding| finding.rule == rule).map(|finding| finding.severity)
+}
+
+fn reason(rules: &RuleSet, app: &Application, rule: &str) -> Option<String> {
+    rules.evaluate(app).not_evaluated.into_iter().find(|entry| entry.rule == rule).map(|entry| entry.reason)
+}
+
+#[test]
+fn a_time_skew_of_a_few_seconds_is_nothing() {
+    let groups = json!([group("map", 200, 1000, json!({})), group("map", 1, 20_000, json!({}))]);
+    let app = read(&Job::succeeded(&groups).history(), &[]);
+    assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::None));
+    assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::Critical));
+}
+
+#[test]
+fn a_missing_counter_is_unknown_and_not_zero() {
+    let groups = json!([group("map", 3, MINUTE, json!({"SPILLED_RECORDS": 5}))]);
+    let app = read(&Job::succeeded(&groups).history(), &[("mapreduce.map.memory.mb", "8192")]);
+    assert_eq!(severity(&preset(), &app, "mapper-memory"), Some(Severity::Critical));
+    assert_eq!(severity(&defaults(), &app, "mapper-memory"), None);
+    let expected = Some("no map task reports PHYSICAL_MEMORY_BYTES".to_owned());
+    assert_eq!(reason(&defaults(), &app, "mapper-memory"), expected);
+}
+
+#[test]
+fn memory_that_is_zero_for_every_task_was_not_measured() {
+    let groups =
+        json!([group("map", 3, MINUTE, json!({"PHYSICAL_MEMORY_BYTES": 0, "VIRTUAL_MEMORY_BYTES": 0}))]);
+    let app = read(&Job::succeeded(&groups).history(), &[("mapreduce.map.memory.mb", "1024")]);
+    let ours = Metrics::of(&app, defaults().metrics());
+    assert!(ours.used.is_some() && ours.wasted.is_none());
+    let theirs = Metrics::of(&app, preset().metrics());
+    assert_eq!(theirs.wasted_percent(), Some(100.0));
+}
+
+#[test]
+fn any_file_system_counts_as_input_but_the_local_one() {
+    for (counter, counts) in [("ABFS_BYTES_READ", true), ("GS_BYTES_READ", true), ("FILE_BYTES_READ", false)]
+    {
+        let groups = json!([
+            group("map", 200, MINUTE, json!({counter: MIB})),
+            group("map", 1, MINUTE, json!({counter: 500 * MIB})),
+        ]);
+        let app = read(&Job::succeeded(&groups).history(), &[]);
+        let expected = if counts { Severity::Critical } else { Severity::None };
+        assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(expected), "{counter}");
+        assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::None), "{counter}");
+    }
+}
+
+#[test]
+fn failed_and_killed_jobs_are_judged_too() {
+    let groups = json!([group("map", 10, 120 * MINUTE, json!({}))]);
+    for (status, exception) in [("FAILED", Severity::Moderate), ("KILLED", Severity::Low)] {
+        let app = read(&Job::succeeded(&groups).ended(status, "because").history(), &[]);
+        assert_eq!(severity(&defaults(), &app, "mapper-time"), Some(Severity::Critical));
+        assert_eq!(severity(&preset(), &app, "mapper-time"), None);
+        assert_eq!(severity(&defaults(), &app, "job-exception"), Some(exception));
+    }
+    let killed = read(&Job::succeeded(&groups).ended("KILLED", "because").history(), &[]);
+    assert_eq!(severity(&preset(), &killed, "job-exception"), None);
+}
+
+#[test]
+fn collection_time_is_compared_with_run_time_as_well() {
+    // On an overloaded node a task gets a tenth of its time as CPU time; collection takes 0.5 % of its life.
+    let values = json!({"CPU_MILLISECONDS": 100_000, "GC_TIME_MILLIS": 5_000});
+    let groups = json!([group("map", 4, 1_000_000, values)]);
+    let app = read(&Job::succeeded(&groups).history(), &[]);
+    assert_eq!(severity(&defaults(), &app, "mapper-gc"), Some(Severity::None));
+    assert_eq!(severity(&preset(), &app, "mapper-gc"), Some(Severity::Critical));
+}
+
+#[test]
+fn the_jobs_own_block_size_is_the_measure() {
+    let groups = json!([
+        group("map", 200, MINUTE, json!({"HDFS_BYTES_READ": MIB})),
+        group("map", 1, MINUTE, json!({"HDFS_BYTES_READ": 100 * MIB})),
+    ]);
+    let app = read(&Job::succeeded(&groups).history(), &[("dfs.blocksize", "268435456")]);
+    assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::Moderate));
+    assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::Critical));
+}
+
+#[test]
+fn a_container_of_unknown_size_is_not_assumed() {
+    let groups = json!([group("map", 3, MINUTE, json!({"PHYSICAL_MEMORY_BYTES": 100 * MIB}))]);
+    let app = read(&Job::succeeded(&groups).history(), &[]);
+    assert_eq!(Metrics::of(&app, defaults().metrics()).used, None);
+    let theirs = Metrics::of(&app, preset().metrics()).used.unwrap();
+    assert!((theirs.as_mb_seconds() - 3.0 * 60.0 * 2048.0).abs() < 1e-9);
+}
+
+/// A task that failed once, was tried again, and raced by a copy that lost.
+fn eventful_history() -> String {
+    let mut out = String::from("Avro-Json\n");
+    let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": EPOCH});
+    event(&mut out, "JOB_SUBMITTED", "JobSubmitted", submitted);
+    let task = "task_1_1_m_000000";
+    event(
+        &mut out,
+        "TASK_STARTED",
+        "TaskStarted",
+        json!({"taskid": task, "taskType": "MAP", "startTime": EPOCH}),
+    );
+    let start = |out: &mut String, attempt: &str, at: i64| {
+        let fields =
+            json!({"taskid": task, "taskType": "MAP", "attemptId": attempt, "startTime": EPOCH + at});
+        event(out, "MAP_ATTEMPT_STARTED", "TaskAttemptStarted", fields);
+    };
+    let end = |out: &mut String, attempt: &str, status: &str, at: i64| {
+        let fields = json!({"taskid": task, "taskType": "MAP", "attemptId": attempt, "status": status,
+            "finishTime": EPOCH + at, "error": "x", "counters": counters(None)});
+        event(out, &format!("MAP_ATTEMPT_{status}"), "TaskAttemptUnsuccessfulCompletion", fields);
+    };
+    start(&mut out, "attempt_1_1_m_000000_0", 0);
+    end(&mut out, "attempt_1_1_m_000000_0", "FAILED", 10_000);
+    start(&mut out, "attempt_1_1_m_000000_1", 10_000);
+    start(&mut out, "attempt_1_1_m_000000_2", 40_000);
+    let won = "attempt_1_1_m_000000_1";
+    let fields = json!({"taskid": task, "taskType": "MAP", "attemptId": won, "taskStatus": "SUCCEEDED",
+        "finishTime": EPOCH + 70_500, "counters": counters(Some(&json!({"PHYSICAL_MEMORY_BYTES": 50 * MIB})))});
+    event(&mut out, "MAP_ATTEMPT_FINISHED", "MapAttemptFinished", fields);
+    end(&mut out, "attempt_1_1_m_000000_2", "KILLED", 71_000);
+    let fields = json!({"taskid": task, "taskType": "MAP", "status": "SUCCEEDED", "successfulAttemptId": won,
+        "finishTime": EPOCH + 70_500, "counters": counters(Some(&json!({"PHYSICAL_MEMORY_BYTES": 50 * MIB})))});
+    event(&mut out, "TASK_FINISHED", "TaskFinished", fields);
+    event(&mut out, "JOB_FINISHED", "JobFinished", json!({"jobid": "job_1_1", "finishTime": EPOCH + 72_000}));
+    out
+}
+
+#[test]
+fn attempts_that_failed_or_lost_cost_something() {
+    let app = read(&eventful_history(), &[("mapreduce.map.memory.mb", "1024")]);
+    let ours = Metrics::of(&app, defaults().metrics());
+    let mb_seconds = |part: Option<elephant_rs::units::MbMillis>| part.unwrap().as_mb_seconds() / 1024.0;
+    assert!((mb_seconds(ours.used) - (10.0 + 60.5 + 31.0)).abs() < 1e-9);
+    assert!((mb_seconds(ours.failed_attempts) - 10.0).abs() < 1e-9);
+    assert!((mb_seconds(ours.losing_attempts) - 31.0).abs() < 1e-9);
+    assert!(mb_seconds(ours.killed_attempts).abs() < 1e-9);
+    let counts = ours.tasks[0].1.unwrap();
+    assert_eq!((counts.total, counts.attempts, counts.speculative_attempts), (1, 3, 1));
+    // Dr. Elephant charges the winner alone, in whole seconds.
+    let theirs = Metrics::of(&app, preset().metrics());
+    assert!((mb_seconds(theirs.used) - 60.0).abs() < 1e-9);
+}
+
+#[test]
+fn slow_start_is_honoured() {
+    // Ten maps end a second apart; the reduce runs from 12 s to 20 s.
+    let mut out = String::from("Avro-Json\n");
+    let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": EPOCH});
+    event(&mut out, "JOB_SUBMITTED", "JobSubmitted", submitted);
+    let mut task = |role: &str, number: u32, start: i64, finish: i64| {
+        let letter = if role == "MAP" { "m" } else { "r" };
+        let task = format!("task_1_1_{letter}_{number:06}");
+        let attempt = format!("attempt_1_1_{letter}_{number:06}_0");
+        let fields =
+            json!({"taskid": task, "taskType": role, "attemptId": attempt, "startTime": EPOCH + start});
+        event(&mut out, &format!("{role}_ATTEMPT_STARTED"), "TaskAttemptStarted", fields);
+        let fields = json!({"taskid": task, "taskType": role, "attemptId": attempt, "taskStatus": "SUCCEEDED",
+            "finishTime": EPOCH + finish});
+        event(&mut out, &format!("{role}_ATTEMPT_FINISHED"), "MapAttemptFinished", fields);
+        let fields = json!({"taskid": task, "taskType": role, "status": "SUCCEEDED", "finishTime": EPOCH + finish,
+            "successfulAttemptId": attempt});
+        event(&mut out, "TASK_FINISHED", "TaskFinished", fields);
+    };
+    for number in 0..10 {
+        task("MAP", number, 0, 1000 * (i64::from(number) + 1));
+    }
+    task("REDUCE", 0, 12_000, 20_000);
+    event(&mut out, "JOB_FINISHED", "JobFinished", json!({"jobid": "job_1_1", "finishTime": EPOCH + 21_000}));
+    let app = read(&out, &[("mapreduce.job.reduce.slowstart.completedmaps", "0.50")]);
+    let wait = |rules: &RuleSet| Metrics::of(&app, rules.metrics()).wait_time.unwrap().get();
+    // Half of the maps have ended at 5 s: the reduce could have run from there to 13 s.
+    assert_eq!(wait(&defaults()), 7_000);
+    assert_eq!(wait(&preset()), 2_000);
+}
+
+/// The worked examples of Dr. Elephant's wiki page "Metrics and Heuristics".
+#[test]
+fn the_wikis_worked_examples() {
+    let groups = |role: &str, minutes: [u64; 4]| -> Vec<Value> {
+        minutes.iter().map(|m| group(role, 1, m * MINUTE, json!({}))).collect()
+    };
+    let all = [groups("map", [12, 15, 20, 30]), groups("reduce", [10, 12, 15, 18])].concat();
+    let conf = [("mapreduce.map.memory.mb", "4096"), ("mapreduce.reduce.memory.mb", "4096")];
+    let app = read(&Job::succeeded(&json!(all)).history(), &conf);
+    let used = Metrics::of(&app, defaults().metrics()).used.unwrap().as_gb_hours();
+    assert!((used - (4.0 * 77.0 / 60.0 + 4.0 * 55.0 / 60.0)).abs() < 1e-9, "{used}");
+
+    let mut out = String::from("Avro-Json\n");
+    let submitted =
+        json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": 1_461_837_302_868_i64});
+    event(&mut out, "JOB_SUBMITTED", "JobSubmitted", submitted);
+    let finished = json!({"jobid": "job_1_1", "finishTime": 1_461_840_952_182_i64});
+    event(&mut out, "JOB_FINISHED", "JobFinished", finished);
+    let run_time = Metrics::of(&read(&out, &[]), defaults().metrics()).run_time.unwrap();
+    assert_eq!(run_time.get(), 3_649_314);
+}
+
+#[test]
+fn tasks_of_an_uberized_job_held_the_masters_container() {
+    let groups = json!([group("map", 3, MINUTE, json!({}))]);
+    let history = Job::succeeded(&groups).history();
+    let inited = json!({"type": "JOB_INITED", "event": {"org.apache.hadoop.mapreduce.jobhistory.JobInited":
+        {"jobid": "job_1500000000000_0001", "launchTime": EPOCH, "totalMaps": 3, "totalReduces": 0,
+         "jobStatus": "INITED", "uberized": true}}});
+    let history = history.replacen("{\"type\":\"TASK", &format!("{inited}\n{{\"type\":\"TASK"), 1);
+    let history = history.replacen("{\"event\"", &format!("{inited}\n{{\"event\""), 1);
+    let conf = [("mapreduce.map.memory.mb", "1024"), ("yarn.app.mapreduce.am.resource.mb", "2048")];
+    let app = read(&history, &conf);
+    assert_eq!(app.uberized, Some(true));
+    let used = Metrics::of(&app, defaults().metrics()).used.unwrap();
+    assert!((used.as_mb_seconds() - 3.0 * 60.0 * 2048.0).abs() < 1e-9);
+}

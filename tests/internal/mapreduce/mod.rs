@@ -1,0 +1,8 @@
+//! Parsers of job histories, and rules of MapReduce.
+
+mod advice;
+mod avro_binary;
+mod corpus_hadoop1;
+mod corpus_jobconf;
+mod differences;
+mod oracle;

@@ -1,0 +1,5 @@
+//! Ranking of nodes, and measurements of nodes.
+
+mod metrics;
+mod oracle;
+mod ranking;

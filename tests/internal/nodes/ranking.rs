@@ -1,0 +1,121 @@
+//! Ranking of nodes on clusters that are made up.
+
+use elephant_rs::nodes::cluster::Cluster;
+use elephant_rs::nodes::collect::{Hosts, Run, Sample};
+use elephant_rs::nodes::settings::{Indicator, Settings};
+use elephant_rs::nodes::{self, Ranking};
+use elephant_rs::units::{Millis, Timestamp};
+use proptest::prelude::*;
+
+/// Jobs in the order of reading: tasks as host, day of start, and milliseconds.
+type Jobs = Vec<Vec<(u8, u16, u64)>>;
+
+fn rank(jobs: &Jobs, order_of_hosts: &[u8], settings: &Settings) -> Ranking {
+    let hosts = Hosts::default();
+    let name = |host: u8| format!("node{host}");
+    for &host in order_of_hosts {
+        let _ = hosts.host(&name(host), None);
+    }
+    let mut cluster = Cluster::default();
+    for job in jobs {
+        let run = |&(host, day, time): &(u8, u16, u64)| Run {
+            host: hosts.host(&name(host), None),
+            start: Some(Timestamp::from_millis(i64::from(day) * 86_400_000)),
+            run_time: Millis::new(time),
+        };
+        let mut sample = Sample::default();
+        sample.add_group(&job.iter().map(run).collect::<Vec<_>>(), settings);
+        cluster.add(&sample);
+    }
+    nodes::rank(cluster, hosts, settings)
+}
+
+/// Forty jobs on four hosts, of which host 2 takes half as long again.
+fn slow_cluster() -> Jobs {
+    let time = |job: u64, task: u64| 10_000 + (job * 7919 + task * 104_729) % 4_000;
+    let task = |job: u64, task: u64| {
+        let host = u8::try_from(task % 4).unwrap();
+        let factor = if host == 2 { 3 } else { 2 };
+        (host, u16::try_from(20_000 + job / 10).unwrap(), time(job, task) * factor / 2)
+    };
+    (0..40).map(|job| (0..12).map(|index| task(job, index)).collect()).collect()
+}
+
+#[test]
+fn the_slow_node_is_the_only_straggler() {
+    let ranking = rank(&slow_cluster(), &[], &Settings::default());
+    let worst = &ranking.nodes[0];
+    assert_eq!((&*worst.name, worst.level, worst.tasks), ("node2", Some(0), 120));
+    assert!(worst.is_straggler() && worst.mean.unwrap() > 1.0);
+    assert_eq!(ranking.summary.stragglers, 1);
+    assert!(ranking.nodes[1..].iter().all(|node| !node.is_straggler() && node.level > Some(0)));
+    assert_eq!(worst.trend.days.len(), 4);
+    assert_eq!(worst.trend.slow_days, Some(1.0));
+    assert!(!worst.trend.transient);
+}
+
+#[test]
+fn nodes_with_few_tasks_are_not_ranked() {
+    let mut jobs = slow_cluster();
+    jobs.push(vec![(9, 20_000, 90_000), (0, 20_000, 1_000), (1, 20_000, 1_100)]);
+    let ranking = rank(&jobs, &[], &Settings::default());
+    let last = ranking.nodes.last().unwrap();
+    assert_eq!((&*last.name, last.level, last.is_straggler()), ("node9", None, false));
+    assert_eq!(last.mean_interval, None, "one value has no spread");
+    assert_eq!(ranking.summary.ranked, 4);
+}
+
+#[test]
+fn a_window_leaves_tasks_out() {
+    let settings = Settings {
+        since: Some(Timestamp::from_millis(20_001 * 86_400_000)),
+        until: Some(Timestamp::from_millis(20_003 * 86_400_000)),
+        ..Settings::default()
+    };
+    assert!(settings.counts(settings.since) && !settings.counts(settings.until) && !settings.counts(None));
+}
+
+#[test]
+fn value_indicators_rank_by_descending_value() {
+    let value = |node: &nodes::indicators::Node, order| match order {
+        Indicator::Deviation => node.deviation,
+        Indicator::Quantile => node.quantile,
+        Indicator::ExtremeValue => node.extreme_value,
+        Indicator::StragglerShare => node.straggler_share,
+        _ => node.mean,
+    };
+    for order in [
+        Indicator::Mean,
+        Indicator::Deviation,
+        Indicator::Quantile,
+        Indicator::ExtremeValue,
+        Indicator::StragglerShare,
+    ] {
+        let ranking = rank(&slow_cluster(), &[], &Settings { order, ..Settings::default() });
+        let values: Vec<f64> = ranking.nodes.iter().map(|node| value(node, order).unwrap()).collect();
+        assert!(values.windows(2).all(|pair| pair[0] >= pair[1]), "{order:?} {values:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn the_order_in_which_hosts_are_met_does_not_matter(
+        jobs in prop::collection::vec(
+            prop::collection::vec((0u8..5, 20_000u16..20_004, 1u64..100_000), 0..30),
+            0..12,
+        ),
+        order in Just((0u8..5).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let settings = Settings { min_node_tasks: 5, ..Settings::default() };
+        let ranking = rank(&jobs, &[], &settings);
+        prop_assert_eq!(&rank(&jobs, &order, &settings), &ranking);
+        let tasks: u64 = ranking.nodes.iter().map(|node| node.tasks).sum();
+        prop_assert_eq!(tasks, ranking.summary.groups.tasks);
+        for node in &ranking.nodes {
+            prop_assert!(node.level.is_some() == (node.tasks >= 5 && node.interval().is_some()));
+            prop_assert!(node.stragglers <= node.tasks);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Every format, read back by a program that we did not write, also where the names in a history are hostile.
+
+mod markdown;
+mod openmetrics;
+mod reports;
+
+use elephant_rs::report::{Format, TextOptions, write};
+use elephant_rs::results::Report;
+use elephant_rs::severity::Severity;
+use reports::{HOSTILE, hostile, large, mixed, no_findings, problems_only};
+use serde_json::Value;
+
+use crate::internal::common;
+
+fn written(report: &Report, format: Format) -> String {
+    let mut out = Vec::new();
+    write(report, format, TextOptions::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Reports that a format has to bear.
+fn all() -> Vec<Report> {
+    let long = "x#".repeat(5_000);
+    let names = HOSTILE.into_iter().chain([long.as_str()]).map(hostile);
+    names.chain([Report::default(), no_findings(), problems_only(), mixed()]).collect()
+}
+
+/// A SARIF log in parts that can be reviewed.
+fn parts_of_sarif(log: &str) -> [(&'static str, &str); 4] {
+    let at = |beginning: &str| log.find(beginning).unwrap();
+    let spark = at("            {\n              \"id\": \"spark-configuration\"");
+    let (problems, results) = (at("      \"invocations\": ["), at("      \"results\": ["));
+    [
+        ("mixed-rules-of-mapreduce.sarif", &log[..spark]),
+        ("mixed-rules-of-spark-and-any.sarif", &log[spark..problems]),
+        ("mixed-problems.sarif", &log[problems..results]),
+        ("mixed-results.sarif", &log[results..]),
+    ]
+}
+
+#[test]
+fn snapshots() {
+    let report = mixed();
+    let compare = || {
+        for (name, format) in [
+            ("mixed.txt", Format::Text),
+            ("mixed.json", Format::Json),
+            ("mixed.ndjson", Format::Ndjson),
+            ("mixed.csv", Format::Csv),
+            ("mixed.md", Format::Markdown),
+            ("mixed.junit.xml", Format::Junit),
+            ("mixed.openmetrics", Format::Openmetrics),
+        ] {
+            insta::assert_snapshot!(name, written(&report, format));
+        }
+        for (name, part) in parts_of_sarif(&written(&report, Format::Sarif)) {
+            insta::assert_snapshot!(name, part);
+        }
+    };
+    common::with_snapshots("reports/formats", || {
+        insta::with_settings!({
+            filters => vec![(r#""(version|semanticVersion)": "[0-9.]+""#, r#""$1": "(version)""#)],
+        }, { compare() });
+    });
+}
+
+#[test]
+fn json_and_ndjson_tell_the_same_applications_word_for_word() {
+    for report in all() {
+        let json: Value = serde_json::from_str(&written(&report, Format::Json)).unwrap();
+        let lines = written(&report, Format::Ndjson);
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(json["applications"].as_array().unwrap(), &lines);
+        for (app, told) in report.applications.iter().zip(&lines) {
+            assert_eq!(told["id"], *app.id);
+            assert_eq!(told["name"].as_str(), app.name.as_deref());
+            let finding = app.findings.first().map(|finding| finding.message.as_str());
+            assert_eq!(told["findings"][0]["message"].as_str(), finding);
+            assert_eq!(told["suppressed"].as_array().unwrap().len(), app.suppressed.len());
+        }
+    }
+}
+
+#[test]
+fn details_are_written_where_they_were_kept() {
+    let mut report = mixed();
+    let plain: Value = serde_json::from_str(&written(&report, Format::Json)).unwrap();
+    assert!(plain["applications"][0].get("phases").is_none());
+    report.applications[0].phases = Some(Vec::new());
+    let detailed: Value = serde_json::from_str(&written(&report, Format::Json)).unwrap();
+    assert_eq!(detailed["applications"][0]["phases"], Value::Array(Vec::new()));
+    assert_eq!(detailed["applications"][0]["configuration"], Value::Null);
+}
+
+#[test]
+fn csv_is_a_table_without_formulas() {
+    for report in all() {
+        let text = written(&report, Format::Csv);
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+        let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(text.as_bytes());
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let findings: usize =
+            report.applications.iter().map(|app| app.findings.len() + app.suppressed.len()).sum();
+        assert_eq!(rows.len(), findings);
+        assert_eq!(text.lines().count(), findings + 1, "a finding is one line");
+        for cell in rows.iter().flatten() {
+            assert!(!cell.trim_start().starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell:?}");
+        }
+    }
+}
+
+#[test]
+fn sarif_is_valid_by_the_official_schema() {
+    // One bracket of the published schema is not as strict readers of patterns want it.
+    let text = include_str!("../../../schemas/sarif-2.1.0.json").replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}$");
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    for report in all() {
+        let sarif: Value = serde_json::from_str(&written(&report, Format::Sarif)).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&sarif).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        let run = &sarif["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+        let results = run["results"].as_array().unwrap();
+        let findings: usize =
+            report.applications.iter().map(|app| app.findings.len() + app.suppressed.len()).sum();
+        assert_eq!(results.len(), findings);
+        for result in results {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+            assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 1);
+            assert!(result["partialFingerprints"]["primaryLocationLineHash"].as_str().unwrap().len() >= 16);
+            assert!(!result["message"]["text"].as_str().unwrap().contains("]("), "no link of others");
+        }
+        assert_eq!(run["invocations"][0]["executionSuccessful"], !report.named_input_failed);
+    }
+}
+
+#[test]
+fn sarif_levels_and_suppressions() {
+    let report = mixed();
+    let sarif: Value = serde_json::from_str(&written(&report, Format::Sarif)).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let level = |severity: &str| {
+        let mut levels: Vec<&str> = results
+            .iter()
+            .filter(|result| result["properties"]["severity"] == severity)
+            .map(|result| result["level"].as_str().unwrap())
+            .collect();
+        levels.dedup();
+        levels
+    };
+    assert_eq!([level("severe"), level("moderate"), level("low")], [["error"], ["warning"], ["note"]]);
+    let suppressed: Vec<&Value> =
+        results.iter().filter(|result| result.get("suppressions").is_some()).collect();
+    assert_eq!(suppressed.len(), 1);
+    assert_eq!(suppressed[0]["suppressions"][0]["justification"], "DATA-123");
+    assert_eq!(suppressed[0]["ruleId"], "mapper-gc");
+}
+
+#[test]
+fn sarif_takes_no_more_results_than_github_does() {
+    let report = large("x", 26, 1_000);
+    let sarif: Value = serde_json::from_str(&written(&report, Format::Sarif)).unwrap();
+    let run = &sarif["runs"][0];
+    assert_eq!(run["results"].as_array().unwrap().len(), 25_000);
+    let told = run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
+    assert!(told.starts_with("1026 findings are left out"), "{told}");
+}
+
+#[test]
+fn junit_is_read_by_a_foreign_parser() {
+    for report in all() {
+        let text = written(&report, Format::Junit);
+        let valid = |c: char| matches!(c, '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+        assert!(text.chars().all(valid), "{text:?}");
+        let read = junit_parser::from_reader(text.as_bytes()).unwrap();
+        let unreadable = report.problems.iter().any(|entry| entry.problem.level.name() == "error");
+        assert_eq!(read.suites.len(), report.applications.len() + usize::from(unreadable));
+        let cases = || read.suites.iter().flat_map(|suite| &suite.cases);
+        let count = |wanted: fn(&junit_parser::TestStatus) -> bool| {
+            cases().filter(|case| wanted(&case.status)).count() as u64
+        };
+        assert_eq!(read.tests, cases().count() as u64);
+        assert_eq!(read.failures, count(junit_parser::TestStatus::is_failure));
+        assert_eq!(read.errors, count(junit_parser::TestStatus::is_error));
+        assert_eq!(read.skipped, count(junit_parser::TestStatus::is_skipped));
+        let mut names: Vec<_> = cases().map(|case| (case.classname.clone(), case.name.clone())).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), cases().count(), "readers pass over a name that is there twice");
+        for (app, suite) in report.applications.iter().zip(&read.suites) {
+            assert_eq!(suite.failures > 0, app.findings.iter().any(|it| it.severity > Severity::None));
+        }
+    }
+}
+
+#[test]
+fn junit_tells_what_passed_failed_and_was_skipped() {
+    let report = mixed();
+    let read = junit_parser::from_reader(written(&report, Format::Junit).as_bytes()).unwrap();
+    let case = |class: &str, name: &str| {
+        let mut cases = read.suites.iter().flat_map(|suite| &suite.cases);
+        let class = cases.find(|case| case.classname.as_deref() == Some(class) && case.original_name == name);
+        class.map(|case| case.status.clone())
+    };
+    let job = "mapreduce · nightly \"sessions\" import";
+    assert!(case(job, "mapper-skew").unwrap().is_success());
+    assert!(case(job, "mapper-memory").unwrap().is_failure());
+    assert!(case(job, "mapper-gc").unwrap().is_skipped(), "suppressed");
+    assert!(case("mapreduce · retries", "reducer-gc").unwrap().is_skipped(), "not evaluated");
+    assert!(case(job, "spark-executor-gc").is_none(), "rules of the other engine do not apply");
+}
+
+#[test]
+fn markdown_holds_no_markup_of_others() {
+    for report in all() {
+        markdown::check(&written(&report, Format::Markdown));
+    }
+}
+
+#[test]
+fn markdown_ends_before_github_cuts_it() {
+    let long = "x#".repeat(5_000);
+    for (name, applications, findings) in [(long.as_str(), 300, 3), ("x", 1, 3_000), ("name", 2_000, 2)] {
+        let page = written(&large(name, applications, findings), Format::Markdown);
+        markdown::check(&page);
+        assert!(page.contains("did not fit"), "{name}");
+        assert!(page.len() > 50_000, "the room is used");
+        assert!(page.contains("rules show RULE"), "the end is there");
+    }
+}
+
+#[test]
+#[allow(clippy::float_cmp)] // counts
+fn openmetrics_tells_what_is_incomplete_and_what_was_not_evaluated() {
+    let report = mixed();
+    let samples = openmetrics::parse(&written(&report, Format::Openmetrics));
+    let of = |name: &str, id: &str, outcome: Option<&str>| {
+        let has = |labels: &[(String, String)], name: &str, value: &str| {
+            labels.iter().any(|(label, told)| label == name && told == value)
+        };
+        let found = samples.iter().find(|(family, labels, _)| {
+            family == name
+                && has(labels, "application", id)
+                && outcome.is_none_or(|outcome| has(labels, "outcome", outcome))
+        });
+        found.map(|(.., value)| *value).unwrap()
+    };
+    let mut incomplete = 0.0;
+    for app in &report.applications {
+        let complete = of("elephant_application_complete", &app.id, None);
+        assert_eq!(complete, f64::from(u8::from(app.complete)), "{}", app.id);
+        incomplete += 1.0 - complete;
+        for (outcome, rules) in
+            [("evaluated", app.evaluated.len()), ("not_evaluated", app.not_evaluated.len())]
+        {
+            assert_eq!(of("elephant_application_rules", &app.id, Some(outcome)), rules as f64, "{}", app.id);
+        }
+    }
+    assert!(incomplete > 0.0);
+    let total = samples.iter().find(|(family, ..)| family == "elephant_incomplete_applications").unwrap();
+    assert_eq!(total.2, incomplete);
+}
+
+/// `INSTA_UPDATE=always` writes the table instead of comparing it.
+#[test]
+fn every_family_of_openmetrics_is_in_the_documentation() {
+    let text = written(&Report::default(), Format::Openmetrics);
+    let mut table = "| gauge | what it is |\n| --- | --- |\n".to_owned();
+    for line in text.lines().filter_map(|line| line.strip_prefix("# HELP ")) {
+        let (name, help) = line.split_once(' ').unwrap();
+        table += &["| `", name, "` | ", help, " |\n"].concat();
+    }
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openmetrics.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("<!-- families -->\n").unwrap();
+    let (shown, after) = rest.split_once("<!-- end of families -->").unwrap();
+    if common::is_blessing() {
+        let page = [before, "<!-- families -->\n", &table, "<!-- end of families -->", after].concat();
+        std::fs::write(path, page).unwrap();
+    } else {
+        assert_eq!(shown, table, "docs/openmetrics.md is behind; run the tests with INSTA_UPDATE=always");
+    }
+}
+
+#[test]
+fn openmetrics_follows_its_grammar() {
+    for report in all() {
+        let samples = openmetrics::parse(&written(&report, Format::Openmetrics));
+        let of = |family: &str| samples.iter().filter(|(name, ..)| name == family).collect::<Vec<_>>();
+        assert_eq!(of("elephant_application_severity").len(), report.applications.len());
+        let findings: f64 = of("elephant_application_findings").iter().map(|(.., value)| value).sum();
+        let expected: usize = report.applications.iter().map(|app| app.findings.len()).sum();
+        assert!((findings - expected as f64).abs() < 0.5, "{findings} of {expected}");
+        let labels = samples.iter().flat_map(|(_, labels, _)| labels);
+        assert!(labels.flat_map(|(_, value)| value.chars()).all(|c| !c.is_control()));
+    }
+}
+
+#[test]
+fn nothing_moves_the_cursor_or_turns_a_line_around() {
+    use Format::{Csv, Json, Junit, Markdown, Ndjson, Openmetrics, Sarif, Text};
+    for report in all() {
+        for format in [Text, Json, Ndjson, Csv, Markdown, Sarif, Junit, Openmetrics] {
+            let text = written(&report, format);
+            let harmful = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+            assert!(!text.contains(harmful), "{format:?}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_suppressed_is_one_short_line() {
+    let text = written(&mixed(), Format::Text);
+    assert!(text.contains("  1 finding suppressed: mapper-gc (DATA-123, until 2027-01-31)\n"), "{text}");
+}
+
+#[test]
+fn the_same_report_is_the_same_bytes() {
+    use Format::{Csv, Json, Junit, Markdown, Ndjson, Openmetrics, Sarif, Text};
+    for format in [Text, Json, Ndjson, Csv, Markdown, Sarif, Junit, Openmetrics] {
+        assert_eq!(written(&mixed(), format), written(&mixed(), format));
+    }
+}

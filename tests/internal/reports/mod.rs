@@ -1,0 +1,4 @@
+//! Formats of reports, and threads.
+
+mod concurrency;
+mod formats;

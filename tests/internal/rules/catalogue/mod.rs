@@ -1,0 +1,354 @@
+//! Code, YAML, pages and presets tell the same story: what one of them names, the others have.
+
+mod history;
+mod page;
+mod spark;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use elephant_rs::engine::{Options, analyze};
+use elephant_rs::finding::{Finding, Measure};
+use elephant_rs::heuristics::{self, Rule};
+use elephant_rs::rules::{
+    METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE,
+};
+use elephant_rs::severity::Severity;
+use serde::Deserialize;
+use serde_yaml::Mapping;
+use walkdir::WalkDir;
+
+use crate::internal::common;
+
+/// The ids that scripts rely on, in the order of the documentation.
+const MAPREDUCE: [&str; 15] = [
+    "mapper-skew",
+    "reducer-skew",
+    "mapper-gc",
+    "reducer-gc",
+    "mapper-time",
+    "reducer-time",
+    "mapper-speed",
+    "mapper-spill",
+    "mapper-memory",
+    "reducer-memory",
+    "shuffle-sort",
+    "job-exception",
+    "distributed-cache-limit",
+    "job-queue-limit",
+    "mapper-input-size",
+];
+
+/// As [`MAPREDUCE`], of Spark.
+const SPARK: [&str; 16] = [
+    "spark-configuration",
+    "spark-executor-metrics",
+    "spark-job-metrics",
+    "spark-stage-metrics",
+    "spark-executor-gc",
+    "spark-peak-unified-memory",
+    "spark-jvm-used-memory",
+    "spark-executor-spill",
+    "spark-stages-with-failed-tasks",
+    "spark-driver-metrics",
+    "spark-configuration-parameters",
+    "spark-event-log-limit",
+    "spark-executor-load-balance",
+    "spark-job-runtime",
+    "spark-memory-limit",
+    "spark-stage-runtime",
+];
+
+/// As [`MAPREDUCE`], of any engine.
+const ANY: [&str; 7] = [
+    "straggler-dos-index",
+    "straggler-impact",
+    "straggler-detection",
+    "speculation-waste",
+    "failed-attempts",
+    "wasted-resources",
+    "wait-time",
+];
+
+fn ids() -> impl Iterator<Item = &'static str> {
+    MAPREDUCE.into_iter().chain(SPARK).chain(ANY)
+}
+
+fn engine_of(id: &str) -> &'static str {
+    match id {
+        id if SPARK.contains(&id) => "spark",
+        id if ANY.contains(&id) => "any",
+        _ => "mapreduce",
+    }
+}
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Parameters and pages of metrics, which are no rules.
+const METRICS: [(&str, &str, &str); 2] =
+    [(METRICS_ID, "Metrics", METRICS_PAGE), (SPARK_METRICS_ID, "Spark Metrics", SPARK_METRICS_PAGE)];
+
+fn metrics_ids() -> impl Iterator<Item = &'static str> {
+    METRICS.into_iter().map(|(id, _, _)| id)
+}
+
+fn metrics_yaml(id: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(format!("rules/{id}.yaml"))).unwrap()
+}
+
+/// The parameters that a document sets: its keys without `rule` and `enabled`.
+fn parameters(document: &Mapping) -> Vec<&str> {
+    let keys = document.keys().map(|key| key.as_str().unwrap());
+    keys.filter(|key| !matches!(*key, "rule" | "enabled")).collect()
+}
+
+fn documents(yaml: &str) -> Vec<Mapping> {
+    serde_yaml::Deserializer::from_str(yaml).map(|document| Mapping::deserialize(document).unwrap()).collect()
+}
+
+fn page_of(id: &str) -> &'static str {
+    let rule = heuristics::all().find(|rule| rule.id == id);
+    let metrics = || METRICS.into_iter().find(|(known, _, _)| *known == id).unwrap().2;
+    rule.map_or_else(metrics, |rule| rule.page)
+}
+
+fn defaults_of(id: &str) -> Mapping {
+    let rule = heuristics::all().find(|rule| rule.id == id);
+    let yaml = rule.map_or_else(|| metrics_yaml(id), |rule| rule.defaults.to_owned());
+    documents(&yaml).remove(0)
+}
+
+fn preset(name: &str) -> Vec<RuleFile> {
+    let (name, text) = PRESETS.iter().find(|(known, _)| *known == name).unwrap();
+    vec![RuleFile { name: (*name).to_owned(), text: (*text).to_owned() }]
+}
+
+#[test]
+fn ids_are_those_that_scripts_rely_on() {
+    let ids: Vec<&str> = heuristics::all().map(|rule| rule.id).collect();
+    assert_eq!(ids, self::ids().collect::<Vec<_>>());
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "an id is used twice");
+    for id in ids {
+        assert!(
+            id.split('-').all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase())),
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn every_page_has_its_title_and_its_headings_in_order() {
+    for rule in heuristics::all() {
+        assert_eq!(page::title(rule.page), Some(rule.title), "{}", rule.id);
+        assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{}", rule.id);
+    }
+    for (id, title, page) in METRICS {
+        assert_eq!(page::title(page), Some(title), "{id}");
+        assert_eq!(page::headings(page), page::METRICS_HEADINGS, "{id}");
+    }
+    for id in ids().chain(metrics_ids()) {
+        for heading in page::headings(page_of(id)) {
+            assert!(!page::section(page_of(id), heading).is_empty(), "{id}: nothing below \"{heading}\"");
+        }
+    }
+}
+
+#[test]
+fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
+    for id in ids().chain(metrics_ids()) {
+        for line in page_of(id).lines() {
+            assert!(line.chars().count() <= 80, "{id}: more than 80 columns: {line}");
+            assert!(!line.contains('\t') && line.trim_end() == line, "{id}: stray blanks: {line}");
+        }
+        assert!(!page::has_cutoff_list(page_of(id)), "{id}: a list of numbers that will drift from the YAML");
+    }
+}
+
+#[test]
+fn pages_name_every_key_of_their_rule() {
+    for id in ids().chain(metrics_ids()) {
+        for key in defaults_of(id).keys().map(|key| key.as_str().unwrap()).filter(|key| *key != "rule") {
+            assert!(page::names(page_of(id), key), "{id}: the page does not say what {key} is");
+        }
+    }
+}
+
+#[test]
+fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
+    let rules = ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{}/{id}.{end}", engine_of(id))));
+    let metrics = metrics_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
+    let presets = PRESETS.iter().map(|(name, _)| format!("presets/{name}.yaml"));
+    let expected: BTreeSet<String> = rules.chain(metrics).chain(presets).collect();
+    let root = Path::new(ROOT).join("rules");
+    let files =
+        WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
+    // What users may copy has no page and no place in the catalogue.
+    let files = files.filter(|entry| !entry.path().starts_with(root.join("examples")));
+    let name = |path: &Path| {
+        let parts = path.strip_prefix(&root).unwrap().iter().map(|part| part.to_str().unwrap());
+        parts.collect::<Vec<_>>().join("/")
+    };
+    assert_eq!(files.map(|file| name(file.path())).collect::<BTreeSet<_>>(), expected);
+}
+
+#[test]
+fn defaults_load_alone_and_list_every_parameter_in_order() {
+    let rules = RuleSet::built_in().unwrap();
+    for active in rules.rules() {
+        let id = active.info.id.as_ref();
+        let listed: Vec<&str> = active.params.iter().map(|parameter| parameter.key.as_ref()).collect();
+        let document = defaults_of(id);
+        assert_eq!(listed, parameters(&document), "{id}");
+        assert_eq!(document.get("rule").and_then(|rule| rule.as_str()), Some(id));
+    }
+    for id in metrics_ids() {
+        let listed: Vec<&str> =
+            rules.metrics_params(id).iter().map(|parameter| parameter.key.as_ref()).collect();
+        assert_eq!(listed, parameters(&defaults_of(id)), "{id}");
+    }
+}
+
+#[test]
+fn presets_load() {
+    for (name, _) in PRESETS {
+        let rules = RuleSet::with_files(&preset(name));
+        assert!(rules.is_ok(), "{name}: {:?}", rules.err());
+    }
+}
+
+#[test]
+fn pages_tell_every_difference_that_the_preset_switches_back() {
+    for document in documents(&preset("dr-elephant")[0].text) {
+        let id = document.get("rule").and_then(|rule| rule.as_str()).unwrap();
+        let differences = page::section(page_of(id), "Differences from Dr. Elephant");
+        let defaults = defaults_of(id);
+        for key in parameters(&document) {
+            assert!(page::names(differences, key), "{id}: the page does not say that {key} differs");
+            assert_ne!(document.get(key), defaults.get(key), "{id}: {key} is no difference");
+        }
+    }
+}
+
+/// The built-in rules and each preset, with every rule switched on.
+fn rule_sets() -> Vec<RuleSet> {
+    let on: Vec<String> = ids().map(|id| format!("---\nrule: {id}\nenabled: true\n")).collect();
+    let on = RuleFile { name: "all on".to_owned(), text: on.concat() };
+    let presets = PRESETS.iter().map(|(name, _)| preset(name));
+    let layers = std::iter::once(Vec::new()).chain(presets);
+    layers.map(|files| RuleSet::with_files(&[files, vec![on.clone()]].concat()).unwrap()).collect()
+}
+
+/// Every finding of the handwritten jobs and of the histories in `testdata`, those of severity none too.
+static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
+    let apps = history::applications();
+    let testdata = Path::new(ROOT).join("testdata");
+    let options = Options { min_severity: Severity::None, ..Options::default() };
+    let mut findings = Vec::new();
+    for rules in rule_sets() {
+        findings.extend(apps.iter().flat_map(|app| rules.evaluate(app).findings));
+        let spark = spark::applications();
+        findings.extend(spark.iter().flat_map(|app| common::spark_log::judge(app, &rules).findings));
+        if testdata.exists() {
+            let report = analyze(std::slice::from_ref(&testdata), &rules, options);
+            findings.extend(report.applications.into_iter().flat_map(|app| app.findings));
+        }
+    }
+    findings
+});
+
+#[test]
+fn the_handwritten_jobs_bring_out_every_rule() {
+    let apps = history::applications();
+    let sets = rule_sets();
+    let found = sets.iter().flat_map(|rules| apps.iter().flat_map(|app| rules.evaluate(app).findings));
+    let mut worst: BTreeMap<String, Severity> = BTreeMap::new();
+    for finding in found {
+        let seen = worst.entry(finding.rule.into_owned()).or_default();
+        *seen = finding.severity.max(*seen);
+    }
+    for id in MAPREDUCE {
+        assert!(worst.get(id) > Some(&Severity::None), "{id} never finds anything");
+    }
+}
+
+/// The message without what it quotes from the history, which keeps its own punctuation.
+fn own_words(finding: &Finding) -> String {
+    let mut message = finding.message.clone();
+    for (_, measure) in &finding.evidence {
+        if let Measure::Text(text) = measure {
+            let quoted = text.trim().lines().next().unwrap_or_default().trim();
+            if !quoted.is_empty() {
+                message = message.replace(quoted, "…");
+            }
+        }
+    }
+    message
+}
+
+#[test]
+fn messages_read_alike() {
+    for finding in FINDINGS.iter() {
+        let message = own_words(finding);
+        let first = message.split([' ', ':']).next().unwrap_or_default();
+        let is_counter = first.contains('_') && first.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+        assert!(!message.is_empty() && !message.ends_with('.'), "{}: {message}", finding.rule);
+        assert!(is_counter || !message.starts_with(char::is_uppercase), "{}: {message}", finding.rule);
+        for text in finding.advice.iter().chain([&message]) {
+            assert!(!text.contains("  ") && !text.contains('\n'), "{}: {text}", finding.rule);
+            assert!(text.trim() == text, "{}: {text}", finding.rule);
+        }
+    }
+}
+
+#[test]
+fn advice_is_there_where_something_was_found_and_nowhere_else() {
+    for Finding { rule, severity, advice, message, .. } in FINDINGS.iter() {
+        assert_eq!(
+            advice.is_empty(),
+            *severity == Severity::None,
+            "{rule}, {severity}, {message}: {advice:?}"
+        );
+        assert!(advice.iter().all(|text| !text.is_empty()), "{rule}: {advice:?}");
+    }
+}
+
+#[test]
+fn evidence_names_its_unit_and_stands_on_the_page() {
+    for Finding { rule, evidence, .. } in FINDINGS.iter() {
+        let explained = page::section(page_of(rule), "Evidence");
+        for (key, measure) in evidence {
+            assert!(key.ends_with(measure.key_ending()), "{rule}: {key} holds {measure:?}");
+            assert!(page::names(explained, key), "{rule}: the page does not say what {key} is");
+        }
+    }
+}
+
+/// The table of rules for the README.
+fn table() -> String {
+    let row = |Rule { id, page, .. }: &Rule| {
+        let finds = page::first_sentence(page::section(page, "What it does"));
+        assert!(finds.ends_with('.') && !finds.contains('|'), "{id}: {finds}");
+        format!("| `{id}` | {finds} | [page](rules/{}/{id}.md) |", engine_of(id))
+    };
+    let head = ["| rule | what it finds | page |", "| --- | --- | --- |"].map(str::to_owned);
+    let rows: Vec<String> = head.into_iter().chain(heuristics::all().map(row)).collect();
+    rows.join("\n") + "\n"
+}
+
+/// `INSTA_UPDATE=always` writes the table instead of comparing it.
+#[test]
+fn the_readme_lists_every_rule() {
+    const START: &str = "<!-- rules -->\n";
+    const END: &str = "<!-- /rules -->";
+    let table = table();
+    let path = Path::new(ROOT).join("README.md");
+    let Ok(readme) = std::fs::read_to_string(&path) else { return };
+    let Some((before, rest)) = readme.split_once(START) else { return };
+    let (shown, after) = rest.split_once(END).unwrap();
+    if common::is_blessing() {
+        std::fs::write(&path, format!("{before}{START}{table}{END}{after}")).unwrap();
+    } else {
+        assert_eq!(shown, table, "README.md is behind the pages; run the tests with INSTA_UPDATE=always");
+    }
+}

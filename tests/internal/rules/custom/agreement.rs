@@ -1,0 +1,228 @@
+//! Rules of the program defined a second time in YAML (`rules/examples`) agree with the program's own on everything at
+//! hand: severities by subject, and whether they were evaluated.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use elephant_rs::engine::visit;
+use elephant_rs::input::window::ByteWindow;
+use elephant_rs::model::Application;
+use elephant_rs::model::conf::Property;
+use elephant_rs::parse::jhist::json;
+use elephant_rs::rules::{Evaluation, RuleFile, RuleSet};
+use elephant_rs::severity::Severity;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::internal::common::history::Job;
+use crate::internal::common::spark_log::{App, Executor, Task};
+
+/// The program's rule and the one of the file.
+const PAIRS: [(&str, &str); 10] = [
+    ("mapper-spill", "my-mapper-spill"),
+    ("mapper-gc", "my-mapper-gc"),
+    ("mapper-time", "my-mapper-time"),
+    ("mapper-speed", "my-mapper-speed"),
+    ("mapper-skew", "my-mapper-skew"),
+    ("mapper-memory", "my-mapper-memory"),
+    ("shuffle-sort", "my-shuffle-sort"),
+    ("spark-executor-gc", "my-spark-executor-gc"),
+    ("spark-stage-metrics", "my-spark-stage-failures"),
+    ("spark-event-log-limit", "my-spark-event-log-limit"),
+];
+
+static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples");
+    RuleSet::with_files(&RuleFile::find(&folder).unwrap()).unwrap_or_else(|error| panic!("{error}"))
+});
+
+/// Severities by subject; `None` where the rule was not evaluated, or has nothing to say.
+type Said = (bool, BTreeMap<String, Severity>);
+
+fn said(evaluation: &Evaluation, rule: &str) -> Said {
+    let not_evaluated = evaluation.not_evaluated.iter().any(|reason| reason.rule == rule);
+    let of = evaluation.findings.iter().filter(|finding| finding.rule == rule);
+    (not_evaluated, of.map(|finding| (finding.subject.name().into_owned(), finding.severity)).collect())
+}
+
+/// What the program says, as far as the file says it, too: of stages the file tells only how many failed.
+fn comparable((not_evaluated, mut found): Said, rule: &str) -> Said {
+    if rule == "spark-stage-metrics" && !found.is_empty() {
+        found.retain(|subject, _| subject == "application");
+        found.entry("application".to_owned()).or_insert(Severity::None);
+    }
+    (not_evaluated, found)
+}
+
+/// What the two rules of each pair disagree on, and how often each was evaluated.
+fn differences(
+    app: &Application,
+    rules: &RuleSet,
+    counts: &mut BTreeMap<&'static str, [u64; 5]>,
+) -> Vec<String> {
+    let evaluation = rules.evaluate(app);
+    let mut differences = Vec::new();
+    for (own, defined) in PAIRS {
+        let (ours, theirs) = (comparable(said(&evaluation, own), own), said(&evaluation, defined));
+        for severity in theirs.1.values() {
+            counts.entry(defined).or_default()[usize::try_from(severity.value()).unwrap()] += 1;
+        }
+        // Where the log lacks tasks, the program's rule on stages rests on more than the number of those that failed.
+        let harmless =
+            own == "spark-stage-metrics" && ours.1.values().all(|severity| *severity == Severity::None);
+        if ours != theirs && !(harmless && theirs.1.values().all(|severity| *severity == Severity::None)) {
+            let reasons: Vec<_> =
+                evaluation.not_evaluated.iter().filter(|r| r.rule == own || r.rule == defined).collect();
+            let messages: Vec<_> = evaluation
+                .findings
+                .iter()
+                .filter(|f| f.rule == own || f.rule == defined)
+                .map(|f| &f.message)
+                .collect();
+            differences.push(format!(
+                "{}: {own} says {ours:?}, {defined} {theirs:?}: {reasons:?} {messages:#?}",
+                app.id
+            ));
+        }
+    }
+    differences
+}
+
+fn agree_on_all(paths: &[PathBuf]) {
+    let visited = visit(paths, |app, _| {
+        let mut counts = BTreeMap::new();
+        (differences(app, &RULES, &mut counts), counts)
+    });
+    let mut counts: BTreeMap<&str, [u64; 5]> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let applications = visited.applications.len();
+    for (differences, of_app) in visited.applications.into_iter().map(|visit| visit.value) {
+        wrong.extend(differences);
+        for (rule, severities) in of_app {
+            counts.entry(rule).or_default().iter_mut().zip(severities).for_each(|(sum, count)| *sum += count);
+        }
+    }
+    println!("{applications} applications, judgements from none to critical: {counts:#?}");
+    assert!(applications > 0);
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn they_agree_on_the_histories_of_the_tests() {
+    agree_on_all(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")]);
+}
+
+#[test]
+fn they_agree_on_the_corpus() {
+    let paths: Vec<PathBuf> =
+        ["corpus", "runs"].iter().filter_map(|sub| crate::internal::common::shared(sub)).collect();
+    if !paths.is_empty() {
+        agree_on_all(&paths);
+    }
+}
+
+fn application(inputs: &Value) -> Application {
+    let history = Job::succeeded(&inputs["task_groups"]).queue(&Value::Null).history();
+    let mut app = json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
+    for (name, value) in inputs["conf"].as_object().into_iter().flatten() {
+        let value = value.as_str().unwrap_or_default().to_owned();
+        app.conf.insert(name.clone(), Property { value, is_final: false });
+    }
+    app
+}
+
+#[test]
+fn they_agree_on_dr_elephants_own_tests() {
+    let Some(path) = crate::internal::common::shared("oracle/dr-elephant.json") else { return };
+    let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let (mut counts, mut wrong) = (BTreeMap::new(), Vec::new());
+    let entries = oracle["entries"].as_array().unwrap().iter();
+    let mut checked = 0;
+    for entry in entries.filter(|entry| entry["kind"] == "heuristic" && entry["app_type"] == "mapreduce") {
+        checked += 1;
+        wrong.extend(differences(&application(&entry["inputs"]), &RULES, &mut counts));
+    }
+    println!("{checked} inputs, judgements from none to critical: {counts:#?}");
+    assert!(checked > 50);
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn they_agree_on_dr_elephants_tests_of_executors() {
+    let Some(path) = crate::internal::common::shared("oracle/dr-elephant.json") else { return };
+    let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let entries = oracle["entries"].as_array().unwrap().iter();
+    let folder = tempfile::tempdir().unwrap();
+    for (number, entry) in entries.filter(|entry| entry["heuristic"] == "Executor GC").enumerate() {
+        let mut app = App::default();
+        let mut tasks = Vec::new();
+        for executor in entry["inputs"]["executors"].as_array().unwrap() {
+            let id = executor["id"].as_str().unwrap();
+            app.executors.push(Executor::new(id, 1));
+            let task = Task::new(id, executor["totalDuration"].as_i64().unwrap());
+            tasks.push(task.metric("JVM GC Time", executor["totalGCTime"].as_u64().unwrap()));
+        }
+        let path = folder.path().join(format!("application_1700000000000_{number:04}"));
+        std::fs::write(path, app.stage(tasks).text()).unwrap();
+    }
+    agree_on_all(&[folder.path().to_owned()]);
+}
+
+/// Counters of a map or reduce: small, round and large numbers, or none.
+fn counter() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![
+        Just(None),
+        Just(Some(0)),
+        (0u64..2000).prop_map(Some),
+        (0u64..200).prop_map(|n| Some(n * 16_777_216)),
+        (0u64..(1 << 42)).prop_map(Some),
+    ]
+}
+
+fn group() -> impl Strategy<Value = Value> {
+    let names = [
+        "HDFS_BYTES_READ",
+        "S3A_BYTES_READ",
+        "SPLIT_RAW_BYTES",
+        "SPILLED_RECORDS",
+        "MAP_OUTPUT_RECORDS",
+        "GC_TIME_MILLIS",
+        "CPU_MILLISECONDS",
+        "PHYSICAL_MEMORY_BYTES",
+    ];
+    let counters = prop::collection::vec(counter(), names.len()).prop_map(move |values| {
+        let known =
+            names.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), json!(value?))));
+        Value::Object(known.collect())
+    });
+    let time = prop_oneof![Just(0i64), 0i64..100_000, 0i64..8_000_000];
+    let time = (time, 0i64..100, 0i64..100).prop_map(|(total, shuffle, sort)| {
+        let shuffle = total * shuffle / 100;
+        json!({"total_ms": total, "shuffle_ms": shuffle, "sort_ms": (total - shuffle) * sort / 100})
+    });
+    let time = prop_oneof![9 => time, 1 => Just(Value::Null)];
+    (prop::bool::ANY, 1u64..260, time, counters).prop_map(|(map, count, time, counters)| {
+        json!({"role": if map { "map" } else { "reduce" }, "count": count, "time": time, "counters": counters})
+    })
+}
+
+fn conf() -> impl Strategy<Value = Value> {
+    let container =
+        prop::sample::select(vec![None, Some("1024"), Some("3072"), Some("8192"), Some("0"), Some("many")]);
+    let block = prop::sample::select(vec![None, Some("134217728"), Some("64m"), Some("0"), Some("1000")]);
+    (container, block)
+        .prop_map(|(container, block)| json!({"mapreduce.map.memory.mb": container, "dfs.block.size": block}))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn they_agree_on_random_jobs(groups in prop::collection::vec(group(), 0..5), mut conf in conf()) {
+        conf.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        let app = application(&json!({"task_groups": groups, "conf": conf}));
+        let wrong = differences(&app, &RULES, &mut BTreeMap::new());
+        prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

@@ -1,0 +1,47 @@
+//! `docs/defining-rules.md` holds the reference of names and functions; `INSTA_UPDATE=always` writes it again. Its example works.
+
+use std::path::Path;
+
+use elephant_rs::rules::custom::{Input, reference};
+use elephant_rs::rules::{RuleCheck, RuleFile, RuleSet};
+use elephant_rs::severity::Severity;
+
+use crate::internal::common;
+
+const BEGIN: &str = "<!-- reference: begin -->\n";
+const END: &str = "<!-- reference: end -->";
+
+fn page() -> (std::path::PathBuf, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/defining-rules.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    (path, text)
+}
+
+#[test]
+fn the_reference_is_complete() {
+    let (path, text) = page();
+    let (head, rest) = text.split_once(BEGIN).unwrap();
+    let (shown, tail) = rest.split_once(END).unwrap();
+    let reference = format!("\n{}\n", reference::markdown());
+    if shown == reference {
+        return;
+    }
+    assert!(
+        common::is_blessing(),
+        "the reference is old; run INSTA_UPDATE=always cargo test --lib the_reference_is_complete"
+    );
+    std::fs::write(path, [head, BEGIN, &reference, END, tail].concat()).unwrap();
+}
+
+#[test]
+fn the_first_example_is_a_rule_whose_example_holds() {
+    let (_, text) = page();
+    let yaml = text.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap().to_owned();
+    let file = RuleFile { name: "docs".to_owned(), text: yaml };
+    let rules = RuleSet::with_files(&[file]).unwrap_or_else(|error| panic!("{error}"));
+    let active = rules.rules().iter().find(|active| active.info.id == "etl-small-files").unwrap();
+    let RuleCheck::Defined(rule) = &active.check else { panic!("it is not defined by the file") };
+    let [example] = rule.examples.as_slice() else { panic!("{:?}", rule.examples) };
+    let Input::Values(values) = &example.input else { panic!("{example:?}") };
+    assert_eq!(rule.try_values(values).severity, Ok(Severity::Severe));
+}

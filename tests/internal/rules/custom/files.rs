@@ -1,0 +1,252 @@
+//! Files that define rules: their mistakes, their layers, and what they may cost.
+
+use elephant_rs::finding::{Finding, Measure};
+use elephant_rs::input::window::ByteWindow;
+use elephant_rs::model::Application;
+use elephant_rs::parse::jhist::json;
+use elephant_rs::rules::{Evaluation, RuleFile, RuleSet};
+use elephant_rs::severity::Severity;
+use serde_json::{Value, json};
+
+use crate::internal::common;
+use crate::internal::common::history::Job;
+
+fn file(text: &str) -> RuleFile {
+    RuleFile { name: "etl.yaml".to_owned(), text: text.to_owned() }
+}
+
+fn rules(text: &str) -> RuleSet {
+    RuleSet::with_files(&[file(text)]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Maps by their number and run time in milliseconds, in a queue.
+fn maps(count: u64, time: i64, queue: Option<&str>) -> Application {
+    let groups = json!([{"role": "map", "count": count, "time": {"total_ms": time}, "counters": {"SPILLED_RECORDS": 5}}]);
+    let history = Job::succeeded(&groups).queue(&queue.map_or(Value::Null, Value::from)).history();
+    json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0)
+}
+
+fn found<'e>(evaluation: &'e Evaluation, rule: &str) -> Option<&'e Finding> {
+    evaluation.findings.iter().find(|finding| finding.rule == rule)
+}
+
+const LONG: &str = "\
+rule: etl-long
+over: map
+values:
+  run_time: max(task.run_time)
+thresholds:
+  run_time: {rising: [1min, 2min, 3min, 4min]}
+message: \"the longest map runs {run_time}\"
+";
+
+#[test]
+fn mistakes_are_told_all_at_once_with_their_places() {
+    let text = "\
+rule: Etl_Small
+title: [a, list]
+over: mapp
+values:
+  gc: sum(task.gc_tme)
+  ratio: gc / run_time
+  run_time: sum(task.run_time) + sum(task.input_bytes)
+  slow: task.run_time > time(\"5 bananas\")
+  mixed: sum(task.run_time + attempt.run_time)
+  nested: sum(task.run_time > mean(task.run_time))
+  text: \"app.queue == 5 && app.nme.startWith(\\\"a\\\")\"
+  walk: task.exists(t, t.run_time > 5)
+  half: 5min / 2
+  folded: >
+    gc / gc
+      + gc / gd
+  time: 'known(app.queue) ? gc : app.queue'
+  squared: gc * gc
+  pattern: app.name.matches(\"(\")
+  avrg: avg(task.run_time)
+  In: 5
+thresholds:
+  gc: {rising: [1MB, 2MB, 3MB, 4MB]}
+  ratoi: {rising: [1, 2, 3, 4]}
+  text: {rising: [1, 2, 3, 4]}
+  slow: [1, 2, 3, 4]
+  squared: {rising: [1, 2, 3, 4]}
+severity: mean(gc, ratio)
+message: \"spent {gc in collection and {squared}\"
+advise:
+  - never
+examples:
+  - values: {gc: 5MB, unheard: 3}
+    severity: bad
+  - severity: none
+";
+    let (_, problems) = RuleSet::read(&[file(text)]);
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    common::with_snapshots("rules", || {
+        insta::assert_snapshot!("custom-mistakes", lines.join("\n"));
+    });
+}
+
+#[test]
+fn a_rule_is_judged_and_reported_like_the_built_in_ones() {
+    let evaluation = rules(LONG).evaluate(&maps(3, 150_000, None));
+    let finding = found(&evaluation, "etl-long").unwrap();
+    assert_eq!(finding.severity, Severity::Moderate);
+    assert_eq!(finding.score, 6);
+    assert_eq!(finding.message, "the longest map runs 2m 30s (moderate from 2m)");
+    assert_eq!(finding.thresholds[0].key, "run_time_ms");
+    let evidence: Vec<(&str, String)> =
+        finding.evidence.iter().map(|(key, m)| (key.as_ref(), m.to_string())).collect();
+    assert_eq!(evidence, [("run_time_ms", "2m 30s".to_owned())]);
+}
+
+#[test]
+fn later_documents_change_what_they_name() {
+    let layers = "\
+---
+rule: etl-long
+for: {queue: adhoc}
+thresholds: {run_time: [1s, 1s, 1s, 1s]}
+message: \"too long for ad-hoc work: {run_time}\"
+---
+rule: etl-*
+for: {queue: night}
+enabled: false
+";
+    let rules = rules(&[LONG, layers].concat());
+    let severity =
+        |queue| found(&rules.evaluate(&maps(1, 150_000, queue)), "etl-long").map(|finding| finding.severity);
+    assert_eq!(severity(None), Some(Severity::Moderate));
+    assert_eq!(severity(Some("adhoc")), Some(Severity::Critical));
+    assert_eq!(severity(Some("night")), None);
+    let scoped = rules.evaluate(&maps(1, 1, Some("adhoc")));
+    assert!(
+        found(&scoped, "etl-long").unwrap().message.starts_with("too long for ad-hoc work: 1 ms (harmless")
+    );
+}
+
+#[test]
+fn a_rule_for_some_applications_is_for_them_only() {
+    let rules = rules(&LONG.replace("over: map", "for: {queue: etl}\nover: map"));
+    assert!(found(&rules.evaluate(&maps(1, 150_000, Some("etl"))), "etl-long").is_some());
+    assert!(found(&rules.evaluate(&maps(1, 150_000, Some("other"))), "etl-long").is_none());
+    assert!(rules.infos().iter().any(|info| info.id == "etl-long"));
+}
+
+#[test]
+fn what_is_unknown_is_told() {
+    let app = maps(2, 1000, None);
+    let reason = |values: &str, when: &str| {
+        let text = format!(
+            "rule: r\nover: map\n{when}values:\n  x: {values}\nthresholds:\n  x: {{rising: [1, 2, 3, 4]}}\nmessage: m\n"
+        );
+        let evaluation = rules(&text).evaluate(&app);
+        let reason = evaluation.not_evaluated.into_iter().find(|reason| reason.rule == "r");
+        reason.map(|reason| reason.reason).unwrap_or_default()
+    };
+    assert_eq!(reason("sum(task.map_output_records)", ""), "no map reports MAP_OUTPUT_RECORDS");
+    assert_eq!(reason("count(attempt.executor == '1')", ""), "no map reports executor");
+    assert_eq!(reason("conf_number(\"a.b\")", ""), "the configuration does not tell a.b");
+    assert_eq!(reason("sum(task.spilled_records - 5) / 0", ""), "x has no value here");
+    assert_eq!(reason("'1'", "when: app.queue == \"a\"\n"), "the history does not tell app.queue");
+    assert_eq!(reason("sum(task.spilled_records, task.run_time > 0) / 0", ""), "");
+}
+
+#[test]
+fn a_rule_that_takes_too_long_is_not_evaluated() {
+    let condition = vec!["task.node.contains(\"a\")"; 60].join("||");
+    let mut text = "rule: slow\nover: map\nvalues:\n".to_owned();
+    for number in 0..100 {
+        text += &["  v", &number.to_string(), ": count(", &condition, ")\n"].concat();
+    }
+    text += "thresholds:\n  v0: {rising: [1, 2, 3, 4]}\nmessage: m\n";
+    let evaluation = rules(&text).evaluate(&maps(400, 1, None));
+    let reason = evaluation.not_evaluated.iter().find(|reason| reason.rule == "slow").unwrap();
+    assert!(reason.reason.starts_with("too expensive: 400 tasks"), "{}", reason.reason);
+    assert!(found(&rules(&text).evaluate(&maps(4, 1, None)), "slow").is_some());
+}
+
+#[test]
+fn long_names_are_cut() {
+    let mut app = maps(1, 1, None);
+    app.name = Some("<b>é".repeat(3000));
+    let text = "rule: r\nvalues:\n  n: app.name\n  one: \"1\"\nthresholds:\n  one: {rising: [1, 2, 3, 4]}\nmessage: \"{n} {app.name}\"\n";
+    let evaluation = rules(text).evaluate(&app);
+    let finding = found(&evaluation, "r").unwrap();
+    assert!(finding.message.chars().count() < 450);
+    let Measure::Text(name) = &finding.evidence[0].1 else { panic!("{:?}", finding.evidence) };
+    assert_eq!(name.chars().count(), 201);
+}
+
+/// An expression's value on three maps, as a message shows it.
+fn shown(expression: &str) -> String {
+    let text = format!(
+        "rule: r\nover: map\nvalues:\n  x: >-\n    {expression}\n  one: \"1\"\nthresholds:\n  one: {{rising: never}}\nmessage: \"{{x}}\"\n"
+    );
+    let groups = json!([
+        {"role": "map", "count": 2, "time": {"total_ms": 60_000}, "counters": {"HDFS_BYTES_READ": 1_048_576, "S3A_BYTES_READ": 0}},
+        {"role": "map", "count": 1, "time": {"total_ms": 240_000}, "counters": {"HDFS_BYTES_READ": 104_857_600}},
+        {"role": "map", "count": 1, "time": null, "counters": null},
+    ]);
+    let history = Job::succeeded(&groups).queue(&json!("root.etl")).history();
+    let app = json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
+    let evaluation = rules(&text).evaluate(&app);
+    let message = &found(&evaluation, "r").unwrap_or_else(|| panic!("{expression}: {evaluation:?}")).message;
+    message.split(" (harmless").next().unwrap().to_owned()
+}
+
+#[test]
+fn expressions_compute_with_units() {
+    for (expression, value) in [
+        ("1 / 2", "0.5"),
+        ("7 % 4 - 5", "-2"),
+        ("size(\"64MB\") / time(\"2s\")", "32 MiB/s"),
+        ("size(\"64MB\") / (size(\"32MB\") / time(\"1s\"))", "2 s"),
+        ("time(\"90s\") * 2 / 3", "1m"),
+        ("in_mb(size(\"1GB\")) + in_minutes(time(\"1h\"))", "1084"),
+        ("trunc(7 / 2) + floor(-0.5) + ceil(0.5) + round(2.5)", "6"),
+        ("sqrt(16) + abs(-2) + min(3, 1, 2) + max(1, 2)", "9"),
+        ("5 / 0", "infinite"),
+        ("0 / 0", "unknown"),
+        ("null", "unknown"),
+        ("5 / 0 - 5 / 0", "unknown"),
+        ("tasks.total", "4"),
+        ("sum(task.run_time)", "6m"),
+        ("mean(task.input_bytes)", "34 MiB"),
+        ("median(task.run_time)", "1m"),
+        ("percentile(task.run_time, 70)", "4m"),
+        ("stddev(task.run_time) / stddev(task.run_time)", "1"),
+        ("max(task.run_time, task.input_bytes < size(\"2MB\"))", "1m"),
+        ("sum(task.s3a_bytes_read)", "0 B"),
+        ("sum(task.spilled_records)", "unknown"),
+        ("count(task)", "3"),
+        ("count(task.run_time > 2 * time(\"1min\"))", "1"),
+        ("count(task.s3a_bytes_read == 0)", "2"),
+        ("count(task.spilled_records > 0)", "unknown"),
+        ("count(attempt.outcome == \"succeeded\")", "3"),
+        ("split(task.input_bytes).large.mean", "100 MiB"),
+        ("split(task.input_bytes).small.count", "2"),
+        ("split(task.input_bytes).deviation", "99"),
+        ("app.queue", "root.etl"),
+        ("app.queue.startsWith(\"root.\") && app.queue.matches(\"e.l$\")", "true"),
+        ("app.queue in [\"a\", \"root.etl\"] ? 1 : 2", "1"),
+        ("known(app.user) && !known(app.engine_version)", "true"),
+        ("false && app.engine_version == \"1\"", "false"),
+        ("app.engine_version == \"1\" || true", "true"),
+        ("app.engine_version == \"1\" || false", "unknown"),
+        ("coalesce(conf_number(\"a.b\"), conf_number(\"c.d\"), 3)", "3"),
+        ("app.name", "oracle"),
+        ("app.uberized ? 1 : 2", "unknown"),
+        ("sum(max(task.run_time, time(\"2min\")))", "8m"),
+    ] {
+        assert_eq!(shown(expression), value, "{expression}");
+    }
+}
+
+#[test]
+fn the_longest_chains_fit_the_stack() {
+    let queue = format!("{}1 < 2", "app.queue == 'x' || ".repeat(45));
+    assert_eq!(shown(&queue), "true");
+    assert_eq!(shown(&vec!["1"; 101].join("+")), "101");
+    assert_eq!(shown(&format!("{}1{}", "(".repeat(10), ")".repeat(10))), "1");
+    assert_eq!(shown(&format!("{}2", "false?1:".repeat(24))), "2");
+}

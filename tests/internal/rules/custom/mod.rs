@@ -1,0 +1,5 @@
+//! Rules that users define in YAML.
+
+mod agreement;
+mod docs;
+mod files;

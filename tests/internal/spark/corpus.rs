@@ -1,0 +1,140 @@
+//! Real event logs of other projects: what is read of them equals counts that were taken independently, and what
+//! other tools computed from them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use elephant_rs::engine::{Options, analyze, discover};
+use elephant_rs::input::inventory::Source;
+use elephant_rs::input::kind::SourceKind;
+use elephant_rs::input::part::Part;
+use elephant_rs::model::Application;
+use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names};
+use elephant_rs::results::{ApplicationReport, Report};
+use elephant_rs::rules::RuleSet;
+
+use super::count::Counted;
+use crate::internal::common;
+
+const KINDS: [&str; 4] = ["spark-plain", "spark-compressed", "spark-rolling", "spark-archive"];
+
+/// The logs of one kind with their counts, and the report about all of them.
+fn read(kind: &str) -> Option<(Vec<(Source, Counted)>, Report)> {
+    let folder = common::shared(&format!("corpus/{kind}"))?;
+    let sources = discover(std::slice::from_ref(&folder)).histories.into_iter();
+    let logs: Vec<_> = sources
+        .filter(|source| source.kind == Some(SourceKind::SparkEventLog))
+        .map(|source| {
+            let counted = Counted::of(&source);
+            (source, counted)
+        })
+        .collect();
+    assert!(!logs.is_empty(), "{kind}");
+    Some((logs, analyze(&[folder], &RuleSet::built_in().unwrap(), Options::default())))
+}
+
+fn names(source: &Source) -> Vec<String> {
+    source.parts.iter().map(Part::name).collect()
+}
+
+fn report_on<'a>(report: &'a Report, source: &Source) -> &'a ApplicationReport {
+    let found = report.applications.iter().find(|app| app.sources == names(source));
+    found.unwrap_or_else(|| panic!("{:?} is missing: {:?}", names(source), report.problems))
+}
+
+/// What a log says, in the order of: attempts, stage attempts, jobs, executors.
+fn shown(app: &ApplicationReport) -> [u64; 4] {
+    // A log that ends at its beginning tells nothing.
+    let spark = app.metrics.spark.unwrap_or_default();
+    let attempts =
+        app.metrics.tasks.iter().map(|(_, counts)| counts.map_or(0, |counts| counts.attempts)).sum();
+    let stages = spark.stages.total - spark.stages.skipped.unwrap_or_default();
+    [attempts, stages, spark.jobs.total, spark.executors.total]
+}
+
+#[test]
+fn logs_show_as_many_attempts_stages_jobs_and_executors_as_their_lines() {
+    for kind in KINDS {
+        let Some((logs, report)) = read(kind) else { return };
+        let mut wrong = Vec::new();
+        for (source, counted) in &logs {
+            let [attempts, stages] = [counted.attempts.len(), counted.stages.len()];
+            let expected = [attempts, stages, counted.jobs(), counted.executors.len()].map(|n| n as u64);
+            let found = shown(report_on(&report, source));
+            if found != expected {
+                wrong.push(format!("{:?}: {found:?} instead of {expected:?}", names(source)));
+            }
+        }
+        assert!(wrong.is_empty(), "{kind}:\n{}", wrong.join("\n"));
+    }
+}
+
+#[test]
+fn logs_are_complete_where_their_lines_tell_everything() {
+    for kind in KINDS {
+        let Some((logs, report)) = read(kind) else { return };
+        let mut wrong = Vec::new();
+        for (source, counted) in &logs {
+            let mut missing = counted.missing();
+            if !source.log.missing_parts.is_empty() || source.log.compacted || source.log.archive_truncated {
+                missing.push("parts".to_owned());
+            }
+            if report_on(&report, source).complete != missing.is_empty() {
+                let about = |problem: &&_| {
+                    let elephant_rs::results::SourceProblem { source: name, .. } = problem;
+                    names(source).contains(name) || *name == source.path.to_string()
+                };
+                let problems: Vec<_> = report.problems.iter().filter(about).map(|p| p.problem.code).collect();
+                wrong.push(format!("{:?}: missing {missing:?}, told {problems:?}", names(source)));
+            }
+        }
+        assert!(wrong.is_empty(), "{kind}:\n{}", wrong.join("\n"));
+    }
+}
+
+/// The manifest's own count, which an archive has for all its logs together.
+#[test]
+fn ends_of_tasks_are_as_many_as_the_manifest_counts() {
+    for kind in KINDS {
+        let Some((logs, _)) = read(kind) else { return };
+        let Some(corpus) = common::shared("corpus") else { return };
+        let listed = common::listed(&corpus, kind);
+        let mut wrong = Vec::new();
+        let mut ends: BTreeMap<Vec<PathBuf>, u64> = BTreeMap::new();
+        for (source, counted) in &logs {
+            let mut files: Vec<PathBuf> = source.files().map(Path::to_path_buf).collect();
+            files.dedup();
+            *ends.entry(files).or_default() += counted.ends;
+        }
+        for (files, ends) in ends {
+            let rows = listed.iter().filter(|row| files.contains(&row.path));
+            let expected: u64 = rows.filter_map(|row| row.tasks).sum();
+            if ends != expected {
+                wrong.push(format!("{files:?}: {ends} instead of {expected}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{kind}:\n{}", wrong.join("\n"));
+    }
+}
+
+/// The model of a log of the corpus.
+pub(super) fn model(path: &str) -> Option<Application> {
+    let path = common::shared(&format!("corpus/{path}"))?;
+    let source = discover(&[path]).histories.remove(0);
+    let part = |part: &Part| {
+        let part = part.clone();
+        let open = move || -> Result<Feed, String> {
+            match part.plain_file() {
+                Some(file) => {
+                    file.map(|(file, len): (File, u64)| Feed::File(file, len)).map_err(|e| e.to_string())
+                }
+                None => part.open().map(|stream| Feed::Stream(Box::new(stream))).map_err(|e| e.to_string()),
+            }
+        };
+        spark::Part { name: String::new(), open: Box::new(open) }
+    };
+    let parts = source.parts.iter().map(part).collect();
+    let log = Log { parts, names: Names::default(), completeness: Completeness::default() };
+    Some(spark::parse(&log).applications.remove(0))
+}

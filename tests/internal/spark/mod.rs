@@ -1,0 +1,6 @@
+//! The parser of event logs, on real logs.
+
+mod corpus;
+mod count;
+mod history_server;
+mod other_tools;

@@ -1,0 +1,172 @@
+//! Causes of stragglers in our own recordings, in which trouble was planted.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use elephant_rs::engine::visit;
+use elephant_rs::model::Application;
+use elephant_rs::model::table::TaskKind;
+use elephant_rs::stragglers::cause::{Cause, Confidence, LabelledGroup, Params, StragglerCause, attribute};
+use elephant_rs::stragglers::executions::Basis;
+use elephant_rs::stragglers::group::GroupStragglers;
+use elephant_rs::stragglers::labels::Labelling;
+
+use crate::internal::common;
+
+/// A straggler with the names of what it ran in and on.
+#[derive(Debug, Clone)]
+struct Told {
+    group: String,
+    task: Option<u32>,
+    node: Option<String>,
+    cause: StragglerCause,
+}
+
+fn causes_of(app: &Application) -> Vec<Told> {
+    let groups = GroupStragglers::of_application(app, Labelling::MEDIAN, Basis::Wall);
+    let labelled: Vec<LabelledGroup<'_>> = groups
+        .iter()
+        .map(|view| LabelledGroup {
+            group: view.group,
+            executions: &view.executions,
+            basis: Basis::Wall,
+            stragglers: &view.labels.stragglers,
+        })
+        .collect();
+    let causes = attribute(app, &labelled, None, &Params::default());
+    assert_eq!(causes.len(), groups.len());
+    let mut told = Vec::new();
+    for (GroupStragglers { group, labels, .. }, causes) in groups.iter().zip(causes) {
+        assert_eq!(causes.len() as u64, labels.count(), "each straggler has a cause");
+        let name = match group.kind {
+            TaskKind::Stage(stage) => format!("stage {stage}"),
+            kind => kind.name().to_owned(),
+        };
+        told.extend(causes.into_iter().map(|cause| Told {
+            group: name.clone(),
+            task: group.tasks.number(cause.task),
+            node:
+                group.attempts.node(cause.attempt).and_then(|node| app.strings.get(node)).map(str::to_owned),
+            cause,
+        }));
+    }
+    told
+}
+
+/// The stragglers of each application below a folder, by its folder.
+fn recorded(folder: &Path) -> BTreeMap<String, Vec<Told>> {
+    let visited = visit(&[folder.to_owned()], |app, _| causes_of(app));
+    let mut by_folder = BTreeMap::new();
+    for app in visited.applications {
+        let source = app.sources.first().unwrap();
+        let parent = Path::new(source).strip_prefix(folder).unwrap().parent().unwrap();
+        by_folder.insert(parent.display().to_string(), app.value);
+    }
+    by_folder
+}
+
+fn causes_in<'a>(told: &'a [Told], group: &str) -> Vec<(Option<u32>, Cause, &'a str)> {
+    let of_group = told.iter().filter(|straggler| straggler.group == group);
+    of_group.map(|told| (told.task, told.cause.primary, told.node.as_deref().unwrap_or_default())).collect()
+}
+
+fn print(folder: &str, told: &[Told]) {
+    println!("== {folder}");
+    for Told { group, task, node, cause } in told {
+        let (task, node) = (task.unwrap_or_default(), node.as_deref().unwrap_or("?"));
+        let confidence = cause.confidence.map_or("-", Confidence::name);
+        println!("{group} {task} on {node}: {} ({confidence})", cause.primary.name());
+        for evidence in &cause.evidence {
+            println!("    {} ({}): {}", evidence.cause.name(), evidence.confidence.name(), evidence.fact);
+        }
+    }
+}
+
+/// Node 2 is four times as slow as the others.
+#[test]
+fn a_slow_node_is_blamed() {
+    let Some(runs) = common::shared("runs") else { return };
+    for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
+        let told = recorded(&runs.join(form)).remove("slownode").unwrap();
+        print(form, &told);
+        let node = "node002.example.com";
+        let expected: Vec<_> = [8, 9, 13, 15].map(|task| (Some(task), Cause::Hardware, node)).into();
+        assert_eq!(causes_in(&told, "map"), expected);
+        assert_eq!(told.len(), 4);
+    }
+}
+
+/// One map and one reduce have twelve times the input.
+#[test]
+fn skewed_input_is_blamed() {
+    let Some(runs) = common::shared("runs") else { return };
+    for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
+        let told = recorded(&runs.join(form)).remove("mapskew").unwrap();
+        print(form, &told);
+        let causes: Vec<_> = told.iter().map(|told| (told.group.as_str(), told.cause.primary)).collect();
+        assert_eq!(causes, [("map", Cause::DataSkew), ("reduce", Cause::DataSkew)]);
+        assert!(told.iter().all(|told| told.cause.confidence == Some(Confidence::Measured)));
+    }
+}
+
+/// One attempt at a map sleeps; its copy on another node does not.
+#[test]
+fn an_original_that_its_copy_overtook_was_held_up_where_it_ran() {
+    let Some(runs) = common::shared("runs") else { return };
+    for (run, group, task) in
+        [("hadoop-2.7.3", "map", 5), ("hadoop-2.7.3-avro-binary", "map", 5), ("spark-3.5.9", "stage 1.0", 9)]
+    {
+        let told = recorded(&runs.join(run)).remove("speculation").unwrap();
+        print(run, &told);
+        let causes = causes_in(&told, group);
+        assert!(causes.iter().any(|told| (told.0, told.1) == (Some(task), Cause::Contention)), "{causes:?}");
+    }
+}
+
+/// A task that sleeps wherever it runs uses no more CPU time than others: that is all the log tells.
+#[test]
+fn a_task_that_sleeps_was_waiting() {
+    let Some(runs) = common::shared("runs") else { return };
+    let told = recorded(&runs.join("spark-3.5.9")).remove("speculation").unwrap();
+    let causes = causes_in(&told, "stage 2.0");
+    assert_eq!(causes.iter().map(|told| told.0).collect::<Vec<_>>(), [Some(2)]);
+    assert!(
+        matches!(causes.first().map(|told| told.1), Some(Cause::Contention | Cause::MoreWork)),
+        "{causes:?}"
+    );
+}
+
+/// In these applications the first tasks of each executor are the stragglers, whatever else was planted.
+#[test]
+fn first_tasks_of_executors_are_cold_starts() {
+    let Some(runs) = common::shared("runs") else { return };
+    let mut recorded = recorded(&runs.join("spark-3.5.9"));
+    for folder in ["skew", "gc", "execkill", "speculation", "cached"] {
+        let told = recorded.remove(folder).unwrap();
+        print(folder, &told);
+        let causes = causes_in(&told, "stage 0.0");
+        assert!(!causes.is_empty(), "{folder}");
+        assert!(causes.iter().all(|told| told.1 == Cause::ColdStart), "{folder}: {causes:?}");
+    }
+}
+
+/// A reduce that was launched early waits for the maps, and that is no fault of its node.
+#[test]
+fn a_reduce_that_started_early_waited_for_maps() {
+    let Some(runs) = common::shared("runs") else { return };
+    let told = recorded(&runs.join("hadoop-2.7.3")).remove("healthy").unwrap();
+    let causes: Vec<_> = causes_in(&told, "reduce").iter().map(|told| (told.0, told.1)).collect();
+    assert_eq!(causes, [(Some(0), Cause::Scheduler)]);
+}
+
+/// Every straggler of every recording has a cause, and failures of users' code are no trouble of the node.
+#[test]
+fn every_recording_is_survived() {
+    let Some(runs) = common::shared("runs") else { return };
+    for (folder, told) in recorded(&runs) {
+        print(&folder, &told);
+        if folder.ends_with("failures") || folder.ends_with("retries") {
+            assert!(told.iter().all(|told| told.cause.primary != Cause::Hardware), "{folder}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Expected values of straggler analytics that were computed elsewhere.
+
+use serde_json::Value;
+
+use crate::internal::common;
+
+/// One input with what has to come out of it.
+pub struct Case {
+    pub id: String,
+    pub input: Value,
+    pub expected: Value,
+    tolerance: f64,
+}
+
+/// The cases of one category; none where the material is absent.
+pub fn cases(category: &str) -> Vec<Case> {
+    let Some(path) = common::shared("oracle/stragglers.json") else { return Vec::new() };
+    let text = std::fs::read_to_string(path).unwrap();
+    let oracle: Value = serde_json::from_str(&text).unwrap();
+    let cases: Vec<Case> = oracle["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|case| case["category"] == category)
+        .map(|case| Case {
+            id: case["id"].as_str().unwrap().to_owned(),
+            input: case["input"].clone(),
+            expected: case["expected"].clone(),
+            tolerance: case["tol"].as_f64().unwrap_or(1e-9),
+        })
+        .collect();
+    assert!(!cases.is_empty(), "no case of {category}");
+    cases
+}
+
+impl Case {
+    /// Fails unless a number is as expected, within the tolerance of the case (relative above one).
+    pub fn close(&self, what: &str, value: f64, expected: f64) {
+        let allowed = self.tolerance * expected.abs().max(1.0);
+        assert!((value - expected).abs() <= allowed, "{}, {what}: {value} is not {expected}", self.id);
+    }
+
+    /// Fails unless `expected[key]` is this value.
+    pub fn check(&self, key: &str, value: &Value) {
+        assert_eq!(value, &self.expected[key], "{}, {key}", self.id);
+    }
+
+    /// Fails unless `expected[key]` is this number, or null where there is none. A key that the case lacks asks nothing.
+    pub fn check_number(&self, key: &str, value: Option<f64>) {
+        match (value, self.expected.get(key)) {
+            (_, None) | (None, Some(Value::Null)) => {}
+            (Some(value), Some(Value::Number(expected))) => {
+                self.close(key, value, expected.as_f64().unwrap());
+            }
+            (value, Some(expected)) => panic!("{}, {key}: {value:?} is not {expected}", self.id),
+        }
+    }
+}
+
+/// An array of numbers.
+pub fn numbers(array: &Value) -> Vec<f64> {
+    array.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
+}
+
+/// An array of numbers and nulls.
+pub fn optional_numbers(array: &Value) -> Vec<Option<f64>> {
+    array.as_array().unwrap().iter().map(Value::as_f64).collect()
+}

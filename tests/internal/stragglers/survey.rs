@@ -1,0 +1,106 @@
+//! The survey of stragglers over everything that was recorded.
+
+use std::path::PathBuf;
+
+use elephant_rs::report::TextOptions;
+use elephant_rs::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
+use elephant_rs::stragglers::cause::Cause;
+use elephant_rs::survey::{self, ApplicationStragglers, Settings, StragglerReport};
+
+use crate::internal::common;
+
+fn survey_of(paths: &[PathBuf]) -> StragglerReport {
+    survey::report(paths, &Settings::default(), None)
+}
+
+/// All formats, one behind the other.
+fn rendered(report: &StragglerReport) -> Vec<u8> {
+    let mut out = Vec::new();
+    let shown = Shown::default();
+    write_text(report, TextOptions::default(), shown, &mut out).unwrap();
+    write_json(report, shown, &mut out).unwrap();
+    for table in [Table::Stragglers, Table::Detectors, Table::Applications] {
+        write_csv(report, table, shown, &mut out).unwrap();
+    }
+    out
+}
+
+#[test]
+fn the_same_bytes_whatever_the_threads() {
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| rendered(&survey_of(&["testdata".into()])))
+    };
+    let one = with(1);
+    assert!(one == with(2) && one == with(8));
+}
+
+#[test]
+fn everything_that_was_recorded_gives_possible_numbers() {
+    let Some(corpus) = common::shared("corpus") else { return };
+    let report = survey_of(&[corpus, common::shared("runs").unwrap()]);
+    assert!(report.applications.len() > 100, "{}", report.applications.len());
+    let mut json = Vec::new();
+    write_json(&report, Shown::default(), &mut json).unwrap();
+    common::assert_possible("", &serde_json::from_slice(&json).unwrap());
+    for app in &report.applications {
+        for group in &app.groups {
+            let told = group.judged + group.skipped_unfinished;
+            assert_eq!(told, group.tasks, "{} {:?}", app.id, group.kind);
+            assert!(group.stragglers.len() as u64 <= group.judged, "{}", app.id);
+        }
+    }
+    for pooled in report.total.engines.iter().flat_map(|engine| &engine.detectors) {
+        let quality = &pooled.total.quality;
+        assert!(quality.true_positives <= quality.detected.min(quality.stragglers), "{}", pooled.total.id);
+        assert!(quality.fakes <= quality.true_positives, "{}", pooled.total.id);
+    }
+}
+
+fn recording(folder: &str) -> Option<StragglerReport> {
+    Some(survey_of(&[common::shared("runs")?.join(folder)]))
+}
+
+/// A history that is there twice, in both forms of Avro.
+#[test]
+fn a_job_that_is_there_twice_counts_once() {
+    let Some(runs) = common::shared("runs") else { return };
+    let folders =
+        ["hadoop-2.7.3/speculation", "hadoop-2.7.3-avro-binary/speculation"].map(|name| runs.join(name));
+    let report = survey_of(&folders);
+    assert_eq!((report.applications.len(), report.total.by_median.stragglers), (1, 1));
+    assert!(report.problems.iter().any(|entry| entry.problem.code == "duplicate"), "{:?}", report.problems);
+}
+
+#[test]
+fn planted_stragglers_are_found_and_blamed() {
+    if common::shared("runs").is_none() {
+        return;
+    }
+    let blamed = |folder: &str| -> Vec<(String, Cause)> {
+        let Some(report) = recording(folder) else { return Vec::new() };
+        let app = &report.applications[0];
+        let stragglers = app.groups.iter().flat_map(|group| &group.stragglers);
+        stragglers
+            .map(|it| (it.node.clone().unwrap_or_default(), it.cause.as_ref().unwrap().primary))
+            .collect()
+    };
+    for folder in ["hadoop-synthetic-avro-json/slownode", "hadoop-synthetic-avro-binary/slownode"] {
+        let slow = blamed(folder);
+        assert_eq!(slow.len(), 4, "{slow:?}");
+        assert!(
+            slow.iter().all(|(node, cause)| node.starts_with("node002") && *cause == Cause::Hardware),
+            "{slow:?}"
+        );
+    }
+    for folder in ["hadoop-2.7.3/speculation", "hadoop-2.7.3-avro-binary/speculation"] {
+        assert_eq!(blamed(folder), [("node4.example.com".to_owned(), Cause::Contention)]);
+        assert_eq!(recording(folder).unwrap().applications[0].copies.won, 1);
+    }
+    let overtaken = |app: &ApplicationStragglers| {
+        app.groups.iter().flat_map(|group| &group.stragglers).filter(|it| it.overtaken).count()
+    };
+    assert_eq!(overtaken(&recording("spark-3.5.9/speculation").unwrap().applications[0]), 1);
+    let skewed = blamed("hadoop-synthetic-avro-json/mapskew");
+    assert!(skewed.iter().any(|(_, cause)| *cause == Cause::DataSkew), "{skewed:?}");
+}

@@ -1,0 +1,300 @@
+//! Logs that are cut: what they show counts, what they do not show proves nothing.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Gate, healthy, on_day, skewed};
+use crate::common;
+
+/// A recording of Spark 3.5.9, unpacked.
+fn recording(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/spark/3.5.9").join(name);
+    let file = std::fs::File::open(&crate::common::files_below(&folder)[0]).unwrap();
+    let mut text = String::new();
+    zstd::Decoder::new(file).unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+/// The first `percent` of a log, as a full disk or a killed driver leaves it.
+fn cut(log: &str, percent: usize) -> String {
+    let mut end = log.len() * percent / 100;
+    while !log.is_char_boundary(end) {
+        end -= 1;
+    }
+    log[..end].to_owned()
+}
+
+fn stderr(gate: &Gate, arguments: &[&str]) -> String {
+    String::from_utf8(gate.run(arguments).stderr).unwrap()
+}
+
+fn last_line(text: &str) -> String {
+    let last = text.trim_end().rsplit('\n').take_while(|line| !line.contains("against the baseline"));
+    let mut lines: Vec<&str> = last.collect();
+    lines.reverse();
+    lines.join(" ")
+}
+
+/// A baseline without the runs of which nothing could be judged.
+fn without_notes(baseline: &str) -> String {
+    let Some((before, rest)) = baseline.split_once("not_judged:\n") else { return baseline.to_owned() };
+    let (_, jobs) = rest.split_once("jobs:").unwrap();
+    format!("{before}jobs:{jobs}")
+}
+
+fn finding<'a>(job: &'a Value, rule: &str) -> &'a Value {
+    let mut findings = job["findings"].as_array().unwrap().iter();
+    findings.find(|finding| finding["rule"] == rule).unwrap()
+}
+
+#[test]
+fn a_run_of_which_nothing_could_be_judged_does_not_pass_and_changes_nothing() {
+    let skew = recording("skew");
+    let gate = Gate::accepting(std::slice::from_ref(&skew));
+    let accepted = gate.baseline_text();
+    // The name is there and no task has ended.
+    gate.put(&[cut(&skew, 24)]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 2, "{text}");
+    assert_eq!(
+        last_line(&text),
+        "NOT PASSED: 3 findings not judged, 1 run not judged at all: check a history that is whole, or let such \
+         runs pass with --allow-unjudged."
+    );
+    assert!(!text.contains("nothing changed") && text.contains("UNJUDGED  all of app-"), "{text}");
+    let (code, report) = gate.json(&[]);
+    let baseline = &report["baseline"];
+    assert_eq!((code, &baseline["failed"], &baseline["undecided"]), (2, &true.into(), &true.into()));
+    assert_eq!(baseline["summary"]["not_judged_count"], 3);
+    assert_eq!(baseline["summary"]["unjudged_runs_count"], 1);
+    assert_eq!(baseline["summary"]["gone_count"], 0);
+    assert_eq!(gate.check(&["--update"]).0, 2);
+    assert_eq!(gate.baseline_text(), accepted);
+    let (code, text) = gate.check(&["--allow-unjudged"]);
+    assert_eq!(code, 0, "{text}");
+    let wanted = "PASSED as far as it could be judged: 3 findings not judged, 1 run not judged at all.";
+    assert_eq!(last_line(&text), wanted);
+    let told = stderr(&gate, &["--format", "junit", "--output", "gate.xml"]);
+    assert!(told.contains("check: NOT PASSED, 3 findings not judged"), "{told}");
+    // What is accepted of the job stays; the run is known now, and another one is not.
+    assert_eq!(gate.check(&["--allow-unjudged", "--update", "--prune"]).0, 0);
+    let noted = gate.baseline_text();
+    assert_eq!(without_notes(&noted), accepted);
+    assert_ne!(noted, accepted);
+    let (code, text) = gate.check(&[]);
+    assert_eq!((code, last_line(&text).as_str()), (0, wanted));
+    let id = report["applications"][0]["id"].as_str().unwrap();
+    gate.put(&[cut(&skew, 24).replace(id, "app-20300101000000-0001")]);
+    assert_eq!(gate.check(&[]).0, 2);
+}
+
+#[test]
+fn a_new_job_of_which_nothing_could_be_judged_is_not_one_without_findings() {
+    let gate = Gate::accepting(&[on_day(&healthy(40, 2_000), 1)]);
+    let accepted = gate.baseline_text();
+    gate.put(&[on_day(&healthy(40, 2_000), 1), cut(&recording("healthy"), 30)]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 2, "{text}");
+    assert!(!text.contains("without findings") && text.contains("a new job"), "{text}");
+    // An update accepts the rest and leaves it out.
+    let (code, text) = gate.check(&["--update"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(last_line(&text).contains("except: 1 run not judged at all"), "{text}");
+    assert_eq!(without_notes(&gate.baseline_text()), accepted);
+    // The same again is no news.
+    let (code, text) = gate.check(&[]);
+    assert_eq!((code, last_line(&text).contains("PASSED as far as")), (0, true), "{text}");
+}
+
+#[test]
+fn a_log_that_is_cut_before_the_name_of_its_job_is_no_new_job() {
+    let skew = recording("skew");
+    let gate = Gate::accepting(std::slice::from_ref(&skew));
+    let accepted = gate.baseline_text();
+    gate.put(&[cut(&skew, 1)]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 2, "{text}");
+    assert!(!text.contains("new job"), "{text}");
+    assert!(text.contains("spark · (name unknown)") && text.contains("a job whose name is lost"), "{text}");
+    // Whose run it is, nobody knows: the job that seems to be missing may not be pruned.
+    gate.put(&[cut(&skew, 1), on_day(&healthy(8, 1_000), 2)]);
+    assert_eq!(gate.check(&["--update", "--prune"]).0, 0);
+    assert!(gate.baseline_text().contains("skew-3.5.9") && !gate.baseline_text().contains("unknown"));
+    assert!(gate.baseline_text().len() > accepted.len());
+}
+
+#[test]
+fn a_healthy_log_that_lacks_its_last_line_passes_as_far_as_it_was_judged() {
+    let whole = recording("healthy");
+    let gate = Gate::accepting(std::slice::from_ref(&whole));
+    let end = whole.trim_end().rfind('\n').unwrap();
+    gate.put(&[whole[..=end].to_owned()]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(last_line(&text), "PASSED as far as it could be judged: 1 run judged in part.");
+    assert_eq!(gate.check(&["--strict"]).0, 2);
+    // With the first third of its lines no rule on its tasks says that nothing is wrong.
+    gate.put(&[cut(&whole, 30)]);
+    assert_eq!(gate.check(&[]).0, 2);
+    gate.put(&[cut(&whole, 30), whole]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 2, "each run counts: {text}");
+}
+
+#[test]
+fn what_a_cut_log_lacks_is_neither_gone_nor_better() {
+    let gc = recording("gc");
+    let gate = Gate::accepting(&[recording("skew"), gc.clone()]);
+    let accepted = gate.baseline_text();
+    gate.put(&[cut(&recording("skew"), 60), cut(&gc, 60)]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("GONE") && !text.contains("BETTER"), "{text}");
+    let wanted = "PASSED as far as it could be judged: 2 findings not judged, 2 runs judged in part.";
+    assert_eq!(last_line(&text), wanted);
+    let (_, report) = gate.json(&[]);
+    let jobs = report["baseline"]["jobs"].as_array().unwrap();
+    let job = jobs.iter().find(|job| job["job"] == "spark · gc-3.5.9").unwrap();
+    let better = finding(job, "spark-executor-gc");
+    assert_eq!((&better["change"], &better["severity"]), (&"not-judged".into(), &"low".into()), "{better:#}");
+    assert_eq!(better["accepted_severity"], "moderate");
+    assert!(better["reason"].as_str().unwrap().starts_with("its history is incomplete: "), "{better:#}");
+    let (code, text) = gate.check(&["--update"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(last_line(&text).contains("except: 2 findings not judged"), "{text}");
+    assert_eq!(
+        gate.baseline_text(),
+        accepted,
+        "numbers of a part do not take the place of those of the whole"
+    );
+}
+
+#[test]
+fn what_a_cut_log_makes_worse_fails_and_is_not_accepted_over_a_whole_run() {
+    let killed = recording("execkill");
+    let gate = Gate::accepting(std::slice::from_ref(&killed));
+    let accepted = gate.baseline_text();
+    gate.put(&[cut(&killed, 60)]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 1, "{text}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("critical, was low, in an incomplete run"), "{text}");
+    assert!(
+        last_line(&text)
+            .ends_with("And not everything could be judged: 1 finding not judged, 1 run judged in part.")
+    );
+    let (_, report) = gate.json(&[]);
+    let worse = finding(&report["baseline"]["jobs"][0], "spark-stage-metrics");
+    assert_eq!((&worse["change"], &worse["incomplete"]), (&"worse".into(), &true.into()), "{worse:#}");
+    let (code, text) = gate.check(&["--update"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(last_line(&text).contains("worse findings of incomplete runs"), "{text}");
+    assert_eq!(gate.baseline_text(), accepted);
+}
+
+#[test]
+fn what_only_a_part_has_shown_is_marked_until_a_whole_run_shows_it() {
+    let killed = recording("execkill");
+    let gate = Gate::accepting(&[cut(&killed, 60)]);
+    let part = gate.baseline_text();
+    assert!(part.contains("incomplete: true") && !part.contains("\n  runs:"), "{part}");
+    // Of a part, more of it may be accepted in its place.
+    gate.put(&[cut(&killed, 80)]);
+    assert_eq!(gate.check(&["--update"]).0, 0);
+    assert_eq!(gate.check(&[]).0, 0);
+    gate.put(&[killed]);
+    assert_eq!(gate.check(&["--update"]).0, 0);
+    let whole = gate.baseline_text();
+    assert!(!whole.contains("incomplete") && whole.contains("\n  runs:"), "{whole}");
+}
+
+#[test]
+fn one_whole_run_tells_what_is_gone() {
+    let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
+    let calm = on_day(&healthy(40, 2_000), 2);
+    gate.put(&[cut(&on_day(&healthy(40, 2_000), 3), 60), calm]);
+    let (_, report) = gate.json(&["--allow-unjudged"]);
+    let summary = &report["baseline"]["summary"];
+    assert!(summary["gone_count"].as_u64().unwrap() > 0, "{summary:#}");
+    assert_eq!(summary["not_judged_count"], 0, "{summary:#}");
+    gate.put(&[cut(&on_day(&healthy(40, 2_000), 3), 60)]);
+    let (_, report) = gate.json(&[]);
+    assert_eq!(report["baseline"]["summary"]["gone_count"], 0);
+}
+
+#[test]
+fn a_limit_is_named_wherever_it_left_something_unjudged() {
+    let gate = Gate::accepting(&[recording("skew")]);
+    for (format, told) in [
+        ("text", "--max-decoded left a part"),
+        ("json", "--max-decoded left a part"),
+        ("html", "--max-decoded left a part"),
+        ("markdown", "max-decoded left a part"),
+        (
+            "junit",
+            "<error message=\"nothing could be judged: app-20261121094318-0000: --max-decoded left a part",
+        ),
+        ("sarif", "\"id\": \"not-judged\""),
+    ] {
+        let (code, text) = gate.check(&["--max-decoded", "98KB", "--format", format]);
+        assert_eq!(code, 2, "{text}");
+        let text =
+            if format == "text" { text.split_whitespace().collect::<Vec<_>>().join(" ") } else { text };
+        assert!(text.contains(told), "{told} is missing in {text}");
+    }
+    let (_, sarif) = gate.check(&["--max-decoded", "98KB", "--format", "sarif"]);
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false);
+}
+
+#[test]
+fn a_mapreduce_history_that_is_cut_is_not_judged() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/done");
+    let files = crate::common::files_below(&testdata);
+    let named = |part: &str| -> &PathBuf {
+        files
+            .iter()
+            .find(|file| file.to_string_lossy().contains(part) && file.extension().unwrap() == "jhist")
+            .unwrap()
+    };
+    let whole = std::fs::read_to_string(named("1732147200000_0004")).unwrap();
+    let gate = Gate::accepting(std::slice::from_ref(&whole));
+    gate.put(&[cut(&whole, 25)]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("UNJUDGED  mapper-skew (map), was low"), "{text}");
+    gate.put(&[cut(&whole, 80)]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(last_line(&text).starts_with("PASSED as far as it could be judged: "), "{text}");
+}
+
+#[test]
+fn reports() {
+    let (skew, gc, killed) = (recording("skew"), recording("gc"), recording("execkill"));
+    let gate = Gate::accepting(&[skew.clone(), gc.clone(), killed.clone(), recording("healthy")]);
+    gate.put(&[
+        cut(&skew, 60),
+        cut(&gc, 60),
+        cut(&killed, 60),
+        cut(&recording("healthy"), 30),
+        cut(&skew, 1),
+    ]);
+    let (code, text) = gate.check(&[]);
+    assert_eq!(code, 1);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let (_, json) = gate.json(&[]);
+    let (_, markdown) = gate.check(&["--format", "markdown"]);
+    let (_, junit) = gate.check(&["--format", "junit"]);
+    let unjudged = junit.split_once("  <testsuite name=\"not judged\"").unwrap().1;
+    let (_, updated) = gate.check(&["--update"]);
+    common::with_snapshots("reports/check", || {
+        insta::assert_snapshot!("incomplete.txt", text);
+        insta::assert_snapshot!("incomplete.json", serde_json::to_string_pretty(&json["baseline"]).unwrap());
+        insta::assert_snapshot!("incomplete.md", markdown);
+        insta::assert_snapshot!("incomplete.junit.xml", unjudged);
+        insta::assert_snapshot!("incomplete-updated.txt", updated);
+    });
+}

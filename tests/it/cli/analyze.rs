@@ -1,0 +1,358 @@
+//! The command as a user runs it: exit status, streams, files.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command as StdCommand, Stdio};
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+
+use crate::common;
+
+const DONE: &str = "testdata/done";
+
+fn elephant() -> Command {
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+fn failed_job() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/done/2026/11/21/000000");
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.into_iter().find(|path| path.to_string_lossy().contains("-FAILED-")).unwrap()
+}
+
+#[test]
+fn a_clean_run_ends_with_a_summary() {
+    elephant().args(["analyze", DONE]).assert().code(0).stdout(predicate::str::contains("files read"));
+}
+
+#[test]
+fn fail_on_decides_the_exit_status() {
+    let with = |level: &str| {
+        elephant().args(["analyze", "--fail-on", level, DONE]).assert().get_output().status.code()
+    };
+    assert_eq!(with("moderate"), Some(1));
+    assert_eq!(with("critical"), Some(0));
+}
+
+#[test]
+fn a_path_that_does_not_exist_is_an_error_in_a_sentence_and_the_others_are_read() {
+    let assert = elephant().args(["analyze", "no/such/folder", DONE]).assert().code(2);
+    assert
+        .stderr(predicate::str::contains("no/such/folder").and(predicate::str::contains("no such file")))
+        .stdout(predicate::str::contains("job-failed"));
+}
+
+#[test]
+fn an_empty_folder_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    elephant().arg("analyze").arg(folder.path()).assert().code(0).stdout(
+        predicate::str::contains("0 files read").and(predicate::str::contains("The paths hold no files.")),
+    );
+}
+
+#[test]
+fn wrong_options_are_status_two() {
+    for args in [
+        &["analyze"][..],
+        &["analyze", "--format", "papyrus", DONE],
+        &["analyse", DONE],
+        &["analyze", "--jobs", "0", DONE],
+    ] {
+        elephant().args(args).assert().code(2).stdout("");
+    }
+}
+
+#[test]
+fn help_and_version_are_fine() {
+    for args in [&["--help"][..], &["--version"], &["analyze", "--help"], &["rules", "--help"]] {
+        elephant().args(args).assert().code(0).stderr("");
+    }
+}
+
+#[test]
+fn json_goes_to_a_file_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a report.json");
+    let run = || {
+        let mut command = elephant();
+        command.args(["analyze", "--format", "json", "--output"]).arg(&file).arg(DONE);
+        command
+    };
+    run().assert().code(0).stdout("");
+    let first = std::fs::read(&file).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&first).unwrap();
+    assert_eq!(report["schema_version"], 1);
+    run().assert().code(0);
+    assert_eq!(std::fs::read(&file).unwrap(), first);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left");
+    elephant()
+        .args(["analyze", "--output", "/no/such/folder/report.json", DONE])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(predicate::str::contains("--output"));
+}
+
+#[test]
+fn standard_input_is_a_history_like_any_other() {
+    let history = std::fs::read(failed_job()).unwrap();
+    elephant()
+        .args(["analyze", "-"])
+        .write_stdin(history)
+        .assert()
+        .code(0)
+        .stdout(predicate::str::contains("job_1795255938536_0001"));
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let with = |threads: &str| {
+        let output =
+            elephant().args(["analyze", "--format", "json", "--jobs", threads, "testdata"]).output().unwrap();
+        assert!(output.status.success());
+        output.stdout
+    };
+    let one = with("1");
+    assert_eq!(one, with("2"));
+    assert_eq!(one, with("8"));
+}
+
+#[test]
+fn colour_is_for_those_who_ask() {
+    let escapes = |color: &str| {
+        let output = elephant().args(["analyze", "--color", color, DONE]).output().unwrap();
+        output.stdout.contains(&0x1b)
+    };
+    assert!(!escapes("auto"));
+    assert!(escapes("always"));
+    assert!(!escapes("never"));
+}
+
+#[test]
+fn no_line_of_the_text_report_is_wider_than_eighty_columns() {
+    let output = elephant().args(["analyze", "--min-severity", "none", "testdata"]).output().unwrap();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let columns = line.chars().count();
+        // A single word, such as a setting, is never broken.
+        assert!(columns <= 80 || line.trim().split(' ').count() <= 2, "{columns}: {line}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_a_quiet_success() {
+    let mut child = StdCommand::new(env!("CARGO_BIN_EXE_elephant-rs"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["analyze", "--quiet", "--format", "json", "testdata"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn quiet_and_strict() {
+    let broken = "testdata/broken";
+    elephant().args(["analyze", broken]).assert().code(0).stderr(predicate::str::contains("warning"));
+    elephant().args(["analyze", "--quiet", broken]).assert().code(0).stderr("");
+    elephant().args(["analyze", "--strict", broken]).assert().code(2);
+}
+
+#[test]
+fn top_shows_the_worst_and_counts_all() {
+    let output = elephant().args(["analyze", "--format", "json", "--top", "1", "testdata"]).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["applications"].as_array().unwrap().len(), 1);
+    assert_eq!(report["applications"][0]["severity"], "critical");
+    assert!(report["summary"]["applications"].as_u64().unwrap() > 50);
+}
+
+#[test]
+fn rules_can_be_changed_and_mistakes_have_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let strict = write("strict.yaml", "rule: mapper-time\nlong_run_time: [1s, 2s, 3s, 10min]\n");
+    elephant()
+        .args(["analyze", "--rules"])
+        .arg(&strict)
+        .args(["--fail-on", "severe", DONE])
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("mapper-time"));
+    for (text, place, what) in [
+        ("rule: mapper-time\nlong_run_time: [1s, 2s, 3s]\n", ":2:16", "four cut-offs"),
+        ("rule: mapper-time\nlong_run_time: [4s, 3s, 2s, 1s]\n", ":2:16", "must rise"),
+        ("rule: mapper-time\nlong_run_tim: [1s, 2s, 3s, 4s]\n", ":2:1", "did you mean \"long_run_time\"?"),
+        ("rule: mapper-time\n\nshort_run_time: [10min, five, 2min, 1min]\n", ":3:25", "a time with its unit"),
+        ("# a comment\nrule: maper-time\n", ":2:7", "did you mean \"mapper-time\"?"),
+        ("deviation: [1, 2, 3, 4]\n", "", "rule: <id>"),
+        ("rule: [\n", ":", ""),
+    ] {
+        let file = write("wrong.yaml", text);
+        let message =
+            predicate::str::contains(format!("wrong.yaml{place}")).and(predicate::str::contains(what));
+        elephant().args(["rules", "check"]).arg(&file).assert().code(2).stdout("").stderr(message);
+    }
+    elephant().args(["rules", "check"]).arg(&strict).assert().code(0);
+    elephant()
+        .args(["rules", "check", "no-such-preset"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("dr-elephant"));
+}
+
+#[test]
+fn a_rules_page_shows_the_thresholds_in_force() {
+    elephant().args(["rules", "list"]).assert().code(0).stdout(predicate::str::contains("mapper-skew"));
+    elephant().args(["rules", "show", "mapper-skew"]).assert().code(0).stdout(
+        predicate::str::contains("# Mapper Skew").and(predicate::str::contains("deviation: [2, 4, 8, 16]")),
+    );
+    elephant().args(["rules", "show", "mapper-skew", "--rules", "dr-elephant"]).assert().code(0).stdout(
+        predicate::str::contains("time_gap: off").and(predicate::str::contains("preset dr-elephant")),
+    );
+    elephant().args(["rules", "show", "mapper-scew"]).assert().code(2);
+}
+
+#[test]
+fn histories_are_found_under_odd_names_and_without_their_suffix() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().join("a folder with blanks").join("ünïcode");
+    std::fs::create_dir_all(&odd).unwrap();
+    std::fs::copy(failed_job(), odd.join("no suffix at all")).unwrap();
+    elephant().arg("analyze").arg(folder.path()).assert().code(0).stdout(
+        predicate::str::contains("job_1795255938536_0001").and(predicate::str::contains("1 file read")),
+    );
+}
+
+/// Whole reports of what the README shows.
+#[test]
+fn reports() {
+    let of = |args: &[&str]| {
+        let output = elephant().arg("analyze").args(args).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    common::with_snapshots("reports", || {
+        insta::assert_snapshot!("done.txt", of(&[DONE]).0);
+        insta::assert_snapshot!("done.json", of(&["--format", "json", DONE]).0);
+        let (text, warnings) =
+            of(&["--min-severity", "none", "testdata/hadoop1", "testdata/intermediate", "testdata/broken"]);
+        insta::assert_snapshot!("odd.txt", format!("{text}--- standard error\n{warnings}"));
+        insta::assert_snapshot!("dr-elephant.txt", of(&["--rules", "dr-elephant", DONE]).0);
+    });
+}
+
+/// A master that died leaves a history behind that its successor's repeats and continues.
+#[test]
+fn only_the_last_attempt_of_a_jobs_master_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let died = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/intermediate/alice");
+    for attempt in [1, 2] {
+        let name = format!("job_1795255963617_0001_{attempt}.jhist");
+        std::fs::copy(died.join("job_1795255963617_0001_1.jhist"), folder.path().join(name)).unwrap();
+    }
+    let output = elephant().args(["analyze", "--format", "json"]).arg(folder.path()).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let applications = report["applications"].as_array().unwrap();
+    assert_eq!(applications.len(), 1);
+    assert!(applications[0]["sources"][0].as_str().unwrap().ends_with("_2.jhist"));
+    assert!(report["problems"].as_array().unwrap().iter().any(|problem| problem["code"] == "superseded"));
+}
+
+/// An event log with a job that spills, as a program of `tests/common` writes it.
+fn spark_log() -> String {
+    use common::spark_log::{App, GIB, Task};
+    let spilling = |id: &str| {
+        Task::new(id, 600_000).metric("Memory Bytes Spilled", 8 * GIB).metric("Disk Bytes Spilled", 2 * GIB)
+    };
+    App::with(&[("spark.executor.memory", "2g")], 2, 1).stage(vec![spilling("1"), spilling("2")]).text()
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    let output = elephant().args(["analyze", "--format", "json"]).arg(path).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn both_engines_share_one_ranked_list() {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(failed_job().parent().unwrap()).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    std::fs::write(folder.path().join("application_1700000000000_0001"), spark_log()).unwrap();
+    let report = json(folder.path());
+    let applications = report["applications"].as_array().unwrap();
+    let mut engines: Vec<&str> = applications.iter().map(|app| app["engine"].as_str().unwrap()).collect();
+    let rank = |app: &serde_json::Value| {
+        let severities = ["none", "low", "moderate", "severe", "critical"];
+        severities.iter().position(|name| app["severity"] == *name).unwrap()
+    };
+    assert!(applications.windows(2).all(|pair| rank(&pair[0]) >= rank(&pair[1])), "{report:#}");
+    let ids: Vec<&str> = applications.iter().map(|app| app["id"].as_str().unwrap()).collect();
+    let output = elephant().arg("analyze").arg(folder.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let shown: Vec<Option<usize>> = applications
+        .iter()
+        .zip(&ids)
+        .filter(|(app, _)| rank(app) > 0)
+        .map(|(_, id)| text.find(*id))
+        .collect();
+    assert!(shown.is_sorted() && shown.iter().all(Option::is_some), "{ids:?}\n{text}");
+    engines.sort_unstable();
+    engines.dedup();
+    assert_eq!(engines, ["mapreduce", "spark"]);
+    let spark = applications.iter().find(|app| app["engine"] == "spark").unwrap();
+    assert!(rank(spark) > 0, "{spark:#}");
+}
+
+#[test]
+fn an_event_log_may_come_by_standard_input() {
+    let plain = spark_log().into_bytes();
+    let packed = zstd::encode_all(&plain[..], 1).unwrap();
+    for bytes in [plain, packed] {
+        elephant().args(["analyze", "-"]).write_stdin(bytes).assert().code(0).stdout(
+            predicate::str::contains("application_1700000000000_0001")
+                .and(predicate::str::contains("spark-executor-spill")),
+        );
+    }
+}
+
+#[test]
+fn a_rolling_log_that_has_just_begun_is_no_failure_of_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = folder.path().join("eventlog_v2_local-1");
+    std::fs::create_dir(&begun).unwrap();
+    std::fs::write(begun.join("appstatus_local-1.inprogress"), "").unwrap();
+    std::fs::write(begun.join("events_1_local-1"), "").unwrap();
+    std::fs::create_dir(folder.path().join("eventlog_v2_local-2")).unwrap();
+    std::fs::write(folder.path().join("application_1700000000000_0001"), spark_log()).unwrap();
+    let report = json(folder.path());
+    let applications = report["applications"].as_array().unwrap();
+    assert_eq!(applications.len(), 1, "{report:#}");
+    assert_eq!(applications[0]["id"], "application_1700000000000_0001");
+}
+
+#[test]
+fn a_log_in_progress_is_running_and_incomplete() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = spark_log();
+    let without_end = &log[..=log.trim_end().rfind('\n').unwrap()];
+    let path = folder.path().join("application_1700000000000_0001.inprogress");
+    std::fs::write(&path, without_end).unwrap();
+    let report = json(&path);
+    let app = &report["applications"][0];
+    assert_eq!((&app["status"], &app["complete"]), (&"running".into(), &false.into()), "{report:#}");
+    assert_eq!(app["metrics"]["tasks"]["task"]["succeeded_count"], 2);
+    let problems = report["problems"].as_array().unwrap();
+    assert!(problems.iter().any(|problem| problem["code"] == "no-application-end"), "{problems:?}");
+}

@@ -1,0 +1,6 @@
+//! The commands as users run them.
+
+mod analyze;
+mod manners;
+mod nodes;
+mod stragglers;

@@ -1,0 +1,85 @@
+//! `elephant-rs nodes` on recordings.
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+use crate::common;
+
+fn command(arguments: &[&str], path: &Path) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("elephant-rs").unwrap().arg("nodes").args(arguments).arg(path).assert()
+}
+
+/// Recordings with a node that is slow.
+fn slow_recordings() -> Vec<PathBuf> {
+    let Some(runs) = common::shared("runs") else { return Vec::new() };
+    let folders = walkdir::WalkDir::new(runs).sort_by_file_name().into_iter().map(Result::unwrap);
+    let slow = folders.filter(|entry| {
+        entry.file_type().is_dir() && entry.file_name().to_string_lossy().starts_with("slownode")
+    });
+    let slow: Vec<PathBuf> = slow.map(walkdir::DirEntry::into_path).collect();
+    assert!(!slow.is_empty());
+    slow
+}
+
+#[test]
+fn the_slow_node_of_a_recording_ranks_worst() {
+    for folder in slow_recordings() {
+        let output = command(&["--format", "json", "--min-node-tasks", "4"], &folder).success();
+        let report: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+        let worst = &report["nodes"][0];
+        assert!(worst["node"].as_str().unwrap().starts_with("node002"), "{}: {worst}", folder.display());
+        assert_eq!((&worst["level"], &worst["straggler"]), (&0.into(), &true.into()));
+        let others = report["nodes"].as_array().unwrap().iter().skip(1);
+        assert!(others.clone().count() > 1);
+        for other in others {
+            assert_ne!(other["straggler"], true, "{other}");
+        }
+    }
+}
+
+#[test]
+fn an_exclude_list_names_stragglers_and_nothing_else() {
+    for folder in slow_recordings() {
+        let place = tempfile::tempdir().unwrap();
+        let list = place.path().join("exclude.txt");
+        let option = format!("--exclude-list={}", list.display());
+        command(&[&option, "--min-node-tasks", "4"], &folder).success();
+        let text = std::fs::read_to_string(&list).unwrap();
+        assert!(text.starts_with("node002") && text.lines().count() == 1, "{text}");
+        // With the defaults four tasks are no proof.
+        command(&[&option], &folder).success();
+        assert_eq!(std::fs::read_to_string(&list).unwrap(), "");
+    }
+}
+
+#[test]
+fn all_formats_show_the_same_nodes_whatever_the_threads() {
+    let folder = Path::new("testdata");
+    let report = |format: &str, jobs: &str| {
+        let output =
+            command(&["--quiet", "--format", format, "--min-node-tasks", "3", "--jobs", jobs], folder);
+        output.get_output().stdout.clone()
+    };
+    for format in ["text", "json", "csv"] {
+        assert_eq!(report(format, "1"), report(format, "7"), "{format}");
+    }
+    let json: Value = serde_json::from_slice(&report("json", "1")).unwrap();
+    let nodes = json["nodes"].as_array().unwrap();
+    let table = String::from_utf8(report("csv", "1")).unwrap();
+    assert_eq!(table.lines().count(), nodes.len() + 1);
+    assert_eq!(json["summary"]["nodes_count"], nodes.len());
+    let text = String::from_utf8(report("text", "1")).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn wrong_options_and_missing_paths_fail() {
+    command(&["--quantile", "1"], Path::new("testdata")).code(2);
+    command(&["--since", "yesterday"], Path::new("testdata")).code(2);
+    let place = tempfile::tempdir().unwrap();
+    let list = place.path().join("exclude.txt");
+    command(&[&format!("--exclude-list={}", list.display())], Path::new("testdata/none")).code(2);
+    assert!(!list.exists(), "no list is written where histories are missing");
+}

@@ -1,0 +1,8 @@
+//! Histories that are cut, damaged or incomplete, and what reports say about them.
+
+mod missing_data;
+mod spark;
+mod spark_report;
+mod time_limit;
+mod told;
+mod unreadable_numbers;

@@ -1,0 +1,227 @@
+//! Spark event logs that are cut, flipped, shuffled or spliced: no panic, no impossible number, and no verdict that
+//! differs from the whole log's without a word about it.
+
+use std::io::Read;
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::spark_report::{Damaged, Reporter};
+use crate::common;
+use crate::common::spark_log::{App, Ending, Executor, GIB, Task};
+
+/// A small log with a bit of everything.
+fn written() -> Vec<u8> {
+    let error = Ending::Exception("java.lang.OutOfMemoryError", "Java heap space");
+    let conf = [("spark.executor.memory", "2g"), ("spark.executor.cores", "1")];
+    let mut app = App::with(&conf, 2, 1);
+    app.executors[1].removed = Some((7_000, "Container marked as failed".to_owned()));
+    app.executors.push(Executor { added: 500, peaks: vec![("JVMHeapMemory", GIB)], ..Executor::new("3", 2) });
+    let spilling = Task::new("1", 3000).metric("Memory Bytes Spilled", GIB).metric("JVM GC Time", 900);
+    let twin = Task { index: Some(0), attempt: 1, speculative: true, ..Task::new("3", 900) };
+    app.stage(vec![
+        spilling,
+        twin.ending(Ending::Killed("another attempt succeeded")),
+        Task { index: Some(1), ..Task::new("2", 1000) },
+    ])
+    .stage(vec![
+        Task::new("2", 400).ending(error),
+        Task { index: Some(0), attempt: 1, ..Task::new("3", 600) },
+        Task { index: Some(1), ..Task::new("3", 700).ending(Ending::ExecutorLost("Container killed")) },
+        Task { index: Some(1), attempt: 1, ..Task::new("1", 5000) },
+    ])
+    .text()
+    .into_bytes()
+}
+
+/// A recording that is part of the repository.
+fn recorded() -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata/spark/containers/eventlog_v2_local-1795255753487");
+    let mut text = Vec::new();
+    for number in [1, 2] {
+        let file = std::fs::File::open(folder.join(format!("events_{number}_local-1795255753487.zstd")));
+        zstd::Decoder::new(file.unwrap()).unwrap().read_to_end(&mut text).unwrap();
+    }
+    text
+}
+
+fn lines(log: &[u8]) -> Vec<&[u8]> {
+    log.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
+/// The name of a line's event.
+fn event(line: &[u8]) -> String {
+    let event = serde_json::from_slice::<serde_json::Value>(line).map(|event| event["Event"].clone());
+    event.ok().and_then(|name| Some(name.as_str()?.rsplit('.').next()?.to_owned())).unwrap_or_default()
+}
+
+fn assert_possible(damaged: &Damaged, what: &str) {
+    let impossible = damaged.impossible();
+    assert!(impossible.is_empty(), "{what}: {impossible:?}");
+}
+
+#[test]
+fn whole_logs_are_complete() {
+    for log in [written(), recorded()] {
+        let report = Reporter::new().report(&log);
+        assert_eq!(report.applications().len(), 1);
+        assert!(!report.admits_damage(), "{:?}", report.problems());
+        assert_possible(&report, "whole");
+    }
+}
+
+#[test]
+fn a_log_cut_anywhere_is_incomplete_and_keeps_what_came_before() {
+    let (log, reporter) = (written(), Reporter::new());
+    let count = |report: &Damaged| {
+        report
+            .applications()
+            .first()
+            .map_or(0, |app| app["metrics"]["tasks"]["task"]["attempts_count"].as_u64().unwrap_or_default())
+    };
+    let mut before = 0;
+    // The last bytes are a brace and a line feed.
+    for cut in (0..log.len() - 2).step_by(13) {
+        let report = reporter.report(&log[..cut]);
+        assert_possible(&report, &format!("cut at {cut}"));
+        assert!(report.applications().iter().all(|app| app["complete"] == false), "cut at {cut}");
+        assert!(count(&report) >= before, "cut at {cut}");
+        before = count(&report);
+    }
+    assert_eq!(before, count(&reporter.report(&log)));
+}
+
+#[test]
+fn a_log_cut_at_a_line_end_is_incomplete() {
+    for log in [written(), recorded()] {
+        let (all, reporter) = (lines(&log), Reporter::new());
+        for kept in 1..all.len() {
+            let report = reporter.report(&all[..kept].concat());
+            assert_possible(&report, &format!("{kept} lines"));
+            let apps = report.applications();
+            assert!(apps.iter().all(|app| app["complete"] == false), "{kept} lines of {}", all.len());
+        }
+    }
+}
+
+/// Drops each line in turn. What is left may say the same; if it does not, it must say that something is missing.
+fn drop_each_line(log: &[u8], name: &str) -> Vec<String> {
+    let (all, reporter) = (lines(log), Reporter::new());
+    let whole = reporter.report(log);
+    let mut silent = Vec::new();
+    for dropped in 0..all.len() {
+        let rest = [&all[..dropped], &all[dropped + 1..]].concat().concat();
+        let report = reporter.report(&rest);
+        assert_possible(&report, &format!("{name} without line {}", dropped + 1));
+        if !report.admits_damage() && !whole.admits_damage() && report.verdicts() != whole.verdicts() {
+            silent.push(format!("{name}, line {}: {}", dropped + 1, event(all[dropped])));
+        }
+    }
+    silent
+}
+
+#[test]
+fn no_dropped_line_changes_a_verdict_in_silence() {
+    let mut silent = drop_each_line(&written(), "written");
+    silent.extend(drop_each_line(&recorded(), "recorded"));
+    for recording in
+        ["spark-3.5.9/failures", "spark-3.5.9/execkill", "spark-2.4.8/failures", "spark-3.5.9/dynalloc"]
+    {
+        let Some(path) = common::shared(&format!("runs/{recording}")) else { break };
+        silent.extend(drop_each_line(&common::contents(&common::files_below(&path)[0]), recording));
+    }
+    assert!(silent.is_empty(), "{}", silent.join("\n"));
+}
+
+proptest! {
+    // A failure is shown with its input; there is nothing to remember between runs.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+
+    #[test]
+    fn flipped_bytes_give_no_impossible_number(
+        flips in prop::collection::vec((any::<Index>(), any::<u8>()), 1..20),
+        is_written in any::<bool>(),
+    ) {
+        let mut log = if is_written { written() } else { recorded() };
+        for (at, value) in flips {
+            let at = at.index(log.len());
+            log[at] = value;
+        }
+        let impossible = Reporter::new().report(&log).impossible();
+        prop_assert!(impossible.is_empty(), "{impossible:?}");
+    }
+
+    /// The damage that no grammar notices.
+    #[test]
+    fn changed_digits_give_no_impossible_number(
+        changes in prop::collection::vec((any::<Index>(), 0..10u8), 1..20),
+        is_written in any::<bool>(),
+    ) {
+        let mut log = if is_written { written() } else { recorded() };
+        let digits: Vec<usize> = (0..log.len()).filter(|&at| log[at].is_ascii_digit()).collect();
+        for (at, digit) in changes {
+            log[digits[at.index(digits.len())]] = b'0' + digit;
+        }
+        let impossible = Reporter::new().report(&log).impossible();
+        prop_assert!(impossible.is_empty(), "{impossible:?}");
+    }
+
+    #[test]
+    fn lines_in_any_order_some_of_them_twice_give_no_impossible_number(
+        keys in prop::collection::vec(any::<u32>(), 30..60),
+        is_written in any::<bool>(),
+    ) {
+        let log = if is_written { written() } else { recorded() };
+        let all = lines(&log);
+        let mut order: Vec<(u32, usize)> =
+            keys.iter().cycle().zip(0..all.len() + 5).map(|(key, at)| (key.rotate_left(u32::try_from(at).unwrap() % 31), at % all.len())).collect();
+        order.sort_unstable();
+        let shuffled: Vec<&[u8]> = order.into_iter().map(|(_, at)| all[at]).collect();
+        let impossible = Reporter::new().report(&shuffled.concat()).impossible();
+        prop_assert!(impossible.is_empty(), "{impossible:?}");
+    }
+
+    /// A line that stands twice, as after a copy that was resumed.
+    #[test]
+    fn doubled_lines_change_nothing_in_silence(at in any::<Index>(), is_written in any::<bool>()) {
+        let log = if is_written { written() } else { recorded() };
+        let all = lines(&log);
+        let at = at.index(all.len());
+        let doubled = [&all[..=at], &all[at..]].concat().concat();
+        let (whole, report) = (Reporter::new().report(&log), Reporter::new().report(&doubled));
+        prop_assert!(report.impossible().is_empty(), "{:?}", report.impossible());
+        prop_assert!(report.admits_damage() || report.verdicts() == whole.verdicts(), "{}", event(all[at]));
+    }
+
+    #[test]
+    fn events_of_one_type_that_are_missing_give_no_verdict_in_silence(
+        which in any::<Index>(),
+        kept in prop::collection::vec(any::<bool>(), 40),
+        is_written in any::<bool>(),
+    ) {
+        let log = if is_written { written() } else { recorded() };
+        let all = lines(&log);
+        let name = event(all[which.index(all.len())]);
+        let mut kept = kept.iter().cycle();
+        let stays = |line: &&&[u8]| event(line) != name || *kept.next().unwrap();
+        let rest: Vec<&[u8]> = all.iter().filter(stays).copied().collect();
+        let (whole, report) = (Reporter::new().report(&log), Reporter::new().report(&rest.concat()));
+        prop_assert!(report.impossible().is_empty(), "{:?}", report.impossible());
+        // Settings decide whether this event is written, and nothing else in the log would tell that it is missing.
+        let is_optional = name == "SparkListenerStageExecutorMetrics";
+        let is_told = report.admits_damage() || is_optional;
+        prop_assert!(is_told || report.verdicts() == whole.verdicts(), "{name}");
+    }
+
+    #[test]
+    fn two_logs_in_one_give_no_impossible_number(first in any::<Index>(), second in any::<Index>()) {
+        let (one, other) = (written(), recorded());
+        for (one, other) in [(&one, &other), (&other, &one)] {
+            let spliced = [&one[..first.index(one.len())], &other[second.index(other.len())..]].concat();
+            let impossible = Reporter::new().report(&spliced).impossible();
+            prop_assert!(impossible.is_empty(), "{impossible:?}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A limit to the time of reading.
+
+use elephant_rs::engine::{self, Options};
+use elephant_rs::limits::Limits;
+use elephant_rs::rules::RuleSet;
+use elephant_rs::units::Millis;
+
+use crate::common::make::{spark_end, spark_start, stage};
+
+#[test]
+fn time_ends_reading_and_says_that_it_cannot_be_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let spark = folder.path().join("app-1");
+    let stages: String = (0..2000).map(|id| stage(id, 0)).collect();
+    std::fs::write(&spark, spark_start() + &stages + &spark_end()).unwrap();
+    let rules = RuleSet::built_in().unwrap();
+    let codes_within = |time| {
+        let limits = Limits { time: Some(time), ..Limits::default() };
+        let report =
+            engine::analyze(std::slice::from_ref(&spark), &rules, Options { limits, ..Options::default() });
+        report
+            .problems
+            .into_iter()
+            .map(|entry| (entry.problem.code, entry.problem.message))
+            .collect::<Vec<_>>()
+    };
+    // It is over before a byte was read.
+    let told = codes_within(Millis::ZERO);
+    assert_eq!(told.iter().map(|(code, _)| *code).collect::<Vec<_>>(), ["limit-reached", "no-events"]);
+    assert!(told[0].1.contains("--max-time") && told[0].1.contains("differs from run to run"), "{told:?}");
+    assert!(codes_within(Millis::from_secs(3600)).iter().all(|(code, _)| *code != "limit-reached"));
+}

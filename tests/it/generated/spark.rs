@@ -1,0 +1,248 @@
+//! The generated logs of Spark: spelled as recorded ones are, and consistent in themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::support::spark::SparkJob;
+use super::support::spark::codec::{Codec, unpack_lz4};
+use crate::common::{contents, files_below, shared};
+
+const JOB: SparkJob = SparkJob { tasks: 5_000, executors: 20, cores: 4, lost_executors: 1 };
+
+fn log(job: SparkJob, codec: Codec) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    codec.pack(&mut bytes, |out| job.write(out)).unwrap();
+    bytes
+}
+
+fn events(bytes: &[u8]) -> impl Iterator<Item = Value> {
+    let lines = std::str::from_utf8(bytes).unwrap().lines();
+    lines.map(|line| serde_json::from_str(line).unwrap())
+}
+
+fn name(event: &Value) -> &str {
+    event["Event"].as_str().unwrap()
+}
+
+fn number(value: &Value) -> i64 {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok()).unwrap()
+}
+
+/// Objects whose keys are data.
+const MAPS: [&str; 7] = [
+    "Properties",
+    "Spark Properties",
+    "Hadoop Properties",
+    "System Properties",
+    "Metrics Properties",
+    "Classpath Entries",
+    "metadata",
+];
+
+/// By place in an event: the sequences of keys, or the types of values, that were seen there.
+type Shapes = BTreeMap<String, BTreeSet<String>>;
+
+fn add_shapes(value: &Value, place: &str, shapes: &mut Shapes) {
+    let shape = match value {
+        Value::Object(fields) => {
+            for (key, field) in fields.iter().filter(|(key, _)| !MAPS.contains(&key.as_str())) {
+                // Plans nest as deep as they like.
+                let place = if key == "children" { place.to_owned() } else { format!("{place}/{key}") };
+                add_shapes(field, &place, shapes);
+            }
+            fields.keys().map(|key| format!("{key:?}")).collect::<Vec<_>>().join(",")
+        }
+        Value::Array(elements) => {
+            for element in elements {
+                add_shapes(element, place, shapes);
+            }
+            return;
+        }
+        Value::Number(number) if number.is_f64() => "fraction".to_owned(),
+        Value::Number(_) => "number".to_owned(),
+        Value::String(_) => "text".to_owned(),
+        Value::Bool(_) => "flag".to_owned(),
+        Value::Null => "null".to_owned(),
+    };
+    shapes.entry(place.to_owned()).or_default().insert(shape);
+}
+
+fn shapes<'a>(logs: impl IntoIterator<Item = &'a [u8]>) -> Shapes {
+    let mut shapes = Shapes::new();
+    for event in logs.into_iter().flat_map(events) {
+        add_shapes(&event, name(&event), &mut shapes);
+    }
+    shapes
+}
+
+#[test]
+fn every_event_has_the_keys_and_types_of_recorded_ones() {
+    let mut recorded = Vec::new();
+    for run in ["sqlaqe", "skew", "failures", "speculation", "execkill"] {
+        let Some(folder) = shared(&format!("runs/spark-3.5.9/{run}")) else { return };
+        recorded.extend(files_below(&folder).iter().map(|file| contents(file)));
+    }
+    let recorded = shapes(recorded.iter().map(Vec::as_slice));
+    let empty = BTreeSet::new();
+    for (place, shapes) in shapes([log(JOB, Codec::Plain).as_slice()]) {
+        let known = recorded.get(&place).unwrap_or(&empty);
+        let unknown: Vec<_> = shapes.difference(known).collect();
+        assert!(unknown.is_empty(), "{place}: {unknown:#?}, but recorded were {known:#?}");
+    }
+}
+
+/// What the tasks of a stage tell.
+#[derive(Default)]
+struct Told {
+    succeeded: i64,
+    sums: BTreeMap<i64, i64>,
+}
+
+#[test]
+fn stages_are_the_sums_of_their_tasks() {
+    let (mut stages, mut tasks) = (BTreeMap::<i64, Told>::new(), 0);
+    for event in events(&log(JOB, Codec::Plain)) {
+        match name(&event) {
+            "SparkListenerTaskEnd" => {
+                let told = stages.entry(number(&event["Stage ID"])).or_default();
+                told.succeeded += i64::from(event["Task End Reason"]["Reason"] == "Success");
+                for update in event["Task Info"]["Accumulables"].as_array().unwrap() {
+                    let sum = told.sums.entry(number(&update["ID"])).or_default();
+                    *sum += number(&update["Update"]);
+                    assert_eq!(*sum, number(&update["Value"]), "{update}");
+                }
+            }
+            "SparkListenerStageCompleted" => {
+                let info = &event["Stage Info"];
+                let told = stages.entry(number(&info["Stage ID"])).or_default();
+                assert_eq!(told.succeeded, number(&info["Number of Tasks"]));
+                tasks += told.succeeded;
+                let sums = info["Accumulables"].as_array().unwrap().iter();
+                let sums: BTreeMap<_, _> =
+                    sums.map(|sum| (number(&sum["ID"]), number(&sum["Value"]))).collect();
+                assert_eq!(told.sums, sums);
+            }
+            _ => (),
+        }
+    }
+    assert_eq!(tasks, i64::from(JOB.tasks));
+}
+
+#[test]
+fn metrics_repeat_the_accumulables() {
+    let pairs = [
+        ("executorRunTime", "/Executor Run Time"),
+        ("executorCpuTime", "/Executor CPU Time"),
+        ("shuffle.read.remoteBytesRead", "/Shuffle Read Metrics/Remote Bytes Read"),
+        ("shuffle.write.bytesWritten", "/Shuffle Write Metrics/Shuffle Bytes Written"),
+        ("input.bytesRead", "/Input Metrics/Bytes Read"),
+        ("output.recordsWritten", "/Output Metrics/Records Written"),
+    ];
+    let events: Vec<Value> = events(&log(JOB, Codec::Plain)).collect();
+    let succeeded =
+        |event: &&Value| event.pointer("/Task End Reason/Reason").is_some_and(|why| why == "Success");
+    for event in events.iter().filter(succeeded) {
+        let accumulables = event["Task Info"]["Accumulables"].as_array().unwrap();
+        for (name, pointer) in pairs {
+            let name = format!("internal.metrics.{name}");
+            let told = accumulables.iter().find(|each| each["Name"] == name.as_str());
+            let metric = number(event["Task Metrics"].pointer(pointer).unwrap());
+            assert_eq!(told.map_or(0, |told| number(&told["Update"])), metric, "{name}");
+        }
+    }
+}
+
+/// Identifier and name of all metrics of a plan.
+fn plan_metrics(node: &Value, metrics: &mut BTreeMap<i64, String>) {
+    for metric in node["metrics"].as_array().unwrap() {
+        let name = metric["name"].as_str().unwrap().to_owned();
+        assert_eq!(metrics.insert(number(&metric["accumulatorId"]), name), None);
+    }
+    for child in node["children"].as_array().unwrap() {
+        plan_metrics(child, metrics);
+    }
+}
+
+#[test]
+fn what_tasks_count_for_a_plan_is_in_the_plan() {
+    let mut metrics = BTreeMap::new();
+    for event in events(&log(JOB, Codec::Plain)) {
+        if name(&event).ends_with("SQLAdaptiveExecutionUpdate") {
+            metrics.clear();
+            plan_metrics(&event["sparkPlanInfo"], &mut metrics);
+        } else if name(&event) == "SparkListenerStageCompleted"
+            && number(&event["Stage Info"]["Stage ID"]) % 3 == 2
+        {
+            let all = event["Stage Info"]["Accumulables"].as_array().unwrap();
+            for told in all.iter().filter(|told| told["Metadata"] == "sql") {
+                assert_eq!(metrics.get(&number(&told["ID"])).map(String::as_str), told["Name"].as_str());
+            }
+        }
+    }
+}
+
+#[test]
+fn attempts_start_and_end_in_order_and_leave_no_executor_overbooked() {
+    let (mut running, mut ends, mut now) =
+        (BTreeMap::<String, i64>::new(), BTreeMap::<String, u32>::new(), 0);
+    for event in events(&log(JOB, Codec::Plain)) {
+        let info = &event["Task Info"];
+        let (at, change) = match name(&event) {
+            "SparkListenerTaskStart" => (&info["Launch Time"], 1),
+            "SparkListenerTaskEnd" => (&info["Finish Time"], -1),
+            _ => continue,
+        };
+        assert!(number(at) >= now, "{info}");
+        now = number(at);
+        let tasks = running.entry(info["Executor ID"].to_string()).or_default();
+        *tasks += change;
+        assert!((0..=i64::from(JOB.cores)).contains(tasks), "{info}");
+        if let Some(why) = event["Task End Reason"]["Reason"].as_str() {
+            *ends.entry(why.to_owned()).or_default() += 1;
+        }
+    }
+    assert!(running.values().all(|&tasks| tasks == 0));
+    let ways: Vec<_> = ends.keys().map(String::as_str).collect();
+    assert_eq!(ways, ["ExceptionFailure", "ExecutorLostFailure", "Success", "TaskKilled"]);
+}
+
+#[test]
+fn the_smallest_applications_end() {
+    for tasks in 0..30 {
+        let log = log(SparkJob { tasks, ..JOB }, Codec::Plain);
+        let ends = events(&log).filter(|event| event["Task End Reason"]["Reason"] == "Success").count();
+        assert_eq!(ends, tasks as usize);
+    }
+}
+
+#[test]
+fn a_task_takes_five_to_six_thousand_bytes() {
+    let job = SparkJob::of(10_000);
+    let size = log(job, Codec::Plain).len() / job.tasks as usize;
+    assert!((5_000..6_000).contains(&size), "{size}");
+}
+
+#[test]
+fn packed_logs_hold_the_same() {
+    let job = SparkJob { tasks: 100, ..JOB };
+    let plain = log(job, Codec::Plain);
+    assert_eq!(zstd::decode_all(log(job, Codec::Zstd).as_slice()).unwrap(), plain);
+    let (mut unpacked, packed) = (Vec::new(), log(job, Codec::Lz4));
+    let length = unpack_lz4(&mut packed.as_slice(), |content| unpacked.extend_from_slice(content)).unwrap();
+    assert_eq!(length, plain.len() as u64);
+    assert!(unpacked == plain);
+}
+
+#[test]
+fn the_lz4_decoder_reads_what_spark_wrote() {
+    let Some(folder) = shared("runs/spark-3.5.9/healthy-lz4") else { return };
+    for file in files_below(&folder) {
+        let mut unpacked = Vec::new();
+        unpack_lz4(&mut contents(&file).as_slice(), |content| unpacked.extend_from_slice(content)).unwrap();
+        assert_eq!(
+            events(&unpacked).last().map(|event| name(&event).to_owned()).as_deref(),
+            Some("SparkListenerApplicationEnd")
+        );
+    }
+}

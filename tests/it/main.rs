@@ -1,0 +1,26 @@
+//! Tests from outside: they run the command, or use what the library offers to everybody.
+//!
+//! What looks into the library's insides is in `tests/internal`, a module of the library's own tests.
+
+// Clippy does not know helpers of tests for tests.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    unreachable_pub
+)]
+
+mod check;
+mod cli;
+#[path = "../common/mod.rs"]
+mod common;
+mod corpus;
+mod damage;
+mod fixtures;
+mod generated;
+mod project;
+mod reports;
+mod rules;
+mod spark;

@@ -1,0 +1,5 @@
+//! The README, the dependencies, and how tests are counted.
+
+mod readme;
+mod skipped;
+mod supply_chain;

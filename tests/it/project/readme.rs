@@ -1,0 +1,47 @@
+//! The README shows what the tool really prints; `INSTA_UPDATE=always` writes it again.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::common;
+
+/// The arguments of the commands whose output the README shows.
+const SHOWN: [&str; 3] = [
+    "analyze --min-severity severe testdata/hadoop1 testdata/spark/3.5.9/skew",
+    "rules test rules/examples/etl-waiting-reduces.yaml",
+    "analyze --min-severity critical --rules rules/examples/etl-waiting-reduces.yaml testdata/hadoop1",
+];
+
+#[test]
+fn the_output_in_the_readme_is_real() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let mut real = readme.clone();
+    for arguments in SHOWN {
+        let run = Command::new(env!("CARGO_BIN_EXE_elephant-rs"))
+            .current_dir(root)
+            .args(arguments.split(' '))
+            .output();
+        let printed = String::from_utf8(run.unwrap().stdout).unwrap();
+        let command = format!("$ elephant-rs {arguments}\n");
+        let (head, rest) = real.split_once(&command).unwrap();
+        let (_, tail) = rest.split_once("```").unwrap();
+        real = [head, &command, &printed, "```", tail].concat();
+    }
+    if real == readme {
+        return;
+    }
+    assert!(
+        common::is_blessing(),
+        "the README shows something else; run INSTA_UPDATE=always cargo test --test it readme"
+    );
+    std::fs::write(path, real).unwrap();
+}
+
+#[test]
+fn the_rule_in_the_readme_is_the_one_of_its_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rule = std::fs::read_to_string(root.join("rules/examples/etl-waiting-reduces.yaml")).unwrap();
+    assert!(std::fs::read_to_string(root.join("README.md")).unwrap().contains(&rule));
+}

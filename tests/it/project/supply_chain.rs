@@ -1,0 +1,97 @@
+//! Where dependencies come from, which ones are there twice, and what each is for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+fn text(file: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+}
+
+/// A package of `Cargo.lock`: name, version, source.
+struct Package {
+    name: String,
+    version: String,
+    source: Option<String>,
+}
+
+fn packages() -> Vec<Package> {
+    let lock = text("Cargo.lock");
+    let value = |block: &str, key: &str| {
+        let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+        line.map(|value| value.trim_matches('"').to_owned())
+    };
+    let blocks = lock.split("[[package]]").skip(1);
+    let packages: Vec<Package> = blocks
+        .map(|block| Package {
+            name: value(block, "name").unwrap(),
+            version: value(block, "version").unwrap(),
+            source: value(block, "source"),
+        })
+        .collect();
+    assert!(packages.len() > 100, "Cargo.lock is not read right");
+    packages
+}
+
+#[test]
+fn every_crate_comes_from_crates_io() {
+    let others: Vec<_> = packages()
+        .into_iter()
+        .filter(|package| package.source.as_deref() != Some(REGISTRY))
+        .map(|package| (package.name, package.source))
+        .collect();
+    assert_eq!(others, [(env!("CARGO_PKG_NAME").to_owned(), None)]);
+}
+
+#[test]
+fn what_is_there_twice_is_allowed() {
+    let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in packages() {
+        versions.entry(package.name).or_default().insert(package.version);
+    }
+    let twice = versions.into_iter().filter(|(_, versions)| versions.len() > 1);
+    let twice: Vec<(String, BTreeSet<String>)> = twice.collect();
+
+    let deny = text("deny.toml");
+    let allowed = deny.lines().filter_map(|line| line.trim().strip_prefix("{ crate = \"")?.split_once('"'));
+    let allowed: BTreeMap<&str, &str> = allowed.filter_map(|(name, _)| name.split_once('@')).collect();
+    let names: Vec<&str> = twice.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, allowed.keys().copied().collect::<Vec<_>>(), "deny.toml skips others");
+    for (name, versions) in &twice {
+        let others: Vec<_> = versions.iter().filter(|version| *version != allowed[name.as_str()]).collect();
+        assert_eq!(others.len(), 1, "{name}: {versions:?}");
+    }
+}
+
+/// The names in a section of `Cargo.toml`.
+fn dependencies(section: &str) -> Vec<String> {
+    let manifest = text("Cargo.toml");
+    let (_, rest) = manifest.split_once(&format!("\n[{section}]\n")).unwrap();
+    let lines = rest.lines().take_while(|line| !line.starts_with('['));
+    lines.filter_map(|line| Some(line.split_once(" = ")?.0.to_owned())).collect()
+}
+
+/// The rows of the table behind a heading: crate and purpose.
+fn table(heading: &str) -> Vec<(String, String)> {
+    let page = text("docs/dependencies.md");
+    let (_, rest) = page.split_once(&format!("\n## {heading}\n")).unwrap();
+    let rows = rest.lines().take_while(|line| !line.starts_with('#')).filter(|line| line.starts_with("| "));
+    let rows = rows.filter_map(|line| line.trim_matches(['|', ' ']).split_once(" | "));
+    rows.skip(2).map(|(name, purpose)| (name.trim().to_owned(), purpose.trim().to_owned())).collect()
+}
+
+#[test]
+fn every_dependency_has_a_reason_in_the_docs() {
+    for (section, heading) in
+        [("dependencies", "Of the binary"), ("dev-dependencies", "Of tests and benchmarks")]
+    {
+        let rows = table(heading);
+        let names: Vec<&String> = rows.iter().map(|(name, _)| name).collect();
+        let expected = dependencies(section);
+        assert_eq!(names, expected.iter().collect::<Vec<_>>(), "docs/dependencies.md, {heading}");
+        for (name, purpose) in &rows {
+            assert!(purpose.split(' ').count() >= 2, "{name}: what for?");
+        }
+    }
+}

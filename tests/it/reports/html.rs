@@ -1,0 +1,241 @@
+//! The HTML report, read by a parser that we did not write.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use scraper::{ElementRef, Html, Selector};
+use sha2::{Digest as _, Sha256};
+
+use super::pages::{HOSTILE, hostile, many, mixed, page};
+use crate::common;
+
+fn select<'a>(html: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+    html.select(&Selector::parse(selector).unwrap()).collect()
+}
+
+fn text(element: ElementRef<'_>) -> String {
+    element.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Parses a page that has to be without errors and without elements that no template writes.
+fn sound(page: &str) -> Html {
+    const KNOWN: &str = "a article bdi body button code dd details div dl dt em figcaption figure footer g h1 h2 h3 \
+        h4 h5 h6 head header html i input label li line main meta nav ol option p path pre rect script section select \
+        small span strong style summary svg table tbody td th thead title tr ul";
+    let html = Html::parse_document(page);
+    assert!(html.errors.is_empty(), "{:?}", html.errors);
+    let known: BTreeSet<&str> = KNOWN.split_whitespace().collect();
+    let found: BTreeSet<&str> = select(&html, "*").iter().map(|element| element.value().name()).collect();
+    assert_eq!(found.difference(&known).collect::<Vec<_>>(), Vec::<&&str>::new());
+    for element in select(&html, "*") {
+        for (name, value) in element.value().attrs() {
+            assert!(!name.starts_with("on") && name != "style" && name != "src", "{name}={value}");
+            if name == "href" {
+                assert!(value.starts_with('#'), "{name}={value}");
+            }
+        }
+    }
+    html
+}
+
+/// Headings, landmarks, tables and drawings in their order.
+fn outline(html: &Html) -> String {
+    let mut outline = String::new();
+    for element in
+        select(html, "nav, main, section, article, figure, table, svg, footer, h1, h2, h3, h4, details")
+    {
+        if element
+            .ancestors()
+            .filter_map(ElementRef::wrap)
+            .any(|above| above.value().classes().any(|c| c == "page"))
+        {
+            continue;
+        }
+        let depth = element
+            .ancestors()
+            .filter_map(ElementRef::wrap)
+            .filter(|above| {
+                ["main", "section", "article", "figure", "details", "table"].contains(&above.value().name())
+            })
+            .count();
+        let first = |selector: &str| element.select(&Selector::parse(selector).unwrap()).next().map(text);
+        let words = match element.value().name() {
+            "figure" => first("figcaption"),
+            "details" => first("summary"),
+            "table" => {
+                let heads =
+                    element.select(&Selector::parse("thead th").unwrap()).map(text).collect::<Vec<_>>();
+                let rows = element.select(&Selector::parse("tbody tr").unwrap()).count();
+                Some(format!("{} ({rows} rows)", heads.join(" | ")))
+            }
+            "svg" if element.attr("aria-hidden").is_some() => continue,
+            "svg" => element.attr("aria-label").map(str::to_owned),
+            "h1" | "h2" | "h3" | "h4" => Some(text(element)),
+            "article" => element.attr("id").map(|id| format!("#{id}")),
+            _ => element.attr("id").map(|id| format!("#{id}")),
+        };
+        writeln!(outline, "{}{} {}", "  ".repeat(depth), element.value().name(), words.unwrap_or_default())
+            .unwrap();
+    }
+    outline
+}
+
+#[test]
+fn structure() {
+    let html = sound(&page(&mixed(4)));
+    common::with_snapshots("reports", || {
+        insta::assert_snapshot!("page.outline", outline(&html));
+    });
+}
+
+#[test]
+fn every_part_of_the_report_is_on_the_page() {
+    let report = mixed(100);
+    let html = sound(&page(&report));
+    let whole = text(html.root_element());
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for app in &report.applications {
+        assert!(whole.contains(&app.id), "{}", app.id);
+        for finding in &app.findings {
+            assert!(whole.contains(&squeezed(&finding.message)), "{}", finding.message);
+            for advice in &finding.advice {
+                assert!(whole.contains(&squeezed(advice)), "{advice}");
+            }
+            for (key, _) in &finding.evidence {
+                assert!(whole.contains(key.as_ref()), "{key}");
+            }
+        }
+        for missing in &app.not_evaluated {
+            assert!(whole.contains(&squeezed(&missing.reason)), "{}", missing.reason);
+        }
+    }
+    for entry in &report.problems {
+        assert!(whole.contains(&squeezed(&entry.problem.message)), "{}", entry.problem.message);
+    }
+    assert_eq!(select(&html, "#index tbody tr").len(), report.applications.len());
+    assert_eq!(select(&html, ".rule").len(), report.rules.len());
+}
+
+#[test]
+fn headings_ids_links_and_labels_hold_together() {
+    for report in [mixed(100), mixed(0), many(300)] {
+        let html = sound(&page(&report));
+        let mut level = 0;
+        for heading in select(&html, "h1, h2, h3, h4, h5, h6") {
+            let next: usize = heading.value().name()[1..].parse().unwrap();
+            assert!(next <= level + 1, "{} after h{level}: {}", heading.value().name(), text(heading));
+            level = next;
+        }
+        assert_eq!(select(&html, "h1").len(), 1);
+        let ids: Vec<&str> = select(&html, "[id]").into_iter().filter_map(|e| e.attr("id")).collect();
+        let known: BTreeSet<&str> = ids.iter().copied().collect();
+        assert_eq!(known.len(), ids.len(), "ids that are there twice");
+        for link in select(&html, "a") {
+            assert!(known.contains(&link.attr("href").unwrap()[1..]), "{:?}", link.attr("href"));
+        }
+        for labelled in select(&html, "[aria-labelledby]") {
+            assert!(known.contains(labelled.attr("aria-labelledby").unwrap()));
+        }
+        for control in select(&html, "input, select") {
+            let label = control.ancestors().filter_map(ElementRef::wrap).any(|e| e.value().name() == "label");
+            assert!(label, "{}", control.html());
+        }
+        for drawing in select(&html, "svg") {
+            let named = drawing.attr("role") == Some("img") && drawing.attr("aria-label").is_some();
+            // Bars stand beside their numbers.
+            let in_table = drawing.ancestors().filter_map(ElementRef::wrap).any(|e| e.value().name() == "td");
+            assert!(named || (in_table && drawing.attr("aria-hidden") == Some("true")), "{}", drawing.html());
+        }
+        assert!(select(&html, "th:not([scope])").is_empty());
+    }
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let source = page(&hostile());
+    let html = sound(&source);
+    assert_eq!(select(&html, "script").len(), 2);
+    assert_eq!(select(&html, "style").len(), 1);
+    assert_eq!(select(&html, "h1").len(), 1);
+    assert!(select(&html, "img, b").is_empty());
+    let policy = source.matches("<script>").count();
+    assert_eq!(policy, 2, "a script that no template writes");
+    let dangerous = |c: char| {
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+    };
+    assert_eq!(source.chars().find(|&c| dangerous(c)), None);
+    let whole = text(html.root_element());
+    for shown in
+        ["<script>alert(1)</script>", "right[U+202E]to left", "nul␀bell␇esc␛[31m␍␊line", "&lt; &amp;"]
+    {
+        assert!(whole.contains(shown), "{shown}");
+    }
+    assert_eq!(HOSTILE.len(), 9);
+    let long = format!("{}<b>{}", "x".repeat(5000), "y".repeat(5000));
+    assert!(whole.contains(&long), "the whole of a long name is not on the page");
+    let rows = select(&html, "#index tbody tr");
+    assert!(rows.iter().all(|row| text(*row).chars().count() < 2000), "a row of the table is long");
+}
+
+#[test]
+fn only_what_the_policy_names_may_run() {
+    let source = page(&mixed(1));
+    let html = sound(&source);
+    let policy = select(&html, "meta[http-equiv]")[0].attr("content").unwrap();
+    let hash = |element: &ElementRef<'_>| {
+        let code: String = element.text().collect();
+        format!("'sha256-{}'", STANDARD.encode(Sha256::digest(code.as_bytes())))
+    };
+    let hashes = |selector: &str| select(&html, selector).iter().map(hash).collect::<Vec<_>>().join(" ");
+    let expected = format!(
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+        hashes("style"),
+        hashes("script")
+    );
+    assert_eq!(policy, expected, "templates/page.css or page.js changed: take the hashes on the right");
+    for code in select(&html, "style, script") {
+        let code: String = code.text().collect();
+        for word in ["url(", "@import", "http:", "https:", "fetch(", "innerHTML", "eval("] {
+            assert!(!code.contains(word), "{word}");
+        }
+    }
+}
+
+#[test]
+fn the_same_bytes_whatever_the_number_of_threads() {
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        // Charts for some: which these are must not depend on who came first.
+        page(&pool.install(|| mixed(3)))
+    };
+    let one = with(1);
+    assert_eq!(one.matches("class=\"charts\"").count(), 3);
+    assert!(one == with(2) && one == with(8));
+}
+
+#[test]
+fn charts_go_to_the_worst() {
+    let report = mixed(3);
+    let charted: Vec<bool> = report.applications.iter().map(|app| app.charts.is_some()).collect();
+    assert!(charted[..3].iter().all(|&has| has) && !charted[3..].iter().any(|&has| has), "{charted:?}");
+    assert!(mixed(0).applications.iter().all(|app| app.charts.is_none()));
+}
+
+#[test]
+fn size_grows_with_the_table_and_little_else() {
+    let base = page(&many(0)).len();
+    let (thousand, two) = (page(&many(1000)).len(), page(&many(2000)).len());
+    assert!(base < 400_000, "{base} bytes without applications");
+    let each = (two - thousand) / 1000;
+    assert!(each < 6000, "{each} bytes for an application without charts");
+}
+
+#[test]
+fn an_empty_report_is_a_page() {
+    let report = elephant_rs::results::Report::default();
+    let html = sound(&page(&report));
+    assert!(text(html.root_element()).contains("The paths hold no files."));
+}

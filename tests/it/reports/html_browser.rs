@@ -1,0 +1,243 @@
+//! The HTML report in a real browser. Skipped with a printed line where there is none, except under `CI=true`.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::browser::Browser;
+use super::pages::{hostile, many, mixed, page};
+
+/// Keys of the `WebDriver` protocol.
+const TAB: &str = "\u{e004}";
+const ENTER: &str = "\u{e007}";
+
+const ROWS: &str = "document.querySelectorAll('#index tbody tr').length";
+
+/// Nothing was fetched, nothing was complained about, nothing asks.
+fn assert_quiet(browser: &Browser) {
+    assert_eq!(browser.console(), Vec::<String>::new());
+    assert_eq!(browser.value("performance.getEntriesByType('resource').length"), json!(0));
+}
+
+#[test]
+fn hostile_text_never_runs() {
+    let Some(browser) = Browser::start() else { return };
+    let source = page(&hostile());
+    browser.open(&source);
+    // An open alert would make each command fail.
+    assert_quiet(&browser);
+    assert_eq!(browser.value("document.scripts.length"), json!(2));
+    assert_eq!(browser.value("document.images.length"), json!(0));
+    let unfolded =
+        "document.querySelectorAll('details').forEach(e => { e.open = true; }); document.body.innerText";
+    let shown = browser.value(unfolded);
+    for text in ["<script>alert(1)</script>", "\"><img src=x onerror=alert(2)>", "right[U+202E]to left"] {
+        assert!(shown.as_str().unwrap().contains(text), "{text}");
+    }
+    for id in ["f-user", "f-queue", "f-rule"] {
+        let options = browser.value(&format!("document.getElementById('{id}').options.length"));
+        assert!(options.as_u64().unwrap() > 3, "{id}: {options}");
+    }
+    assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), json!(true));
+    browser.window(360, 800);
+    assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), json!(true));
+    assert_quiet(&browser);
+
+    // The policy holds where the escaping would not.
+    let planted = source.replacen(
+        "</h1>",
+        "</h1><script>document.title = 'ran';</script><img src=x onerror=\"document.title = 'ran'\">",
+        1,
+    );
+    browser.open(&planted);
+    assert_ne!(browser.value("document.title"), json!("ran"));
+    assert!(browser.console().len() >= 2, "the policy stops what is planted");
+}
+
+#[test]
+fn filters_and_sorting_work_by_keyboard() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page(&mixed(100)));
+    let all = browser.value(ROWS).as_u64().unwrap();
+    let active = "document.activeElement.id";
+    // Skip link, sections, what was found first …: the first control of the filter comes in a few steps.
+    let mut steps = 0;
+    while browser.value(active) != json!("f-text") {
+        browser.keys(TAB);
+        steps += 1;
+        assert!(steps < 60, "Tab never comes to the filter");
+    }
+    browser.keys("SPECULATION alice");
+    let wait = Instant::now();
+    while browser.value(ROWS) != json!(1) {
+        assert!(wait.elapsed() < Duration::from_secs(30), "{}", browser.value(ROWS));
+    }
+    let told = browser.value("document.getElementById('shown').textContent");
+    assert_eq!(told, json!(format!("1 shown of 1 that match, of {all} in all.")));
+    browser.value("document.getElementById('f-clear').focus()");
+    browser.keys(ENTER);
+    assert_eq!(browser.value(ROWS), json!(all));
+
+    for (id, value) in [("f-engine", "spark"), ("f-severity", "4"), ("f-rule", "mapper-memory")] {
+        let choose = format!(
+            "(e => {{ e.value = '{value}'; e.dispatchEvent(new Event('change')); }})(document.getElementById('{id}'))"
+        );
+        browser.value(&choose);
+        let rows = browser.value(ROWS).as_u64().unwrap();
+        assert!((1..all).contains(&rows), "{id} {value}: {rows} rows");
+        browser.value("document.getElementById('f-clear').click()");
+    }
+
+    let sorted = "[...document.querySelectorAll('#index th')].map(th => th.ariaSort).indexOf('ascending')";
+    browser.value("document.querySelectorAll('#index thead button')[1].focus()");
+    browser.keys(ENTER);
+    assert_eq!(browser.value(sorted), json!(1));
+    let names = "[...document.querySelectorAll('#index tbody a')].map(a => a.textContent)";
+    let names = |browser: &Browser| -> Vec<String> { serde_json::from_value(browser.value(names)).unwrap() };
+    let rising = names(&browser);
+    browser.keys(ENTER);
+    let falling = names(&browser);
+    assert_ne!(rising, falling);
+    // By a number, unknown stays last in both directions.
+    for _ in 0..2 {
+        browser.value("document.querySelectorAll('#index thead button')[7].click()");
+        let known = "[...document.querySelectorAll('#index tbody tr')].map(r => r.cells[7].dataset.v !== '')";
+        let known: Vec<bool> = serde_json::from_value(browser.value(known)).unwrap();
+        assert!(
+            known.contains(&true) && known.contains(&false) && known.is_sorted_by(|a, b| a >= b),
+            "{known:?}"
+        );
+    }
+
+    // A link to a rule unfolds its page.
+    browser.value("document.querySelector('a[href=\"#rule-mapper-memory\"]').click()");
+    let open = "document.getElementById('rule-mapper-memory').closest('details').open";
+    let wait = Instant::now();
+    while browser.value(open) != json!(true) {
+        assert!(wait.elapsed() < Duration::from_secs(30));
+    }
+    assert_quiet(&browser);
+}
+
+#[test]
+fn without_scripts_everything_is_there() {
+    let Some(browser) = Browser::start() else { return };
+    browser.scripts(false);
+    let report = many(300);
+    browser.open(&page(&report));
+    assert_eq!(browser.value(ROWS), json!(300));
+    assert_eq!(browser.value("document.getElementById('filters').checkVisibility()"), json!(false));
+    assert_eq!(browser.value("document.documentElement.className"), json!(""));
+    // Rows out of sight are not laid out, but they are there.
+    let last = browser.value(
+        "(row => row.checkVisibility() ? row.textContent : '')(document.querySelector('#index tbody tr:last-child'))",
+    );
+    assert!(last.as_str().unwrap().contains(report.applications.last().unwrap().id.as_str()), "{last}");
+    let articles = "[...document.querySelectorAll('article')].every(article => article.checkVisibility())";
+    assert_eq!(browser.value(articles), json!(true));
+    assert_quiet(&browser);
+}
+
+/// The lowest contrast of text to the colour behind it.
+const CONTRAST: &str = r"(() => {
+  const parts = (c) => c.match(/[\d.]+/g).map(Number);
+  const channel = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = parts(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
+  let lowest = { ratio: 21 };
+  document.querySelectorAll('details').forEach((e) => { e.open = true; });
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const e = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || !e.checkVisibility() || /^(script|style|title|option)$/i.test(e.tagName)) continue;
+    const [a, b] = [light(parts(getComputedStyle(e).color)), light(behind(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < lowest.ratio) lowest = { ratio, text: texts.currentNode.data.slice(0, 60), in: e.className || e.tagName };
+  }
+  return lowest;
+})()";
+
+#[test]
+fn light_and_dark_are_readable() {
+    let Some(browser) = Browser::start() else { return };
+    let source = page(&mixed(100));
+    let mut backs: Vec<Value> = Vec::new();
+    for scheme in ["light", "dark"] {
+        browser.prefer(scheme);
+        browser.open(&source);
+        backs.push(browser.value("getComputedStyle(document.body).backgroundColor"));
+        let lowest = browser.value(CONTRAST);
+        assert!(lowest["ratio"].as_f64().unwrap() >= 4.5, "{scheme}: {lowest}");
+    }
+    assert_ne!(backs[0], backs[1]);
+}
+
+#[test]
+fn the_browser_understands_the_page() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page(&mixed(100)));
+    // What is out of sight has no place in the tree.
+    let visible = "document.styleSheets[0].insertRule('.app { content-visibility: visible !important }', document.styleSheets[0].cssRules.length)";
+    browser.value(visible);
+    for width in [1400, 360] {
+        browser.window(width, 900);
+        browser.value("document.body.offsetHeight");
+        let tree = browser.command("Accessibility.getFullAXTree", &json!({}));
+        let nodes: Vec<&Value> =
+            tree["nodes"].as_array().unwrap().iter().filter(|node| node["ignored"] != true).collect();
+        let with = |role: &str| nodes.iter().filter(|node| node["role"]["value"] == role).count();
+        let nameless = |role: &str| {
+            nodes.iter().filter(|node| node["role"]["value"] == role && node["name"]["value"] == "").count()
+        };
+        for role in ["main", "banner", "contentinfo", "search"] {
+            assert_eq!(with(role), 1, "{role}, {width} pixels wide");
+        }
+        for (role, least) in [("table", 30), ("image", 10), ("rowheader", 100), ("article", 10)] {
+            assert!(with(role) >= least, "{} × {role}, {width} pixels wide", with(role));
+        }
+        for role in
+            ["image", "link", "button", "combobox", "searchbox", "heading", "article", "region", "navigation"]
+        {
+            assert_eq!(nameless(role), 0, "{role} without a name, {width} pixels wide");
+        }
+        assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), json!(true));
+    }
+}
+
+#[test]
+fn ten_thousand_applications_open_and_filter() {
+    let Some(browser) = Browser::start() else { return };
+    let source = page(&many(10_000));
+    let start = Instant::now();
+    browser.open(&source);
+    let opened = start.elapsed();
+    assert_quiet(&browser);
+    assert_eq!(browser.value(ROWS), json!(50));
+    let filter = "(() => { const start = performance.now(); const e = document.getElementById('f-user'); \
+        e.value = 'user7'; e.dispatchEvent(new Event('change')); document.body.offsetHeight; \
+        return performance.now() - start; })()";
+    let filtered = browser.value(filter).as_f64().unwrap();
+    assert_eq!(
+        browser.value("document.getElementById('shown').textContent"),
+        json!("50 shown of 250 that match, of 10,000 in all.")
+    );
+    let sort = "(() => { const start = performance.now(); document.querySelectorAll('#index thead button')[1].click(); \
+        document.body.offsetHeight; return performance.now() - start; })()";
+    let sorted = browser.value(sort).as_f64().unwrap();
+    println!(
+        "{} bytes: opened in {opened:?}, filtered in {filtered} ms, sorted in {sorted} ms",
+        source.len()
+    );
+    // A few seconds and some milliseconds on an idle machine.
+    assert!(opened < Duration::from_secs(60), "opened in {opened:?}");
+    assert!(filtered < 2000.0 && sorted < 5000.0, "filtered in {filtered} ms, sorted in {sorted} ms");
+    browser.value("document.getElementById('f-clear').click()");
+    browser.value("document.getElementById('more-rows').click()");
+    assert_eq!(browser.value(ROWS), json!(250));
+}

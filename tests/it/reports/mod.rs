@@ -1,0 +1,8 @@
+//! Whole reports, and the HTML page.
+
+mod browser;
+mod diff;
+mod html;
+mod html_browser;
+mod pages;
+mod spark_recordings;

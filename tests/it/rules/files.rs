@@ -1,0 +1,394 @@
+//! Rule files as users write them: mistakes, scopes, suppressions, the schema, the folder to edit, and migration.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use assert_cmd::Command;
+use chrono::NaiveDate;
+use elephant_rs::engine::{Options, analyze};
+use elephant_rs::results::Report;
+use elephant_rs::rules::{PRESETS, RuleFile, RuleProblem, RuleSet, import};
+use elephant_rs::severity::Severity;
+use predicates::prelude::*;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::common;
+
+const DONE: &str = "testdata/done";
+
+fn file(text: &str) -> RuleFile {
+    RuleFile { name: "own.yaml".to_owned(), text: text.to_owned() }
+}
+
+fn rules(text: &str) -> RuleSet {
+    RuleSet::with_files(&[file(text)]).unwrap().on(NaiveDate::from_ymd_opt(2026, 11, 21).unwrap())
+}
+
+fn problems(text: &str) -> Vec<RuleProblem> {
+    RuleSet::read(&[file(text)]).1
+}
+
+fn report(rules: &RuleSet) -> Report {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DONE);
+    analyze(&[path], rules, Options::default())
+}
+
+fn elephant() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_told_at_once_each_with_its_place() {
+    let text = "\
+rule: maper-skew
+deviation: [1, 2, 3]
+---
+rule: mapper-skew
+deviatoin: [2, 4, 8, 16]
+group_tasks: [10, 50, 100, many]
+time_gap: [10s, 5s, 20s, 30s]
+large_group_blocks: [1, 2, 3]
+missing_counters: unknwon
+for: {queu: root, name: /(/, user: []}
+max_severity: sever
+---
+rule: spark-*
+enabled: maybe
+deviation: 3
+---
+rules: x
+---
+- a
+---
+suppress: mapper-skew
+until: 31.1.2027
+reasn: x
+---
+rule: mapper-time
+num_tasks: [1, 2
+---
+rule: metrics
+for: {user: a}
+---
+rule: mapper-gc
+run_time: [1min, 2min, 3min, 4min]
+run_time: [1min, 2min, 3min, 4min]
+";
+    let lines: Vec<String> = problems(text).iter().map(ToString::to_string).collect();
+    common::with_snapshots("rules", || {
+        insta::assert_snapshot!("mistakes", lines.join("\n"));
+    });
+}
+
+#[test]
+fn excerpts_point_at_the_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own rules.yaml");
+    std::fs::write(&path, "# größer\nrule: mapper-skew\ndeviation: [2, vier, 8, 16]\nx: 1\n").unwrap();
+    let told = predicate::str::contains("own rules.yaml:3:16")
+        .and(predicate::str::contains("3 | deviation: [2, vier, 8, 16]"))
+        .and(predicate::str::contains("^^^^"))
+        .and(predicate::str::contains("own rules.yaml:4:1"))
+        .and(predicate::str::contains("2 errors in 1 file"));
+    elephant().args(["rules", "check"]).arg(&path).assert().code(2).stdout("").stderr(told);
+    let told =
+        predicate::str::contains("own rules.yaml:3:16").and(predicate::str::contains("own rules.yaml:4:1"));
+    elephant().args(["analyze", DONE, "--rules"]).arg(&path).assert().code(2).stdout("").stderr(told);
+}
+
+#[test]
+fn rules_can_be_off_or_limited_for_some() {
+    let all = report(&RuleSet::built_in().unwrap());
+    let limited = report(&rules("rule: '*'\nfor: {user: alice}\nmax_severity: low\n"));
+    let off = report(&rules("rule: '*'\nenabled: false\n---\nrule: job-exception\nenabled: true\n"));
+    assert!(all.summary.findings[2..].iter().sum::<u64>() > 0);
+    for app in &limited.applications {
+        assert!(app.user.as_deref() != Some("alice") || app.severity <= Severity::Low, "{}", app.id);
+        assert_eq!(app.score, 0);
+    }
+    let capped = limited.applications.iter().flat_map(|app| &app.findings);
+    let capped: Vec<_> =
+        capped.filter(|finding| finding.message.contains("without the limit in own.yaml:3")).collect();
+    assert!(!capped.is_empty());
+    let found: Vec<_> = off.applications.iter().flat_map(|app| &app.findings).collect();
+    assert!(!found.is_empty() && found.iter().all(|finding| finding.rule == "job-exception"));
+    assert_eq!(off.rules.iter().map(|rule| rule.id.as_ref()).collect::<Vec<_>>(), ["job-exception"]);
+}
+
+#[test]
+fn accepted_findings_are_silent_until_their_day() {
+    let text = "suppress: straggler-*\nfor: {name: 'word count*'}\nreason: node002 is being replaced, OPS-7\nuntil: 2026-12-31\n---\n\
+                suppress: mapper-skew\nsubject: reduce\nreason: never fits\n";
+    let all = report(&RuleSet::built_in().unwrap());
+    let silent = report(&rules(text));
+    let suppressed: Vec<_> = silent.applications.iter().flat_map(|app| &app.suppressed).collect();
+    assert!(suppressed.len() >= 3, "{suppressed:?}");
+    assert!(suppressed.iter().all(|s| s.origin == "own.yaml:1" && s.reason.contains("OPS-7")));
+    let sum = |report: &Report| report.summary.findings[1..].iter().sum::<u64>();
+    assert_eq!(sum(&silent) + suppressed.len() as u64, sum(&all));
+    let uses: Vec<(u64, bool)> = silent.suppressions.iter().map(|s| (s.findings, s.expired)).collect();
+    assert_eq!(uses, [(suppressed.len() as u64, false), (0, false)]);
+    let last_day = report(&rules(text).on(NaiveDate::from_ymd_opt(2026, 12, 31).unwrap()));
+    assert_eq!(sum(&last_day), sum(&silent));
+    let later = report(&rules(text).on(NaiveDate::from_ymd_opt(2027, 1, 1).unwrap()));
+    assert_eq!(sum(&later), sum(&all));
+    assert!(later.suppressions[0].expired);
+}
+
+#[test]
+fn expired_and_unused_suppressions_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("accepted.yaml");
+    std::fs::write(
+        &path,
+        "suppress: mapper-*\nreason: x\nuntil: 2026-01-31\n---\nsuppress: spark-*\nreason: y\n",
+    )
+    .unwrap();
+    let day = |day: &str| ["--today".to_owned(), day.to_owned()];
+    let told = || predicate::str::contains("accepted.yaml:1").and(predicate::str::contains("2026-01-31"));
+    elephant().args(["rules", "check"]).arg(&path).args(day("2026-02-01")).assert().code(1).stderr(told());
+    elephant().args(["rules", "check"]).arg(&path).args(day("2026-01-31")).assert().code(0).stderr("");
+    let unused =
+        predicate::str::contains("accepted.yaml:5").and(predicate::str::contains("silenced nothing"));
+    let analyze = || {
+        let mut command = elephant();
+        command.args(["analyze", DONE, "--rules"]).arg(&path).args(day("2026-02-01"));
+        command
+    };
+    analyze().assert().code(0).stderr(told().and(unused));
+    analyze().arg("--quiet").assert().code(0).stderr("");
+    let output = analyze().args(["--format", "json"]).output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["suppressions"][0]["expired"], true);
+    assert_eq!(json["suppressions"][1]["findings_count"], 0);
+}
+
+#[test]
+fn show_explains_what_holds_for_a_job_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.yaml");
+    let text = "rule: mapper-skew\nfor: {queue: root.*}\ndeviation: [3, 5, 9, 17]\n---\nrule: mapper-skew\nfor: {user: bob}\nenabled: false\n";
+    std::fs::write(&path, text).unwrap();
+    let show = |more: &[&str]| {
+        let output = elephant()
+            .args(["rules", "show", "mapper-skew", "--rules"])
+            .arg(&path)
+            .args(more)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let outcome = show(&["--for", "testdata/done/2026"]);
+    assert!(outcome.contains("own.yaml:3, for queue root.*"), "{outcome}");
+    assert!(
+        outcome.contains("deviation: [3, 5, 9, 17]") && outcome.contains("does not apply: the user differs")
+    );
+    let page = show(&[]);
+    assert!(page.contains("# Mapper Skew") && page.contains("user bob: off"), "{page}");
+    elephant().args(["rules", "show", "mapper-skew", "--for", "Cargo.toml"]).assert().code(2);
+}
+
+fn schema_text() -> String {
+    let output = elephant().args(["rules", "schema"]).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The rule files that come with the program.
+static DEFAULTS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    elephant().args(["rules", "init"]).arg(folder.path().join("rules")).assert().code(0);
+    let files = common::files_below(folder.path()).into_iter();
+    let yaml = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    let texts: Vec<String> = yaml.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    assert!(texts.len() > 30, "{}", texts.len());
+    texts
+});
+
+#[test]
+fn the_schema_accepts_what_comes_with_the_program_and_refuses_mistakes() {
+    let schema: Value = serde_json::from_str(&schema_text()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let documents = |text: &str| -> Vec<Value> {
+        use serde::Deserialize;
+        serde_yaml::Deserializer::from_str(text)
+            .map(|document| Value::deserialize(document).unwrap())
+            .collect()
+    };
+    let yaml = DEFAULTS.iter().map(String::as_str);
+    let examples = RuleFile::find(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples")).unwrap();
+    let examples = examples.iter().map(|file| file.text.as_str());
+    for text in yaml.chain(examples).chain(PRESETS.iter().map(|(_, text)| *text)) {
+        for document in documents(text) {
+            let errors: Vec<String> =
+                validator.iter_errors(&document).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{errors:?}\n{text}");
+        }
+    }
+    for good in [
+        "rule: mapper-skew\nfor: {queue: [a, b*], engine: mapreduce}\nmax_severity: low\ndeviation: off",
+        "rule: spark-*\nenabled: false",
+        "suppress: mapper-skew\nreason: x\nuntil: 2027-01-31",
+    ] {
+        assert!(documents(good).iter().all(|document| validator.is_valid(document)), "{good}");
+        assert!(problems(good).is_empty(), "{good}: {:?}", problems(good));
+    }
+    for bad in [
+        "rule: mapper-skew\ndeviatoin: [2, 4, 8, 16]",
+        "rule: mapper-skew\ndeviation: [2, 4, 8]",
+        "rule: mapper-time\nlong_run_time: [15m, 30 bananas, 1h, 2h]",
+        "rule: mapper-skew\nfor: {queu: a}",
+        "rule: mapper-skew\nmax_severity: sever",
+        "rule: mapper-skew\nmissing_counters: maybe",
+        "rule: spark-*\ndeviation: 3",
+        "suppress: mapper-skew",
+        "suppress: mapper-skew\nreason: x\nuntil: 31.1.2027",
+        "deviation: [2, 4, 8, 16]",
+        "rule: own-rule\nvalues: {a: sum(task.gc_time)}\nthresholds: {a: {rising: [1min, 2min, 3min]}}\nmessage: x",
+        "rule: own-rule\nvalues: {a: sum(task.gc_time)}\nthresholds: {a: {rising: [1min, 2min, 3min, 4min]}}\nmesage: x",
+    ] {
+        assert!(documents(bad).iter().all(|document| !validator.is_valid(document)), "{bad}");
+        assert!(!problems(bad).is_empty(), "{bad}");
+    }
+}
+
+#[test]
+fn the_folder_to_edit_changes_nothing_until_it_is_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules");
+    elephant().args(["rules", "init"]).arg(&rules).assert().code(0);
+    elephant()
+        .args(["rules", "init"])
+        .arg(&rules)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("--force"));
+    elephant().args(["rules", "init", "--force"]).arg(&rules).assert().code(0);
+    elephant().args(["rules", "check"]).arg(&rules).assert().code(0).stderr("");
+    let with = |args: &[&str]| {
+        elephant().args(["analyze", "--format", "json", "testdata"]).args(args).output().unwrap().stdout
+    };
+    assert_eq!(with(&[]), with(&["--rules", rules.to_str().unwrap()]));
+    let text = std::fs::read_to_string(rules.join("mapreduce/mapper-skew.yaml")).unwrap();
+    assert!(text.starts_with("# yaml-language-server: $schema=../rules.schema.json\n"));
+    assert!(text.contains("# Mapper Skew\n") && text.contains("\n# How many times the smaller"), "{text}");
+    let schema = std::fs::read_to_string(rules.join("rules.schema.json")).unwrap();
+    assert_eq!(schema, schema_text());
+}
+
+#[test]
+fn what_is_no_configuration_of_dr_elephant_is_refused() {
+    for (text, expected) in [
+        ("", "expected <heuristics>"),
+        ("<configuration/>", "line 1: expected <heuristics>"),
+        ("<heuristics><heuristic>", "cut"),
+        ("<heuristics>\n</heuristic>", "line 2"),
+        ("no xml", "expected <heuristics>"),
+    ] {
+        let error = import::import(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    elephant().args(["rules", "import", "Cargo.toml"]).assert().code(2).stdout("");
+    elephant().args(["rules", "import", "-"]).write_stdin("<heuristics/>").assert().code(0);
+}
+
+#[test]
+fn a_rule_of_ones_own_is_not_lost_behind_a_document_for_some() {
+    let base = "rule: my-b\nover: reduce\nvalues: {c: cout(task)}\nthresholds: {c: {rising: [1, 2, 3, 4]}}\nmessage: \"{c}\"\n";
+    let scoped = "---\nrule: my-b\nfor: {queue: adhoc}\nvalues: {c: count(task) * 2}\n";
+    let told = problems(&format!("{base}{scoped}"));
+    assert!(told.iter().any(|problem| problem.message.contains("cout")), "{told:?}");
+    let good = base.replace("cout", "count");
+    assert!(problems(&format!("{good}{scoped}")).is_empty());
+    let no_name = "---\nrule: my-b\nfor: {queue: adhoc}\nmessage: \"{mid}\"\n";
+    assert!(!problems(&format!("{good}{no_name}")).is_empty());
+    // Other units for some: right by itself.
+    let units = "---\nrule: my-b\nfor: {queue: adhoc}\nvalues: {c: sum(task.run_time)}\nthresholds: {c: {rising: [1s, 2s, 3s, 4s]}}\n";
+    assert!(problems(&format!("{good}{units}")).is_empty(), "{:?}", problems(&format!("{good}{units}")));
+}
+
+#[test]
+fn what_contradicts_itself_only_together_is_not_evaluated() {
+    let base = "rule: my-b\nover: map\nvalues: {c: count(task)}\nthresholds: {c: {rising: [1, 2, 3, 4]}}\nmessage: \"{c}\"\n";
+    let time = "---\nrule: my-b\nfor: {user: alice}\nvalues: {c: sum(task.run_time)}\nthresholds: {c: {rising: [1s, 2s, 3s, 4s]}}\n";
+    let counts = "---\nrule: my-b\nfor: {name: '*'}\nthresholds: {c: {rising: [5, 6, 7, 8]}}\n";
+    let together = report(&rules(&format!("{base}{time}{counts}")));
+    let reasons: Vec<&str> = together
+        .applications
+        .iter()
+        .flat_map(|app| &app.not_evaluated)
+        .filter(|rule| rule.rule == "my-b")
+        .map(|rule| rule.reason.as_str())
+        .collect();
+    assert!(
+        !reasons.is_empty() && reasons.iter().all(|reason| reason.contains("do not fit together")),
+        "{reasons:?}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_of_rules_follow_links_and_pass_over_what_is_hidden() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, mount) = (folder.path().join("real"), folder.path().join("mount"));
+    for path in [&real, &mount, &mount.join("..data")] {
+        std::fs::create_dir_all(path).unwrap();
+    }
+    std::fs::write(real.join("own.yaml"), "rule: mapper-time\nlong_run_time: [1s, 2s, 3s, 4s]\n").unwrap();
+    std::fs::write(mount.join("..data/own.yaml"), "rule: no-such-rule\n").unwrap();
+    elephant()
+        .args(["rules", "check"])
+        .arg(&mount)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("holds no rule file"));
+    std::os::unix::fs::symlink(real.join("own.yaml"), mount.join("own.YML")).unwrap();
+    std::os::unix::fs::symlink(&mount, mount.join("loop")).unwrap();
+    let list = elephant().args(["rules", "list", "--rules"]).arg(&mount).assert().code(0);
+    list.stdout(
+        predicate::str::contains("long_run_time: [1s, 2s, 3s, 4s]")
+            .and(predicate::str::contains("own.YML:2")),
+    );
+    std::fs::write(mount.join("a.yaml"), [0xff, 0xfe]).unwrap();
+    std::fs::write(mount.join("b.yaml"), "rule: maper-time\n").unwrap();
+    let all = predicate::str::contains("a.yaml").and(predicate::str::contains("b.yaml:1:7"));
+    elephant().args(["rules", "check"]).arg(&mount).assert().code(2).stderr(all);
+}
+
+#[test]
+fn what_is_divided_by_is_more_than_nothing() {
+    let told = problems("rule: mapper-time\ntarget_run_time: 0s\n---\nrule: mapper-skew\nblock_size: 0MB\n");
+    assert_eq!(told.iter().filter(|problem| problem.message.contains("more than 0")).count(), 2, "{told:?}");
+}
+
+#[test]
+fn values_over_several_lines_are_imported_in_one() {
+    let text = std::fs::read_to_string("testdata/dr-elephant/HeuristicConf.xml").unwrap();
+    let broken = text.replace("2, 4, 2*4, 16", "2, 4,\n   2*4, 16");
+    assert_ne!(text, broken);
+    assert_eq!(import::import(&text).unwrap().yaml, import::import(&broken).unwrap().yaml);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "(rule|for|enabled|suppress|[a-z*/&!|>{}\\[\\]:,'\"# \n\t-]|\\PC){0,120}") {
+        let _ = RuleSet::read(&[file(&text)]);
+        let _ = RuleSet::read(&[file(&format!("rule: mapper-skew\n{text}"))]);
+        let _ = import::import(&text);
+    }
+
+    #[test]
+    fn every_problem_has_a_place_within_its_file(cut in 0usize..4000) {
+        let whole = DEFAULTS[..8].join("---\n");
+        let end = (0..=cut.min(whole.len())).rev().find(|&end| whole.is_char_boundary(end)).unwrap();
+        for problem in problems(&whole[..end]) {
+            prop_assert!(problem.span.start <= end && problem.span.end <= end, "{problem}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Rule files and the commands about rules.
+
+mod custom_command;
+mod files;

@@ -1,0 +1,86 @@
+//! Rules on memory, balance and runtime of Spark against recordings: planted trouble is found, the rest is quiet.
+
+use elephant_rs::engine::{Options, analyze};
+use elephant_rs::finding::Finding;
+use elephant_rs::severity::Severity;
+
+use crate::common;
+use crate::common::spark_log::rules;
+
+const RULES: [&str; 7] = [
+    "spark-peak-unified-memory",
+    "spark-jvm-used-memory",
+    "spark-executor-spill",
+    "spark-driver-metrics",
+    "spark-executor-load-balance",
+    "spark-job-runtime",
+    "spark-stage-runtime",
+];
+
+/// Cut-offs for failures that other rules judge by default.
+const FAILURE_RATES: &str = "rule: spark-job-runtime
+job_failure_rate: [10%, 30%, 50%, 50%]
+---
+rule: spark-stage-runtime
+stage_failure_rate: [10%, 20%, 50%, 50%]
+";
+
+/// What these rules find in the logs of a shared folder or file; `None` where it is not at hand.
+fn findings(path: &str, yaml: &str) -> Option<Vec<Finding>> {
+    let path = common::shared(path)?;
+    let report = analyze(std::slice::from_ref(&path), &rules(&[], yaml), Options::default());
+    assert!(!report.applications.is_empty(), "{}", path.display());
+    let findings = report.applications.into_iter().flat_map(|app| app.findings);
+    Some(findings.filter(|finding| RULES.contains(&finding.rule.as_ref())).collect())
+}
+
+fn worst(findings: &[Finding], rule: &str) -> Severity {
+    let found = findings.iter().filter(|finding| finding.rule == rule);
+    found.map(|finding| finding.severity).max().unwrap_or_default()
+}
+
+#[test]
+fn spill_is_found() {
+    let folder = "corpus/spark-compressed/NVIDIA__spark-rapids-tools/qualification";
+    for log in ["aqeshuffle_eventlog.zstd", "customshuffle_eventlog.zstd"] {
+        let Some(findings) = findings(&format!("{folder}/{log}"), "") else { return };
+        assert_eq!(worst(&findings, "spark-executor-spill"), Severity::Critical, "{log}");
+    }
+}
+
+#[test]
+fn failures_are_found_where_their_cut_offs_are_asked_for() {
+    for version in ["2.4.8", "3.1.3", "3.5.9", "4.3.0"] {
+        let Some(findings) = findings(&format!("runs/spark-{version}/failures"), FAILURE_RATES) else {
+            return;
+        };
+        for rule in ["spark-job-runtime", "spark-stage-runtime"] {
+            assert!(worst(&findings, rule) >= Severity::Moderate, "{version}: {findings:?}");
+        }
+    }
+}
+
+/// `spark-job-metrics` and `spark-stage-metrics` judge them; here only the time that they cost counts.
+#[test]
+fn failures_that_cost_little_time_are_low_by_default() {
+    for version in ["2.4.8", "3.1.3", "3.5.9", "4.3.0"] {
+        let Some(findings) = findings(&format!("runs/spark-{version}/failures"), "") else { return };
+        assert!(findings.iter().all(|f| f.severity <= Severity::Low), "{version}: {findings:?}");
+    }
+}
+
+#[test]
+fn lost_executors_show_in_the_stage_that_lost_them() {
+    let Some(findings) = findings("runs/spark-3.5.9/execkill", "") else { return };
+    assert_eq!(worst(&findings, "spark-stage-runtime"), Severity::Low);
+}
+
+#[test]
+fn healthy_applications_are_quiet() {
+    for path in
+        ["3.5.9/healthy", "3.5.9/local", "3.5.9/cached", "3.5.9/sqlaqe", "3.5.9/dynalloc", "4.3.0/healthy"]
+    {
+        let Some(findings) = findings(&format!("runs/spark-{path}"), "") else { return };
+        assert!(findings.is_empty(), "{path}: {findings:?}");
+    }
+}

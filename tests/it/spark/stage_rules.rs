@@ -1,0 +1,220 @@
+//! The rules about stages and settings, with their defaults: on recordings of known trouble, and where they
+//! must not contradict each other.
+
+use elephant_rs::engine::{Options, analyze};
+use elephant_rs::finding::{Finding, Subject};
+use elephant_rs::severity::Severity;
+
+use crate::common;
+use crate::common::spark_log::{App, Ending, Executor, GIB, Job, MIB, Stage, Task, judge, rules};
+
+const SETTINGS: &str = "spark-configuration-parameters";
+const FAILED: &str = "spark-stages-with-failed-tasks";
+
+/// What a rule finds in a recording; `None` where it is not at hand.
+fn recorded(run: &str, rule: &str) -> Option<Vec<Finding>> {
+    let path = common::shared(&format!("runs/{run}"))?;
+    let report = analyze(&[path], &rules(&[], ""), Options::default());
+    let found = report.applications.into_iter().flat_map(|app| app.findings);
+    Some(found.filter(|finding| finding.rule == rule).collect())
+}
+
+fn found(app: &App, rule: &str) -> Vec<Finding> {
+    let found = judge(app, &rules(&[], "")).findings.into_iter();
+    found.filter(|finding| finding.rule == rule && finding.severity > Severity::None).collect()
+}
+
+fn advice(findings: &[Finding]) -> String {
+    findings.iter().flat_map(|finding| finding.advice.clone()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_is_well_stays_quiet() {
+    let versions =
+        ["healthy", "local", "cached", "sqlaqe", "dynalloc"].map(|run| format!("spark-3.5.9/{run}"));
+    let more = ["spark-4.3.0/healthy", "spark-4.3.0/sqlaqe", "spark-3.1.3/local", "spark-2.4.8/local"];
+    for run in versions.iter().map(String::as_str).chain(more) {
+        for rule in [SETTINGS, FAILED] {
+            for finding in recorded(run, rule).unwrap_or_default() {
+                // JVMs took long to start on a machine that was busy.
+                let start = finding.message.contains("with no more data than others");
+                assert!(finding.severity == Severity::Low && start, "{run}: {rule}: {}", finding.message);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_recorded_skew_is_found_with_its_cause() {
+    let Some(found) = recorded("spark-3.5.9/skew", SETTINGS) else { return };
+    let messages: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(found[0].severity, Severity::Severe, "{messages:?}");
+    assert_eq!(found[0].subject.name(), "stage 1.0", "{messages:?}");
+    let fullest =
+        "one task reads 23.9 MiB of shuffle data, 53.6 times the median of 457 KiB (severe from 32)";
+    assert!(found[0].message.contains(fullest), "{messages:?}");
+    let start = found.iter().find(|finding| finding.subject.name() == "stage 0.0").unwrap();
+    assert_eq!(start.severity, Severity::Low);
+    assert!(start.message.contains("first tasks of executor"), "{}", start.message);
+}
+
+#[test]
+fn recorded_failures_are_told_with_their_message() {
+    for version in ["2.4.8", "3.1.3", "3.5.9", "4.3.0"] {
+        let Some(found) = recorded(&format!("spark-{version}/failures"), FAILED) else { return };
+        let critical = found.iter().filter(|finding| finding.severity == Severity::Critical).count();
+        assert!(critical >= 1, "{version}: {found:?}");
+        assert!(found.iter().all(|finding| matches!(finding.subject, Subject::Stage(_))), "{version}");
+        assert!(found.iter().any(|finding| finding.message.contains("mostly \"")), "{version}");
+    }
+}
+
+#[test]
+fn a_recorded_loss_is_told_with_executor_time_and_reason() {
+    let Some(found) = recorded("spark-3.5.9/execkill", FAILED) else { return };
+    let whole = found.iter().find(|finding| finding.subject == Subject::Application).unwrap();
+    assert!(whole.message.contains("executor 1 on "), "{}", whole.message);
+    assert!(whole.message.contains("Command exited with code 137"), "{}", whole.message);
+    assert!(advice(&found).contains("SIGKILL"), "{}", advice(&found));
+    let stage = found.iter().find(|finding| finding.subject.name() == "stage 1.0").unwrap();
+    assert!(stage.message.contains("had to run again"), "{}", stage.message);
+    assert!(stage.message.contains("3 without their shuffle data"), "{}", stage.message);
+}
+
+/// An application whose second stage of 8 tasks spills `spill` for each of them.
+fn spilling(conf: &[(&str, &str)], spill: u64) -> App {
+    let task = |read: u64| {
+        Task::new("1", 30_000)
+            .metric("Shuffle Read Metrics.Local Bytes Read", read)
+            .metric("Memory Bytes Spilled", spill)
+    };
+    App::with(conf, 2, 2).stage((0..8).map(|_| task(256 * MIB)).collect())
+}
+
+#[test]
+fn spill_is_met_by_what_costs_least() {
+    let low_fraction =
+        spilling(&[("spark.memory.fraction", "0.05"), ("spark.executor.memory", "4g")], 256 * MIB);
+    let found = found(&low_fraction, SETTINGS);
+    assert_eq!(found.len(), 1);
+    let advice = advice(&found);
+    assert!(advice.contains("--conf spark.memory.fraction=0.6 (now 0.05): less spill"), "{advice}");
+    assert!(!advice.contains("spark.executor.memory="), "{advice}");
+}
+
+#[test]
+fn spill_asks_for_memory_where_partitions_do_not_decide() {
+    let found = found(&spilling(&[("spark.executor.memory", "2g")], 2 * GIB), SETTINGS);
+    let advice = advice(&found);
+    assert!(advice.contains("spark.executor.memory=10g (now 2g): less spill"), "{advice}");
+    assert!(found[0].message.contains("tasks spilled 16 GiB"), "{}", found[0].message);
+    assert_eq!(found.len(), 1, "the stage tells the settings");
+}
+
+/// Executors of `heap` that hold `peak` and collect garbage for `gc` of each task's minute.
+fn executors(conf: &[(&str, &str)], peak: u64, gc: u64) -> App {
+    let tasks = (0..8).map(|_| Task::new("1", 60_000).metric("JVM GC Time", gc)).collect();
+    let mut app = App::with(conf, 1, 2).stage(tasks);
+    app.executors = vec![Executor { peaks: vec![("JVMHeapMemory", peak)], ..Executor::new("1", 2) }];
+    app
+}
+
+#[test]
+fn large_heaps_shrink_with_room_above_the_peak() {
+    let app = executors(&[("spark.executor.memory", "16g")], 2 * GIB, 0);
+    let found = found(&app, SETTINGS);
+    assert_eq!(found.iter().map(|finding| finding.severity).max(), Some(Severity::Low));
+    assert!(advice(&found).contains("spark.executor.memory=3g (now 16g): never used"), "{}", advice(&found));
+}
+
+#[test]
+fn heaps_under_pressure_never_shrink_and_one_rule_says_so() {
+    let app = executors(&[("spark.executor.memory", "6g"), ("spark.executor.cores", "2")], GIB, 12_000);
+    let (settings, gc) = (found(&app, SETTINGS), found(&app, "spark-executor-gc"));
+    let line = "--conf spark.executor.memory=9g (now 6g)";
+    assert!(advice(&gc).contains(line), "{}", advice(&gc));
+    assert!(settings.is_empty(), "{settings:?}");
+}
+
+#[test]
+fn local_mode_is_about_the_driver() {
+    let conf = [("spark.master", "local[4]"), ("spark.driver.memory", "2g"), ("spark.executor.memory", "1g")];
+    let tasks = (0..8).map(|_| Task::new("driver", 60_000).metric("JVM GC Time", 12_000)).collect();
+    let found = found(&App::with(&conf, 0, 1).stage(tasks), "spark-executor-gc");
+    assert!(advice(&found).contains("spark.driver.memory=4g (now 2g)"), "{}", advice(&found));
+    assert!(!advice(&found).contains("spark.executor"), "{}", advice(&found));
+}
+
+#[test]
+fn dynamic_allocation_has_no_number_of_executors() {
+    let fixed =
+        [("spark.executor.instances", "10"), ("spark.executor.cores", "8"), ("spark.executor.memory", "8g")];
+    let advised = advice(&found(&executors(&fixed, 7 * GIB, 12_000), SETTINGS));
+    assert!(advised.contains("spark.executor.cores=4 (now 8)"), "{advised}");
+    assert!(advised.contains("spark.executor.instances=20 (now 10)"), "{advised}");
+    let dynamic = [&fixed[..], &[("spark.dynamicAllocation.enabled", "true")]].concat();
+    let advised = advice(&found(&executors(&dynamic, 7 * GIB, 12_000), SETTINGS));
+    assert!(!advised.contains("instances"), "{advised}");
+}
+
+#[test]
+fn skew_by_data_names_the_data() {
+    let task =
+        |duration, read| Task::new("1", duration).metric("Shuffle Read Metrics.Remote Bytes Read", read);
+    let mut tasks: Vec<Task> = (0..20).map(|_| task(10_000, 10 * MIB)).collect();
+    tasks.push(task(100_000, 500 * MIB));
+    let found = found(&App::with(&[], 2, 2).stage(tasks), SETTINGS);
+    assert_eq!(found.len(), 1);
+    let message = &found[0].message;
+    assert!(
+        message.starts_with("stage 0.0 (count at App.scala:10): the slowest task ran for 1m 40s"),
+        "{message}"
+    );
+    assert!(message.contains("it reads 500 MiB of shuffle data where the median is 10 MiB"), "{message}");
+    assert!(advice(&found).contains("salt"), "{}", advice(&found));
+}
+
+#[test]
+fn a_few_failures_in_a_large_stage_are_no_finding() {
+    let mut tasks: Vec<Task> = (0..500).map(|_| Task::new("1", 1000)).collect();
+    let failure = Task::new("1", 10).ending(Ending::Exception("java.io.IOException", "gone"));
+    tasks.push(Task { index: Some(0), attempt: 1, ..failure });
+    assert!(found(&App::with(&[], 2, 2).stage(tasks), FAILED).is_empty());
+}
+
+#[test]
+fn killed_containers_get_more_overhead_by_both_rules() {
+    let reason =
+        "Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used.";
+    let mut tasks: Vec<Task> = (0..20).map(|_| Task::new("1", 1000)).collect();
+    let killed = Task::new("1", 10).ending(Ending::ExecutorLost(
+        "Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used.",
+    ));
+    tasks.push(Task { index: Some(0), attempt: 1, ..killed });
+    let conf = [("spark.executor.memory", "4g"), ("spark.executor.memoryOverhead", "512m")];
+    let mut app = App::with(&conf, 2, 2).stage(tasks);
+    app.executors[0].removed = Some((900, reason.to_owned()));
+    let line = "--conf spark.executor.memoryOverhead=1536m (now 512m)";
+    for rule in [FAILED, SETTINGS] {
+        let found = found(&app, rule);
+        assert!(advice(&found).contains(line), "{rule}: {}", advice(&found));
+    }
+    assert!(
+        found(&app, FAILED).iter().any(|finding| finding.message.contains("executor 1 on worker1 was lost"))
+    );
+}
+
+#[test]
+fn only_the_worst_stages_are_told() {
+    let stage = |id| {
+        let failure = Task::new("1", 10).ending(Ending::Exception("java.io.IOException", "gone"));
+        let failed = (0..4).map(|attempt| Task { index: Some(0), attempt, ..failure.clone() });
+        let tasks: Vec<Task> = (0..10).map(|_| Task::new("1", 1000)).collect();
+        Stage::new(id, tasks.into_iter().chain(failed).collect())
+    };
+    let job = |id| Job { id, stages: vec![stage(id)], ..Job::default() };
+    let app = App { jobs: (0..5).map(job).collect(), ..App::with(&[], 1, 1) };
+    let found = found(&app, FAILED);
+    assert_eq!(found.len(), 3);
+    assert!(found.iter().any(|finding| finding.message.ends_with("2 more stages are like it")));
+}

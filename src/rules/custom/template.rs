@@ -3,7 +3,7 @@
 use super::compile::{Compiled, Env, compile};
 use super::eval::{Inner, Value};
 use super::node::Node;
-use super::parse::Mistake;
+use super::mistake::Mistake;
 use super::scope::Scope;
 use super::unit::{Type, Unit, percent};
 

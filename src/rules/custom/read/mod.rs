@@ -14,7 +14,7 @@ use self::layers::{Entry, Layered};
 use super::compile::{Compiled, Env, Over, compile};
 use super::definition::{CustomRule, DefinedLimit, DefinedValue};
 use super::node::Node;
-use super::parse::Mistake;
+use super::mistake::Mistake;
 use super::unit::Type;
 use crate::model::Engine;
 use crate::model::counters::CounterMask;

@@ -5,12 +5,15 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use super::{Agreement, compare, with_much_stack};
 
-/// Both agree on so many texts. At least one in `fewest` of them is an expression.
-fn agree(cases: u32, fewest: u32, texts: impl Strategy<Value = String> + Send + 'static) {
+/// Both agree on so many texts, and at least one in `fewest` of them is an expression.
+fn agree<S>(cases: u32, fewest: u32, texts: fn() -> S)
+where
+    S: Strategy<Value = String> + 'static,
+{
     with_much_stack(move || {
         let config = Config { cases, failure_persistence: None, ..Config::default() };
         let read = std::cell::Cell::new(0);
-        let result = TestRunner::new(config).run(&texts, |text| {
+        let result = TestRunner::new(config).run(&texts(), |text| {
             let agreement = compare(&text).map_err(TestCaseError::fail)?;
             read.set(read.get() + u32::from(agreement == Agreement::Tree));
             Ok(())
@@ -93,30 +96,30 @@ fn tree() -> impl Strategy<Value = String> {
 
 #[test]
 fn both_agree_on_generated_trees() {
-    agree(600, 2, tree());
+    agree(600, 2, tree);
 }
 
 #[test]
 fn both_agree_on_strings_of_tokens() {
-    let tokens = prop::sample::select(vec![
-        "a", "b", "if", "in", "true", "1", "2u", "0x", ".5", "1e", "'t'", "\"", "'", "r'", "b'", "(", ")",
-        "[", "]", "{", "}", ",", ".", "?", ":", "!", "-", "-", "+", "*", "%", "==", "=", "<", "&&", "||",
-        "&", " ", " ", "\n", "//", "has(", ".all(x,", ".map(", "\\", "`", "é",
-    ]);
-    agree(3000, 20, prop::collection::vec(tokens, 1..9).prop_map(|tokens| tokens.concat()));
+    agree(3000, 60, || {
+        let tokens = [
+            "a", "b", "if", "in", "true", "1", "2u", "0x", ".5", "1e", "'t'", "\"", "'", "r'", "b'", "(",
+            ")", "[", "]", "{", "}", ",", ".", "?", ":", "!", "-", "-", "+", "*", "%", "==", "=", "<", "&&",
+            "||", "&", " ", " ", "\n", "//", "has(", ".all(x,", ".map(", "\\", "`", "é",
+        ];
+        prop::collection::vec(prop::sample::select(tokens.to_vec()), 1..9).prop_map(|tokens| tokens.concat())
+    });
 }
 
 #[test]
 fn both_agree_on_operands_and_operators() {
-    let operand = || {
-        prop::sample::select(vec!["a", "-a", "!a", "--1", "-1", "(a)", "a.b", "a[0]", "f(a)", "[a]", "1.5"])
-    };
-    let infix = prop::sample::select(vec![
-        "+", "-", "*", "/", "%", "==", "<", ">=", "&&", "||", " in ", "?", ":", " ? a : ",
-    ]);
-    let rest = prop::collection::vec((infix, operand()), 0..12);
-    let text = (operand(), rest).prop_map(|(first, rest)| {
-        rest.into_iter().fold(first.to_owned(), |text, (sign, operand)| text + sign + operand)
+    agree(600, 4, || {
+        let operands = ["a", "-a", "!a", "--1", "-1", "(a)", "a.b", "a[0]", "f(a)", "[a]", "1.5"];
+        let infixes = [" in ", "+", "-", "*", "/", "%", "==", "<", ">=", "&&", "||", "?", ":", " ? a : "];
+        let rest = (prop::sample::select(infixes.to_vec()), prop::sample::select(operands.to_vec()));
+        let rest = prop::collection::vec(rest, 0..12);
+        (prop::sample::select(operands.to_vec()), rest).prop_map(|(first, rest)| {
+            rest.into_iter().fold(first.to_owned(), |text, (sign, operand)| text + sign + operand)
+        })
     });
-    agree(600, 4, text);
 }

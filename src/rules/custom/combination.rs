@@ -1,8 +1,7 @@
 //! How thresholds make the severity of a rule: `min` where all have to be bad, `max` where one is enough.
 
-use cel::common::ast::{Expr, IdedExpr};
-
-use super::parse::{Mistake, Parsed, parse};
+use super::mistake::Mistake;
+use super::syntax::{Expr, Kind, parse};
 use crate::params::words::nearest;
 use crate::severity::Severity;
 
@@ -23,9 +22,9 @@ impl Combination {
     /// # Errors
     /// Every mistake in it.
     pub(super) fn parse(source: &str, names: &[String]) -> Result<Self, Vec<Mistake>> {
-        let parsed = parse(source)?;
+        let tree = parse(source).map_err(|mistake| vec![mistake])?;
         let mut mistakes = Vec::new();
-        let combination = read(&parsed.tree, &parsed, names, &mut mistakes);
+        let combination = read(&tree, names, &mut mistakes);
         combination.filter(|_| mistakes.is_empty()).ok_or(mistakes)
     }
 
@@ -71,42 +70,33 @@ impl Combination {
 
 const HOW: &str = "write min(a, b) where all thresholds have to be passed, max(a, b) where one is enough";
 
-fn read(
-    expr: &IdedExpr,
-    parsed: &Parsed,
-    names: &[String],
-    mistakes: &mut Vec<Mistake>,
-) -> Option<Combination> {
-    let start = parsed.places.offset_for(expr.id).map_or(0, |(start, _)| start as usize);
-    match &expr.expr {
-        Expr::Ident(name) => {
-            let place = names.iter().position(|known| known == name);
-            if place.is_none() {
-                let near = nearest(name, names.iter().map(String::as_str));
-                let help = near.map_or_else(
-                    || format!("thresholds are {}", names.join(", ")),
-                    |near| format!("did you mean \"{near}\"?"),
-                );
-                mistakes.push(
-                    Mistake::new(start, name.len(), format!("there is no threshold \"{name}\"")).help(help),
-                );
+fn read(expr: &Expr, names: &[String], mistakes: &mut Vec<Mistake>) -> Option<Combination> {
+    let mut wrong = |message: String, help: String| {
+        mistakes.push(Mistake::new(expr.mark.start, expr.mark.len(), message).help(help));
+        None
+    };
+    match &expr.kind {
+        Kind::Name(name) => {
+            if let Some(place) = names.iter().position(|known| known == name) {
+                return Some(Combination::Threshold(place));
             }
-            place.map(Combination::Threshold)
+            let near = nearest(name, names.iter().map(String::as_str));
+            let help = near.map_or_else(
+                || format!("thresholds are {}", names.join(", ")),
+                |near| format!("did you mean \"{near}\"?"),
+            );
+            wrong(format!("there is no threshold \"{name}\""), help)
         }
-        Expr::Call(call) if call.target.is_none() && matches!(call.func_name.as_str(), "min" | "max") => {
-            if call.args.is_empty() {
-                mistakes.push(Mistake::new(start, 1, format!("{} of nothing", call.func_name)).help(HOW));
-                return None;
+        Kind::Call { name, args } if matches!(name.as_str(), "min" | "max") => {
+            if args.is_empty() {
+                return wrong(format!("{name} of nothing"), HOW.to_owned());
             }
             // All parts are read, for the mistakes in each.
-            let parts: Vec<_> = call.args.iter().map(|arg| read(arg, parsed, names, mistakes)).collect();
+            let parts: Vec<_> = args.iter().map(|arg| read(arg, names, mistakes)).collect();
             let parts = parts.into_iter().collect::<Option<Vec<_>>>()?;
-            Some(if call.func_name == "min" { Combination::Min(parts) } else { Combination::Max(parts) })
+            Some(if name == "min" { Combination::Min(parts) } else { Combination::Max(parts) })
         }
-        _ => {
-            mistakes.push(Mistake::new(start, 1, "a severity is made of thresholds, min and max").help(HOW));
-            None
-        }
+        _ => wrong("a severity is made of thresholds, min and max".to_owned(), HOW.to_owned()),
     }
 }
 

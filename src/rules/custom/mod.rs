@@ -14,14 +14,15 @@ mod example;
 mod facts;
 mod limit;
 mod load;
+mod mistake;
 mod names;
 mod node;
-mod parse;
 mod read;
 mod reason;
 pub mod reference;
 mod schema;
 mod scope;
+mod syntax;
 mod template;
 mod unit;
 

@@ -2,8 +2,8 @@
 
 use super::compile::{Compiled, Env, compile};
 use super::eval::{Inner, Value};
+use super::mistake::Mistake;
 use super::node::Node;
-use super::parse::Mistake;
 use super::scope::Scope;
 use super::unit::{Type, Unit, percent};
 

@@ -1,9 +1,8 @@
 //! Aggregates: one number of many rows.
 
-use cel::common::ast::{Expr, IdedExpr, LiteralValue};
-
 use super::super::names::Rows;
 use super::super::node::{Aggregate, AggregateKind, Node};
+use super::super::syntax::{Expr, Kind, Literal};
 use super::super::unit::{Type, Unit};
 use super::{Compiler, RowUse, Typed, WRONG};
 
@@ -11,10 +10,10 @@ impl<'e> Compiler<'e> {
     /// `sum(x)`, `sum(x, condition)` and their like.
     pub(super) fn aggregate(
         &mut self,
-        expr: &'e IdedExpr,
+        expr: &'e Expr,
         name: &str,
         kind: AggregateKind,
-        args: &'e [IdedExpr],
+        args: &'e [Expr],
     ) -> Typed {
         let (value, condition) = match args {
             [value] => (value, None),
@@ -32,13 +31,13 @@ impl<'e> Compiler<'e> {
         self.leave(expr, name, kind, Some(node), condition, unit)
     }
 
-    pub(super) fn percentile(&mut self, expr: &'e IdedExpr, args: &'e [IdedExpr]) -> Typed {
+    pub(super) fn percentile(&mut self, expr: &'e Expr, args: &'e [Expr]) -> Typed {
         let [value, percent, rest @ ..] = args else {
             return self.wrong_with(expr, "percentile takes other arguments", "write percentile(x, 95)");
         };
-        let percent = match &percent.expr {
-            Expr::Literal(LiteralValue::Int(number)) => *number.inner() as f64,
-            Expr::Literal(LiteralValue::Double(number)) => *number.inner(),
+        let percent = match &percent.kind {
+            Kind::Literal(Literal::Int(number)) => *number as f64,
+            Kind::Literal(Literal::Double(number)) => *number,
             _ => f64::NAN,
         };
         if !(0.0..=100.0).contains(&percent) || rest.len() > 1 {
@@ -64,9 +63,9 @@ impl<'e> Compiler<'e> {
     }
 
     /// `count(condition)`, `count(task)`, `count(task, condition)`.
-    pub(super) fn count(&mut self, expr: &'e IdedExpr, args: &'e [IdedExpr]) -> Typed {
-        let rows = match args.first().map(|first| &first.expr) {
-            Some(Expr::Ident(name)) => Rows::named(name),
+    pub(super) fn count(&mut self, expr: &'e Expr, args: &'e [Expr]) -> Typed {
+        let rows = match args.first().map(|first| &first.kind) {
+            Some(Kind::Name(name)) => Rows::named(name),
             _ => None,
         };
         let condition = match (rows, args) {
@@ -93,10 +92,10 @@ impl<'e> Compiler<'e> {
     /// `min` and `max`: of rows, or of several numbers.
     pub(super) fn extreme(
         &mut self,
-        expr: &'e IdedExpr,
+        expr: &'e Expr,
         name: &str,
         kind: AggregateKind,
-        args: &'e [IdedExpr],
+        args: &'e [Expr],
     ) -> Typed {
         let outer = self.row.is_some();
         if !outer {
@@ -142,13 +141,7 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn of_several(
-        &mut self,
-        name: &str,
-        kind: AggregateKind,
-        typed: &[Typed],
-        args: &'e [IdedExpr],
-    ) -> Typed {
+    fn of_several(&mut self, name: &str, kind: AggregateKind, typed: &[Typed], args: &'e [Expr]) -> Typed {
         let mut common = Type::Any;
         for ((_, of), arg) in typed.iter().zip(args) {
             self.unit_of(arg, *of, name);
@@ -166,7 +159,7 @@ impl<'e> Compiler<'e> {
         (node, common)
     }
 
-    fn enter(&mut self, expr: &'e IdedExpr, name: &str) -> bool {
+    fn enter(&mut self, expr: &'e Expr, name: &str) -> bool {
         if self.row.is_some() {
             self.wrong_with(
                 expr,
@@ -181,7 +174,7 @@ impl<'e> Compiler<'e> {
 
     fn leave(
         &mut self,
-        expr: &'e IdedExpr,
+        expr: &'e Expr,
         name: &str,
         kind: AggregateKind,
         mut value: Option<Node>,

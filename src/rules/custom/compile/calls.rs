@@ -1,9 +1,9 @@
 //! Function calls, aggregates apart.
 
-use cel::common::ast::{CallExpr, IdedExpr};
 use regex::RegexBuilder;
 
 use super::super::node::{AggregateKind, Function, Node, SettingKind, TextTest};
+use super::super::syntax::Expr;
 use super::super::unit::{Type, Unit};
 use super::functions::FUNCTIONS;
 use super::{Compiler, Typed};
@@ -14,19 +14,12 @@ use crate::params::words::nearest;
 const MAX_PATTERN: usize = 1 << 18;
 
 impl<'e> Compiler<'e> {
-    pub(super) fn call(&mut self, expr: &'e IdedExpr, call: &'e CallExpr) -> Typed {
-        let CallExpr { func_name, target, args } = call;
-        let name = func_name.as_str();
-        if let Some(target) = target {
-            return self.method(expr, name, target, args);
-        }
-        if let Some(typed) = self.operator(expr, name, args) {
-            return typed;
-        }
+    /// `name(args)`
+    pub(super) fn call(&mut self, expr: &'e Expr, name: &str, args: &'e [Expr]) -> Typed {
         if let Some(kind) = setting_kind(name) {
             return self.setting(expr, name, kind, args);
         }
-        match (name, args.as_slice()) {
+        match (name, args) {
             ("sum", _) => self.aggregate(expr, name, AggregateKind::Sum, args),
             ("mean", _) => self.aggregate(expr, name, AggregateKind::Mean, args),
             ("median", _) => self.aggregate(expr, name, AggregateKind::Median, args),
@@ -62,30 +55,32 @@ impl<'e> Compiler<'e> {
                 (Node::Known(node.into()), Type::Flag)
             }
             ("coalesce", [_, _, ..]) => self.coalesce(args),
+            ("has", _) => {
+                self.wrong_with(expr, "has() is not known here", "known(x) tells whether x is known")
+            }
             _ => self.no_such_call(expr, name),
         }
     }
 
-    fn no_such_call(&mut self, expr: &'e IdedExpr, name: &str) -> Typed {
+    fn no_such_call(&mut self, expr: &'e Expr, name: &str) -> Typed {
         if let Some((_, usage, _)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) {
             return self.wrong_with(expr, format!("{name} takes other arguments"), format!("write {usage}"));
         }
         let help = match (name, nearest(name, FUNCTIONS.iter().map(|(known, ..)| *known))) {
             ("avg" | "average", _) => "did you mean mean(x)?".to_owned(),
-            ("has", _) => "known(x) tells whether x is known".to_owned(),
             (_, Some(near)) => format!("did you mean {near}?"),
             (_, None) => "docs/defining-rules.md has the functions".to_owned(),
         };
         self.wrong_with(expr, format!("there is no function \"{name}\""), help)
     }
 
-    fn function(&mut self, function: Function, one: &'e IdedExpr, name: &str) -> Typed {
+    fn function(&mut self, function: Function, one: &'e Expr, name: &str) -> Typed {
         let (node, unit) = self.number(one, name);
         (Node::Function(function, node.into()), Type::Number(unit))
     }
 
     /// A function that takes numbers of one unit and gives plain ones.
-    fn in_unit(&mut self, one: &'e IdedExpr, name: &str, unit: Unit, function: Function) -> Typed {
+    fn in_unit(&mut self, one: &'e Expr, name: &str, unit: Unit, function: Function) -> Typed {
         let (node, kind) = self.expression(one);
         if kind.common(Type::Number(unit)).is_none() {
             return self.wrong(one, format!("{name} takes {}, this is {}", unit.name(), kind.name()));
@@ -95,7 +90,7 @@ impl<'e> Compiler<'e> {
 
     fn quantity(
         &mut self,
-        one: &'e IdedExpr,
+        one: &'e Expr,
         name: &str,
         kind: Type,
         read: impl Fn(&str) -> Result<f64, String>,
@@ -110,7 +105,7 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn coalesce(&mut self, args: &'e [IdedExpr]) -> Typed {
+    fn coalesce(&mut self, args: &'e [Expr]) -> Typed {
         let mut nodes = Vec::with_capacity(args.len());
         let mut common = Type::Any;
         for arg in args {
@@ -130,7 +125,7 @@ impl<'e> Compiler<'e> {
         (Node::FirstKnown(nodes), common)
     }
 
-    fn setting(&mut self, expr: &'e IdedExpr, name: &str, kind: SettingKind, args: &'e [IdedExpr]) -> Typed {
+    fn setting(&mut self, expr: &'e Expr, name: &str, kind: SettingKind, args: &'e [Expr]) -> Typed {
         let of = match kind {
             SettingKind::Text => Type::Text,
             SettingKind::Number => Type::NUMBER,
@@ -148,14 +143,16 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn method(
-        &mut self,
-        expr: &'e IdedExpr,
-        name: &str,
-        target: &'e IdedExpr,
-        args: &'e [IdedExpr],
-    ) -> Typed {
+    /// `target.name(args)`
+    pub(super) fn method(&mut self, expr: &'e Expr, name: &str, target: &'e Expr, args: &'e [Expr]) -> Typed {
         let test = match name {
+            "all" | "exists" | "exists_one" | "existsOne" | "filter" | "map" => {
+                return self.wrong_with(
+                    expr,
+                    "all, exists, filter and map walk lists, which there are none of",
+                    "aggregates run over tasks: count(task.run_time > time(\"1h\")) > 0, sum(task.gc_time, task.run_time > 0)",
+                );
+            }
             "startsWith" => Some(TextTest::StartsWith),
             "endsWith" => Some(TextTest::EndsWith),
             "contains" => Some(TextTest::Contains),
@@ -187,7 +184,7 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn matches(&mut self, node: Node, pattern: &'e IdedExpr) -> Typed {
+    fn matches(&mut self, node: Node, pattern: &'e Expr) -> Typed {
         let Some(text) = self.literal_text(pattern, "matches") else { return (Node::Unknown, Type::Flag) };
         let regex = RegexBuilder::new(text).size_limit(MAX_PATTERN).dfa_size_limit(MAX_PATTERN).build();
         match regex {

@@ -7,13 +7,12 @@ mod functions;
 mod names;
 mod operators;
 
-use cel::common::ast::{Expr, IdedExpr, LiteralValue};
-
 pub(super) use functions::FUNCTIONS;
 
+use super::mistake::Mistake;
 use super::names::Rows;
 use super::node::Node;
-use super::parse::{Mistake, Parsed, parse};
+use super::syntax::{Expr, Kind, Literal, Span, parse};
 use super::unit::Type;
 use crate::model::Engine;
 
@@ -71,11 +70,11 @@ pub(super) struct Compiled {
 /// # Errors
 /// Every mistake in it.
 pub(super) fn compile(source: &str, env: Env<'_>) -> Result<Compiled, Vec<Mistake>> {
-    let parsed = parse(source)?;
-    let mut compiler = Compiler { source, parsed: &parsed, env, mistakes: Vec::new(), row: None };
-    let (node, kind) = compiler.expression(&parsed.tree);
+    let tree = parse(source).map_err(|mistake| vec![mistake])?;
+    let mut compiler = Compiler { source, env, mistakes: Vec::new(), row: None };
+    let (node, kind) = compiler.expression(&tree);
     if let Type::Group(_) = kind {
-        compiler.wrong(&parsed.tree, "a group of a split has a mean and a count; say which");
+        compiler.wrong(&tree, "a group of a split has a mean and a count; say which");
     }
     let mut mistakes = compiler.mistakes;
     mistakes.sort_by_key(|mistake| mistake.at);
@@ -91,7 +90,6 @@ struct RowUse {
 
 struct Compiler<'e> {
     source: &'e str,
-    parsed: &'e Parsed,
     env: Env<'e>,
     mistakes: Vec<Mistake>,
     /// Set within the arguments of an aggregate.
@@ -104,84 +102,60 @@ type Typed = (Node, Type);
 const WRONG: Typed = (Node::Unknown, Type::Any);
 
 impl<'e> Compiler<'e> {
-    fn expression(&mut self, expr: &'e IdedExpr) -> Typed {
-        match &expr.expr {
-            Expr::Literal(literal) => self.literal(expr, literal),
-            Expr::Ident(name) => self.identifier(expr, name),
-            Expr::Select(select) if select.test => {
-                self.wrong_with(expr, "has() is not known here", "known(x) tells whether x is known")
-            }
-            Expr::Select(select) => self.select(expr, &select.operand, &select.field),
-            Expr::Call(call) => self.call(expr, call),
-            Expr::Comprehension(_) => self.wrong_with(
-                expr,
-                "all, exists, filter and map walk lists, which there are none of",
-                "aggregates run over tasks: count(task.run_time > time(\"1h\")) > 0, sum(task.gc_time, task.run_time > 0)",
-            ),
-            Expr::List(_) => self.wrong(expr, "a list stands only behind \"in\""),
-            Expr::Map(_) | Expr::Struct(_) => self.wrong(expr, "there are no maps and no messages here"),
-            Expr::Unspecified => self.wrong(expr, "this is no expression"),
+    fn expression(&mut self, expr: &'e Expr) -> Typed {
+        match &expr.kind {
+            Kind::Literal(literal) => self.literal(expr, literal),
+            Kind::Name(name) => self.identifier(expr, name),
+            Kind::Field { of, name } => self.select(expr, of, name),
+            Kind::Call { name, args } => self.call(expr, name, args),
+            Kind::Method { of, name, args } => self.method(expr, name, of, args),
+            Kind::Prefix(prefix, of) => self.prefix(*prefix, of),
+            Kind::Infix(infix, sides) => self.infix(expr, *infix, sides),
+            Kind::Choice(parts) => self.choice(expr, parts),
+            Kind::Index(_) => self.wrong(expr, "there are no lists to take an element of"),
+            Kind::List(_) => self.wrong(expr, "a list stands only behind \"in\""),
+            Kind::Map(_) | Kind::Message { .. } => self.wrong(expr, "there are no maps and no messages here"),
         }
     }
 
-    fn literal(&mut self, expr: &IdedExpr, literal: &LiteralValue) -> Typed {
+    fn literal(&mut self, expr: &Expr, literal: &Literal) -> Typed {
         match literal {
-            LiteralValue::Boolean(flag) => (Node::Flag(*flag.inner()), Type::Flag),
-            LiteralValue::Int(number) => whole(*number.inner() as f64),
-            LiteralValue::UInt(number) => whole(*number.inner() as f64),
-            LiteralValue::Double(number) => (Node::Number(*number.inner()), Type::NUMBER),
-            LiteralValue::String(text) => (Node::Text(text.inner().to_owned()), Type::Text),
-            LiteralValue::Null => (Node::Unknown, Type::Any),
-            LiteralValue::Bytes(_) => self.wrong(expr, "there are no texts of bytes here"),
+            Literal::Flag(flag) => (Node::Flag(*flag), Type::Flag),
+            Literal::Int(number) => whole(*number as f64),
+            Literal::Uint(number) => whole(*number as f64),
+            Literal::Double(number) => (Node::Number(*number), Type::NUMBER),
+            Literal::Text(text) => (Node::Text(text.clone()), Type::Text),
+            Literal::Null => (Node::Unknown, Type::Any),
+            Literal::Bytes => self.wrong(expr, "there are no texts of bytes here"),
         }
     }
 
-    fn wrong(&mut self, expr: &IdedExpr, message: impl Into<String>) -> Typed {
-        let (at, len) = self.place(expr);
-        self.mistakes.push(Mistake::new(at, len, message));
+    fn wrong(&mut self, expr: &Expr, message: impl Into<String>) -> Typed {
+        let Span { start, end } = expr.mark;
+        self.mistakes.push(Mistake::new(start, end - start, message));
         WRONG
     }
 
-    fn wrong_with(&mut self, expr: &IdedExpr, message: impl Into<String>, help: impl Into<String>) -> Typed {
-        let (at, len) = self.place(expr);
-        self.mistakes.push(Mistake::new(at, len, message).help(help));
+    fn wrong_with(&mut self, expr: &Expr, message: impl Into<String>, help: impl Into<String>) -> Typed {
+        let Span { start, end } = expr.mark;
+        self.mistakes.push(Mistake::new(start, end - start, message).help(help));
         WRONG
-    }
-
-    /// Where a part stands: the parser points at brackets, dots and operators.
-    fn place(&self, expr: &IdedExpr) -> (usize, usize) {
-        let Some((start, stop)) = self.parsed.places.offset_for(expr.id) else {
-            return (0, self.source.len());
-        };
-        let (start, stop) = (start as usize, stop as usize);
-        let whole = (start, (stop + 1).saturating_sub(start));
-        match &expr.expr {
-            Expr::Select(select) => {
-                let (from, _) = self.place(&select.operand);
-                (from, (start + 1 + select.field.len()).saturating_sub(from))
-            }
-            Expr::Call(call) if call.func_name.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                let before = self.source.get(..start).unwrap_or_default();
-                before.rfind(&call.func_name).map_or(whole, |at| (at, call.func_name.len()))
-            }
-            _ => whole,
-        }
     }
 
     /// A number with its unit. What is none is told.
-    fn number(&mut self, expr: &'e IdedExpr, whose: &str) -> (Node, super::unit::Unit) {
+    fn number(&mut self, expr: &'e Expr, whose: &str) -> (Node, super::unit::Unit) {
         let (node, kind) = self.expression(expr);
         (node, self.unit_of(expr, kind, whose))
     }
 
-    fn unit_of(&mut self, expr: &'e IdedExpr, kind: Type, whose: &str) -> super::unit::Unit {
+    fn unit_of(&mut self, expr: &'e Expr, kind: Type, whose: &str) -> super::unit::Unit {
         kind.unit().unwrap_or_else(|| {
             self.wrong(expr, format!("{whose} takes a number, this is {}", kind.name()));
             super::unit::Unit::NUMBER
         })
     }
 
-    fn condition(&mut self, expr: &'e IdedExpr, whose: &str) -> Node {
+    fn condition(&mut self, expr: &'e Expr, whose: &str) -> Node {
         let (node, kind) = self.expression(expr);
         if !matches!(kind, Type::Flag | Type::Any) {
             self.wrong_with(
@@ -194,9 +168,9 @@ impl<'e> Compiler<'e> {
     }
 
     /// A text that stands in the rule as it is.
-    fn literal_text(&mut self, expr: &'e IdedExpr, whose: &str) -> Option<&'e str> {
-        if let Expr::Literal(LiteralValue::String(text)) = &expr.expr {
-            return text.as_borrowed().or_else(|| Some(text.inner()));
+    fn literal_text(&mut self, expr: &'e Expr, whose: &str) -> Option<&'e str> {
+        if let Kind::Literal(Literal::Text(text)) = &expr.kind {
+            return Some(text);
         }
         self.wrong(expr, format!("{whose} takes a text in quotes"));
         None

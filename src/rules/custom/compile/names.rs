@@ -1,15 +1,14 @@
 //! Names: values of the rule, facts by namespace, parts of splits.
 
-use cel::common::ast::{Expr, IdedExpr};
-
 use super::super::names::{self, NAMESPACES, RowField, Rows};
 use super::super::node::{Node, Part, Side};
+use super::super::syntax::{Expr, Kind};
 use super::super::unit::Type;
 use super::{Compiler, Over, RowUse, Typed, WRONG};
 use crate::params::words::nearest;
 
 impl<'e> Compiler<'e> {
-    pub(super) fn identifier(&mut self, expr: &IdedExpr, name: &str) -> Typed {
+    pub(super) fn identifier(&mut self, expr: &Expr, name: &str) -> Typed {
         let found = self.env.values.iter().enumerate().find(|(_, (known, _))| known == name);
         if let Some((place, (_, kind))) = found {
             return (Node::Value(place), *kind);
@@ -31,8 +30,8 @@ impl<'e> Compiler<'e> {
         self.wrong_with(expr, format!("there is no \"{name}\""), help)
     }
 
-    pub(super) fn select(&mut self, expr: &'e IdedExpr, operand: &'e IdedExpr, field: &str) -> Typed {
-        if let Expr::Ident(namespace) = &operand.expr
+    pub(super) fn select(&mut self, expr: &'e Expr, operand: &'e Expr, field: &str) -> Typed {
+        if let Kind::Name(namespace) = &operand.kind
             && NAMESPACES.contains(&namespace.as_str())
             && !self.env.values.iter().any(|(name, _)| name == namespace)
         {
@@ -67,7 +66,7 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn fact(&mut self, expr: &IdedExpr, namespace: &str, field: &str) -> Typed {
+    fn fact(&mut self, expr: &Expr, namespace: &str, field: &str) -> Typed {
         let found = match namespace {
             "app" => names::app_field(field).map(|(field, kind)| (Node::App(field), kind)),
             "tasks" => names::tasks_field(field).map(|(field, kind)| (Node::Tasks(field), kind)),
@@ -101,7 +100,7 @@ impl<'e> Compiler<'e> {
     }
 
     /// A fact about a row: of the aggregate it stands in, or of what is judged.
-    fn row_fact(&mut self, expr: &IdedExpr, rows: Rows, field: RowField, kind: Type) -> Typed {
+    fn row_fact(&mut self, expr: &Expr, rows: Rows, field: RowField, kind: Type) -> Typed {
         let is_subject =
             matches!((self.env.over, rows), (Over::Stage, Rows::Stages) | (Over::Executor, Rows::Executors));
         if is_subject {
@@ -111,7 +110,7 @@ impl<'e> Compiler<'e> {
         if !self.can_run_over(expr, rows) {
             return WRONG;
         }
-        let needs = need(field, self.source, self.place(expr));
+        let needs = need(field, self.written(expr));
         let Some(use_) = &mut self.row else {
             let written = self.written(expr);
             return self.wrong_with(
@@ -140,7 +139,7 @@ impl<'e> Compiler<'e> {
     }
 
     /// Whether what is judged has such rows; what is not is told.
-    pub(super) fn can_run_over(&mut self, expr: &IdedExpr, rows: Rows) -> bool {
+    pub(super) fn can_run_over(&mut self, expr: &Expr, rows: Rows) -> bool {
         let name = rows.name();
         match (self.env.over, rows) {
             (Over::Executor, Rows::Tasks | Rows::Attempts) => {
@@ -159,23 +158,21 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn no_tasks_of_executors(&mut self, expr: &IdedExpr, name: &str) -> Typed {
+    fn no_tasks_of_executors(&mut self, expr: &Expr, name: &str) -> Typed {
         let message = format!("{name} does not tell the tasks of one executor");
         self.wrong_with(expr, message, "executor has the sums over its tasks, such as executor.task_time")
     }
 
     /// A part as it stands in the source.
-    pub(super) fn written(&self, expr: &IdedExpr) -> &'e str {
-        let (at, len) = self.place(expr);
-        self.source.get(at..at + len).unwrap_or("it")
+    pub(super) fn written(&self, expr: &Expr) -> &'e str {
+        self.source.get(expr.span.clone()).unwrap_or("it")
     }
 }
 
 /// What a row must tell for a fact to be known, in the words of the history.
-fn need(field: RowField, source: &str, (at, len): (usize, usize)) -> String {
+fn need(field: RowField, written: &str) -> String {
     if let RowField::Attempt(names::AttemptField::Counter(counter)) = field {
         return counter.name().to_owned();
     }
-    let written = source.get(at..at + len).unwrap_or_default();
     written.rsplit('.').next().unwrap_or_default().to_owned()
 }

@@ -1,49 +1,49 @@
 //! Arithmetic, comparisons and logic, with units.
 
-use cel::common::ast::{Expr, IdedExpr, operators};
-
 use super::super::node::{Arithmetic, Comparison, Node};
+use super::super::syntax::{Expr, Infix, Kind, Literal, Prefix};
 use super::super::unit::{Type, Unit};
 use super::{Compiler, Typed, WRONG};
 
 impl<'e> Compiler<'e> {
-    /// The operator `name`; `None` where it is none.
-    pub(super) fn operator(&mut self, expr: &'e IdedExpr, name: &str, args: &'e [IdedExpr]) -> Option<Typed> {
-        Some(match (name, args) {
-            (operators::ADD, [left, right]) => self.sum(expr, Arithmetic::Plus, left, right),
-            (operators::SUBSTRACT, [left, right]) => self.sum(expr, Arithmetic::Minus, left, right),
-            (operators::MODULO, [left, right]) => self.sum(expr, Arithmetic::Remainder, left, right),
-            (operators::MULTIPLY, [left, right]) => self.product(left, right),
-            (operators::DIVIDE, [left, right]) => self.quotient(left, right),
-            (operators::EQUALS, [left, right]) => self.equal(expr, Comparison::Equal, left, right),
-            (operators::NOT_EQUALS, [left, right]) => self.equal(expr, Comparison::NotEqual, left, right),
-            (operators::LESS, [left, right]) => self.ordered(expr, Comparison::Less, left, right),
-            (operators::LESS_EQUALS, [left, right]) => self.ordered(expr, Comparison::AtMost, left, right),
-            (operators::GREATER, [left, right]) => self.ordered(expr, Comparison::Greater, left, right),
-            (operators::GREATER_EQUALS, [left, right]) => {
-                self.ordered(expr, Comparison::AtLeast, left, right)
+    /// `!of` or `-of`
+    pub(super) fn prefix(&mut self, prefix: Prefix, of: &'e Expr) -> Typed {
+        match prefix {
+            Prefix::Not => (Node::Not(self.condition(of, "!").into()), Type::Flag),
+            Prefix::Minus => {
+                let (node, unit) = self.number(of, "-");
+                (Node::Negated(node.into()), Type::Number(unit))
             }
-            (operators::LOGICAL_AND, [left, right]) => {
+        }
+    }
+
+    /// `left + right` and the like.
+    pub(super) fn infix(&mut self, expr: &'e Expr, infix: Infix, [left, right]: &'e [Expr; 2]) -> Typed {
+        match infix {
+            Infix::Plus => self.sum(expr, Arithmetic::Plus, left, right),
+            Infix::Minus => self.sum(expr, Arithmetic::Minus, left, right),
+            Infix::Remainder => self.sum(expr, Arithmetic::Remainder, left, right),
+            Infix::Times => self.product(left, right),
+            Infix::Over => self.quotient(left, right),
+            Infix::Equal => self.equal(expr, Comparison::Equal, left, right),
+            Infix::NotEqual => self.equal(expr, Comparison::NotEqual, left, right),
+            Infix::Less => self.ordered(expr, Comparison::Less, left, right),
+            Infix::AtMost => self.ordered(expr, Comparison::AtMost, left, right),
+            Infix::Greater => self.ordered(expr, Comparison::Greater, left, right),
+            Infix::AtLeast => self.ordered(expr, Comparison::AtLeast, left, right),
+            Infix::And => {
                 let two = [self.condition(left, "&&"), self.condition(right, "&&")];
                 (Node::And(two.into()), Type::Flag)
             }
-            (operators::LOGICAL_OR, [left, right]) => {
+            Infix::Or => {
                 let two = [self.condition(left, "||"), self.condition(right, "||")];
                 (Node::Or(two.into()), Type::Flag)
             }
-            (operators::LOGICAL_NOT, [one]) => (Node::Not(self.condition(one, "!").into()), Type::Flag),
-            (operators::NEGATE, [one]) => {
-                let (node, unit) = self.number(one, "-");
-                (Node::Negated(node.into()), Type::Number(unit))
-            }
-            (operators::CONDITIONAL, [condition, one, other]) => self.choice(expr, condition, one, other),
-            (operators::IN, [one, list]) => self.is_in(one, list),
-            (operators::INDEX, _) => self.wrong(expr, "there are no lists to take an element of"),
-            _ => return None,
-        })
+            Infix::In => self.is_in(left, right),
+        }
     }
 
-    fn sum(&mut self, expr: &'e IdedExpr, how: Arithmetic, left: &'e IdedExpr, right: &'e IdedExpr) -> Typed {
+    fn sum(&mut self, expr: &'e Expr, how: Arithmetic, left: &'e Expr, right: &'e Expr) -> Typed {
         let (one, kind) = self.expression(left);
         let (other, other_kind) = self.expression(right);
         let sign = match how {
@@ -59,7 +59,7 @@ impl<'e> Compiler<'e> {
         (Node::Arithmetic(how, [one, other].into()), common)
     }
 
-    fn product(&mut self, left: &'e IdedExpr, right: &'e IdedExpr) -> Typed {
+    fn product(&mut self, left: &'e Expr, right: &'e Expr) -> Typed {
         let (one, unit) = self.number(left, "*");
         let (other, by) = self.number(right, "*");
         let product = unit.times(by);
@@ -67,7 +67,7 @@ impl<'e> Compiler<'e> {
         (Node::Arithmetic(Arithmetic::Times(thousands), [one, other].into()), Type::Number(product))
     }
 
-    fn quotient(&mut self, left: &'e IdedExpr, right: &'e IdedExpr) -> Typed {
+    fn quotient(&mut self, left: &'e Expr, right: &'e Expr) -> Typed {
         let (one, unit) = self.number(left, "/");
         let (other, by) = self.number(right, "/");
         let quotient = unit.over(by);
@@ -75,16 +75,10 @@ impl<'e> Compiler<'e> {
         (Node::Arithmetic(Arithmetic::Over(thousands), [one, other].into()), Type::Number(quotient))
     }
 
-    fn equal(
-        &mut self,
-        expr: &'e IdedExpr,
-        how: Comparison,
-        left: &'e IdedExpr,
-        right: &'e IdedExpr,
-    ) -> Typed {
+    fn equal(&mut self, expr: &'e Expr, how: Comparison, left: &'e Expr, right: &'e Expr) -> Typed {
         let (one, kind) = self.expression(left);
         let (other, other_kind) = self.expression(right);
-        if matches!((&left.expr, &right.expr), (_, Expr::Literal(cel::common::ast::LiteralValue::Null))) {
+        if right.kind == Kind::Literal(Literal::Null) {
             return self.wrong_with(expr, "nothing equals null", "known(x) tells whether x is known");
         }
         match kind.common(other_kind) {
@@ -94,13 +88,7 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn ordered(
-        &mut self,
-        expr: &'e IdedExpr,
-        how: Comparison,
-        left: &'e IdedExpr,
-        right: &'e IdedExpr,
-    ) -> Typed {
+    fn ordered(&mut self, expr: &'e Expr, how: Comparison, left: &'e Expr, right: &'e Expr) -> Typed {
         let (one, kind) = self.expression(left);
         let (other, other_kind) = self.expression(right);
         self.unit_of(left, kind, "a comparison");
@@ -114,13 +102,8 @@ impl<'e> Compiler<'e> {
         (Node::Comparison(how, [one, other].into()), Type::Flag)
     }
 
-    fn choice(
-        &mut self,
-        expr: &'e IdedExpr,
-        condition: &'e IdedExpr,
-        one: &'e IdedExpr,
-        other: &'e IdedExpr,
-    ) -> Typed {
+    /// `condition ? one : other`
+    pub(super) fn choice(&mut self, expr: &'e Expr, [condition, one, other]: &'e [Expr; 3]) -> Typed {
         let condition = self.condition(condition, "? :");
         let (one, kind) = self.expression(one);
         let (other, other_kind) = self.expression(other);
@@ -131,14 +114,14 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    fn is_in(&mut self, one: &'e IdedExpr, list: &'e IdedExpr) -> Typed {
+    fn is_in(&mut self, one: &'e Expr, list: &'e Expr) -> Typed {
         let (node, kind) = self.expression(one);
-        let Expr::List(list_of) = &list.expr else {
+        let Kind::List(elements) = &list.kind else {
             return self.wrong_with(list, "\"in\" takes a list", "write app.queue in [\"etl\", \"adhoc\"]");
         };
-        let mut items = Vec::with_capacity(list_of.elements.len());
-        for element in &list_of.elements {
-            let Expr::Literal(literal) = &element.expr else {
+        let mut items = Vec::with_capacity(elements.len());
+        for element in elements {
+            let Kind::Literal(literal) = &element.kind else {
                 self.wrong(element, "a list behind \"in\" holds texts and numbers");
                 continue;
             };
@@ -152,7 +135,7 @@ impl<'e> Compiler<'e> {
     }
 
     /// Says that two kinds of values do not go together, and what may have been meant.
-    fn different(&mut self, expr: &'e IdedExpr, sign: &str, one: Type, other: Type) -> Typed {
+    fn different(&mut self, expr: &'e Expr, sign: &str, one: Type, other: Type) -> Typed {
         let message = format!("{sign} does not go with {} and {}", one.name(), other.name());
         let plain = |kind: Type| matches!(kind, Type::Number(unit) if unit.fits(Unit::NUMBER));
         let help = match (one, other) {

@@ -6,6 +6,7 @@ use super::super::definition::{DefinedLimit, DefinedValue};
 use super::super::limit::Limit;
 use super::super::names::NAMESPACES;
 use super::super::node::Node;
+use super::super::syntax::is_word;
 use super::super::unit::Type;
 use super::Reader;
 use super::layers::Layered;
@@ -14,32 +15,6 @@ use crate::params::yaml::{self, Kind};
 
 /// A rule has no more values.
 const MAX_VALUES: usize = 100;
-
-/// Words of the expression language that name nothing.
-const RESERVED: [&str; 22] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-    "unknown",
-];
 
 impl<'d> Reader<'d, '_> {
     pub(super) fn values(
@@ -60,7 +35,8 @@ impl<'d> Reader<'d, '_> {
         let names: Vec<String> = layered.values.iter().map(|(name, _)| name.value.clone()).collect();
         for (place, (name, entry)) in layered.values.iter().take(MAX_VALUES).enumerate() {
             if !is_snake_case(&name.value)
-                || RESERVED.contains(&name.value.as_str())
+                || is_word(&name.value)
+                || name.value == "unknown"
                 || NAMESPACES.contains(&name.value.as_str())
             {
                 let message = format!("\"{}\" is no name for a value", name.value);

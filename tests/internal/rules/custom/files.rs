@@ -250,3 +250,12 @@ fn the_longest_chains_fit_the_stack() {
     assert_eq!(shown(&format!("{}1{}", "(".repeat(10), ")".repeat(10))), "1");
     assert_eq!(shown(&format!("{}2", "false?1:".repeat(24))), "2");
 }
+
+#[test]
+fn the_largest_expressions_are_computed() {
+    assert_eq!(shown(&vec!["1"; 128].join("+")), "128");
+    assert_eq!(shown(&format!("{}5{}", "(1 + ".repeat(31), ")".repeat(31))), "36");
+    assert_eq!(shown(&format!("{}5{}", "abs(-".repeat(31), ")".repeat(31))), "5");
+    assert_eq!(shown(&format!("{}1", "false ? 2 : ".repeat(31))), "1");
+    assert_eq!(shown(&vec!["true"; 300].join("&&")), "true");
+}

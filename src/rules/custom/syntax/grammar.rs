@@ -1,0 +1,119 @@
+//! Operators, and how tightly each binds.
+
+use super::super::mistake::Mistake;
+use super::cursor::Cursor;
+use super::token::{Token, TokenKind};
+use super::{Expr, Infix, Kind, MAX_NESTING, Prefix, Span, mistakes, value};
+
+/// Operators with two operands, except `||` and `&&`, from those that bind loosest to those that bind tightest.
+const LEVELS: [&[(&str, Infix)]; 3] = [
+    &[
+        ("==", Infix::Equal),
+        ("!=", Infix::NotEqual),
+        ("<", Infix::Less),
+        ("<=", Infix::AtMost),
+        (">", Infix::Greater),
+        (">=", Infix::AtLeast),
+        ("in", Infix::In),
+    ],
+    &[("+", Infix::Plus), ("-", Infix::Minus)],
+    &[("*", Infix::Times), ("/", Infix::Over), ("%", Infix::Remainder)],
+];
+
+/// Parses the tokens of `source`.
+///
+/// # Errors
+/// The first mistake.
+pub(super) fn parse(source: &str, tokens: &[Token<'_>]) -> Result<Expr, Mistake> {
+    let mut cursor = Cursor::new(source, tokens);
+    if *cursor.kind() == TokenKind::End {
+        return Err(Mistake::new(0, 0, "the expression is empty"));
+    }
+    let expr = expression(&mut cursor)?;
+    match cursor.kind() {
+        TokenKind::End => Ok(expr),
+        _ => Err(mistakes::no_operator(&cursor, "an operator or the end")),
+    }
+}
+
+/// Any expression: `condition ? one : other`, or anything that binds tighter.
+pub(super) fn expression(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
+    cursor.nesting += 1;
+    if cursor.nesting > MAX_NESTING {
+        return Err(mistakes::too_deep(&cursor.span()));
+    }
+    let start = cursor.span().start;
+    let condition = disjunction(cursor)?;
+    let expr = if let Some(mark) = cursor.take("?") {
+        let one = disjunction(cursor)?;
+        cursor.expect(":", "an operator, or \":\" and the value for otherwise")?;
+        let other = expression(cursor)?;
+        Expr::new(Kind::Choice([condition, one, other].into()), cursor.since(start), mark)?
+    } else {
+        condition
+    };
+    cursor.nesting -= 1;
+    Ok(expr)
+}
+
+fn disjunction(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
+    logic(cursor, "||", Infix::Or, conjunction)
+}
+
+fn conjunction(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
+    logic(cursor, "&&", Infix::And, |cursor| chain(cursor, 0))
+}
+
+/// Operands with the same logical operator between them.
+fn logic<'s>(
+    cursor: &mut Cursor<'s>,
+    sign: &str,
+    infix: Infix,
+    operand: impl Fn(&mut Cursor<'s>) -> Result<Expr, Mistake>,
+) -> Result<Expr, Mistake> {
+    let first = operand(cursor)?;
+    let mut rest = Vec::new();
+    while let Some(mark) = cursor.take(sign) {
+        rest.push((mark, operand(cursor)?));
+    }
+    balanced(infix, first, rest)
+}
+
+/// Operands with the same logical operator between them, as a tree of as few levels as possible.
+fn balanced(infix: Infix, first: Expr, mut rest: Vec<(Span, Expr)>) -> Result<Expr, Mistake> {
+    let mut after = rest.split_off(rest.len() / 2).into_iter();
+    let Some((mark, middle)) = after.next() else { return Ok(first) };
+    let left = balanced(infix, first, rest)?;
+    let right = balanced(infix, middle, after.collect())?;
+    let span = left.span.start..right.span.end;
+    Expr::new(Kind::Infix(infix, [left, right].into()), span, mark)
+}
+
+/// Operands of one of `LEVELS` or a tighter one, from left to right.
+fn chain(cursor: &mut Cursor<'_>, level: usize) -> Result<Expr, Mistake> {
+    let Some(operators) = LEVELS.get(level) else { return prefixed(cursor) };
+    let start = cursor.span().start;
+    let mut left = chain(cursor, level + 1)?;
+    while let Some((_, infix)) = operators.iter().find(|(sign, _)| cursor.is(sign)) {
+        let mark = cursor.next();
+        let right = chain(cursor, level + 1)?;
+        left = Expr::new(Kind::Infix(*infix, [left, right].into()), cursor.since(start), mark)?;
+    }
+    Ok(left)
+}
+
+/// `!x` or `-x`. Two in a row undo each other. A single minus before a number belongs to the number.
+fn prefixed(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
+    let (sign, prefix) = match cursor.kind() {
+        TokenKind::Sign("!") => ("!", Prefix::Not),
+        TokenKind::Sign("-") if !value::is_negative_number(cursor) => ("-", Prefix::Minus),
+        _ => return value::member(cursor),
+    };
+    let mark = cursor.span();
+    let mut is_odd = false;
+    while cursor.take(sign).is_some() {
+        is_odd = !is_odd;
+    }
+    let of = value::member(cursor)?;
+    if is_odd { Expr::new(Kind::Prefix(prefix, of.into()), cursor.since(mark.start), mark) } else { Ok(of) }
+}

@@ -49,11 +49,11 @@ fn main() {
                     SourceKind::Hadoop1History => "hadoop1",
                     _ => "spark",
                 };
-                for kept in [1, OF_A_KIND] {
+                for per_kind in [1, OF_A_KIND] {
                     let short = if target == "jhist_binary" {
-                        bytes[..bytes.len().min(24 << 10 << (kept - 1))].to_vec()
+                        bytes[..bytes.len().min(24 << 10 << (per_kind - 1))].to_vec()
                     } else {
-                        shortened(&bytes, kept)
+                        shortened(&bytes, per_kind)
                     };
                     seeds.add(target, &short);
                     histories.push((target, short));
@@ -121,7 +121,7 @@ fn unpacked(path: &Path) -> Vec<u8> {
 }
 
 /// Keeps a few lines of each kind of event, and the last line.
-fn shortened(bytes: &[u8], kept: usize) -> Vec<u8> {
+fn shortened(bytes: &[u8], per_kind: usize) -> Vec<u8> {
     let mut seen: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     let is_kept = |(at, line): &(usize, &&[u8])| {
@@ -130,7 +130,7 @@ fn shortened(bytes: &[u8], kept: usize) -> Vec<u8> {
         let kind = line.iter().skip(10).take_while(|byte| !b"\",=".contains(byte)).chain(line.iter().take(8));
         let count = seen.entry(kind.copied().collect()).or_default();
         *count += 1;
-        *at < 2 || *at == lines.len() - 1 || (*count <= kept && line.len() <= LONG_LINE)
+        *at < 2 || *at == lines.len() - 1 || (*count <= per_kind && line.len() <= LONG_LINE)
     };
     lines.iter().enumerate().filter(is_kept_fn(is_kept)).flat_map(|(_, line)| line.to_vec()).collect()
 }

@@ -28,7 +28,7 @@ impl Inventory {
         self.histories = known;
         let streams: Vec<Source> = streams;
         // In parallel: the writer of one stream may wait until another is read.
-        let outcomes: Vec<_> = streams.into_par_iter().map(|source| look_at(source, limits)).collect();
+        let outcomes: Vec<_> = streams.into_par_iter().map(|source| examine(source, limits)).collect();
         for outcome in outcomes {
             match outcome {
                 Outcome::One(source) => self.histories.push(source),
@@ -45,7 +45,7 @@ impl Inventory {
     }
 }
 
-fn look_at(source: Source, limits: &Limits) -> Outcome {
+fn examine(source: Source, limits: &Limits) -> Outcome {
     match open(&source) {
         Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits),
         Ok((decoded, kind)) => {

@@ -22,7 +22,7 @@ pub(super) struct Candidate {
 }
 
 /// The result of examining a file.
-pub(super) enum Look {
+pub(super) enum Examined {
     File(Found),
     /// The inventory of an archive, the archive's path, and whether the user named it.
     Archive(Inventory, PathBuf, bool),
@@ -39,16 +39,16 @@ pub(super) struct Found {
     pub(super) name: String,
     pub(super) named_by_user: bool,
     pub(super) archive_truncated: bool,
-    pub(super) look: Result<(Codec, SourceKind), InputError>,
+    pub(super) detected: Result<(Codec, SourceKind), InputError>,
 }
 
 impl Candidate {
-    pub(super) fn look(self, limits: &Limits, identify: Identify) -> Look {
+    pub(super) fn examine(self, limits: &Limits, identify: Identify) -> Examined {
         let Self { path, named_by_user } = self;
-        let look = match look_into(&path, identify) {
+        let detected = match detect(&path, identify) {
             Ok((_, SourceKind::Unrelated(Reason::Archive))) => match members(&path, limits) {
                 Ok(members) => {
-                    return Look::Archive(
+                    return Examined::Archive(
                         inventory_of(members, named_by_user, identify),
                         path,
                         named_by_user,
@@ -56,9 +56,9 @@ impl Candidate {
                 }
                 Err(error) => Err(error),
             },
-            look => look,
+            detected => detected,
         };
-        Look::File(Found::file(path, named_by_user, look))
+        Examined::File(Found::file(path, named_by_user, detected))
     }
 }
 
@@ -66,7 +66,7 @@ fn members(path: &Path, limits: &Limits) -> Result<Members, InputError> {
     archive::members(codec::open(path)?, path, path, limits)
 }
 
-fn look_into(path: &Path, identify: Identify) -> Result<(Codec, SourceKind), InputError> {
+fn detect(path: &Path, identify: Identify) -> Result<(Codec, SourceKind), InputError> {
     let mut decoded = codec::open(path)?;
     let kind = identified(&mut decoded, path, identify)?;
     Ok((decoded.codec(), kind))
@@ -88,7 +88,7 @@ pub(super) fn inventory_of(contents: Members, named_by_user: bool, identify: Ide
 }
 
 impl Found {
-    fn file(path: PathBuf, named_by_user: bool, look: Result<(Codec, SourceKind), InputError>) -> Self {
+    fn file(path: PathBuf, named_by_user: bool, detected: Result<(Codec, SourceKind), InputError>) -> Self {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Self {
             part: Part::new_file(path.clone()),
@@ -98,7 +98,7 @@ impl Found {
             path: SourcePath::File(path),
             named_by_user,
             archive_truncated: false,
-            look,
+            detected,
         }
     }
 
@@ -114,20 +114,20 @@ impl Found {
         let (name, path) = (lossy(in_archive.file_name()), member.path().to_path_buf());
         let archive_truncated = member.is_in_truncated_archive();
         let part = Part::member(member);
-        let look = part.open().and_then(|mut decoded| {
+        let detected = part.open().and_then(|mut decoded| {
             let kind = identified(&mut decoded, &path, identify)?;
             Ok((decoded.codec(), kind))
         });
         let path = SourcePath::Member(path);
-        Self { part, path, folder, folder_name, name, named_by_user, archive_truncated, look }
+        Self { part, path, folder, folder_name, name, named_by_user, archive_truncated, detected }
     }
 
     pub(super) fn is_spark_log(&self) -> bool {
-        matches!(self.look, Ok((_, SourceKind::SparkEventLog)))
+        matches!(self.detected, Ok((_, SourceKind::SparkEventLog)))
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        matches!(self.look, Ok((_, SourceKind::Unrelated(Reason::Empty))))
+        matches!(self.detected, Ok((_, SourceKind::Unrelated(Reason::Empty))))
     }
 }
 
@@ -152,10 +152,10 @@ pub(super) struct Sorter {
 }
 
 impl Sorter {
-    pub(super) fn take(&mut self, look: Look) {
-        match look {
-            Look::File(found) => self.sort_in(found),
-            Look::Archive(members, path, named_by_user) => {
+    pub(super) fn take(&mut self, examined: Examined) {
+        match examined {
+            Examined::File(found) => self.sort_in(found),
+            Examined::Archive(members, path, named_by_user) => {
                 self.inventory.take_members(members, &path, named_by_user);
             }
         }
@@ -178,8 +178,8 @@ impl Sorter {
 
 /// Adds a file that is not part of a larger log.
 fn add_source(found: Found, inventory: &mut Inventory) {
-    let Found { part, path, name, named_by_user, look, archive_truncated, .. } = found;
-    match look {
+    let Found { part, path, name, named_by_user, detected, archive_truncated, .. } = found;
+    match detected {
         Ok((_, SourceKind::JobConf)) => {
             let path = path.as_path().to_path_buf();
             inventory.confs.push(ConfFile { job_id: job_id_of_conf(&path, &name), path, part });

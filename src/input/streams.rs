@@ -29,7 +29,7 @@ impl Inventory {
         let streams: Vec<Source> = streams;
         // In parallel: the writer of one stream may wait until another is read.
         let outcomes: Vec<_> =
-            streams.into_par_iter().map(|source| look_at(source, limits, identify)).collect();
+            streams.into_par_iter().map(|source| examine(source, limits, identify)).collect();
         for outcome in outcomes {
             match outcome {
                 Outcome::One(source) => self.histories.push(source),
@@ -46,7 +46,7 @@ impl Inventory {
     }
 }
 
-fn look_at(source: Source, limits: &Limits, identify: Identify) -> Outcome {
+fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
     match open(&source, identify) {
         Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits, identify),
         Ok((decoded, kind)) => {

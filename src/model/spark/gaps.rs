@@ -194,10 +194,7 @@ mod tests {
             (Gaps { missing_parts: true, ..part }, "1 line or part of the log was lost"),
             (Gaps { end: true, ..Gaps::default() }, "the log ends before the application does"),
             (Gaps { compacted: true, ..Gaps::default() }, "compaction dropped the tasks of finished jobs"),
-            (
-                Gaps { limit: Some(limit), ..Gaps::default() },
-                "--max-tasks kept only part of the log: 1 task",
-            ),
+            (Gaps { limit: Some(limit), ..Gaps::default() }, "--max-tasks kept only part of the log: 1 task"),
         ] {
             assert_eq!(gaps.much(10).as_deref(), Some(why));
         }

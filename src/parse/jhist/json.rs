@@ -284,7 +284,7 @@ impl CounterReader<'_> {
             b"groups" => elements(cursor, |cursor| self.group(cursor)),
             _ if cursor.peek() == Some(b'{') && wrappers > 0 => {
                 // How many more levels may follow depends on the levels already seen.
-                self.names.templates().trace().irregular();
+                self.names.templates().trace().mark_incomplete();
                 self.counters(cursor, wrappers - 1)
             }
             _ => cursor.skip_value(),
@@ -309,7 +309,7 @@ impl CounterReader<'_> {
         if without_name.is_empty() {
             return Ok(());
         }
-        self.names.templates().trace().irregular();
+        self.names.templates().trace().mark_incomplete();
         let Some(group) = group else {
             self.set.mark_nameless_unreadable();
             return Ok(());
@@ -329,7 +329,7 @@ impl CounterReader<'_> {
             return Ok(());
         }
         *cursor = start;
-        self.names.templates().trace().irregular();
+        self.names.templates().trace().mark_incomplete();
         let (mut name, mut value) = (None, None);
         members(cursor, |cursor, key| {
             match &*plain(key) {

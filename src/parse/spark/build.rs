@@ -223,7 +223,7 @@ impl Builder {
         let mut ends = ends.iter();
         for item in items.drain(..) {
             if let ItemKind::Event(event) = &item.kind
-                && self.is_of_another(event)
+                && self.starts_another_application(event)
             {
                 self.count_decoded(item.at - from);
                 from = item.at;
@@ -267,7 +267,7 @@ impl Builder {
     }
 
     /// Whether an event starts another application: several logs may have been concatenated.
-    fn is_of_another(&self, event: &Event) -> bool {
+    fn starts_another_application(&self, event: &Event) -> bool {
         match event {
             Event::LogStart { .. } => self.seen.application_start || self.seen.application_end,
             Event::ApplicationStart(start) => {

@@ -110,7 +110,7 @@ fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, s
 static AFTER_ACCUMULABLES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"]},\"Task "));
 
 /// The remaining members of every task start, which are always the same.
-const NOTHING_YET: &[u8] =
+const UNUSED_START_FIELDS: &[u8] =
     b",\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]";
 
 fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, shortcut: bool) -> Scan<()> {
@@ -148,7 +148,7 @@ fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, sho
                 info.speculative = cursor.bool_or_skip()?;
                 // A task that starts has no other facts.
                 if shortcut {
-                    let _ = cursor.literal(NOTHING_YET);
+                    let _ = cursor.literal(UNUSED_START_FIELDS);
                 }
             }
             8 => info.getting_result = cursor.integer_or_skip()?,

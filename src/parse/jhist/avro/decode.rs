@@ -229,7 +229,7 @@ impl Decoder<'_, '_> {
         self.late_counts = None;
         self.record(list, depth)?;
         if let Some((start, counts)) = self.late_counts.take() {
-            self.names.templates().trace().irregular();
+            self.names.templates().trace().mark_incomplete();
             let end = std::mem::replace(&mut self.cursor, start);
             self.array(counts, depth)?;
             self.cursor = end;
@@ -264,7 +264,7 @@ impl Decoder<'_, '_> {
             let value_at = cursor.left();
             let value = cursor.long()?;
             let Some(slot) = self.names.slot(group, &text(name), self.strings) else {
-                self.names.templates().trace().irregular();
+                self.names.templates().trace().mark_incomplete();
                 continue;
             };
             slot.record(value, set);
@@ -277,7 +277,7 @@ impl Decoder<'_, '_> {
     fn counter(&mut self, list: usize, depth: usize) -> Result<()> {
         self.counter = None;
         self.value = None;
-        self.names.templates().trace().irregular();
+        self.names.templates().trace().mark_incomplete();
         self.record(list, depth)?;
         let Some(set) = counters(self.payload, self.set) else { return Ok(()) };
         match (self.group, self.counter, self.value) {
@@ -285,7 +285,7 @@ impl Decoder<'_, '_> {
                 self.names.record(group, &text(name), value, set, self.strings);
             }
             (Some(group), Some(name), None) => {
-                self.names.mark_unreadable(group, &text(name), set, self.strings)
+                self.names.mark_unreadable(group, &text(name), set, self.strings);
             }
             _ => set.mark_nameless_unreadable(),
         }

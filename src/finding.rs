@@ -1,5 +1,7 @@
 //! What a rule says about an application: plain data, made by heuristics, shown by reports.
 
+mod facts;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
+pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 
 /// The id, title or key of a rule: of a built-in one a word of this program, of a user's rule a word of its file.
 pub type Name = Cow<'static, str>;
@@ -85,6 +88,8 @@ pub struct Finding {
     pub rule: Name,
     /// The rule's name for people.
     pub title: Name,
+    /// What else is known of the rule.
+    pub rule_facts: &'static RuleFacts,
     /// How bad it is.
     pub severity: Severity,
     /// Severity value × tasks of the subject, 0 below moderate.

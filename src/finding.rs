@@ -1,6 +1,7 @@
 //! What a rule says about an application: plain data, made by heuristics, shown by reports.
 
 mod facts;
+mod judging;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,6 +14,8 @@ use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
+pub use judging::Word;
+pub(crate) use judging::percent;
 
 /// The id, title or key of a rule: of a built-in one a word of this program, of a user's rule a word of its file.
 pub type Name = Cow<'static, str>;

@@ -4,6 +4,8 @@
 
 #[path = "catalogue/history.rs"]
 mod history;
+#[path = "catalogue/new_rule.rs"]
+mod new_rule;
 #[path = "catalogue/page.rs"]
 mod page;
 #[path = "catalogue/spark.rs"]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::spark::Facet;
@@ -30,7 +30,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed));
+    rule!(Own, "failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed))
+        .measured_by("failed_ratio", Worse::Higher);
 
 struct Failed(Failures);
 

@@ -2,7 +2,7 @@
 
 use super::speculation_settings::defaults;
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{change, conf_line, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
@@ -30,7 +30,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost));
+    rule!(Own, "speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost))
+        .measured_by("lost_ratio", Worse::Higher);
 
 struct Lost(Waste);
 

@@ -34,7 +34,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("straggler-detection", "Straggler Detection", Detection, |layers| load(layers, OwnSpeculation));
+    rule!(Own, "straggler-detection", "Straggler Detection", Detection, |layers| load(
+        layers,
+        OwnSpeculation
+    ));
 
 struct OwnSpeculation(Detection);
 

@@ -44,7 +44,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("straggler-dos-index", "Straggler DoS-Index", DosIndex, |layers| load(layers, SlowForTheirInput));
+    rule!(Own, "straggler-dos-index", "Straggler DoS-Index", DosIndex, |layers| load(
+        layers,
+        SlowForTheirInput
+    ));
 
 struct SlowForTheirInput(DosIndex);
 

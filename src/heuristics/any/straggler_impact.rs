@@ -34,7 +34,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp));
+    rule!(Own, "straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp));
 
 struct HeldUp(Impact);
 

@@ -25,7 +25,7 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
+pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
 
 struct Waited(Wait);
 

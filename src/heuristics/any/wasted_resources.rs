@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{costs, rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Container, Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{decisive, percent};
 use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load, spark};
 use crate::metrics::requested_container;
@@ -27,7 +27,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded));
+    rule!(Own, "wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded))
+        .measured_by("wasted_ratio", Worse::Higher);
 
 struct Unneeded(Waste);
 
@@ -96,16 +97,16 @@ fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
 
 /// The kind of tasks that held most comes first, and what it cannot do is told; of the others what they can.
 fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
-    let rules = [(TaskKind::Map, "mapper-memory"), (TaskKind::Reduce, "reducer-memory")];
-    let sizes = rules.map(|(kind, _)| requested_container(app, kind, Assumed(None)));
+    let tasks = [(TaskKind::Map, Container::Map), (TaskKind::Reduce, Container::Reduce)];
+    let sizes = tasks.map(|(kind, _)| requested_container(app, kind, Assumed(None)));
     let are_known = sizes.iter().all(Option::is_some);
-    let mut holding = rules.map(|(kind, rule)| (held(app, kind, are_known), rule));
+    let mut holding = tasks.map(|(kind, container)| (held(app, kind, are_known), container));
     holding.sort_by_key(|(held, _)| Reverse(*held));
     // Tasks of an uberized job share one container.
     let containers = if app.uberized == Some(true) { 1 } else { holding.len() };
     let mut lines = Vec::new();
-    for (place, (_, rule)) in holding.into_iter().take(containers).enumerate() {
-        match shared.remedy(rule) {
+    for (place, (_, container)) in holding.into_iter().take(containers).enumerate() {
+        match shared.remedy(container) {
             Some(Remedy::Change(changes)) => lines.extend(changes),
             Some(Remedy::NoSetting(why)) if place == 0 => lines.push(why),
             Some(Remedy::NoSetting(_)) | None => {}
@@ -128,7 +129,7 @@ fn held(app: &Application, kind: TaskKind, sizes_are_known: bool) -> MbMillis {
 }
 
 fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
-    let mut lines = match shared.remedy("spark-jvm-used-memory") {
+    let mut lines = match shared.remedy(Container::Executor) {
         Some(Remedy::Change(lines)) => lines,
         Some(Remedy::NoSetting(_)) | None => Vec::new(),
     };

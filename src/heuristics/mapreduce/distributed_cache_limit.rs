@@ -2,7 +2,7 @@
 //! `DistributedCacheLimitHeuristic`).
 
 use super::rule;
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine, Status};
@@ -25,8 +25,14 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("distributed-cache-limit", "Distributed Cache Limit", CacheLimit, |layers| load(layers, Cache));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "master" },
+    "distributed-cache-limit",
+    "Distributed Cache Limit",
+    CacheLimit,
+    |layers| load(layers, Cache)
+)
+.measured_by("largest_bytes", Worse::Higher);
 
 struct Cache(CacheLimit);
 

@@ -3,7 +3,7 @@
 use super::heap::Heap;
 use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
 use super::{tasks, to_millis, unread, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::Counter;
@@ -33,9 +33,15 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!("mapper-gc", "Mapper GC", Gc, |layers| load(layers, |p| Collection(Role::Map, p)));
+    rule!(DrElephant { version: "master" }, "mapper-gc", "Mapper GC", Gc, |layers| load(layers, |p| {
+        Collection(Role::Map, p)
+    }))
+    .measured_by("gc_cpu_ratio", Worse::Higher);
 pub(super) const REDUCER: Rule =
-    rule!("reducer-gc", "Reducer GC", Gc, |layers| load(layers, |p| Collection(Role::Reduce, p)));
+    rule!(DrElephant { version: "master" }, "reducer-gc", "Reducer GC", Gc, |layers| load(layers, |p| {
+        Collection(Role::Reduce, p)
+    }))
+    .measured_by("gc_cpu_ratio", Worse::Higher);
 
 struct Collection(Role, Gc);
 

@@ -24,7 +24,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("job-exception", "Exception", JobException, |layers| load(layers, Failure));
+    rule!(DrElephant { version: "master" }, "job-exception", "Exception", JobException, |layers| load(
+        layers, Failure
+    ));
 
 struct Failure(JobException);
 

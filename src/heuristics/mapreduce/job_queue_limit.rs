@@ -27,7 +27,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("job-queue-limit", "Job Queue Limit", QueueLimit, |layers| load(layers, Limit));
+    rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", QueueLimit, |layers| load(
+        layers, Limit
+    ));
 
 struct Limit(QueueLimit);
 

@@ -38,7 +38,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("mapper-input-size", "Mapper Input Size", InputSize, |layers| load(layers, Splits));
+    rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", InputSize, |layers| {
+        load(layers, Splits)
+    });
 
 struct Splits(InputSize);
 

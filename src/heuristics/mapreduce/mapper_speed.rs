@@ -5,7 +5,7 @@ use super::{
     run_time, split_for,
 };
 use super::{tasks, to_bytes, to_millis, unread, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -50,7 +50,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("mapper-speed", "Mapper Speed", MapperSpeed, |layers| load(layers, Reading));
+    rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", MapperSpeed, |layers| load(
+        layers, Reading
+    ))
+    .measured_by("speed_bytes_per_second", Worse::Lower);
 
 struct Reading(MapperSpeed);
 

@@ -4,7 +4,7 @@ use super::{
     MissingCounters, Role, change, counter, grouped, is_unread, limit, no_task_reports, own_java_opts, rule,
     tasks, unread, without_tasks,
 };
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -37,7 +37,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("mapper-spill", "Mapper Spill", MapperSpill, |layers| load(layers, Spilling));
+    rule!(DrElephant { version: "master" }, "mapper-spill", "Mapper Spill", MapperSpill, |layers| load(
+        layers, Spilling
+    ))
+    .measured_by("spill_ratio", Worse::Higher);
 
 struct Spilling(MapperSpill);
 

@@ -6,7 +6,7 @@ use super::{
     MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
 };
 use super::{tasks, to_bytes, unread, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Container, Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::metrics::requested_container;
 use crate::model::Application;
@@ -40,9 +40,19 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!("mapper-memory", "Mapper Memory", Memory, |layers| load(layers, |p| Usage(Role::Map, p)));
+    rule!(DrElephant { version: "master" }, "mapper-memory", "Mapper Memory", Memory, |layers| load(
+        layers,
+        |p| Usage(Role::Map, p)
+    ))
+    .measured_by("used_ratio", Worse::Lower)
+    .sizing(Container::Map);
 pub(super) const REDUCER: Rule =
-    rule!("reducer-memory", "Reducer Memory", Memory, |layers| load(layers, |p| Usage(Role::Reduce, p)));
+    rule!(DrElephant { version: "master" }, "reducer-memory", "Reducer Memory", Memory, |layers| load(
+        layers,
+        |p| Usage(Role::Reduce, p)
+    ))
+    .measured_by("used_ratio", Worse::Lower)
+    .sizing(Container::Reduce);
 
 struct Usage(Role, Memory);
 

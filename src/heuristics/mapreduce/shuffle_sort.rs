@@ -1,7 +1,7 @@
 //! `shuffle-sort`: reduces wait for data longer than they work on it (Dr. Elephant `ShuffleSortHeuristic`).
 
 use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -27,7 +27,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("shuffle-sort", "Shuffle & Sort", ShuffleSort, |layers| load(layers, Phases));
+    rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", ShuffleSort, |layers| load(
+        layers, Phases
+    ))
+    .measured_by("shuffle_reduce_ratio", Worse::Higher);
 
 struct Phases(ShuffleSort);
 

@@ -3,8 +3,8 @@
 
 use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, run_time, split_for};
 use super::{tasks, to_bytes, to_millis, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
-use crate::heuristics::{Check, Rule, load};
+use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, Verdict};
+use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
@@ -34,10 +34,22 @@ rule_params! {
     }
 }
 
+const RUN_TIMES: &[ChartLimit] = &[
+    chart_limit("short_run_time_ms", ComparedWith::MeanRunTime),
+    chart_limit("long_run_time_ms", ComparedWith::MeanRunTime),
+];
+
 pub(super) const MAPPER: Rule =
-    rule!("mapper-time", "Mapper Time", Time, |layers| load(layers, |p| RunTime(Role::Map, p)));
+    rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", Time, |layers| load(layers, |p| {
+        RunTime(Role::Map, p)
+    }))
+    .charted(RUN_TIMES);
 pub(super) const REDUCER: Rule =
-    rule!("reducer-time", "Reducer Time", Time, |layers| load(layers, |p| RunTime(Role::Reduce, p)));
+    rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", Time, |layers| load(
+        layers,
+        |p| RunTime(Role::Reduce, p)
+    ))
+    .charted(RUN_TIMES);
 
 struct RunTime(Role, Time);
 

@@ -60,8 +60,13 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-configuration", "Spark Configuration", Settings, |layers| load(layers, Configuration));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "2.0.9" },
+    "spark-configuration",
+    "Spark Configuration",
+    Settings,
+    |layers| load(layers, Configuration)
+);
 
 struct Configuration(Settings);
 

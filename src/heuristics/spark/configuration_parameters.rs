@@ -89,10 +89,13 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-configuration-parameters", "Spark Configuration Parameters", Limits, |layers| load(
-        layers, Settings
-    ));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-configuration-parameters",
+    "Spark Configuration Parameters",
+    Limits,
+    |layers| load(layers, Settings)
+);
 
 struct Settings(Limits);
 

@@ -50,8 +50,13 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-driver-metrics", "Spark Driver Metrics", Driver, |layers| load(layers, DriverCheck));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-driver-metrics",
+    "Spark Driver Metrics",
+    Driver,
+    |layers| load(layers, DriverCheck)
+);
 
 struct DriverCheck(Driver);
 

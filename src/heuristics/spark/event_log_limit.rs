@@ -35,8 +35,13 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-event-log-limit", "Spark Event Log Limit", Limit, |layers| load(layers, LogSize));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "2.0.9" },
+    "spark-event-log-limit",
+    "Spark Event Log Limit",
+    Limit,
+    |layers| load(layers, LogSize)
+);
 
 struct LogSize(Limit);
 

@@ -3,7 +3,7 @@
 use super::support::memory::more_heap_lines;
 use super::support::memory::unreadable;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -29,7 +29,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-executor-gc", "Spark Executor GC", Gc, |layers| load(layers, Collection));
+    rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", Gc, |layers| load(
+        layers, Collection
+    ))
+    .measured_by("gc_ratio", Worse::Higher);
 
 struct Collection(Gc);
 

@@ -52,10 +52,13 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-executor-load-balance", "Spark Executor Load Balance", Balance, |layers| load(
-        layers, Unbalanced
-    ));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "2.0.9" },
+    "spark-executor-load-balance",
+    "Spark Executor Load Balance",
+    Balance,
+    |layers| load(layers, Unbalanced)
+);
 
 struct Unbalanced(Balance);
 

@@ -37,8 +37,13 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-executor-metrics", "Spark Executor Metrics", Balance, |layers| load(layers, Comparison));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "master" },
+    "spark-executor-metrics",
+    "Spark Executor Metrics",
+    Balance,
+    |layers| load(layers, Comparison)
+);
 
 struct Comparison(Balance);
 

@@ -5,7 +5,7 @@ use super::support::memory::unreadable;
 use super::support::memory::{ExecutorSize, MEMORY_FRACTION, Setting};
 use super::support::spill_sizing::AgainstSpill;
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -51,8 +51,14 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-executor-spill", "Spark Executor Spill", Spill, |layers| load(layers, Spilling));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-executor-spill",
+    "Spark Executor Spill",
+    Spill,
+    |layers| load(layers, Spilling)
+)
+.measured_by("data_ratio", Worse::Higher);
 
 struct Spilling(Spill);
 

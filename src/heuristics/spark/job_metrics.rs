@@ -26,7 +26,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-job-metrics", "Spark Job Metrics", Jobs, |layers| load(layers, JobFailures));
+    rule!(DrElephant { version: "master" }, "spark-job-metrics", "Spark Job Metrics", Jobs, |layers| load(
+        layers,
+        JobFailures
+    ));
 
 struct JobFailures(Jobs);
 

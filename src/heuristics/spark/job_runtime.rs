@@ -3,7 +3,7 @@
 
 use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_job};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -32,7 +32,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-job-runtime", "Spark Job Runtime", JobRuntime, |layers| load(layers, FailingJobs));
+    rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", JobRuntime, |layers| {
+        load(layers, FailingJobs)
+    })
+    .measured_by("worst_job_lost_ms", Worse::Higher);
 
 struct FailingJobs(JobRuntime);
 

@@ -3,7 +3,7 @@
 use super::support::beyond_heap::kept_room;
 use super::support::memory::{self, Setting};
 use super::{conf_line, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Container, Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::model::Application;
@@ -26,8 +26,15 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-jvm-used-memory", "Spark JVM Used Memory", JvmUsed, |layers| load(layers, TooLarge));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-jvm-used-memory",
+    "Spark JVM Used Memory",
+    JvmUsed,
+    |layers| load(layers, TooLarge)
+)
+.measured_by("heap_ratio", Worse::Higher)
+.sizing(Container::Executor);
 
 struct TooLarge(JvmUsed);
 

@@ -3,7 +3,7 @@
 
 use super::support::memory::{self, Setting};
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -50,8 +50,14 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-peak-unified-memory", "Spark Peak Unified Memory", Unified, |layers| load(layers, Unused));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-peak-unified-memory",
+    "Spark Peak Unified Memory",
+    Unified,
+    |layers| load(layers, Unused)
+)
+.measured_by("peak_ratio", Worse::Lower);
 
 struct Unused(Unified);
 

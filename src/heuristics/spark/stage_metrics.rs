@@ -53,7 +53,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| load(layers, StageTroubles));
+    rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| {
+        load(layers, StageTroubles)
+    });
 
 struct StageTroubles(Stages);
 

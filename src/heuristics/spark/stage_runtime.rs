@@ -7,7 +7,7 @@ use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
 use super::support::memory;
 use super::support::stage_text::label;
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -41,8 +41,14 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-stage-runtime", "Spark Stage Runtime", StageRuntime, |layers| load(layers, Stages));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "2.0.9" },
+    "spark-stage-runtime",
+    "Spark Stage Runtime",
+    StageRuntime,
+    |layers| load(layers, Stages)
+)
+.measured_by("lost_ms", Worse::Higher);
 
 struct Stages(StageRuntime);
 

@@ -13,7 +13,7 @@ use super::support::memory::executor_life;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::{first_line, label};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::limit;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -66,10 +66,14 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-stages-with-failed-tasks", "Spark Stages with Failed Tasks", Failing, |layers| load(
-        layers, Failed
-    ));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-stages-with-failed-tasks",
+    "Spark Stages with Failed Tasks",
+    Failing,
+    |layers| load(layers, Failed)
+)
+.measured_by("failed_attempts_count", Worse::Higher);
 
 struct Failed(Failing);
 

@@ -17,8 +17,7 @@ impl Judgement {
     /// A judgement on a subject, which has one task unless [`Judgement::tasks`] says otherwise.
     #[must_use]
     pub const fn of(subject: Subject, severity: Severity) -> Self {
-        let (message, evidence, advice) = (String::new(), Vec::new(), Vec::new());
-        Self { severity, subject, tasks: 1, message, evidence, advice }
+        Self { severity, subject, tasks: 1, message: String::new(), evidence: Vec::new(), advice: Vec::new() }
     }
 
     /// How many tasks the subject has: its score grows with them.

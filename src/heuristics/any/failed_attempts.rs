@@ -33,6 +33,10 @@ pub(super) const RULE: Rule =
     rule!(Own, "failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed))
         .measured_by("failed_ratio", Worse::Higher);
 
+/// What a finding says.
+const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {failed_time_ms}, {failed_ratio:%} of all \
+    task time ({limit})";
+
 struct Failed(Failures);
 
 /// What attempts that failed took.
@@ -127,21 +131,15 @@ impl Check for Failed {
             evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
             evidence.push(("worst_host_failed_count", Measure::Count(failures)));
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: tasks(app),
-            message: format!(
-                "{} of {} failed and took {}, {} of all task time ({})",
-                cost.failed,
-                plural(cost.attempts, "attempt"),
-                cost.failed_time,
-                percent(share),
-                decisive(severity, &limits),
-            ),
-            evidence,
-            advice: if severity > Severity::None { advice(app, &cost) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[("attempts", &plural(cost.attempts, "attempt")), ("limit", &decisive(severity, &limits))],
+            )
+            .advice(|| advice(app, &cost))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -30,6 +30,10 @@ pub(super) const RULE: Rule =
     rule!(Own, "wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded))
         .measured_by("wasted_ratio", Worse::Higher);
 
+/// What a finding says.
+const MESSAGE: &str =
+    "{wasted} GB·h of the {used} GB·h held are above what was needed, {wasted_ratio:%} ({limit})";
+
 struct Unneeded(Waste);
 
 impl Check for Unneeded {
@@ -66,20 +70,19 @@ impl Check for Unneeded {
         ];
         let idle = metrics.idle_percent().map(|idle| idle / 100.0);
         evidence.extend(idle.map(|idle| ("idle_cores_ratio", Measure::Ratio(Some(idle)))));
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: tasks(app),
-            message: format!(
-                "{} GB·h of the {} GB·h held are above what was needed, {} ({})",
-                show_gb_hours(wasted),
-                show_gb_hours(used),
-                percent(share),
-                decisive(severity, &limits),
-            ),
-            evidence,
-            advice: if severity > Severity::None { advice(app, shared) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[
+                    ("wasted", &show_gb_hours(wasted)),
+                    ("used", &show_gb_hours(used)),
+                    ("limit", &decisive(severity, &limits)),
+                ],
+            )
+            .advice(|| advice(app, shared))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -54,6 +54,10 @@ pub(super) const REDUCER: Rule =
     .measured_by("used_ratio", Worse::Lower)
     .sizing(Container::Reduce);
 
+/// What a finding says.
+const MESSAGE: &str =
+    "a {role} uses {avg_physical_memory_bytes} of its {container_bytes} container, {share} ({limit})";
+
 struct Usage(Role, Memory);
 
 impl Check for Usage {
@@ -96,23 +100,22 @@ impl Check for Usage {
         if let Some(peak) = peak {
             evidence.push(("peak_physical_memory_bytes", Measure::Size(peak)));
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: role.subject(),
-            tasks: group.tasks.len() as u64,
-            message: format!(
-                "a {} uses {mean} of its {container} container, {} ({})",
-                role.kind().name(),
-                percent(ratio),
-                limit(severity, params.used_ratio.describe_in(severity, percent), &conditions),
-            ),
-            evidence,
-            advice: if severity > Severity::None {
-                self.remedy_for(app, group, Some(container)).lines()
-            } else {
-                Vec::new()
-            },
-        })
+        Judgement::of(role.subject(), severity)
+            .tasks(group.tasks.len() as u64)
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[
+                    ("role", &role.kind().name()),
+                    ("share", &percent(ratio)),
+                    (
+                        "limit",
+                        &limit(severity, params.used_ratio.describe_in(severity, percent), &conditions),
+                    ),
+                ],
+            )
+            .advice(|| self.remedy_for(app, group, Some(container)).lines())
+            .into()
     }
 
     fn remedy(&self, app: &Application) -> Option<Remedy> {

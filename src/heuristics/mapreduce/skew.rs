@@ -108,19 +108,18 @@ impl Check for Skewness {
         let by_data = data.severity >= time.severity;
         let message =
             if by_data && !bytes.is_empty() { self.data_message(&data) } else { self.time_message(&time) };
-        let advice = match (severity, by_data) {
-            (Severity::None, _) => Vec::new(),
-            (_, true) => self.data_advice(app, group, data.groups, block),
-            (_, false) => self.time_advice(app, group, time.groups),
-        };
-        Verdict::Judged(Judgement {
-            severity,
-            subject: role.subject(),
-            tasks: total,
-            message,
-            evidence: evidence(total, &bytes, &data, block, &times, &time),
-            advice,
-        })
+        Judgement::of(role.subject(), severity)
+            .tasks(total)
+            .facts(evidence(total, &bytes, &data, block, &times, &time))
+            .worded(message)
+            .advice(|| {
+                if by_data {
+                    self.data_advice(app, group, data.groups, block)
+                } else {
+                    self.time_advice(app, group, time.groups)
+                }
+            })
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

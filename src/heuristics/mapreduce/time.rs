@@ -51,6 +51,9 @@ pub(super) const REDUCER: Rule =
     ))
     .charted(RUN_TIMES);
 
+/// What a finding says.
+const MESSAGE: &str = "{tasks_run} {mean} on average ({limit})";
+
 struct RunTime(Role, Time);
 
 impl Check for RunTime {
@@ -87,14 +90,15 @@ impl Check for RunTime {
         if let (Role::Map, Some(input)) = (role, input) {
             evidence.push(("avg_input_bytes", Measure::Size(input)));
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: role.subject(),
-            tasks: total,
-            message: format!("{} {} on average ({limit})", role.do_what(total, "run"), to_millis(mean)),
-            evidence,
-            advice: if severity > Severity::None { self.advice(app, group, mean) } else { Vec::new() },
-        })
+        Judgement::of(role.subject(), severity)
+            .tasks(total)
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[("tasks_run", &role.do_what(total, "run")), ("mean", &to_millis(mean)), ("limit", &limit)],
+            )
+            .advice(|| self.advice(app, group, mean))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

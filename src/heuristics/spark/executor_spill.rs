@@ -60,6 +60,13 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("data_ratio", Worse::Higher);
 
+/// What a finding says.
+const MESSAGE: &str = "{spilling_executors_count} of {executors_count} executors spilled {spilled_bytes} from memory, \
+    {spilled_per_task_bytes} a task, whose part of the heap is {task_heap_bytes} ({limit})";
+
+/// The same where nothing was spilled.
+const NO_SPILL: &str = "no executor spilled";
+
 struct Spilling(Spill);
 
 impl Check for Spilling {
@@ -89,17 +96,15 @@ impl Check for Spilling {
         } else {
             by_table
         };
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: facts.executors,
-            message: match facts.spilling {
-                0 => "no executor spilled".to_owned(),
-                _ => format!("{} ({})", facts.message(), limit(severity, passed, &conditions)),
-            },
-            evidence: facts.evidence(),
-            advice: if severity > Severity::None { advice(app, spark) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(facts.executors)
+            .facts(facts.evidence())
+            .message(
+                if facts.spilling == 0 { NO_SPILL } else { MESSAGE },
+                &[("limit", &limit(severity, passed, &conditions))],
+            )
+            .advice(|| advice(app, spark))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -190,17 +195,6 @@ impl Facts {
     /// Infinite where something was spilled although nothing was read or written.
     fn data_ratio(&self) -> f64 {
         self.spilled.as_f64() / self.data.as_f64()
-    }
-
-    fn message(&self) -> String {
-        format!(
-            "{} of {} executors spilled {} from memory, {} a task, whose part of the heap is {}",
-            self.spilling,
-            self.executors,
-            self.spilled,
-            self.mean(),
-            self.task_heap
-        )
     }
 
     fn evidence(&self) -> Vec<(&'static str, Measure)> {

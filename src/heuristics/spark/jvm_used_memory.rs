@@ -12,7 +12,7 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Duration, Quantity, Ratio, Size};
 use crate::params::rule_params;
 use crate::severity::Severity;
-use crate::units::{Bytes, Millis, three_digits};
+use crate::units::{Bytes, Millis};
 
 rule_params! {
     /// Parameters of `spark-jvm-used-memory`.
@@ -35,6 +35,10 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("heap_ratio", Worse::Higher)
 .sizing(Container::Executor);
+
+/// What a finding says.
+const MESSAGE: &str = "executors have {heap_bytes} of heap and use at most {peak_used_bytes}; that is {heap_ratio} times \
+    what they use and Spark reserves{held} ({limit})";
 
 struct TooLarge(JvmUsed);
 
@@ -69,26 +73,15 @@ impl Check for TooLarge {
                 (params.executor_time.severity(held), params.executor_time.describe(severity)),
             ],
         );
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: spark.workers().count() as u64,
-            message: format!(
-                "executors have {} of heap and use at most {}; that is {} times what they use and Spark reserves{} \
-                 ({})",
-                facts.heap,
-                facts.used,
-                three_digits(ratio),
-                memory::held(facts.held),
-                limit(severity, passed, &conditions)
-            ),
-            evidence: facts.evidence(),
-            advice: if severity > Severity::None {
-                remedy(app, spark, facts.heap).lines()
-            } else {
-                Vec::new()
-            },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(spark.workers().count() as u64)
+            .facts(facts.evidence())
+            .message(
+                MESSAGE,
+                &[("held", &memory::held(facts.held)), ("limit", &limit(severity, passed, &conditions))],
+            )
+            .advice(|| remedy(app, spark, facts.heap).lines())
+            .into()
     }
 
     fn remedy(&self, app: &Application) -> Option<Remedy> {

@@ -85,14 +85,12 @@ impl Check for Memory {
         };
         let (severity, message) = if unified.0 > total.0 { unified } else { total };
         let executors = spark.executors.len() as u64;
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: executors,
-            message,
-            evidence: measured.evidence(executors),
-            advice: if severity > Severity::None { advice(app, spark) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(executors)
+            .facts(measured.evidence(executors))
+            .worded(message)
+            .advice(|| advice(app, spark))
+            .into()
     }
 
     fn needs_all(&self) -> bool {

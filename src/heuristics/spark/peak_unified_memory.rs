@@ -59,6 +59,10 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("peak_ratio", Worse::Lower);
 
+/// What a finding says.
+const MESSAGE: &str = "execution and storage used at most {peak_bytes} of the {total_bytes} that an executor has for \
+    them, {peak_ratio:%}{held} ({limit})";
+
 struct Unused(Unified);
 
 impl Check for Unused {
@@ -97,21 +101,15 @@ impl Check for Unused {
                 (params.executor_time.severity(held), params.executor_time.describe(severity)),
             ],
         );
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: spark.workers().count() as u64,
-            message: format!(
-                "execution and storage used at most {} of the {} that an executor has for them, {}{} ({})",
-                facts.peak,
-                facts.total,
-                percent(facts.share()),
-                memory::held(facts.held),
-                limit(severity, passed, &conditions)
-            ),
-            evidence: facts.evidence(),
-            advice: if severity > Severity::None { facts.advice(app, spark) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(spark.workers().count() as u64)
+            .facts(facts.evidence())
+            .message(
+                MESSAGE,
+                &[("held", &memory::held(facts.held)), ("limit", &limit(severity, passed, &conditions))],
+            )
+            .advice(|| facts.advice(app, spark))
+            .into()
     }
 
     fn needs_all(&self) -> bool {

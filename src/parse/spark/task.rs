@@ -1,12 +1,14 @@
 //! Task starts and ends: nine tenths of every log, so they have a reader of their own.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
-use super::task_metrics::{METRICS, TaskMetrics};
+use super::task_metrics::{METRICS, Section, TaskMetrics, place_of};
+use crate::model::counters::Counter;
 use crate::model::spark::{ExecutorMetric, Peaks};
 use crate::model::table::{EndReason, Locality, MAX_COUNTER_VALUE};
 use crate::parse::reading::truncate;
@@ -301,42 +303,44 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
 pub(super) const NANOS: i64 = 1_000_000;
 
 fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, shortcut: bool) -> Scan<()> {
-    const KEYS: [&[u8]; 14] = [
-        b"\"Executor Deserialize Time\":",
-        b"\"Executor Run Time\":",
-        b"\"Executor CPU Time\":",
-        b"\"Peak Execution Memory\":",
-        b"\"Result Size\":",
-        b"\"JVM GC Time\":",
-        b"\"Result Serialization Time\":",
-        b"\"Memory Bytes Spilled\":",
-        b"\"Disk Bytes Spilled\":",
-        b"\"Shuffle Read Metrics\":",
-        b"\"Shuffle Write Metrics\":",
-        b"\"Input Metrics\":",
-        b"\"Output Metrics\":",
-        b"\"Updated Blocks\":",
-    ];
+    const KEYS: [&[u8]; 14] = {
+        let [a, b, c, d, e, f, g, h, i] = Section::Task.keys();
+        let [shuffle_read, shuffle_write]: [&[u8]; 2] =
+            [b"\"Shuffle Read Metrics\":", b"\"Shuffle Write Metrics\":"];
+        let [input, output, blocks]: [&[u8]; 3] =
+            [b"\"Input Metrics\":", b"\"Output Metrics\":", b"\"Updated Blocks\":"];
+        [a, b, c, d, e, f, g, h, i, shuffle_read, shuffle_write, input, output, blocks]
+    };
+    const DESERIALIZE: usize = place_of(Counter::ExecutorDeserializeTime);
+    const CPU_TIME: usize = place_of(Counter::CpuMilliseconds);
+    const INPUT: Range<usize> = Section::Input.places();
+    const OUTPUT: Range<usize> = Section::Output.places();
+    // What follows the metrics of the task itself.
+    const SHUFFLE_READ_AT: usize = Section::Task.places().end;
+    const SHUFFLE_WRITE_AT: usize = SHUFFLE_READ_AT + 1;
+    const INPUT_AT: usize = SHUFFLE_READ_AT + 2;
+    const OUTPUT_AT: usize = SHUFFLE_READ_AT + 3;
+    const BLOCKS_AT: usize = SHUFFLE_READ_AT + 4;
     let metrics = &mut end.metrics;
     let blocks = &mut end.blocks;
     if !metrics.group(cursor, 0..METRICS.len())? {
         return Ok(());
     }
     cursor.members(&KEYS, |key, cursor| match key {
-        0 => {
-            metrics.read(cursor, 0)?;
+        DESERIALIZE => {
+            metrics.read(cursor, DESERIALIZE)?;
             // Not used, and always the next member since 2.1.
             if cursor.literal(b",\"Executor Deserialize CPU Time\":").is_ok() {
                 cursor.skip_value()?;
             }
             Ok(())
         }
-        2 => metrics.read_nanos(cursor, 2),
-        9 => shuffle_read(cursor, metrics, shortcut),
-        10 => shuffle_write(cursor, metrics),
-        11 => amounts(cursor, metrics, 19),
-        12 => amounts(cursor, metrics, 21),
-        13 => updated_blocks(cursor, strings, blocks),
+        CPU_TIME => metrics.read_nanos(cursor, CPU_TIME),
+        SHUFFLE_READ_AT => shuffle_read(cursor, metrics, shortcut),
+        SHUFFLE_WRITE_AT => shuffle_write(cursor, metrics),
+        INPUT_AT => amounts(cursor, metrics, INPUT),
+        OUTPUT_AT => amounts(cursor, metrics, OUTPUT),
+        BLOCKS_AT => updated_blocks(cursor, strings, blocks),
         simple => metrics.read(cursor, simple),
     })
 }
@@ -346,21 +350,14 @@ static AFTER_PUSH_BASED_SHUFFLE: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(b"}},\"Shuffle Write Metrics\":"));
 
 fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, shortcut: bool) -> Scan<()> {
-    const KEYS: [&[u8]; 7] = [
-        b"\"Remote Blocks Fetched\":",
-        b"\"Local Blocks Fetched\":",
-        b"\"Fetch Wait Time\":",
-        b"\"Remote Bytes Read\":",
-        b"\"Remote Bytes Read To Disk\":",
-        b"\"Local Bytes Read\":",
-        b"\"Total Records Read\":",
-    ];
-    if !metrics.group(cursor, 9..16)? {
+    const KEYS: [&[u8]; 7] = Section::ShuffleRead.keys();
+    const PLACES: Range<usize> = Section::ShuffleRead.places();
+    if !metrics.group(cursor, PLACES)? {
         return Ok(());
     }
     cursor.members(&KEYS, |key, cursor| {
-        metrics.read(cursor, 9 + key)?;
-        if key == 6
+        metrics.read(cursor, PLACES.start + key)?;
+        if key + 1 == KEYS.len()
             && shortcut
             && let Some(end) = AFTER_PUSH_BASED_SHUFFLE.find(cursor.rest())
         {
@@ -371,22 +368,27 @@ fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, shortcut: bo
 }
 
 fn shuffle_write(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> {
-    const KEYS: [&[u8]; 3] =
-        [b"\"Shuffle Bytes Written\":", b"\"Shuffle Write Time\":", b"\"Shuffle Records Written\":"];
-    if !metrics.group(cursor, 16..19)? {
+    const KEYS: [&[u8]; 3] = Section::ShuffleWrite.keys();
+    const PLACES: Range<usize> = Section::ShuffleWrite.places();
+    const WRITE_TIME: usize = place_of(Counter::ShuffleWriteTime);
+    if !metrics.group(cursor, PLACES)? {
         return Ok(());
     }
-    cursor.members(&KEYS, |key, cursor| match key {
-        1 => metrics.read_nanos(cursor, 17),
-        _ => metrics.read(cursor, 16 + key),
+    cursor.members(&KEYS, |key, cursor| match PLACES.start + key {
+        WRITE_TIME => metrics.read_nanos(cursor, WRITE_TIME),
+        place => metrics.read(cursor, place),
     })
 }
 
 /// Bytes and records of input and output.
-fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, first: usize) -> Scan<()> {
-    const KEYS: [&[u8]; 4] =
-        [b"\"Bytes Read\":", b"\"Records Read\":", b"\"Bytes Written\":", b"\"Records Written\":"];
-    if !metrics.group(cursor, first..first + 2)? {
+fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, places: Range<usize>) -> Scan<()> {
+    const KEYS: [&[u8]; 4] = {
+        let ([bytes_read, records_read], [bytes_written, records_written]) =
+            (Section::Input.keys(), Section::Output.keys());
+        [bytes_read, records_read, bytes_written, records_written]
+    };
+    let first = places.start;
+    if !metrics.group(cursor, places)? {
         return Ok(());
     }
     cursor.members(&KEYS, |key, cursor| metrics.read(cursor, first + key % 2))

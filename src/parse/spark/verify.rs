@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{BeyondLimit, Builder, Seen};
-use super::event::InternalMetric;
+use super::task_metrics::SUMMED;
 use crate::limits::{self, Remainder};
 use crate::model::Status;
 use crate::model::counters::Counter;
@@ -14,23 +14,13 @@ use crate::parse::problem::{Level, Problems};
 /// Spark's own sums over the tasks of a stage, from the end of the stage.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Totals {
-    values: [Option<i64>; COUNTERS.len()],
+    values: [Option<i64>; SUMMED.len()],
 }
 
-const COUNTERS: [(InternalMetric, Counter); 7] = [
-    (InternalMetric::RunTime, Counter::ExecutorRunTime),
-    (InternalMetric::GcTime, Counter::GcTimeMillis),
-    (InternalMetric::MemorySpilled, Counter::MemoryBytesSpilled),
-    (InternalMetric::DiskSpilled, Counter::DiskBytesSpilled),
-    (InternalMetric::InputBytes, Counter::InputBytes),
-    (InternalMetric::OutputBytes, Counter::OutputBytes),
-    (InternalMetric::ShuffleWritten, Counter::ShuffleBytesWritten),
-];
-
 impl Totals {
-    pub(super) fn of(totals: &[(InternalMetric, i64)]) -> Self {
-        let find = |metric| totals.iter().find(|(known, _)| *known == metric).map(|(_, value)| *value);
-        Self { values: COUNTERS.map(|(metric, _)| find(metric)) }
+    pub(super) fn of(totals: &[(Counter, i64)]) -> Self {
+        let find = |counter| totals.iter().find(|(known, _)| *known == counter).map(|(_, value)| *value);
+        Self { values: SUMMED.map(|(_, counter)| find(counter)) }
     }
 }
 
@@ -255,7 +245,7 @@ pub(super) enum Sums {
 impl Totals {
     pub(super) fn compare(&self, attempts: &Attempts) -> Sums {
         let mut sums = Sums::Agree;
-        for ((_, counter), total) in COUNTERS.iter().zip(self.values) {
+        for ((_, counter), total) in SUMMED.iter().zip(self.values) {
             // Unreadable counters are reported elsewhere.
             let total = total.filter(|_| !attempts.any_unreadable().has(*counter));
             let Some(total) = total.map(i128::from) else { continue };

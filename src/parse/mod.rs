@@ -14,7 +14,6 @@ mod reading;
 mod rows;
 mod scan;
 pub mod spark;
-mod verify;
 
 pub use identify::identify;
 pub use problem::{Level, Position, Problem, Problems};

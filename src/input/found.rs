@@ -25,7 +25,11 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn file(path: PathBuf, named_by_user: bool, look: Result<(Codec, SourceKind), InputError>) -> Self {
+    pub(super) fn file(
+        path: PathBuf,
+        named_by_user: bool,
+        look: Result<(Codec, SourceKind), InputError>,
+    ) -> Self {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Self {
             part: Part::new_file(path.clone()),

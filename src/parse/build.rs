@@ -10,7 +10,8 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
-use super::event::{CounterNames, EventFields, EventKind, EventPayload};
+use super::counter_names::CounterNames;
+use super::event::{EventFields, EventKind, EventPayload};
 use super::hosts::host_and_rack;
 use super::problem::{Level, Position, Problems};
 use super::reading::{Moments, set_text};

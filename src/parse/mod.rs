@@ -1,6 +1,8 @@
 //! Parsers: turn the bytes of one source into [`Application`]s and problems. Parsers never print.
 
 pub mod build;
+pub mod counter_names;
+mod counter_slot;
 mod counter_template;
 pub mod event;
 pub mod hadoop1;

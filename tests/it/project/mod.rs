@@ -2,5 +2,6 @@
 
 mod boundaries;
 mod readme;
+mod sizes;
 mod skipped;
 mod supply_chain;

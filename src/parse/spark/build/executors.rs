@@ -5,7 +5,7 @@ use crate::model::Symbol;
 use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
 use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
 use crate::parse::spark::storage::BlockMemory;
-use crate::units::Bytes;
+use crate::units::{Bytes, Timestamp};
 
 impl Builder {
     pub(super) fn executor_place(&mut self, id: Option<Symbol>) -> Option<usize> {
@@ -42,6 +42,26 @@ impl Builder {
         executor.cores = added.cores.and_then(|cores| u32::try_from(cores).ok()).or(executor.cores);
         executor.resource_profile =
             added.resource_profile.and_then(|id| u32::try_from(id).ok()).or(executor.resource_profile);
+    }
+
+    pub(super) fn executor_removed(
+        &mut self,
+        id: Option<Symbol>,
+        at: Option<Timestamp>,
+        reason: Option<String>,
+    ) {
+        self.saw(at);
+        if let Some(executor) = self.executor(id) {
+            // Its block manager's removal has a timestamp from another clock.
+            executor.removed_at = at.or(executor.removed_at);
+            executor.removed_reason = reason.or(executor.removed_reason.take());
+        }
+    }
+
+    pub(super) fn block_manager_removed(&mut self, id: Option<Symbol>, at: Option<Timestamp>) {
+        if let Some(executor) = self.executor(id) {
+            executor.removed_at = executor.removed_at.or(at);
+        }
     }
 
     pub(super) fn block_manager_added(&mut self, added: &BlockManagerAdded, symbols: &Symbols<'_>) {

@@ -47,22 +47,14 @@ impl Builder {
                 self.block_manager_removed(symbols.symbol(id), moment(at));
             }
             Event::BlockUpdated { executor, block, memory } => {
-                if let (Some(block), Some(memory)) = (symbols.text(block), memory)
-                    && let Some(place) = self.executor_place(symbols.symbol(executor))
-                {
-                    self.block_memory(place, block, memory);
-                }
+                self.block_updated(symbols.symbol(executor), symbols.text(block), memory);
             }
             Event::Peaks { executor, peaks } => {
                 if let Some(executor) = self.executor(symbols.symbol(executor)) {
                     executor.peaks.raise_all(&peaks);
                 }
             }
-            Event::Unpersisted { rdd } => {
-                if let Some(rdd) = rdd.and_then(|id| self.rdd(id)) {
-                    rdd.unpersisted = true;
-                }
-            }
+            Event::Unpersisted { rdd } => self.unpersisted(rdd),
             Event::SqlStart(start) => self.sql_start(start, symbols),
             Event::SqlEnd { id, at, error } => self.sql_end(id, moment(at), error),
             Event::SqlPlan { id, plan } => {

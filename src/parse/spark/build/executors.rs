@@ -91,6 +91,19 @@ impl Builder {
         }
     }
 
+    pub(super) fn block_updated(
+        &mut self,
+        executor: Option<Symbol>,
+        block: Option<&str>,
+        memory: Option<BlockMemory>,
+    ) {
+        if let (Some(block), Some(memory)) = (block, memory)
+            && let Some(place) = self.executor_place(executor)
+        {
+            self.block_memory(place, block, memory);
+        }
+    }
+
     pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: BlockMemory) {
         let BlockMemory::Known(memory) = memory else {
             self.storage.mark_unreadable(executor);
@@ -124,6 +137,12 @@ impl Builder {
         let Some(place) = self.new_place(self.spark.excluded_nodes.len()) else { return };
         self.excluded.entry(name.as_str().into()).or_default().push(place);
         self.spark.excluded_nodes.push(Exclusion { name, at: moment(at), task_failures, lifted: false });
+    }
+
+    pub(super) fn unpersisted(&mut self, id: Option<i64>) {
+        if let Some(rdd) = id.and_then(|id| self.rdd(id)) {
+            rdd.unpersisted = true;
+        }
     }
 
     pub(super) fn rdd(&mut self, id: i64) -> Option<&mut PersistedRdd> {

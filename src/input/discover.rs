@@ -14,9 +14,9 @@ use rustc_hash::FxHashSet;
 use walkdir::{DirEntry, WalkDir};
 
 use super::error::InputError;
-use super::found::{Candidate, Sorter};
 use super::inventory::{Failure, Inventory, by_bytes};
 use super::kind::{Identify, Reason};
+use super::sorter::{Candidate, Sorter};
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
 

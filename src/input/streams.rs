@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::archive;
 use super::codec::Decoded;
 use super::error::InputError;
-use super::found::inventory_of;
-use super::inventory::{Failure, Inventory, identified};
-use super::kind::{Identify, Reason, SourceKind};
+use super::inventory::{Failure, Inventory};
+use super::kind::{self, Identify, Reason, SourceKind};
+use super::sorter::inventory_of;
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
 
@@ -62,7 +62,7 @@ fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
 
 fn open(source: &Source, identify: Identify) -> Result<(Decoded, SourceKind), InputError> {
     let (mut decoded, _) = source.open(identify)?;
-    let kind = identified(&mut decoded, source.path.as_path(), identify)?;
+    let kind = kind::identified(&mut decoded, source.path.as_path(), identify)?;
     Ok((decoded, kind))
 }
 

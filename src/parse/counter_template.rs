@@ -8,7 +8,7 @@
 //! Both shortcuts are sound because decoding depends only on the bytes. If a single byte differs, or anything
 //! but Hadoop's usual layout occurs, the counters are decoded from scratch.
 
-use super::event::CounterSlot;
+use super::counter_slot::CounterSlot;
 use crate::model::counters::CounterSet;
 
 /// Maps and reduces have different counters, and some tasks have more than others of their kind.

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use super::task::NANOS;
 use crate::model::counters::Counter;
 use crate::parse::scan::{Cursor, Scan};
+
+/// Nanoseconds in a millisecond.
+pub(super) const NANOS: i64 = 1_000_000;
 
 /// "Task Metrics": the counters that are kept.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -141,6 +141,11 @@ impl Page<'_> {
         if !steady.is_empty() {
             self.labelled("STEADY", Severity::None, &steady.join(", "))?;
         }
+        self.runs_in_part(job)
+    }
+
+    /// Runs that were read in part, and runs whose costs were not compared.
+    fn runs_in_part(&mut self, job: &JobComparison) -> io::Result<()> {
         for run in &job.incomplete {
             let (id, reason) = (clean(&run.application), clean(&run.reason));
             if run.judged {

@@ -6,8 +6,9 @@ use super::cursor::{Cursor, DecodeError, Result, text};
 use super::plan::{MAX_DEPTH, Plan, Step};
 use crate::model::Interner;
 use crate::parse::MAX_EVENT_LEN;
+use crate::parse::counter_names::{CounterNames, GroupIndex};
 use crate::parse::counter_template::Number;
-use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
+use crate::parse::event::{EventFields, EventKind, EventPayload};
 use crate::parse::jhist::fields::{Slot, counters, mark_unreadable, set_flag, set_integer, set_text, splits};
 
 /// An event's type and size; its values go into the fields and payload passed to [`decode_event`].

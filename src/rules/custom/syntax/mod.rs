@@ -1,14 +1,15 @@
 //! Text to a syntax tree, by the grammar of the Common Expression Language (<https://cel.dev>).
 //!
-//! `token` splits the text into tokens, `text` reads those in quotes; `grammar` (operators) and `value` (all else) build
-//! the tree as `cursor` walks through the tokens; `mistakes` words the errors. The tree is the plain grammar: macros such as `has` and `exists` stay calls.
+//! `lexer` splits the text into tokens, `text` reads those in quotes; `grammar` (operators) and its `value` (all else)
+//! build the tree as `cursor` walks through the tokens; `mistakes` words the errors. The tree is the plain grammar:
+//! macros such as `has` and `exists` stay calls.
 
 mod cursor;
 mod grammar;
+mod lexer;
 mod mistakes;
 mod text;
 mod token;
-mod value;
 
 #[cfg(test)]
 mod agreement;
@@ -147,7 +148,7 @@ pub(super) fn parse(source: &str) -> Result<Expr, Mistake> {
     if source.len() > MAX_LENGTH {
         return Err(mistakes::too_long(source.len()));
     }
-    grammar::parse(source, &token::tokens(source))
+    grammar::parse(source, &lexer::tokens(source))
 }
 
 /// Whether the language has a word for itself, so that it names no value.

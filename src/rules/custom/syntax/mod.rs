@@ -23,7 +23,8 @@ use super::mistake::Mistake;
 /// The longest expression in bytes.
 const MAX_LENGTH: usize = 2000;
 
-/// The deepest nesting of brackets and `? :`. The parser calls itself once per level.
+/// The deepest nesting of brackets and `? :`; the expression itself is the first level. The parser calls itself once per
+/// level.
 const MAX_NESTING: usize = 32;
 
 /// The deepest tree. Code that walks a tree calls itself once per level, and `a + b + c` has two levels above its names.

@@ -1,4 +1,4 @@
-//! Reads every history below paths, in parallel, and hands each application to a closure. What comes out stands in the
+//! Reads every history below paths in parallel and passes each application to a closure. Results are in the
 //! order of the sources, whatever the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,30 +22,31 @@ use crate::parse::{Level, Parsed, Problem, identify, jobconf};
 use crate::results::{SourceProblem, Summary};
 use crate::units::Timestamp;
 
-/// Configurations beyond this many bytes are cut: real ones have some 200 KiB.
+/// Configurations longer than this are cut. Real ones have about 200 KiB.
 const MAX_CONF_LEN: u64 = 64 << 20;
 
-/// Event logs from so many stored bytes on are worth all threads.
+/// Event logs with at least this many stored bytes are read by all threads.
 const LARGE_LOG: u64 = 32 << 20;
 
-/// What was found below the paths.
+/// The result of a visit.
 #[derive(Debug, Clone)]
 pub struct Visited<T> {
-    /// Counts of files and applications; findings are not counted here.
+    /// Counts of files and applications. Findings are not counted here.
     pub summary: Summary,
-    /// One entry for each application, in the order of the sources.
+    /// One entry per application, in the order of the sources.
     pub applications: Vec<Visit<T>>,
-    /// What went wrong, by source.
+    /// Problems, by source.
     pub problems: Vec<SourceProblem>,
-    /// Files that are no histories, by reason.
+    /// Files that are not histories, by reason.
     pub skipped: Vec<(&'static str, u64)>,
-    /// Whether something that the user named could not be read.
+    /// Whether an input that the user named could not be read.
     pub named_input_failed: bool,
 }
 
 impl<T> Visited<T> {
-    /// Leaves out applications that are there twice, in another folder or another format: statistics over many jobs would
-    /// count them twice. Of equals the first complete one stays; each that goes is told.
+    /// Removes applications that occur twice, in another folder or another format, because statistics over
+    /// many jobs would count them twice. The first complete copy stays; each removed one is reported as a
+    /// problem.
     #[must_use]
     pub fn distinct(mut self) -> Self {
         let key = |visit: &Visit<T>| (visit.id.clone(), visit.attempt.clone(), visit.submitted_at);
@@ -66,7 +67,7 @@ impl<T> Visited<T> {
             let stays = best == place;
             if !stays {
                 let other = names.get(best).map_or("", String::as_str);
-                let message = format!("{} is in {other}, too; it counts once", visit.id);
+                let message = format!("{} is also in {other}; it is counted once", visit.id);
                 let problem =
                     Problem { level: Level::Info, code: "duplicate", position: None, message, count: 1 };
                 problems.push(SourceProblem { source: source(visit), problem });
@@ -79,35 +80,36 @@ impl<T> Visited<T> {
     }
 }
 
-/// What was made of one application.
+/// The result for one application.
 #[derive(Debug, Clone)]
 pub struct Visit<T> {
     /// The application's id.
     pub id: String,
-    /// Which attempt of the application it is, where its cluster manager counts them.
+    /// The application's attempt, if its cluster manager counts attempts.
     attempt: Option<String>,
     submitted_at: Option<Timestamp>,
     complete: bool,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,
-    /// What `look` made of it.
+    /// The value that `look` returned.
     pub value: T,
 }
 
-/// Finds all files below `paths` (files, folders, `-` for standard input) and tells what they hold, with default limits.
+/// Finds all files below `paths` (files, folders, `-` for standard input) and detects what they hold, with
+/// default limits.
 #[must_use]
 pub fn discover(paths: &[PathBuf]) -> Inventory {
     crate::input::discover::discover(paths, &Limits::default(), identify)
 }
 
-/// Finds the histories below `paths` and shows each application to `look`, with the files it was read from. An
-/// application lives only as long as `look` takes.
+/// Finds the histories below `paths` and passes each application to `look`, with the files it was read
+/// from. Each application is dropped after `look` returns.
 #[must_use]
 pub fn visit<T: Send>(paths: &[PathBuf], look: impl Fn(&Application, &[String]) -> T + Sync) -> Visited<T> {
     visit_with(paths, &Limits::default(), &Progress::default(), look)
 }
 
-/// The same within `limits` on each history, telling `progress` how far it is.
+/// Like [`visit`], with `limits` on each history. Reports how far it is to `progress`.
 #[must_use]
 pub fn visit_with<T: Send>(
     paths: &[PathBuf],
@@ -120,7 +122,7 @@ pub fn visit_with<T: Send>(
     })
 }
 
-/// The same for those who look at no more than rules do.
+/// Like [`visit_with`], for callers that need only the data that rules use.
 pub(crate) fn visit_for_rules<T: Send>(
     paths: &[PathBuf],
     limits: &Limits,
@@ -131,22 +133,24 @@ pub(crate) fn visit_for_rules<T: Send>(
     visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 
-/// Where an application stands among all, whatever the threads: the place of its source, and its place there.
+/// The rank of an application among all, independent of threads: the index of its source, and its index
+/// within that source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn(usize, usize);
 
 #[cfg(test)]
 impl Turn {
-    /// The first application of the source at this place.
+    /// The first application of the source at this index.
     pub(super) const fn of_place(place: usize) -> Self {
         Self(place, 0)
     }
 }
 
-/// As [`visit_with`], reading as much as `extent` says, and telling `look` each application's turn. An application of
-/// which `look` makes nothing is counted, and leaves nothing in memory; one that [may be left out] later needs a value.
+/// Like [`visit_with`], with the data that `extent` asks for, and with each application's turn for `look`.
+/// If `look` returns `None`, the application is counted and uses no memory. An application that [may be
+/// superseded] later needs a value.
 ///
-/// [may be left out]: may_be_superseded
+/// [may be superseded]: may_be_superseded
 pub(super) fn visit_in_turn<T: Send>(
     paths: &[PathBuf],
     extent: Extent<'_>,
@@ -166,7 +170,8 @@ pub(super) fn visit_in_turn<T: Send>(
         progress.read(stored);
         outcome
     };
-    // Large event logs are read by all threads, one log at a time: side by side they would only take more memory.
+    // All threads read one large event log at a time. Reading several in parallel would only need more
+    // memory.
     let mut outcomes: Vec<Option<SourceOutcome<'_, T>>> = inventory
         .histories
         .iter()
@@ -185,7 +190,7 @@ pub(super) fn visit_in_turn<T: Send>(
     visited
 }
 
-/// What was found and taken as what.
+/// Logs how many files were found, and the detected type of each.
 fn log_inventory(inventory: &Inventory, started: Instant) {
     let Inventory { histories, confs, found, failures, .. } = inventory;
     log::info!(
@@ -196,12 +201,12 @@ fn log_inventory(inventory: &Inventory, started: Instant) {
         failures.len()
     );
     for source in histories {
-        let kind = source.kind.map_or("a stream of unknown content", SourceKind::text);
-        log::debug!("{}: taken as {kind}, parts: {}", source.path, source.parts.len());
+        let kind = source.kind.map_or("a stream of unknown type", SourceKind::text);
+        log::debug!("{}: detected as {kind}, parts: {}", source.path, source.parts.len());
     }
     for conf in confs {
-        let job = conf.job_id.as_deref().unwrap_or("no job that its name tells");
-        log::debug!("{}: taken as the configuration of {job}", conf.path.display());
+        let job = conf.job_id.as_deref().unwrap_or("an unknown job");
+        log::debug!("{}: detected as the configuration of {job}", conf.path.display());
     }
 }
 
@@ -209,14 +214,14 @@ fn is_large_event_log(source: &Source, stored: u64) -> bool {
     source.kind == Some(SourceKind::SparkEventLog) && stored >= LARGE_LOG
 }
 
-/// What became of one history.
+/// The result for one history.
 struct SourceOutcome<'a, T> {
-    /// Those of which something was made.
+    /// Applications with a value.
     applications: Vec<Visit<T>>,
-    /// How many there are besides.
+    /// The number of applications without a value.
     passed: usize,
     problems: Vec<SourceProblem>,
-    /// Files beyond those of the source that were used.
+    /// Files used in addition to those of the source.
     confs: Vec<&'a Path>,
 }
 
@@ -251,11 +256,11 @@ fn look_into<'a, T>(
     }
     let keep = |problem| SourceProblem { source: name.clone(), problem };
     outcome.problems.extend(problems.into_vec().into_iter().map(keep));
-    // That a limit was reached explains what is missing.
+    // A reached limit explains what is missing, so it comes first.
     outcome.problems.sort_by_key(|entry| entry.problem.code != REACHED);
     let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
     if applications.is_empty() && !told_why {
-        let message = "the history tells nothing about a job; it was left out".to_owned();
+        let message = "the history has no job events; it was skipped".to_owned();
         outcome.problems.push(error_problem(name.clone(), "no-events", message));
     }
     let mut embedded = confs;
@@ -270,7 +275,7 @@ fn look_into<'a, T>(
             && app.submitted_at.is_none()
             && app.name.is_none()
         {
-            let message = "the history tells nothing about a job; it was left out".to_owned();
+            let message = "the history has no job events; it was skipped".to_owned();
             outcome.problems.push(error_problem(name.clone(), "no-events", message));
             continue;
         }
@@ -290,7 +295,7 @@ fn look_into<'a, T>(
         let (submitted_at, complete) = (app.submitted_at, app.complete);
         outcome.applications.push(Visit { id: app.id, attempt, submitted_at, complete, sources, value });
     }
-    // Nearly always it is one, and a vector makes room for four.
+    // Nearly always there is one application, and a vector allocates room for four.
     outcome.applications.shrink_to_fit();
     outcome
 }
@@ -306,7 +311,8 @@ fn log_parsed(name: &str, parsed: &Parsed, started: Instant) {
     );
 }
 
-/// What the file's name tells where the history does not tell its own id: a job's id, or the whole name.
+/// The id for a history that does not contain its own: the job id in the file name, or the whole name for
+/// Spark.
 fn id_from_name(source: &Source, engine: Engine) -> String {
     let Some(name) = source.path.as_path().file_name() else { return String::new() };
     match engine {
@@ -315,7 +321,7 @@ fn id_from_name(source: &Source, engine: Engine) -> String {
     }
 }
 
-/// Reads the configuration file of the job, if there is one.
+/// Reads the configuration file of the job, if it exists.
 fn attach_conf<'a, T>(
     app: &mut Application,
     source: &Source,
@@ -340,7 +346,7 @@ fn attach_conf<'a, T>(
 fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     use std::io::Read;
     let stream = part.open().map_err(|error| error.to_string())?;
-    // What comes before a read error is parsed; the parser says that the end is missing.
+    // Bytes before a read error are parsed; the parser reports that the end is missing.
     let window = ByteWindow::expecting(stream.plain_len(), stream.take(MAX_CONF_LEN));
     let (bytes, failure) = window.into_rest();
     if let Some(error) = failure.as_ref().filter(|_| bytes.is_empty()) {
@@ -349,7 +355,7 @@ fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     let (conf, mut problems) = jobconf::parse(bytes);
     if let Some(error) = failure.filter(|_| !problems.any_at_least(Level::Warning)) {
         problems.warn("truncated", None, || {
-            format!("the configuration is there to its last property, its file breaks off behind it: {error}")
+            format!("all properties of the configuration were read, but its file breaks off after them: {error}")
         });
     }
     Ok((conf, problems.into_vec()))
@@ -372,7 +378,7 @@ fn assemble<'a, T>(
         skipped: inventory.skipped.iter().map(|skipped| (skipped.reason.text(), skipped.count)).collect(),
         named_input_failed: false,
     };
-    // An archive with several logs is one file, and so is one of which a part could not be read.
+    // An archive with several logs is one file, and so is a log with an unreadable part.
     let (mut analysed, mut failed) = (BTreeSet::<&Path>::new(), BTreeSet::<&Path>::new());
     let mut passed = 0;
     for failure in &inventory.failures {
@@ -381,7 +387,7 @@ fn assemble<'a, T>(
         let source = failure.error.path().display().to_string();
         visited.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
     }
-    visited.problems.extend(inventory.skipped.iter().filter_map(named_in_vain));
+    visited.problems.extend(inventory.skipped.iter().filter_map(named_without_history));
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
         let tells_nothing = outcome.all() == 0;
         visited.named_input_failed |= tells_nothing && source.named_by_user;
@@ -401,9 +407,9 @@ fn assemble<'a, T>(
     visited
 }
 
-/// The problem with files that the user named and that hold no history. Side files of histories are none: a pattern
-/// such as `history/*` names them, too.
-fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
+/// The warning for files that the user named but that hold no history. Side files of histories get no
+/// warning, because a pattern such as `history/*` includes them.
+fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
     let Skipped { reason, named_by_user, count, path } = skipped;
     let is_side_file = matches!(
         reason,
@@ -420,14 +426,14 @@ fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
             level: Level::Warning,
             code: "no-history",
             position: None,
-            message: format!("it was named and is no job history: {reason}"),
+            message: format!("not an event log or job history ({reason})"),
             count: *count,
         },
     })
 }
 
-/// Each attempt of a job's master leaves a history of its own in the staging folder, and the later one
-/// repeats what it recovered of the earlier: only the last one tells how the job went on.
+/// Keeps only the last attempt of each MapReduce application master. Each attempt leaves its own history in
+/// the staging folder, and the later one repeats what it recovered from the earlier.
 fn supersede<T>(visited: &mut Visited<T>) {
     let attempt = |app: &Visit<T>| -> Option<(PathBuf, String, u32)> {
         let (folder, number) = master_attempt(&app.sources)?;
@@ -448,18 +454,18 @@ fn supersede<T>(visited: &mut Visited<T>) {
         number >= latest
     });
     for (source, latest) in superseded {
-        let message = format!("attempt {latest} of the job's master tells more; this history was left out");
+        let message = format!("attempt {latest} of the application master has a more complete history; this one was skipped");
         let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }
 }
 
-/// Whether a history is in a staging folder, by its name, so that [`supersede`] may leave it out.
+/// Whether the name of a history says that it is in a staging folder, so that [`supersede`] may remove it.
 pub(super) fn may_be_superseded(sources: &[String]) -> bool {
     master_attempt(sources).is_some()
 }
 
-/// The folder of a staging history, and the attempt of the job's master that wrote it.
+/// The folder of a staging history, and the attempt of the application master that wrote it.
 fn master_attempt(sources: &[String]) -> Option<(&Path, u32)> {
     let path = Path::new(sources.first()?);
     let number = master_attempt_in(path.file_name()?)?;
@@ -476,7 +482,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_visits_sees_plans_and_rules_do_not_need_them() {
+    fn visitors_see_plans_and_rules_do_not_need_them() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("application_1700000000000_0001");
         let log = r#"{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}

@@ -1,12 +1,12 @@
-//! The measured value that tells how bad a finding is, beyond its severity.
+//! The measured value that shows how bad a finding is, beyond its severity.
 //!
-//! Rules whose value is the worst of many tasks, and so differs from run to run by nature, have none: their severities,
-//! each about twice the one before, say enough. Nor have rules with values that are bad at both ends, nor has the wait, which
-//! depends on what else runs.
+//! Three kinds of rules have no key measure. If the value is the worst of many tasks, it differs from run
+//! to run; the severities, each about twice the one before, are precise enough. If the value is bad at both
+//! ends, it has no direction. The wait time depends on other applications.
 
 use crate::finding::{Finding, Measure};
 
-/// Where a value is worse.
+/// The direction in which a value is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worse {
     /// When it is higher.
@@ -15,7 +15,7 @@ pub enum Worse {
     Lower,
 }
 
-/// The key measure of each rule that has one: rule, key of the evidence, where it is worse.
+/// The key measure of each rule that has one: rule, key of the evidence, direction.
 pub const KEY_MEASURES: &[(&str, &str, Worse)] = &[
     ("distributed-cache-limit", "largest_bytes", Worse::Higher),
     ("failed-attempts", "failed_ratio", Worse::Higher),
@@ -40,7 +40,7 @@ pub const KEY_MEASURES: &[(&str, &str, Worse)] = &[
     ("wasted-resources", "wasted_ratio", Worse::Higher),
 ];
 
-/// The key measure of a rule: the key of its evidence, and where it is worse.
+/// The key measure of a rule: the key of its evidence, and the direction in which it is worse.
 #[must_use]
 pub fn key_measure(rule: &str) -> Option<(&'static str, Worse)> {
     KEY_MEASURES.iter().find(|(id, ..)| *id == rule).map(|&(_, key, worse)| (key, worse))
@@ -62,7 +62,7 @@ pub fn value(finding: &Finding) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// A difference of a key measure up to this is nothing.
+/// Differences of a key measure up to this do not count.
 #[must_use]
 pub fn floor(key: &str) -> f64 {
     match key {
@@ -74,7 +74,8 @@ pub fn floor(key: &str) -> f64 {
 }
 
 impl Worse {
-    /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and more than `floor`.
+    /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and by more than
+    /// `floor`.
     #[must_use]
     pub fn beyond(self, value: f64, accepted: f64, tolerance: f64, floor: f64) -> bool {
         let margin = (accepted.abs() * tolerance).max(floor);
@@ -84,7 +85,7 @@ impl Worse {
         }
     }
 
-    /// The other end.
+    /// The opposite direction.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_measure_is_of_a_rule_that_exists() {
+    fn every_key_measure_belongs_to_a_rule() {
         for (rule, ..) in KEY_MEASURES {
             assert!(crate::heuristics::all().any(|known| known.id == *rule), "{rule}");
         }

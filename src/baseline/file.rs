@@ -68,11 +68,11 @@ pub struct Run {
     pub started_at: Option<String>,
     /// From submission to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_ms: Option<u64>,
     /// Memory allocated over time.
-    /// Memory held over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_used_gb_hours: Option<f64>,
     /// The part of it that was not needed.
-    /// The part of it above what was needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_wasted_gb_hours: Option<f64>,
     /// Total run time of all attempts.

@@ -59,15 +59,15 @@ impl Tolerance {
 
 /// How far a metric may exceed the median of the accepted runs, as shares of the median.
 #[derive(Debug, Clone, Copy, PartialEq)]
-/// With few accepted runs.
-    /// While the accepted runs are few.
+pub struct Allowance {
+    /// With few accepted runs.
+    few_runs: f64,
     /// The minimum margin when the spread sets the limit.
-    /// At least, where their spread is trusted.
     at_least: f64,
 }
 
-/// The allowance if the user gave none.
-    /// That where the user gave none.
+impl Allowance {
+    /// The allowance if the user gave none.
     pub const DEFAULT: Self = Self { few_runs: TOLERANCE, at_least: TOLERANCE * NOISE };
 
     /// This share, for any number of runs.

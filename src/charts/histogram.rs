@@ -80,8 +80,8 @@ pub struct Bucket {
     pub from: u64,
     /// The smallest value in the next one.
     pub to: u64,
-    /// Its tasks, without those of the large group.
     /// Its tasks, except those of the large group.
+    pub small: u64,
     /// Tasks of the large group.
     pub large: u64,
 }
@@ -99,8 +99,8 @@ pub struct Groups {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
     /// Its tasks.
+    pub count: u64,
     /// Their mean value.
-    /// Their mean.
     pub mean: Amount,
 }
 

@@ -9,8 +9,8 @@ use crate::units::Bytes;
 
 /// The containers that hold the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-/// The containers of tasks of one kind, by its name.
-    /// The containers of tasks of one kind, by the kind's name.
+pub enum Holder {
+    /// The containers of tasks of one kind, by its name.
     Tasks(&'static str),
     /// The containers of executors.
     Executors,

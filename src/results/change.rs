@@ -44,10 +44,10 @@ impl Change {
 
 /// A finding of the analysis next to the accepted one. If several runs have it, the worst of them.
 #[derive(Debug, Clone, PartialEq)]
-/// Its identity across runs.
-    /// Its identity over runs.
+pub struct FindingChange {
+    /// Its identity across runs.
+    pub fingerprint: Fingerprint,
     /// How it compares with the accepted finding.
-    /// How it stands.
     pub change: Change,
     /// The application that has it.
     pub application: String,
@@ -89,16 +89,16 @@ impl FindingChange {
 pub struct MeasureChange {
     /// The key of the evidence.
     pub key: &'static str,
-    /// The value now.
     /// The current value.
+    pub value: f64,
     /// The accepted value, if there is one.
     pub accepted: Option<f64>,
 }
 
 /// An accepted finding that the analysis does not have.
 #[derive(Debug, Clone, PartialEq)]
-/// Its identity across runs.
-    /// Its identity over runs.
+pub struct Absent {
+    /// Its identity across runs.
     pub fingerprint: Fingerprint,
     /// The rule's id.
     pub rule: String,
@@ -141,15 +141,15 @@ impl Absence {
 #[serde(deny_unknown_fields)]
 pub struct Accepted {
     /// The rule's id.
+    pub rule: String,
     /// What it is about, without ids that change from run to run.
-    /// What it is about, without ids of one run.
+    pub subject: String,
     /// Its severity.
-    /// How bad it is.
     pub severity: Severity,
     /// The rule's key measure, by the key of its evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
     /// The value of the key measure.
-    /// Its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Whether the run that showed it has an incomplete history.

@@ -33,8 +33,8 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobComparison {
     /// The job.
+    pub key: JobKey,
     /// Whether the analysis, the baseline or both contain it.
-    /// Where it is.
     pub state: JobState,
     /// The ids of its runs in the analysis, in the order of the analysis.
     pub applications: Vec<String>,
@@ -108,8 +108,8 @@ impl MetricVerdict {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricChange {
     /// Which one.
+    pub metric: Metric,
     /// How it compares.
-    /// How it stands.
     pub verdict: MetricVerdict,
     /// The run.
     pub application: String,
@@ -140,8 +140,8 @@ pub struct NotCompared {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncompleteRun {
     /// The run.
+    pub application: String,
     /// Its name in a baseline.
-    /// What a baseline calls it.
     pub run: String,
     /// Why its history is incomplete.
     pub reason: String,

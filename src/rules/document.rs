@@ -1,4 +1,4 @@
-//! One document of a rule file: which rule it is about, for which applications, and what it sets.
+//! One document of a rule file: its rule, the applications it applies to, and its settings.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::params::words::did_you_mean;
 use crate::params::yaml::{Kind, Node, Spanned, documents};
 use crate::params::{Problems, RuleFile};
 
-/// The rules that a document is about.
+/// The rules that a document applies to.
 #[derive(Debug, Clone)]
 pub enum Target {
     /// One rule, by its id.
     Rule(String),
-    /// All rules whose ids fit. Such a document may only switch them on or off and limit their severity.
+    /// All rules whose ids match. Such a document may only switch them on or off and cap their severity.
     Every(Pattern),
 }
 
 impl Target {
-    /// Whether it means the rule of this id.
+    /// Whether it includes the rule with this id.
     #[must_use]
     pub fn includes(&self, id: &str) -> bool {
         match self {
@@ -30,12 +30,12 @@ impl Target {
     }
 }
 
-/// A document about one rule, or about some of them.
+/// A document about one or several rules.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// What it sets.
+    /// Its settings.
     pub layer: Layer,
-    /// Whether it is the first of those that define a rule of their own.
+    /// Whether it is the first of the documents that define a custom rule.
     pub defines: bool,
     /// The rules.
     pub target: Target,
@@ -43,7 +43,7 @@ pub struct Document {
     pub scope: Scope,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) documents: Vec<Document>,
@@ -51,7 +51,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Reads a file; what is wrong with it goes to `problems`.
+    /// Reads a file; problems are added to `problems`.
     pub(super) fn read(file: &Arc<RuleFile>, problems: &mut Problems) -> Self {
         let (nodes, errors) = documents(&file.text);
         for error in errors {
@@ -73,7 +73,7 @@ impl Content {
                 let (first, help) = entries.first().map_or((node.span, None), |(key, _)| {
                     (key.span.clone(), did_you_mean(&key.value, ["rule", "suppress"].into_iter()))
                 });
-                let message = "this document does not say which rule it is about";
+                let message = "the document has no rule";
                 problems.error(file, &first, message, help.or_else(|| Some(WHICH_RULE.to_owned())));
             }
         }
@@ -81,7 +81,7 @@ impl Content {
     }
 }
 
-const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` names them all";
+const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` lists all ids";
 
 impl Document {
     fn read(
@@ -126,15 +126,15 @@ impl Document {
         document.layer.scope = (!document.scope.is_everything()).then(|| document.scope.to_string());
         document.target = target?;
         if let (Target::Every(_), Some((key, _))) = (&document.target, document.layer.entries.first()) {
-            let message = format!("\"{}\" is not for several rules at once", key.value);
-            let help = "a document about several rules may have for, enabled and max_severity".to_owned();
+            let message = format!("\"{}\" is not allowed in a document about several rules", key.value);
+            let help = "such a document may have for, enabled and max_severity".to_owned();
             problems.error(file, &key.span, message, Some(help));
             document.layer.entries.clear();
         }
         Some(document)
     }
 
-    /// The order in which documents lie over each other: what is built in below, the most specific on top.
+    /// The sort key of the layers: built-in documents first, the most specific last.
     #[must_use]
     pub(super) fn precedence(&self) -> (bool, Specificity, bool) {
         (!self.layer.built_in, self.scope.specificity(), matches!(self.target, Target::Rule(_)))
@@ -161,7 +161,7 @@ fn read_target(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
     }
 }
 
-/// Whether a rule of this id is there; `defined` are those that rule files define.
+/// Whether a rule with this id exists; `defined` are the custom rules.
 pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut Problems) -> bool {
     let ids = || known_ids().chain(defined.iter().copied());
     let (known, written) = match &document.target {
@@ -171,9 +171,9 @@ pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut
     if !known {
         let message = match &document.target {
             Target::Rule(id) => format!("there is no rule \"{id}\""),
-            Target::Every(pattern) => format!("no rule's id fits \"{pattern}\""),
+            Target::Every(pattern) => format!("no rule id matches \"{pattern}\""),
         };
-        let all = "`elephant-rs rules list` names them all".to_owned();
+        let all = "`elephant-rs rules list` lists all ids".to_owned();
         problems.error(
             &document.layer.file,
             &document.layer.span,

@@ -1,5 +1,5 @@
-//! Evaluates expressions. What is not known stays unknown, with what it lacks; nothing here panics, takes the clock's
-//! time or draws a number.
+//! Evaluates expressions. Unknown values stay unknown, with the reason. Nothing here panics, reads the
+//! clock or uses random numbers.
 
 use std::borrow::Cow;
 
@@ -9,29 +9,29 @@ use super::node::{Arithmetic, Comparison, Function, Node, Part, Side, TextTest};
 use super::scope::{Row, Scope};
 use crate::heuristics::split::TwoGroups;
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value<'a> {
     /// A number, never NaN.
     Number(f64),
     /// A text.
     Text(Cow<'a, str>),
-    /// Yes or no.
+    /// True or false.
     Flag(bool),
     /// A split.
     Groups(TwoGroups),
 }
 
-/// Why a value is not known.
+/// Why a value is unknown.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Gap<'n> {
-    /// The history does not tell it.
+    /// The history does not contain it.
     Untold(&'n Node),
-    /// No row tells what it takes.
+    /// No row has the value.
     NoRows(&'n aggregate::Of),
-    /// There are rows, and none fulfils the aggregate's condition.
+    /// Rows exist, but none fulfils the aggregate's condition.
     NoneFulfils(&'n aggregate::Of),
-    /// 0 / 0 and the like.
+    /// 0 / 0 and other undefined results.
     Undefined,
     /// The rule took too many steps.
     TooExpensive,
@@ -40,7 +40,8 @@ pub(super) enum Gap<'n> {
 type Evaluated<'a, 'n> = Result<Value<'a>, Gap<'n>>;
 
 impl Node {
-    /// The value of the expression on `scope`, and on `row` within an aggregate, whose constants are `constants`.
+    /// The value of the expression on `scope`; inside an aggregate also on `row`, with the aggregate's
+    /// `constants`.
     ///
     /// # Errors
     /// Why it is unknown.
@@ -133,7 +134,7 @@ impl Node {
         })
     }
 
-    /// The value of a number.
+    /// The value of a numeric expression.
     pub(super) fn number<'a, 'n>(
         &'n self,
         scope: &Scope<'a, 'n>,
@@ -169,16 +170,16 @@ impl Node {
     }
 }
 
-/// Where an expression stands: outside of aggregates, or on one of their rows.
+/// Where an expression is evaluated: outside of aggregates, or on one of their rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Inner<'c, 'a, 'n> {
     /// The row.
     pub(super) row: Option<Row<'a>>,
-    /// What is the same for all rows.
+    /// Values that are the same for all rows.
     pub(super) constants: &'c [Result<Value<'a>, Gap<'n>>],
 }
 
-/// Whether one of two conditions is `decisive`, as far as is known: what decides needs no other.
+/// Whether one of two conditions is `decisive`. If one is, the other may be unknown.
 fn decided<'a, 'n>(
     two: &'n [Node; 2],
     decisive: bool,
@@ -197,7 +198,7 @@ fn decided<'a, 'n>(
     if decides(&second) { second } else { first.and(second) }
 }
 
-/// A number, unless it has no value.
+/// A number, or [`Gap::Undefined`] if it is NaN.
 fn finite<'a>(number: f64) -> Result<Value<'a>, Gap<'static>> {
     if number.is_nan() { Err(Gap::Undefined) } else { Ok(Value::Number(number)) }
 }
@@ -209,7 +210,7 @@ fn arithmetic(how: Arithmetic, one: f64, other: f64) -> f64 {
         Arithmetic::Minus => one - other,
         Arithmetic::Times(count) if count >= 0 => one * other * thousands(count),
         Arithmetic::Times(count) => one * other / thousands(count),
-        // Scaled first, so that whole numbers stay exact.
+        // Scale first, so that whole numbers stay exact.
         Arithmetic::Over(count) if count >= 0 => one * thousands(count) / other,
         Arithmetic::Over(count) => one / (other * thousands(count)),
         Arithmetic::Remainder => one % other,
@@ -219,7 +220,7 @@ fn arithmetic(how: Arithmetic, one: f64, other: f64) -> f64 {
 fn compare(how: Comparison, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Gap<'static>> {
     if let (Value::Number(one), Value::Number(other)) = (one, other) {
         return Ok(match how {
-            #[allow(clippy::float_cmp)] // what an equal sign means
+            #[allow(clippy::float_cmp)] // exact equality is meant
             Comparison::Equal => one == other,
             #[allow(clippy::float_cmp)]
             Comparison::NotEqual => one != other,

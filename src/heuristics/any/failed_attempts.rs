@@ -22,9 +22,9 @@ const SUSPICIOUS_FAILURES: u64 = 3;
 rule_params! {
     /// Parameters of `failed-attempts`.
     pub(super) struct Failures / FailuresLayer {
-        /// Time of failed attempts over the time of all attempts.
+        /// Time of failed attempts / time of all attempts.
         failed_share: Ascending<Ratio>,
-        /// Time of failed attempts.
+        /// Time of failed attempts. Small jobs lose little, however large the share.
         failed_time: Ascending<Duration>,
     }
 }

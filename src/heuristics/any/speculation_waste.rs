@@ -22,9 +22,9 @@ const CAREFUL: SparkSpeculation = SparkSpeculation::V4;
 rule_params! {
     /// Parameters of `speculation-waste`.
     pub(super) struct Waste / WasteLayer {
-        /// Time of copies that lost their race over the time of all attempts.
+        /// Time of losing speculative copies / time of all attempts.
         lost_share: Ascending<Ratio>,
-        /// Time of copies that lost their race.
+        /// Time of losing speculative copies. Small jobs lose little, however large the share.
         lost_time: Ascending<Duration>,
     }
 }

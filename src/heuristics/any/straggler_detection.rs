@@ -22,11 +22,11 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `straggler-detection`.
     pub(super) struct Detection / DetectionLayer {
-        /// Stragglers that were copied in time over all stragglers.
+        /// Stragglers that the cluster's own speculation copied in time / all stragglers.
         recall: Descending<Ratio>,
-        /// The most that one missed straggler took beyond the median of its group.
+        /// Longest excess over its group's median among stragglers that were not copied in time.
         missed_time: Ascending<Duration>,
-        /// From how many times the median of its group on a task is a straggler.
+        /// A task is a straggler from this multiple of its group's median duration.
         median_factor: Quantity<Ratio>,
         /// Groups with fewer tasks are not judged.
         min_tasks: Quantity<Count>,

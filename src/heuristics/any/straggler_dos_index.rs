@@ -30,13 +30,16 @@ const REPORTED: usize = 3;
 rule_params! {
     /// Parameters of `straggler-dos-index`.
     pub(super) struct DosIndex / DosIndexLayer {
-        /// Time per input of a task over that of its whole group.
+        /// Time per input of a task / time per input of its whole group. The paper reports stragglers
+        /// from 2.5 and diagnoses them from 10.
         dos_index: Ascending<Ratio>,
-        /// What the task took more than its group takes for as much input.
+        /// How much longer the task took than its group takes for the same input.
         lost_time: Ascending<Duration>,
-        /// A task that took less than this many times the median of its group is no straggler, whatever its index.
+        /// A task below this multiple of its group's median duration is not a straggler, whatever its
+        /// index. A short last split takes little time, but much time per input.
         median_factor: Quantity<Ratio>,
-        /// What a task may lose that was launched before its executor had ended any: classes are loaded, code is compiled.
+        /// Spark: lost time that is allowed for a task launched before its executor finished its first
+        /// task. Such a task loads classes and compiles code.
         cold_start: Quantity<Duration>,
         /// Groups with fewer tasks are not judged.
         min_tasks: Quantity<Count>,

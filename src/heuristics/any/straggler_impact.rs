@@ -22,11 +22,13 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `straggler-impact`.
     pub(super) struct Impact / ImpactLayer {
-        /// Time in which only stragglers were left, over the time in which tasks ran.
+        /// Time in which only stragglers were still running / time in which tasks ran. Tasks that took
+        /// long because they read much do not count: the skew rules judge them.
         delay_share: Ascending<Ratio>,
-        /// Time in which only stragglers were left.
+        /// Time in which only stragglers were still running. Short jobs lose little, however large the
+        /// share.
         delay: Ascending<Duration>,
-        /// From how many times the median of its group on a task is a straggler.
+        /// A task is a straggler from this multiple of its group's median duration.
         median_factor: Quantity<Ratio>,
         /// Groups with fewer tasks are not judged.
         min_tasks: Quantity<Count>,

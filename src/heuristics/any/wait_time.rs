@@ -18,9 +18,9 @@ use cause::Cause;
 rule_params! {
     /// Parameters of `wait-time`.
     pub(super) struct Wait / WaitLayer {
-        /// Time in which the application waited over its run time.
+        /// Wait time of the application / its run time.
         wait_share: Ascending<Ratio>,
-        /// Time in which the application waited.
+        /// Wait time of the application. Short waits do no harm, however large the share.
         wait_time: Ascending<Duration>,
     }
 }

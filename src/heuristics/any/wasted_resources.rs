@@ -19,9 +19,9 @@ use crate::units::{Bytes, MbMillis, show_gb_hours};
 rule_params! {
     /// Parameters of `wasted-resources`.
     pub(super) struct Waste / WasteLayer {
-        /// Memory above what was needed over all that was held.
+        /// Memory above what tasks needed / all memory that containers held.
         wasted_share: Ascending<Ratio>,
-        /// Memory above what was needed.
+        /// Memory above what tasks needed. Small jobs waste little, however large the share.
         wasted: Ascending<MemoryTime>,
     }
 }

@@ -14,13 +14,13 @@ use crate::units::Bytes;
 rule_params! {
     /// Parameters of `distributed-cache-limit`.
     pub(super) struct CacheLimit / CacheLimitLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. Failed and killed jobs downloaded their files, too.
         only_succeeded_jobs: bool,
-        /// The largest file or archive that passes.
+        /// Size limit of a file or archive. A file of exactly this size passes.
         limit: Quantity<Size>,
-        /// Severity of a file above the limit.
+        /// Severity of a file or archive above the limit.
         above_limit: Severity,
-        /// Severity of lists whose names and sizes do not match.
+        /// Severity if the number of names differs from the number of sizes.
         mismatch: Severity,
     }
 }

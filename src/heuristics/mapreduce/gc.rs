@@ -19,15 +19,16 @@ use crate::units::three_digits;
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.
     pub(super) struct Gc / GcLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Mean GC time over mean CPU time.
+        /// Mean GC time / mean CPU time.
         gc_cpu_ratio: Ascending<Ratio>,
-        /// Mean GC time over mean run time. GC time is wall time, so this holds on busy nodes too.
+        /// Mean GC time / mean run time. GC time is wall time, so CPU time alone misleads on busy nodes.
         gc_run_time_ratio: Ascending<Ratio>,
-        /// Mean run time.
+        /// Mean run time. Short tasks spend a large share of their time in GC, but lose little by it.
         run_time: Ascending<Duration>,
     }
 }

@@ -17,9 +17,10 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `job-queue-limit`.
     pub(super) struct QueueLimit / QueueLimitLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// How long a task may run in each queue that has a limit.
+        /// Maximum run time of a task, for each queue that has a limit.
         limits: BTreeMap<String, Quantity<Duration>>,
         /// Time left before the limit.
         time_left: Descending<Duration>,

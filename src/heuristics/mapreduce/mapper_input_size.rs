@@ -22,17 +22,18 @@ use crate::units::Bytes;
 rule_params! {
     /// Parameters of `mapper-input-size`.
     pub(super) struct InputSize / InputSizeLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Mean input of small maps.
+        /// Mean input per map task if map tasks are too small.
         small_input: Descending<Size>,
-        /// Number of maps, for small ones to matter.
+        /// Number of map tasks from which small ones matter.
         small_num_tasks: Ascending<Count>,
-        /// Mean input of large maps.
+        /// Mean input per map task if map tasks are too large.
         large_input: Ascending<Size>,
-        /// Number of maps, for large ones to matter.
+        /// Number of map tasks up to which large ones matter. With few map tasks there is room for more.
         large_num_tasks: Descending<Count>,
     }
 }

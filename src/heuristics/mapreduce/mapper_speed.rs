@@ -32,19 +32,21 @@ choice! {
 rule_params! {
     /// Parameters of `mapper-speed`.
     pub(super) struct MapperSpeed / MapperSpeedLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Bytes of input in a second of run time.
+        /// Input read per second.
         speed: Descending<Speed>,
-        /// Run time.
+        /// Median (or mean) run time of the map tasks.
         run_time: Ascending<Duration>,
-        /// Which task stands for all.
+        /// How speed and run time are averaged over the map tasks: median, or mean as in Dr. Elephant
+        /// 0.4.
         middle: Middle,
-        /// The run time that advice aims at.
+        /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
-        /// Time that every task needs before it reads; taken off the run time, which stays at least 1 s.
+        /// Time that each map task needs before it reads. It is subtracted from the run time.
         start_up: Quantity<Duration>,
     }
 }

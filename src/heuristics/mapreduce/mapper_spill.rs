@@ -25,13 +25,14 @@ const MAX_SORT_MB: u64 = 2047;
 rule_params! {
     /// Parameters of `mapper-spill`.
     pub(super) struct MapperSpill / MapperSpillLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Spilled records for each record that the maps put out.
+        /// Spilled records / map output records. A ratio of 1 is normal.
         spill_ratio: Ascending<Ratio>,
-        /// Number of maps.
+        /// Number of map tasks.
         num_tasks: Ascending<Count>,
     }
 }

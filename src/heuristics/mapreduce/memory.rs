@@ -24,17 +24,18 @@ use crate::units::{Bytes, three_digits};
 rule_params! {
     /// Parameters of `mapper-memory` and `reducer-memory`.
     pub(super) struct Memory / MemoryLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Mean physical memory over container size.
+        /// Mean physical memory / container size.
         used_ratio: Descending<Ratio>,
-        /// Container size.
+        /// Container size. Small containers waste little.
         container: Ascending<Size>,
-        /// The container size of a job that does not tell it.
+        /// Container size of a job whose history does not contain it.
         container_default: Assumed<Size>,
-        /// What advice leaves free above the measured peak, as a share of it.
+        /// Room above the measured peak in advised sizes, as a share of the peak.
         headroom: Quantity<Ratio>,
     }
 }

@@ -17,11 +17,12 @@ use crate::units::Timestamp;
 rule_params! {
     /// Parameters of `shuffle-sort`.
     pub(super) struct ShuffleSort / ShuffleSortLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// Mean time of a phase.
+        /// Mean time of the shuffle or the sort phase.
         phase_time: Ascending<Duration>,
-        /// Twice the mean time of a phase over the mean time of the reduce function.
+        /// Twice the time of the phase / mean time of the reduce function, rounded down.
         phase_ratio: Ascending<Ratio>,
     }
 }

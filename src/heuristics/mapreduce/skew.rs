@@ -35,25 +35,26 @@ choice! {
 rule_params! {
     /// Parameters of `mapper-skew` and `reducer-skew`.
     pub(super) struct Skew / SkewLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// How many times the smaller group's mean the two means are apart.
+        /// Difference of the two groups' means / the smaller mean.
         deviation: Ascending<Ratio>,
-        /// Mean bytes of the large group, in blocks.
+        /// Mean bytes of the large group, in blocks. Skew among small inputs costs nothing.
         large_group_blocks: Ascending<Ratio>,
-        /// Block size where the job does not tell its own.
+        /// Block size of a job whose configuration does not contain it.
         block_size: Positive<Size>,
-        /// Whether the job's own block size is used.
+        /// Whether the block size of the job's configuration is used.
         block_size_from_job: bool,
-        /// Tasks in the group that `group_gate` names.
+        /// Number of tasks in the group that group_gate names.
         group_tasks: Ascending<Count>,
-        /// Whose number of tasks counts.
+        /// The group that group_tasks counts: small-group, large-group or all-tasks.
         group_gate: GroupGate,
-        /// The run time that advice aims at.
+        /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
-        /// How much longer the large group runs, on average.
+        /// How much longer the slow group runs. A skew of a few seconds does no harm.
         time_gap: Ascending<Duration>,
     }
 }

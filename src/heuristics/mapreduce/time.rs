@@ -19,17 +19,19 @@ use crate::units::Bytes;
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.
     pub(super) struct Time / TimeLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// Mean run time of short tasks.
+        /// Mean run time of tasks that are too short.
         short_run_time: Descending<Duration>,
-        /// Number of tasks, for short ones to matter.
+        /// Number of tasks from which short ones matter.
         num_tasks: Ascending<Count>,
-        /// Mean run time of long tasks.
+        /// Mean run time of tasks that are too long.
         long_run_time: Ascending<Duration>,
-        /// Number of tasks, for long ones to matter: few tasks leave room for more.
+        /// Number of tasks up to which long ones matter, as in Dr. Elephant 0.4. off: long tasks matter
+        /// at any number.
         long_num_tasks: Descending<Count>,
-        /// The run time that advice aims at.
+        /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
     }
 }

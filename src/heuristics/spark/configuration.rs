@@ -19,39 +19,41 @@ use crate::severity::Severity;
 rule_params! {
     /// Parameters of `spark-configuration`.
     pub(super) struct Settings / SettingsLayer {
-        /// No serializer is set, so Java's is used.
+        /// Severity if no serializer is set, so Java's is used.
         unset_serializer: Severity,
-        /// A serializer other than Kryo is set.
+        /// Severity if a serializer other than Kryo is set.
         other_serializer: Severity,
-        /// Less shuffle data of RDDs than this is no reason to think about serializers.
+        /// The serializer is judged only if RDDs shuffle this much. SQL and DataFrames do not use it.
         serializer_shuffle: Quantity<Size>,
-        /// A shuffle manager other than `sort` is set.
+        /// Severity if a shuffle manager other than "sort" is set. Remote shuffle services bring their
+        /// own.
         other_shuffle_manager: Severity,
-        /// Executors come and go, and nothing keeps their shuffle files.
+        /// Severity if dynamic allocation is on and shuffle files are lost with removed executors.
         lost_shuffle_files: Severity,
-        /// There is no shuffle service, and no dynamic allocation either.
+        /// Severity if there is neither dynamic allocation nor a shuffle service.
         no_shuffle_service: Severity,
-        /// Whether Spark's other ways to keep shuffle files do as well as a shuffle service.
+        /// Whether shuffle tracking, decommissioning and shuffle plugins count like a shuffle service.
         tracking_helps: bool,
-        /// Heap of an executor.
+        /// Heap per executor.
         executor_memory: Ascending<Size>,
-        /// Cores of an executor.
+        /// Cores per executor.
         executor_cores: Ascending<Count>,
-        /// Memory of a container beyond its heap, where it is set.
+        /// Memory overhead per executor, if it is set.
         overhead: Ascending<Size>,
-        /// The same over the heap.
+        /// Memory overhead / heap.
         overhead_ratio: Ascending<Ratio>,
-        /// Executors that dynamic allocation keeps whatever the load.
+        /// Minimum number of executors under dynamic allocation.
         min_executors: Ascending<Count>,
-        /// The share of them that had nothing to do, on average.
+        /// Average share of these executors that were idle.
         idle_ratio: Ascending<Ratio>,
-        /// Executors that dynamic allocation may start.
+        /// Maximum number of executors under dynamic allocation.
         max_executors: Ascending<Count>,
-        /// Whether a fixed number of executors is judged by the same list.
+        /// Whether spark.executor.instances is judged by max_executors, too.
         judge_instances: bool,
-        /// An asterisk in the list of secondary jars, which Spark 1 does not expand.
+        /// Severity of an asterisk in spark.yarn.secondary.jars.
         star_in_jars: Severity,
-        /// Whether the driver's sizes are judged.
+        /// Whether heap, cores and overhead of the driver are judged. spark-driver-metrics judges them by
+        /// actual use.
         judge_driver: bool,
         /// Heap of the driver.
         driver_memory: Ascending<Size>,

@@ -34,57 +34,60 @@ choice! {
 rule_params! {
     /// Parameters of `spark-configuration-parameters`.
     pub(super) struct Limits / LimitsLayer {
-        /// Longest over median run time of a stage's tasks.
+        /// Skew of a stage: longest / median run time of its tasks.
         skew_ratio: Ascending<Ratio>,
-        /// Longest less median run time.
+        /// Longest - median run time: how long the stage waits.
         skew_gap: Ascending<Duration>,
-        /// The same as a share of the application's run time.
+        /// (Longest - median) / run time of the application.
         skew_gap_share: Ascending<Ratio>,
-        /// Skew matters where the longest task runs for more than this.
+        /// Skew is judged only if the longest task runs longer than this.
         skew_task_time: Quantity<Duration>,
-        /// Skew matters where the longest task takes more than this share of its stage.
+        /// Skew is judged only if the longest task takes more than this share of the stage's time.
         skew_stage_share: Quantity<Ratio>,
-        /// Longest less median run time, where the slowest task has no more data than others.
+        /// Longest - median, if the slowest task has no more data than others (JVM start, slow node).
         unexplained_gap: Ascending<Duration>,
-        /// Whether one task's data are judged, whatever time it takes.
+        /// Whether a task that reads far more than the others is a finding even if it is not slow yet.
         judge_data_skew: bool,
-        /// The most that a task of a stage reads over the median.
+        /// Most bytes read by a task of the stage / median over its tasks.
         data_skew_ratio: Ascending<Ratio>,
-        /// The same over the most that any stage reads or writes.
+        /// Most bytes read by a task of the stage / most bytes that any stage reads or writes.
         data_skew_share: Ascending<Ratio>,
-        /// Spilled bytes over the largest of input, output, shuffle read and shuffle write.
+        /// Bytes spilled from memory / largest of input, output, shuffle read and shuffle write of a
+        /// stage.
         spill_ratio: Ascending<Ratio>,
-        /// Spilled bytes of a stage.
+        /// Bytes spilled from memory by the stage.
         spill_size: Ascending<Size>,
-        /// A stage with this much data may spill.
+        /// Spill is not judged in a stage that reads or writes this much.
         spill_max_data: Quantity<Size>,
-        /// Median run time of a stage's tasks.
+        /// Long tasks: median run time of a stage's tasks.
         long_task_time: Ascending<Duration>,
-        /// Share of the application's run time that a stage with spill or long tasks takes.
+        /// For spill and long tasks: time of the stage / run time of the application.
         stage_share: Ascending<Ratio>,
-        /// Failed attempts over tasks of a stage.
+        /// Failed task attempts / tasks of a stage. The same cut-offs apply to attempts out of memory and
+        /// to killed containers.
         failure_rate: Ascending<Ratio>,
-        /// Whether failures of tasks and stages are findings of this rule.
+        /// Whether this rule reports failures, too. spark-stages-with-failed-tasks reports them by
+        /// default.
         report_failures: bool,
-        /// GC time over task time of all executors.
+        /// For the settings: GC time / task time of all executors.
         gc_ratio: Ascending<Ratio>,
-        /// Task time of all executors together.
+        /// Task time of all executors. GC is judged only if they have run this long.
         gc_task_time: Ascending<Duration>,
-        /// Heap over what it was seen to hold, with what Spark keeps for itself.
+        /// Heap size / (peak heap use + the 300 MiB that Spark reserves).
         heap_ratio: Ascending<Ratio>,
-        /// Heaps up to this size are never too large.
+        /// Heaps up to this size are never called too large.
         heap_min: Quantity<Size>,
         /// Cores of the driver.
         driver_cores: Ascending<Count>,
-        /// The most that a recommendation counts for what has rules of its own.
+        /// Highest severity of the finding about settings. GC, heaps and failures have their own rules.
         settings_severity: Severity,
-        /// How settings are recommended.
+        /// How settings are computed: measured or dr-elephant.
         method: Method,
-        /// The run time of tasks that more partitions aim at.
+        /// Task run time that advice on partitions aims at.
         target_task_time: Positive<Duration>,
-        /// The most partitions to recommend.
+        /// Largest number of partitions to recommend.
         max_partitions: Quantity<Count>,
-        /// The most executors to recommend.
+        /// Largest number of executors to recommend.
         max_instances: Quantity<Count>,
     }
 }

@@ -29,23 +29,26 @@ choice! {
 rule_params! {
     /// Parameters of `spark-driver-metrics`.
     pub(super) struct Driver / DriverLayer {
-        /// Whether a driver that runs the tasks itself is judged.
+        /// Whether the driver is judged in local mode, where it runs the tasks. The executor rules judge
+        /// it anyway.
         judge_local: bool,
-        /// The driver's cores.
+        /// Cores of the driver.
         cores: Ascending<Count>,
-        /// Its heap.
+        /// Heap of the driver.
         memory: Ascending<Size>,
-        /// Its memory beyond the heap, where it is set.
+        /// Memory overhead of the driver, if it is set.
         overhead: Ascending<Size>,
-        /// What tells its time in garbage collection.
+        /// Source of the driver's GC time: heartbeats (its own metrics, compared with the run time of the
+        /// application), or tasks (tasks that the driver ran, compared with their time) as in Dr.
+        /// Elephant.
         gc_from: GcFrom,
-        /// Time in garbage collection over run time.
+        /// GC time / the time that `gc_from` names.
         gc_ratio: Ascending<Ratio>,
-        /// Time in garbage collection.
+        /// GC time. A few seconds are not worth a change.
         gc_time: Ascending<Duration>,
-        /// The heap over its highest use and what Spark reserves.
+        /// Heap size / (peak heap use + the 300 MiB that Spark reserves).
         heap_ratio: Ascending<Ratio>,
-        /// Heap that matters to `heap_ratio` only if there is more of it.
+        /// heap_ratio is judged only for heaps larger than this.
         above_heap: Quantity<Size>,
     }
 }

@@ -26,11 +26,11 @@ choice! {
 rule_params! {
     /// Parameters of `spark-event-log-limit`.
     pub(super) struct Limit / LimitLayer {
-        /// Size of the log.
+        /// Size of the event log.
         size: Ascending<Size>,
-        /// Which size that is.
+        /// Which size is judged: decoded (JSON to parse) or stored (bytes on disk).
         measured: Measured,
-        /// Whether logs that are written in parts are judged, too.
+        /// Whether rolling logs (spark.eventLog.rolling.enabled) are judged, too.
         judge_rolling: bool,
     }
 }

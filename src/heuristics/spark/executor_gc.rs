@@ -19,11 +19,12 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `spark-executor-gc`.
     pub(super) struct Gc / GcLayer {
-        /// GC time over task time, summed over all executors.
+        /// GC time / task time, over all executors.
         gc_ratio: Ascending<Ratio>,
-        /// Task time of all executors together: JVMs collect much while they are young.
+        /// Task time of all executors. A young JVM collects often, so short applications say little.
         task_time: Ascending<Duration>,
-        /// GC time over task time that is worth a remark: the heap may be larger than it has to be.
+        /// Low GC time / task time. It causes a remark that the heap may be too large, but never a
+        /// finding.
         gc_low_ratio: Descending<Ratio>,
     }
 }

@@ -31,23 +31,24 @@ choice! {
 rule_params! {
     /// Parameters of `spark-executor-load-balance`.
     pub(super) struct Balance / BalanceLayer {
-        /// Which deviations make a load unbalanced.
+        /// Which deviation decides: task-time (the others only explain it), or any-metric as in Dr.
+        /// Elephant.
         judged_by: JudgedBy,
-        /// Whether time and bytes are counted per time that the executor was there.
+        /// Whether time and bytes are divided by the lifetime of the executor.
         by_life: bool,
-        /// Deviation of the time in tasks.
+        /// Largest deviation of an executor's task time from the mean / mean.
         task_time_deviation: Ascending<Ratio>,
-        /// Deviation of the bytes read.
+        /// The same deviation for bytes read.
         input_deviation: Ascending<Ratio>,
-        /// Deviation of the highest use of storage memory.
+        /// The same deviation for peak storage memory.
         storage_deviation: Ascending<Ratio>,
-        /// Deviation of the bytes written.
+        /// The same deviation for bytes written.
         output_deviation: Ascending<Ratio>,
-        /// Uses of storage memory below this count as none.
+        /// Peak storage memory below this counts as 0.
         ignored_storage: Quantity<Size>,
-        /// How much busier than the mean the busiest executor is, over the time of its cores.
+        /// (Highest - mean task time) / (cores x lifetime) of the busiest executor.
         idle_share: Ascending<Ratio>,
-        /// Time in tasks of the busiest executor, over its cores.
+        /// Task time of the busiest executor / its cores.
         busiest_time: Ascending<Duration>,
     }
 }

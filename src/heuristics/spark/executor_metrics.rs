@@ -19,20 +19,21 @@ use crate::units::{Bytes, Millis, three_digits};
 rule_params! {
     /// Parameters of `spark-executor-metrics`.
     pub(super) struct Balance / BalanceLayer {
-        /// The highest value of an executor over the median of all.
+        /// Highest value of an executor / median over executors.
         max_to_median: Ascending<Ratio>,
-        /// Highest values below this are no matter.
+        /// A metric in bytes is ignored if its highest value is below this.
         ignore_bytes: Quantity<Size>,
-        /// Highest task times below this are no matter.
+        /// Task time is ignored if its highest value is below this.
         ignore_time: Quantity<Duration>,
-        /// What the busiest executor works longer than the median, on each of its cores, over the application's
-        /// run time.
+        /// (Highest - median task time) / cores / run time of the application: the most that balancing
+        /// could save.
         excess_time: Ascending<Ratio>,
-        /// The worst that an imbalance of bytes can be.
+        /// Highest severity of an imbalance of bytes. Only lost time matters.
         bytes_at_most: Severity,
-        /// Executors that lived for less than this share of the longest life are left out.
+        /// Executors with less than this share of the longest lifetime are left out. They had less time
+        /// to work.
         min_life: Quantity<Ratio>,
-        /// Whether the driver is compared like an executor.
+        /// Whether the driver is compared like an executor. It runs no tasks.
         with_driver: bool,
     }
 }

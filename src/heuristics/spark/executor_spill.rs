@@ -32,21 +32,22 @@ choice! {
 rule_params! {
     /// Parameters of `spark-executor-spill`.
     pub(super) struct Spill / SpillLayer {
-        /// Share of executors from which on spilling is common.
+        /// Spilling is common from this share of executors that spill.
         common: Quantity<Ratio>,
-        /// Share of a task's part of the heap from which on its spill is large.
+        /// A spill is large from this ratio: mean spill per task / heap per task (heap / number of
+        /// concurrent tasks).
         large: Quantity<Ratio>,
-        /// The tasks over which the mean spill is taken.
+        /// Tasks that the mean is taken over: spilling-tasks, or all-tasks as in Dr. Elephant.
         mean_over: MeanOver,
-        /// Few executors spill, and little.
+        /// Severity if few executors spill, and little.
         rare_small: Severity,
-        /// Few executors spill, but much.
+        /// Severity if few executors spill, but much.
         rare_large: Severity,
-        /// Many executors spill, but little.
+        /// Severity if many executors spill, but little.
         common_small: Severity,
-        /// Many executors spill, and much.
+        /// Severity if many executors spill, and much.
         common_large: Severity,
-        /// What was spilled over what was read or written.
+        /// Spilled bytes / bytes read or written.
         data_ratio: Ascending<Ratio>,
     }
 }

@@ -16,11 +16,12 @@ use crate::severity::Severity;
 rule_params! {
     /// Parameters of `spark-job-metrics`.
     pub(super) struct Jobs / JobsLayer {
-        /// Failed jobs over all that ended.
+        /// Failed jobs / ended jobs.
         job_failure_rate: Ascending<Ratio>,
-        /// Failed task attempts of a job over those that succeeded or failed.
+        /// Failed task attempts of a job / its succeeded and failed attempts.
         task_failure_rate: Ascending<Ratio>,
-        /// Failed task attempts of the job: a single one in a small job is a large share and no trouble.
+        /// Failed task attempts of the job. A single one in a small job is a large share but does no
+        /// harm.
         failed_tasks: Ascending<Count>,
     }
 }

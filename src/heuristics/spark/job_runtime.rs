@@ -18,15 +18,16 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `spark-job-runtime`.
     pub(super) struct JobRuntime / JobRuntimeLayer {
-        /// Failed jobs over all that ended.
+        /// Failed jobs / ended jobs.
         job_failure_rate: Ascending<Ratio>,
-        /// Whether only the tasks of jobs that succeeded are judged.
+        /// Whether only the tasks of succeeded jobs are judged.
         only_succeeded_jobs (was "only_succeeded"): bool,
-        /// Failed task attempts of one job over those that failed or succeeded.
+        /// Failed task attempts of a job / its failed and succeeded attempts.
         task_failure_rate: Ascending<Ratio>,
-        /// Time of the job's failed attempts over that of all attempts of the application.
+        /// Time of the job's failed attempts / time of all attempts of the application.
         lost_share: Ascending<Ratio>,
-        /// A job is left to the rule on stages where one stage has more of its lost time than this.
+        /// If one stage has more than this share of the job's lost time, spark-stage-runtime reports that
+        /// stage instead.
         one_stage: Quantity<Ratio>,
     }
 }

@@ -17,11 +17,11 @@ use crate::units::{Bytes, Millis, three_digits};
 rule_params! {
     /// Parameters of `spark-jvm-used-memory`.
     pub(super) struct JvmUsed / JvmUsedLayer {
-        /// The heap over its highest use and what Spark reserves.
+        /// Heap size / (peak heap use + the 300 MiB that Spark reserves).
         heap_ratio: Ascending<Ratio>,
-        /// Heap that executors have no less of.
+        /// Heaps up to this size are small enough.
         above_heap: Quantity<Size>,
-        /// How long all executors together held their memory.
+        /// Sum of the lifetimes of all executors. Memory that is held for minutes costs little.
         executor_time: Ascending<Duration>,
     }
 }

@@ -37,17 +37,19 @@ choice! {
 rule_params! {
     /// Parameters of `spark-memory-limit`.
     pub(super) struct Limit / LimitLayer {
-        /// Memory of all executors together.
+        /// Total memory of all executors.
         total_memory: Ascending<Size>,
-        /// What counts as that.
+        /// What counts as total memory. held: containers at the time when most executors were running.
+        /// asked: spark.executor.instances x heap, as in Dr. Elephant.
         total: Total,
-        /// The share of their heaps that executors used at their peaks.
+        /// Peak heap use / heap. Memory that is used is not wasted.
         heap_used: Descending<Ratio>,
-        /// Memory for execution and storage of all executors together.
+        /// Memory for execution and storage of all executors. Below this, unused memory does not matter.
         unified_memory: Ascending<Size>,
-        /// The share of it that was used at the peaks.
+        /// Peak use / memory for execution and storage.
         unified_used: Descending<Ratio>,
-        /// What counts as used.
+        /// What counts as used. unified: execution and storage. blocks: cached blocks only, as in Dr.
+        /// Elephant.
         used: Used,
     }
 }

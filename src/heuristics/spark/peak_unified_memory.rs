@@ -33,19 +33,19 @@ choice! {
 rule_params! {
     /// Parameters of `spark-peak-unified-memory`.
     pub(super) struct Unified / UnifiedLayer {
-        /// Peak of execution and storage memory over what they may use.
+        /// Peak execution and storage memory / the memory that an executor has for them.
         peak_share: Descending<Ratio>,
-        /// Whose memory a peak is compared with.
+        /// The executor whose memory a peak is compared with: own, or first-executor as in Dr. Elephant.
         compared_with: ComparedWith,
-        /// Whether the peak execution memory that tasks report counts too.
+        /// Whether the largest "Peak Execution Memory" of a task counts as a peak, too.
         task_peaks: bool,
-        /// Memory that executors have no less of.
+        /// Executors with at most this much memory for execution and storage are small enough.
         above_memory: Quantity<Size>,
-        /// Heap that executors have no less of.
+        /// Executors with at most this heap are small enough.
         above_heap: Quantity<Size>,
-        /// Share of the heap for execution and storage that is no less than this.
+        /// Applications with at most this spark.memory.fraction are not judged.
         above_fraction: Quantity<Ratio>,
-        /// How long all executors together held their memory.
+        /// Sum of the lifetimes of all executors. Memory that is held for minutes costs little.
         executor_time: Ascending<Duration>,
     }
 }

@@ -39,15 +39,18 @@ choice! {
 rule_params! {
     /// Parameters of `spark-stage-metrics`.
     pub(super) struct Stages / StagesLayer {
-        /// Failed stages over all that ended.
+        /// Failed stage attempts / ended stage attempts.
         stage_failure_rate: Ascending<Ratio>,
-        /// Failed task attempts of a stage over those that succeeded or failed.
+        /// Failed task attempts of a stage / its succeeded and failed attempts.
         task_failure_rate: Ascending<Ratio>,
-        /// Failed task attempts of the stage: a single one in a small stage is a large share and no trouble.
+        /// Failed task attempts of the stage. A single one in a small stage is a large share but does no
+        /// harm.
         failed_tasks: Ascending<Count>,
-        /// Run time of the stage's tasks, divided.
+        /// Run time of the stage's tasks, divided as run_time_per says.
         run_time: Ascending<Duration>,
-        /// Among what it is divided.
+        /// core: cores of the executors that ran the stage. executor: spark.executor.instances, or all
+        /// executors and the driver, as in Dr. Elephant. task: task attempts, as in later branches of Dr.
+        /// Elephant.
         run_time_per: Share,
     }
 }

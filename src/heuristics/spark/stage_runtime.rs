@@ -26,17 +26,17 @@ const SHOWN: usize = 3;
 rule_params! {
     /// Parameters of `spark-stage-runtime`.
     pub(super) struct StageRuntime / StageRuntimeLayer {
-        /// Failed stage attempts over all that ended.
+        /// Failed stage attempts / ended stage attempts.
         stage_failure_rate: Ascending<Ratio>,
-        /// Whether only stages that succeeded are judged one by one.
+        /// Whether only succeeded stages are judged one by one.
         only_complete_stages (was "only_succeeded"): bool,
-        /// Failed task attempts of one stage over those that failed or succeeded.
+        /// Failed task attempts of a stage / its failed and succeeded attempts.
         task_failure_rate: Ascending<Ratio>,
-        /// Time of the stage's failed attempts over that of all attempts of the application.
+        /// Time of the stage's failed attempts / time of all attempts of the application.
         lost_share: Ascending<Ratio>,
-        /// From the stage's submission to its end.
+        /// Time from the stage's submission to its end.
         stage_time: Ascending<Duration>,
-        /// That time over the run time of the application.
+        /// Time from the stage's submission to its end / run time of the application.
         run_time_share: Ascending<Ratio>,
     }
 }

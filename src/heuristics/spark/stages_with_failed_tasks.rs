@@ -51,17 +51,19 @@ choice! {
 rule_params! {
     /// Parameters of `spark-stages-with-failed-tasks`.
     pub(super) struct Failing / FailingLayer {
-        /// Which failures count.
+        /// Which failures count: all, or memory (out of memory and killed containers) as in Dr. Elephant.
         count: Counted,
-        /// Attempts that died of memory over tasks done, for either way of dying.
+        /// Attempts out of memory / completed tasks, and attempts with a killed container / completed
+        /// tasks.
         memory_share: Ascending<Ratio>,
-        /// All failed attempts over tasks of the stage.
+        /// Failed attempts of any kind / tasks of the stage.
         failure_share: Ascending<Ratio>,
-        /// Failed attempts of the stage.
+        /// Failed attempts of the stage. A single one may be bad luck.
         failed_attempts: Ascending<Count>,
-        /// What a stage that failed counts as.
+        /// Severity of a failed stage. critical: unless a later attempt did its work. dr-elephant:
+        /// critical if at least as many tasks failed as completed, else none.
         failed_stage: FailedStage,
-        /// Executors that were lost over all executors.
+        /// Lost executors / all executors. Executors that the driver itself removed are not lost.
         lost_share: Ascending<Ratio>,
     }
 }

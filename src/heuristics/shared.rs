@@ -1,4 +1,4 @@
-//! What several rules rest on, computed once for an application.
+//! Data that several rules use, computed once per application.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -10,10 +10,10 @@ use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 
-/// What rules would advise about an application, by their ids.
+/// The advice of rules on an application, by rule id.
 type Remedies<'a> = dyn Fn(&str) -> Option<Remedy> + Sync + 'a;
 
-/// What the rules that judge an application share.
+/// The data that the rules of an application share.
 pub struct Shared<'a> {
     app: &'a Application,
     metrics: Option<&'a (dyn Fn() -> &'a Metrics + Sync)>,
@@ -21,7 +21,7 @@ pub struct Shared<'a> {
     stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
 }
 
-/// The groups of an application that have enough tasks, each with its stragglers.
+/// The groups of an application with enough tasks, each with its stragglers.
 pub(super) struct Stragglers<'a> {
     app: &'a Application,
     labelling: Labelling,
@@ -37,30 +37,30 @@ impl<'a> Shared<'a> {
         Self { app, metrics: None, remedies: None, stragglers: Mutex::new(Vec::new()) }
     }
 
-    /// The same with what the application cost, which `metrics` computes when it is called first.
+    /// The same, with the application's costs, which the first call of `metrics` computes.
     #[must_use]
     pub fn with_metrics(self, metrics: &'a (dyn Fn() -> &'a Metrics + Sync)) -> Self {
         Self { metrics: Some(metrics), ..self }
     }
 
-    /// The same with what other rules would advise, by their ids.
+    /// The same, with the advice of other rules, by rule id.
     #[must_use]
     pub fn with_remedies(self, remedies: &'a Remedies<'a>) -> Self {
         Self { remedies: Some(remedies), ..self }
     }
 
-    /// What the rule `id` would advise, with its parameters in force for this application.
+    /// The advice of the rule `id`, with its effective parameters for this application.
     pub(super) fn remedy(&self, id: &str) -> Option<Remedy> {
         self.remedies.and_then(|remedies| remedies(id))
     }
 
-    /// What the application cost, where that is computed.
+    /// The application's costs, if they are computed.
     #[must_use]
     pub fn metrics(&self) -> Option<&'a Metrics> {
         self.metrics.map(|metrics| metrics())
     }
 
-    /// The stragglers of groups with so many tasks, by wall time.
+    /// The stragglers, by wall time, of groups with at least this many tasks.
     pub(super) fn stragglers(&self, labelling: Labelling, min_tasks: f64) -> Arc<Stragglers<'a>> {
         let mut known = self.stragglers.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &&Arc<Stragglers<'_>>| {
@@ -79,7 +79,7 @@ impl<'a> Shared<'a> {
 }
 
 impl Stragglers<'_> {
-    /// Why they are stragglers.
+    /// The causes of the stragglers.
     pub(super) fn causes(&self) -> &Causes {
         self.causes.get_or_init(|| Causes::of(self.app, &self.groups))
     }

@@ -38,15 +38,15 @@ pub(super) const RULE: Rule =
 
 struct OwnSpeculation(Detection);
 
-/// What speculation did about the stragglers that it could have helped.
+/// The results of speculation on the stragglers that it could have helped.
 #[derive(Debug, Clone, Copy, Default)]
 struct Caught {
     stragglers: u64,
-    /// Copied while the original would yet run as long as its group's median.
+    /// Copied while at least the group's median duration remained for the original.
     in_time: u64,
-    /// Copied too late to gain anything.
+    /// Copied too late to help.
     late: u64,
-    /// Sum over those that were copied of the time until then, in medians of their group.
+    /// Sum of the times until the copy, in multiples of the group's median.
     latency: f64,
     worst_missed: Millis,
 }
@@ -65,7 +65,7 @@ impl Caught {
             if let Some(at) = detected {
                 self.latency += at / limit.reference;
             }
-            // A copy takes as long as the others did, so that one which comes later than this is a fake (S0 §6.2).
+            // A copy takes as long as the other tasks, so a later one cannot win (S0 §6.2).
             let gains = detected.is_some_and(|at| task.duration - at >= limit.reference)
                 || (task.attempt() != task.winner() && detected.is_some());
             match (gains, detected) {
@@ -100,11 +100,11 @@ impl Check for OwnSpeculation {
         let watched: Vec<&GroupStragglers<'_>> =
             views.iter().filter(|view| is_on(app, view.group) == Some(true)).collect();
         if watched.is_empty() {
-            // Where it is off, straggler-impact tells what it could have gained.
+            // If speculation is off, straggler-impact reports what it could have gained.
             return if views.iter().any(|view| is_on(app, view.group).is_some()) {
                 Verdict::NotApplicable
             } else {
-                Verdict::NotEvaluated("the history does not tell whether speculation was on".to_owned())
+                Verdict::NotEvaluated("the history does not show whether speculation was on".to_owned())
             };
         }
         let mut caught = Caught::default();
@@ -130,7 +130,7 @@ impl Check for OwnSpeculation {
             subject: Subject::Application,
             tasks: tasks(app),
             message: format!(
-                "speculation copied {} of {} in time, {} ({}); the worst that it missed took {} beyond the median",
+                "speculation copied {} of {} in time, {} ({}); the worst missed straggler ran {} longer than the median",
                 caught.in_time,
                 plural(caught.stragglers, "straggler"),
                 percent(recall),

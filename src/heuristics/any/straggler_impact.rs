@@ -1,4 +1,4 @@
-//! `straggler-impact`: how long an application waited for nothing but stragglers (S2 table 2).
+//! `straggler-impact`: how long an application waited only for stragglers (S2 table 2).
 
 use super::causes::remedies;
 use super::speculation_settings::switch_on;
@@ -55,7 +55,7 @@ impl Check for HeldUp {
         }
         let span = time_of_tasks(app);
         if span == Millis::ZERO {
-            return Verdict::NotEvaluated("no attempt tells when it ran".to_owned());
+            return Verdict::NotEvaluated("no attempt has known start and end times".to_owned());
         }
         let delay = covered(views.iter().filter_map(GroupStragglers::tail));
         let share = delay.as_f64() / span.as_f64();
@@ -88,13 +88,13 @@ impl Check for HeldUp {
             advice = remedies(app, causes);
             advice.extend(switch_on(app, views));
         }
-        let slow = format!("took {} times the median or more without more input", params.median_factor);
+        let slow = format!("took at least {}× the median without more input", params.median_factor);
         let judged = plural(judged, "task");
         let message = if unexplained == 0 {
             format!("none of {judged} {slow}")
         } else {
             format!(
-                "{unexplained} of {judged} {slow}; only stragglers were left for {delay}, {} of the time that tasks \
+                "{unexplained} of {judged} {slow}; only stragglers were still running for {delay}, {} of the time that tasks \
                  ran ({})",
                 percent(share),
                 decisive(severity, &limits),
@@ -134,7 +134,7 @@ fn stragglers_by_mean(views: &[GroupStragglers<'_>], labelling: Labelling) -> u6
     views.iter().map(|view| by_mean.of(&view.executions).count()).sum()
 }
 
-/// Time of stragglers beyond the median over the time of all tasks (S2 table 2).
+/// The time of stragglers beyond the median, as a share of the time of all tasks (S2 table 2).
 fn extra_compute(views: &[GroupStragglers<'_>]) -> Option<f64> {
     let all: f64 = views.iter().flat_map(|view| &view.executions.tasks).map(|task| task.duration).sum();
     let extra: f64 = views
@@ -145,7 +145,7 @@ fn extra_compute(views: &[GroupStragglers<'_>]) -> Option<f64> {
     (all > 0.0).then(|| extra / all)
 }
 
-/// The group that waited longest for stragglers alone.
+/// The group that waited longest only for stragglers.
 fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
     let told = views.iter().filter_map(|view| {
         let (from, to) = view.tail()?;

@@ -1,5 +1,5 @@
-//! `distributed-cache-limit`: files that every node must download are too large (Dr. Elephant
-//! `DistributedCacheLimitHeuristic`).
+//! `distributed-cache-limit`: the distributed cache contains too large files, which every node downloads
+//! (Dr. Elephant `DistributedCacheLimitHeuristic`).
 
 use super::rule;
 use crate::finding::{Judgement, Measure, Subject, Verdict};
@@ -30,7 +30,7 @@ pub(super) const RULE: Rule =
 
 struct Cache(CacheLimit);
 
-/// Names and sizes of one of the two lists, as the job sets them.
+/// The names and sizes of one of the two lists in the job's configuration.
 struct List {
     sizes_key: ConfKey,
     names: Vec<String>,
@@ -71,7 +71,7 @@ impl CacheLimit {
             subject: Subject::Application,
             tasks: app.task_count(),
             message: format!(
-                "the job names {} cached files and the sizes of {}, so the sizes are unknown",
+                "the job has {} cached files but {} sizes, so the sizes are unknown",
                 list.names.len(),
                 list.sizes.len()
             ),
@@ -81,7 +81,7 @@ impl CacheLimit {
             ],
             advice: if self.mismatch > Severity::None {
                 vec![format!(
-                    "set one size for each file in {}, or let the job client do it",
+                    "set one size per file in {}, or let the job client set them",
                     app.conf.name_in_use(list.sizes_key)
                 )]
             } else {
@@ -106,9 +106,9 @@ impl CacheLimit {
             subject: Subject::Application,
             tasks: app.task_count(),
             message: format!(
-                "the largest of {count} cached files has {size} ({})",
+                "the largest of {count} cached files is {size} ({})",
                 match self.above_limit {
-                    Severity::None => "no size is too large".to_owned(),
+                    Severity::None => "no limit".to_owned(),
                     level if above => format!("{level} above {limit}"),
                     level => format!("harmless: {level} above {limit}"),
                 }
@@ -122,8 +122,8 @@ impl CacheLimit {
             ],
             advice: if above {
                 vec![format!(
-                    "every node that runs a task downloads {name} ({size}): take it off {} and read what is needed \
-                     of it from HDFS, or bring it below {limit}",
+                    "every node that runs a task downloads {name} ({size}): remove it from {} and read the needed parts \
+                     from HDFS, or shrink it below {limit}",
                     app.conf.name_in_use(ConfKey::CacheFiles)
                 )]
             } else {
@@ -133,7 +133,7 @@ impl CacheLimit {
     }
 }
 
-/// `None` where the job has neither names nor sizes.
+/// `None` if the job has neither names nor sizes.
 fn list(app: &Application, names: ConfKey, sizes_key: ConfKey) -> Option<List> {
     let names = app.conf.text(names)?;
     let sizes = app.conf.text(sizes_key).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! `mapper-input-size`: splits are too small or too large (Dr. Elephant 0.4 `MapperInputSizeHeuristic`).
 //!
-//! Dr. Elephant replaced it by the run times of `mapper-time`; it is off unless a rule file switches it on.
+//! Dr. Elephant replaced it with the run times of `mapper-time`. It is off unless a rule file switches it
+//! on.
 
 use super::{
     MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unread,
@@ -88,7 +89,7 @@ impl Check for Splits {
                 vec![match change_towards(app, key, block.get(), too_small) {
                     Some(change) => format!("{change} ({block})"),
                     None => {
-                        "the split sizes are set already: merge small files, or split large ones".to_owned()
+                        "the split sizes already fit: merge small files, or split large ones".to_owned()
                     }
                 }]
             } else {

@@ -1,4 +1,4 @@
-//! `mapper-speed`: maps read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
+//! `mapper-speed`: map tasks read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
 use super::{
     MissingCounters, Role, change_towards, counter, input_bytes, is_unread, limit, no_task_reports, rule,
@@ -20,9 +20,9 @@ use crate::stats::{median, truncated_mean};
 use crate::units::{BytesPerSecond, three_digits};
 
 choice! {
-    /// Which task stands for all.
+    /// How the values of all map tasks are averaged.
     pub(super) enum Middle {
-        /// The median, which no straggler moves.
+        /// The median, which stragglers do not affect.
         Median = "median",
         /// The mean, as in Dr. Elephant 0.4.
         Mean = "mean",
@@ -56,7 +56,7 @@ pub(super) const RULE: Rule =
 
 struct Reading(MapperSpeed);
 
-/// What a map reads, and how much of it is the description of its split.
+/// The counters of the bytes that a map task reads, and of the bytes of its split's description.
 const READ: [Counter; 6] = [
     Counter::HdfsBytesRead,
     Counter::S3BytesRead,
@@ -66,9 +66,9 @@ const READ: [Counter; 6] = [
     Counter::SplitRawBytes,
 ];
 
-/// Input, run time and speed of one map.
+/// Input, run time and speed of one map task.
 struct Sample {
-    /// Whether it read more than the description of its split, which every map fetches.
+    /// Whether it read more than the description of its split, which every map task fetches.
     reads_files: bool,
     bytes: i64,
     millis: i64,
@@ -113,7 +113,7 @@ impl Check for Reading {
             subject: Role::Map.subject(),
             tasks: group.tasks.len() as u64,
             message: format!(
-                "a map reads {} in {}, {shown} ({})",
+                "a map task reads {} in {}, {shown} ({})",
                 to_bytes(bytes),
                 to_millis(millis),
                 limit(severity, params.speed.describe(severity), &conditions),
@@ -146,7 +146,7 @@ impl MapperSpeed {
             Some(start_up) if start_up.get() > 0 => millis.saturating_sub_unsigned(start_up.get()).max(1000),
             _ => millis,
         };
-        // A task without run time has no speed; Dr. Elephant divides by zero here.
+        // A task without run time has no speed. Dr. Elephant divides by zero here.
         let speed = i128::from(bytes).checked_mul(1000)?.checked_div(i128::from(millis))?;
         let split = group.attempts.counter(row, Counter::SplitRawBytes).unwrap_or_default();
         let speed = i64::try_from(speed).unwrap_or(i64::MAX);
@@ -169,23 +169,23 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Dur
     let mut advice = match busy {
         Some(busy) if busy >= 0.7 => {
             let percent = three_digits(100.0 * busy);
-            vec![format!("the maps compute: CPU time is {percent} % of their run time; profile the map code")]
+            vec![format!("the map tasks are CPU-bound: CPU time is {percent} % of their run time; profile the map code")]
         }
         Some(busy) => {
             let percent = three_digits(100.0 * busy);
             vec![format!(
-                "the maps wait: CPU time is only {percent} % of their run time; look at calls to other services, \
+                "the map tasks are I/O-bound: CPU time is only {percent} % of their run time; check calls to other services, \
                  remote reads and busy disks"
             )]
         }
-        None => vec!["find out whether the maps compute or wait: the history has no CPU time".to_owned()],
+        None => vec!["find out whether the map tasks are CPU-bound or I/O-bound: the job history has no CPU time".to_owned()],
     };
     let size = split_for(group, target).filter(|size| *size < to_bytes(bytes));
     if let Some(size) = size
         && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
     {
         advice
-            .push(format!("meanwhile more maps share the work: {change} ({size}) for about {target} a map"));
+            .push(format!("meanwhile use more map tasks: {change} ({size}) for about {target} per map task"));
     }
     advice
 }

@@ -61,7 +61,7 @@ impl Check for Usage {
             .winners()
             .filter_map(|row| counter(group, row, Counter::PhysicalMemoryBytes, missing))
             .collect();
-        // Clusters that cannot measure memory write 0 for every task.
+        // Clusters that cannot measure memory log 0 for every task.
         if missing == MissingCounters::Unknown && used.iter().all(|&bytes| bytes == 0) {
             return Verdict::NotEvaluated(no_task_reports(*role, group, Counter::PhysicalMemoryBytes.name()));
         }
@@ -92,7 +92,7 @@ impl Check for Usage {
             subject: role.subject(),
             tasks: group.tasks.len() as u64,
             message: format!(
-                "a {} uses {mean} of its {container} container, {} ({})",
+                "a {} task uses {mean} of its {container} container, {} ({})",
                 role.kind().name(),
                 percent(ratio),
                 limit(severity, params.used_ratio.describe_in(severity, percent), &conditions),
@@ -117,9 +117,9 @@ impl Check for Usage {
     }
 }
 
-/// What to do about a task that needs more than the others.
-const EVEN_OUT: &str = "even out what the tasks do";
-/// What tells how much memory a task needed.
+/// The remedy if one task needs more than the others.
+const EVEN_OUT: &str = "balance the work of the tasks";
+/// The counters that show how much memory a task needed.
 const MEMORY: [Counter; 4] = [
     Counter::PhysicalMemoryBytes,
     Counter::VirtualMemoryBytes,
@@ -127,7 +127,7 @@ const MEMORY: [Counter; 4] = [
     Counter::PeakVirtualMemoryBytes,
 ];
 
-/// Why the size of containers is not known.
+/// Why the container size is unknown.
 pub(in crate::heuristics) fn no_container(app: &Application, kind: TaskKind) -> String {
     let key = match kind {
         _ if app.uberized == Some(true) => ConfKey::MasterMemoryMb,
@@ -137,7 +137,7 @@ pub(in crate::heuristics) fn no_container(app: &Application, kind: TaskKind) -> 
     format!("the container size is unknown: no configuration file with {} was found", key.name())
 }
 
-/// Why it is not known how much memory tasks needed, of which some kind does not tell it.
+/// Why the memory that tasks needed is unknown, if some kind does not report it.
 pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
     let why = |role: Role| {
         let group = app.group(role.kind()).filter(|group| !group.tasks.is_empty())?;
@@ -148,12 +148,12 @@ pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
             .or_else(|| silent.then(|| no_task_reports(role, group, Counter::PhysicalMemoryBytes.name())))
     };
     let why = [Role::Map, Role::Reduce].into_iter().find_map(why);
-    why.unwrap_or_else(|| "no task tells how much memory it needed".to_owned())
+    why.unwrap_or_else(|| "no task reports how much memory it used".to_owned())
 }
 
 impl Usage {
-    /// The smallest container that holds the measured peak with room to spare, and the heap that
-    /// `mapper-gc` and `reducer-gc` ask for. Tasks of an uberized job share the container of their master.
+    /// The smallest container that holds the measured peak and the headroom, and the heap that `mapper-gc`
+    /// and `reducer-gc` advise. Tasks of an uberized job share the container of the application master.
     fn remedy_for(&self, app: &Application, group: &TaskGroup, container: Option<Bytes>) -> Remedy {
         let Self(role, params) = self;
         let headroom = params.headroom.get();
@@ -163,7 +163,7 @@ impl Usage {
             (Heap::of(app, *role, group), role.memory(), role.java_opts(), role.kind().name())
         };
         let Some(peak) = heap.peak else {
-            let why = "find out what the tasks use: none that succeeded tells its memory";
+            let why = "find out how much memory the tasks use: no successful task reports it";
             return Remedy::NoSetting(why.to_owned());
         };
         let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom)).unwrap_or(peak);
@@ -171,15 +171,15 @@ impl Usage {
         if let Some(container) = container.filter(|&container| fitting >= container) {
             return Remedy::NoSetting(match heap.larger {
                 Some(larger) => format!(
-                    "the container cannot shrink, its heap is full and should grow to {larger}: {EVEN_OUT}"
+                    "the container cannot shrink, because its heap is full and should grow to {larger}: {EVEN_OUT}"
                 ),
                 None => cannot_shrink(app, container, &format!("the largest {whose} needs {peak}")),
             });
         }
         let why = if let Some(larger) = heap.larger {
-            format!("measured peak {peak}, and room for the larger heap of {larger}")
+            format!("measured peak {peak}, plus the larger heap of {larger}")
         } else {
-            format!("measured peak {peak} and {} % above it", three_digits(100.0 * headroom))
+            format!("measured peak {peak} plus {} %", three_digits(100.0 * headroom))
         };
         let mut lines = vec![format!("{} ({why})", change(app, size, fitting.whole_mib()))];
         let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
@@ -202,12 +202,12 @@ fn cannot_shrink(app: &Application, container: Bytes, why: &str) -> String {
     let key = ConfKey::MinimumAllocationMb;
     let granted = match app.conf.mebibytes(key) {
         Some(least) if container <= least => {
-            format!("YARN grants no container below {least} ({})", key.name())
+            format!("YARN allocates no containers below {least} ({})", key.name())
         }
         None if container <= USUAL_STEP => {
-            format!("few clusters grant less than {container} ({})", key.name())
+            format!("few clusters allow containers below {container} ({})", key.name())
         }
-        _ => return format!("the container cannot shrink, {why}: {EVEN_OUT}"),
+        _ => return format!("the container cannot shrink, because {why}: {EVEN_OUT}"),
     };
-    format!("{granted}: give each task more work, so that fewer hold one")
+    format!("{granted}: give each task more work, so that fewer containers are needed")
 }

@@ -1,5 +1,5 @@
-//! `spark-configuration`: settings that waste or endanger (Dr. Elephant `ConfigurationHeuristic`, and
-//! `BestPropertiesConventionHeuristic` of 2.0.9).
+//! `spark-configuration`: settings that waste resources or risk failures (Dr. Elephant
+//! `ConfigurationHeuristic`, and `BestPropertiesConventionHeuristic` of 2.0.9).
 
 mod allocation;
 mod shuffle;
@@ -67,11 +67,11 @@ pub(super) const RULE: Rule =
 
 struct Configuration(Settings);
 
-/// A setting that stands out.
+/// A setting worth reporting.
 struct Issue {
     severity: Severity,
     text: String,
-    /// What to set; `None` where another setting's advice says it.
+    /// The change to make; `None` if the advice on another setting includes it.
     advice: Option<String>,
 }
 
@@ -79,18 +79,18 @@ impl Check for Configuration {
     fn check(&self, app: &Application) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if app.conf.is_empty() {
-            return Verdict::NotEvaluated("the log has no configuration".to_owned());
+            return Verdict::NotEvaluated("the event log has no configuration".to_owned());
         }
         let mut issues = self.issues(app, spark);
         issues.retain(|issue| issue.severity > Severity::None);
-        // Stable: of equally bad settings the first in the order of the page comes first.
+        // The sort is stable: equally bad settings stay in the order of the page.
         issues.sort_by_key(|issue| std::cmp::Reverse(issue.severity));
         let texts: Vec<&str> = issues.iter().map(|issue| issue.text.as_str()).collect();
         Verdict::Judged(Judgement {
             severity: issues.first().map_or(Severity::None, |issue| issue.severity),
             subject: Subject::Application,
             tasks: spark.executors.len() as u64,
-            message: if texts.is_empty() { "no setting stands out".to_owned() } else { texts.join("; ") },
+            message: if texts.is_empty() { "no setting needs a change".to_owned() } else { texts.join("; ") },
             evidence: evidence(app),
             advice: issues.iter().filter_map(|issue| issue.advice.clone()).collect(),
         })
@@ -103,7 +103,7 @@ impl Configuration {
         let mut issues = Vec::new();
         issues.extend(shuffle::serializer(params, app, spark));
         issues.extend(shuffle::manager(params, app));
-        // In local mode there are no executors, whatever their settings say.
+        // Local mode has no executors, whatever the settings say.
         if ClusterManager::of(&app.conf) != Some(ClusterManager::Local) {
             issues.extend(allocation::shuffle_files(params, app));
             issues.extend(sizes::executor(params, app, spark));
@@ -118,7 +118,7 @@ impl Configuration {
     }
 }
 
-/// The settings that are judged, where the application sets them.
+/// The judged settings that the application sets.
 fn evidence(app: &Application) -> Vec<(&'static str, Measure)> {
     let size = |key| app.conf.spark_memory(key).map(Measure::Size);
     let count = |key| whole(app, key).map(Measure::Count);
@@ -140,12 +140,12 @@ fn evidence(app: &Application) -> Vec<(&'static str, Measure)> {
     all.into_iter().filter_map(|(key, measure)| Some((key, measure?))).collect()
 }
 
-/// A setting that counts things.
+/// A setting that is a count.
 fn whole(app: &Application, key: ConfKey) -> Option<u64> {
     app.conf.integer(key).and_then(|count| u64::try_from(count).ok())
 }
 
-/// The setting's value as the application wrote it, after its name.
+/// The name and value of a setting as the application wrote them.
 fn setting(app: &Application, key: ConfKey) -> String {
     match app.conf.find(key) {
         Some((name, value)) => format!("{name} is {value}"),

@@ -1,4 +1,4 @@
-//! `spark-configuration-parameters`: what stages suffer from, and which settings would help (Dr. Elephant
+//! `spark-configuration-parameters`: problems of stages, and settings that would help (Dr. Elephant
 //! `ConfigurationParametersHeuristic`).
 
 mod facts;
@@ -24,9 +24,9 @@ use recommend::{Change, Recommended};
 choice! {
     /// How settings are recommended.
     pub(super) enum Method {
-        /// Only what a measurement asks for, and in what the application can change.
+        /// Only changes that a measurement justifies, and only in settings that the application can change.
         Measured = "measured",
-        /// As Dr. Elephant does.
+        /// As in Dr. Elephant.
         DrElephant = "dr-elephant",
     }
 }
@@ -129,7 +129,8 @@ impl Check for Settings {
     }
 }
 
-/// The judgement on the application: which settings to change. None where a stage's finding tells them.
+/// The judgement on the application: which settings to change. Severity none if a stage's finding reports
+/// them.
 fn settings(
     facts: &Facts<'_>,
     recommended: &Recommended,
@@ -139,7 +140,7 @@ fn settings(
 ) -> Judgement {
     let severity = match limits.method {
         Method::DrElephant => facts.settings_severity(),
-        // Garbage collection alone has a rule of its own, which gives the same settings.
+        // GC alone has its own rule, which advises the same settings.
         Method::Measured if told || changes.iter().all(Change::is_about_gc) => Severity::None,
         Method::Measured => changes.iter().map(|change| change.severity).max().unwrap_or_default(),
     };
@@ -162,24 +163,24 @@ fn executors(spark: &Spark) -> u64 {
 fn advice(app: &Application, changes: &[Change]) -> Vec<String> {
     if changes.is_empty() {
         return vec![
-            "keep the sizes of executors and driver: what was measured asks for no other setting".to_owned(),
+            "keep the sizes of executors and driver: no measurement calls for a change".to_owned(),
         ];
     }
     changes.iter().map(|change| change.line(app)).collect()
 }
 
-/// "2 settings do not fit what was measured: heaps hold at most 800 MiB of 4 GiB (…)".
+/// "2 settings do not fit the measurements: an executor's heap of 4 GiB holds at most 800 MiB (…)".
 fn message(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> String {
     let measured: Vec<String> = facts.measured(limits);
     let measured = if measured.is_empty() { String::new() } else { format!(": {}", measured.join(", ")) };
     match changes.len() {
-        0 => format!("settings fit what was measured{measured}"),
-        1 => format!("1 setting does not fit what was measured{measured}"),
-        many => format!("{many} settings do not fit what was measured{measured}"),
+        0 => format!("settings fit the measurements{measured}"),
+        1 => format!("1 setting does not fit the measurements{measured}"),
+        many => format!("{many} settings do not fit the measurements{measured}"),
     }
 }
 
-/// A ratio's limit in brackets: "15 % of task time in garbage collection (severe from 15 %)".
+/// A value with its limit in brackets: "15 % of task time in garbage collection (severe from 15 %)".
 fn with_limit(text: &str, severity: Severity, cutoffs: &Ascending<Ratio>, share: bool) -> String {
     let passed = if share { cutoffs.describe_in(severity, percent) } else { cutoffs.describe(severity) };
     format!("{text} ({passed})")

@@ -1,4 +1,5 @@
-//! `spark-executor-gc`: executors spend their tasks' time collecting garbage (Dr. Elephant `ExecutorGcHeuristic`).
+//! `spark-executor-gc`: executors spend much task time in garbage collection (Dr. Elephant
+//! `ExecutorGcHeuristic`).
 
 use super::support::memory::more_heap_lines;
 use super::support::memory::unreadable;
@@ -48,7 +49,7 @@ impl Check for Collection {
             return Verdict::NotEvaluated("no task reports its JVM GC time".to_owned());
         };
         if time == Millis::ZERO {
-            return Verdict::NotEvaluated("tasks took no time at all".to_owned());
+            return Verdict::NotEvaluated("the task time is 0".to_owned());
         }
         let ratio = gc.as_f64() / time.as_f64();
         let low = Severity::Low;
@@ -89,7 +90,7 @@ impl Check for Collection {
 }
 
 impl Collection {
-    /// What little collection says about the heap, where there was time enough to collect.
+    /// The remark that little GC may mean too large a heap, if the tasks ran long enough.
     fn remark(&self, ratio: f64, time: Millis) -> Option<String> {
         let Self(params) = self;
         let level = params.gc_low_ratio.severity(ratio);
@@ -99,7 +100,7 @@ impl Collection {
         told.then(|| {
             let passed = params.gc_low_ratio.describe_in(level, percent);
             format!(
-                "GC takes {} of task time ({passed}): the heap may be larger than it has to be",
+                "GC takes {} of task time ({passed}): the heap may be larger than needed",
                 percent(ratio)
             )
         })

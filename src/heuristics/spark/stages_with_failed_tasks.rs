@@ -1,5 +1,5 @@
-//! `spark-stages-with-failed-tasks`: stages whose tasks fail, why, and executors that were lost (Dr. Elephant
-//! `StagesWithFailedTasksHeuristic`).
+//! `spark-stages-with-failed-tasks`: stages with failed tasks and their causes, and lost executors (Dr.
+//! Elephant `StagesWithFailedTasksHeuristic`).
 
 mod advice;
 mod failures;
@@ -25,13 +25,13 @@ use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use failures::{Failures, Kind};
 
-/// How many stages have findings of their own.
+/// How many stages get their own finding.
 const REPORTED: usize = 3;
 
 choice! {
     /// Which failures count.
     pub(super) enum Counted {
-        /// Every failure, and executors that were lost.
+        /// All failures and lost executors.
         All = "all",
         /// Out of memory and killed containers, as in Dr. Elephant.
         Memory = "memory",
@@ -39,11 +39,11 @@ choice! {
 }
 
 choice! {
-    /// What a stage that failed counts as.
+    /// The severity of a failed stage.
     pub(super) enum FailedStage {
         /// Critical, unless a later attempt of the stage did its work.
         Critical = "critical",
-        /// Critical where as many tasks failed as were done, else harmless, as in Dr. Elephant.
+        /// Critical if at least as many tasks failed as completed, else none, as in Dr. Elephant.
         DrElephant = "dr-elephant",
     }
 }
@@ -75,11 +75,11 @@ pub(super) const RULE: Rule =
 
 struct Failed(Failing);
 
-/// A stage with failures, judged.
+/// A judged stage with failures.
 struct Bad<'a> {
     stage: &'a Stage,
     failures: Failures,
-    /// Tasks that it announced.
+    /// Its number of tasks when it was submitted.
     tasks: u64,
     /// Tasks for the score.
     scored: u64,
@@ -105,7 +105,7 @@ impl Check for Failed {
             && let Some(last) = judged.last_mut()
         {
             let are = if more == 1 { "stage is" } else { "stages are" };
-            last.message = format!("{}; {more} more {are} like it", last.message);
+            last.message = format!("{}; {more} more {are} similar", last.message);
         }
         let elsewhere = bad.iter().take(REPORTED).find(|bad| bad.failures.advice_is_on_losses());
         judged.insert(0, params.losses(app, spark, stages, elsewhere.map(|bad| bad.stage)));
@@ -138,7 +138,7 @@ impl Failing {
         let memory =
             [Kind::OutOfMemory, Kind::OverMemory].into_iter().map(|kind| match failures.count(kind) {
                 0 => Severity::None,
-                // Nothing was done beside the failures: the whole stage died of it.
+                // No task completed: the failures made the whole stage fail.
                 count if failures.done == 0 && self.count == Counted::All => {
                     self.memory_share.severity(count as f64)
                 }
@@ -175,7 +175,7 @@ impl Failing {
         };
         let share = match percent(failures.failed as f64 / *tasks as f64) {
             share if failures.failed == failures.failed_tasks => format!(", {share}"),
-            share => format!(", {share} with repeats"),
+            share => format!(", {share} including retries"),
         };
         let passed = if failed && *severity == Severity::Critical {
             "critical for a failed stage".to_owned()
@@ -199,7 +199,7 @@ impl Failing {
         message
     }
 
-    /// The judgement on the application: executors that were lost, whether or not tasks died with them.
+    /// The judgement on the application: lost executors, whether or not tasks failed with them.
     fn losses(&self, app: &Application, spark: &Spark, stages: u64, told: Option<&Stage>) -> Judgement {
         let lost: Vec<(&Executor, Loss)> = lost_executors(spark).collect();
         let all = spark.executors.len() as u64;
@@ -210,7 +210,7 @@ impl Failing {
         };
         let condition = [("lost_share", severity, self.lost_share.describe_in(Severity::Low, percent))];
         let message = if lost.is_empty() {
-            format!("{} with failures that count, no executor was lost", plural(stages, "stage"))
+            format!("{} with relevant failures; no executor was lost", plural(stages, "stage"))
         } else {
             let told = lost.iter().take(REPORTED).map(|(executor, _)| tell(app, executor));
             let told: Vec<String> = told.collect();
@@ -237,14 +237,14 @@ impl Failing {
             ],
             advice: match told {
                 _ if severity == Severity::None => Vec::new(),
-                Some(stage) => vec![format!("see what is said about stage {}", stage.id)],
+                Some(stage) => vec![format!("see the finding about stage {}", stage.id)],
                 None => advice::against_losses(app, spark, &losses),
             },
         }
     }
 }
 
-/// The last attempt of each stage that did the stage's work.
+/// The last attempt of each stage that completed the stage's work.
 struct Done(FxHashMap<u32, u32>);
 
 impl Done {
@@ -253,7 +253,7 @@ impl Done {
         Self(done.map(|stage| (stage.id.stage, stage.id.attempt)).collect())
     }
 
-    /// Whether a later attempt of the same stage did its work.
+    /// Whether a later attempt of the same stage completed its work.
     fn later_than(&self, stage: &Stage) -> bool {
         self.0.get(&stage.id.stage).is_some_and(|&attempt| attempt > stage.id.attempt)
     }
@@ -266,6 +266,6 @@ fn tell(app: &Application, executor: &Executor) -> String {
     let after =
         executor_life(app, executor).map(|life| format!(" {life} after it was added")).unwrap_or_default();
     let reason = executor.removed_reason.as_deref().map(first_line).filter(|reason| !reason.is_empty());
-    let reason = reason.unwrap_or_else(|| "the log does not say why".to_owned());
+    let reason = reason.unwrap_or_else(|| "the event log contains no reason".to_owned());
     format!("executor {}{host} was lost{after}: {reason}", executor.id)
 }

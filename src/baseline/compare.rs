@@ -1,4 +1,4 @@
-//! Findings of an analysis beside accepted ones.
+//! Compares the findings of an analysis with accepted ones.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,8 @@ use crate::results::{
 };
 use crate::severity::Severity;
 
-/// Compares all findings of `report`, which has to hold them from severity low on, with the accepted ones.
+/// Compares all findings of `report` with the accepted ones. The report must contain all findings of
+/// severity low and above.
 #[must_use]
 pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> Comparison {
     let mut runs: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
@@ -64,7 +65,7 @@ fn empty(key: JobKey, state: JobState) -> JobComparison {
     }
 }
 
-/// Runs whose job is not known: their findings are there, and nobody knows whether they are accepted.
+/// Runs whose job is unknown. They have findings, but whether those are accepted is unknown.
 fn unnamed_job(key: JobKey, apps: &[&ApplicationReport]) -> JobComparison {
     let mut findings = worst_of_each(apps);
     for found in &mut findings {
@@ -89,7 +90,7 @@ fn job(
 ) -> JobComparison {
     let mut findings = worst_of_each(apps);
     let mut left: Vec<&Accepted> = accepted.map(|job| job.findings.iter().collect()).unwrap_or_default();
-    // Exact matches first, so that a call site that moved never takes the place of one that is still there.
+    // Exact matches first, so that a call site that moved never takes the entry of one that still exists.
     for loosely in [false, true] {
         for found in findings.iter_mut().filter(|found| found.accepted.is_none()) {
             let same = |accepted: &&Accepted| {
@@ -105,7 +106,7 @@ fn job(
             }
         }
     }
-    hold_better_against_whole_runs(&mut findings, apps, tolerance);
+    confirm_improvements(&mut findings, apps, tolerance);
     sort(&mut findings);
     let absent = left.into_iter().map(|accepted| Absent {
         fingerprint: Fingerprint::from(accepted.fingerprint.clone()),
@@ -136,8 +137,8 @@ fn sort(findings: &mut [FindingChange]) {
     });
 }
 
-/// What is better in a run that tells less than a whole one would is better only if a whole one shows it, too.
-fn hold_better_against_whole_runs(
+/// An improvement seen in an incomplete run counts only if a complete run confirms it.
+fn confirm_improvements(
     findings: &mut [FindingChange],
     apps: &[&ApplicationReport],
     tolerance: &Tolerance,
@@ -160,10 +161,11 @@ fn hold_better_against_whole_runs(
     }
 }
 
-/// Each finding of the job's runs once, where it is worst, as if nothing were accepted.
+/// Each finding of the job's runs once, from the run where it is worst. The result ignores accepted
+/// findings.
 fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
     let mut found: BTreeMap<Fingerprint, FindingChange> = BTreeMap::new();
-    // Of equals, the one of a whole run.
+    // Between equal findings, take the one of a complete run.
     let (whole, doubtful): (Vec<&ApplicationReport>, Vec<&ApplicationReport>) =
         apps.iter().copied().partition(|app| doubt(app).is_none());
     for app in whole.into_iter().chain(doubtful) {
@@ -211,7 +213,7 @@ fn outweighs(one: &FindingChange, other: &FindingChange) -> bool {
     }
 }
 
-/// Says how `found` stands to the accepted finding.
+/// Sets how `found` compares with the accepted finding.
 fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) {
     found.accepted = Some(accepted.clone());
     let (mut worse, mut better) = (false, false);
@@ -247,7 +249,7 @@ fn absence(accepted: &Accepted, apps: &[&ApplicationReport], rules: &BTreeSet<&s
     if apps.iter().any(silenced) {
         return Absence::Suppressed;
     }
-    // A run that failed early or is cut says nothing about what comes later; one whole run is enough.
+    // A run that failed early or is cut says nothing about later stages. One complete run is enough.
     let mut doubts = Vec::new();
     for app in apps {
         match doubt_of(app, &accepted.rule) {

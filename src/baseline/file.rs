@@ -14,7 +14,7 @@ use crate::units::Bytes;
 /// The version of the file's layout.
 const VERSION: u32 = 1;
 
-/// How many runs of a job a baseline keeps unless it is told otherwise.
+/// How many runs of a job a baseline keeps by default.
 const KEEP_RUNS: usize = 10;
 
 const HEADER: &str = "\
@@ -24,28 +24,29 @@ const HEADER: &str = "\
 # gone leave it then, so that they are new when they come back.
 ";
 
-/// What is accepted of all jobs.
+/// The accepted state of all jobs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
     pub(super) version: u32,
     /// How many runs of a job are kept.
     pub keep_runs: usize,
-    /// Runs of which nothing could be judged when this was written, as [`Run::run`] calls them: they are no news.
+    /// Runs that could not be judged when this file was written, by [`Run::run`]. They are not reported
+    /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_judged: Vec<String>,
     /// The jobs, in the order of their keys.
     pub jobs: Vec<Job>,
 }
 
-/// What is accepted of one job definition.
+/// The accepted state of one job definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     /// The job definition, [`crate::fingerprint::JobKey`].
     pub job: String,
-    /// Runs that started before this moment (RFC 3339 in UTC) count no more: they cost less than what was accepted since,
-    /// or they are more than are kept.
+    /// Runs that started before this time (RFC 3339 in UTC) no longer count. They cost less than the level
+    /// accepted since then, or they exceed the number of kept runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Its accepted findings, by rule and subject.
@@ -56,11 +57,11 @@ pub struct Job {
     pub runs: Vec<Run>,
 }
 
-/// What an accepted run cost. What its history does not tell is left out.
+/// The costs of an accepted run. Unknown values are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Tells runs apart: a hash of the application's id.
+    /// Identifies the run: a hash of the application's id.
     pub run: String,
     /// When it was submitted or started, RFC 3339 in UTC: the oldest runs are dropped first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,19 +69,19 @@ pub struct Run {
     /// From submission to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_ms: Option<u64>,
-    /// Memory held over time.
+    /// Memory allocated over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_used_gb_hours: Option<f64>,
-    /// The part of it above what was needed.
+    /// The part of it that was not needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_wasted_gb_hours: Option<f64>,
-    /// Time that attempts ran, all together.
+    /// Total run time of all attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_time_ms: Option<u64>,
-    /// Attempts that failed.
+    /// Failed attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_attempts_count: Option<u64>,
-    /// Bytes that it read: more input may explain higher costs.
+    /// Bytes read as input: more input may explain higher costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_bytes: Option<u64>,
 }
@@ -88,8 +89,8 @@ pub struct Run {
 /// A baseline that cannot be used.
 #[derive(Debug, Error)]
 pub enum BaselineError {
-    /// There is no such file.
-    #[error("there is no baseline {path}; run the same command with --update to accept what there is now", path = path.display())]
+    /// The file does not exist.
+    #[error("there is no baseline {path}; run the same command with --update to accept the current state", path = path.display())]
     Missing {
         /// The file.
         path: PathBuf,
@@ -102,18 +103,18 @@ pub enum BaselineError {
         /// Why.
         source: io::Error,
     },
-    /// The file is no baseline, or damaged.
+    /// The file is not a baseline, or it is damaged.
     #[error("{path}{place}: {message}; restore the baseline from version control, or delete it and run with --update", path = path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// `:line:column`, counted from 1, where it is known.
+        /// `:line:column`, counted from 1, if known.
         place: String,
         /// What is wrong.
         message: String,
     },
     /// A later version of this tool wrote the file.
-    #[error("{path}: the baseline has version {version}, and this elephant-rs knows versions up to {VERSION}; use the elephant-rs that wrote it", path = path.display())]
+    #[error("{path}: the baseline has version {version}, but this elephant-rs reads versions up to {VERSION}; use the elephant-rs that wrote it", path = path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -122,7 +123,7 @@ pub enum BaselineError {
     },
 }
 
-/// Larger files are no baselines: a job with its findings takes some kilobytes.
+/// Larger files are not baselines: a job with its findings needs some kilobytes.
 const MAX_LEN: Bytes = Bytes::from_mib(64);
 
 impl Default for Baseline {
@@ -132,14 +133,14 @@ impl Default for Baseline {
 }
 
 impl Baseline {
-    /// Whether nothing could be judged of some run of `comparison`, and this baseline does not know that already.
+    /// Whether some run of `comparison` could not be judged, and this baseline does not list it.
     #[must_use]
     pub fn leaves_open(&self, comparison: &Comparison) -> bool {
         let mut runs = comparison.jobs.iter().flat_map(JobComparison::unjudged);
         runs.any(|run| !self.not_judged.contains(&run.run))
     }
 
-    /// The baseline in this file, or `None` where there is no file.
+    /// Loads the baseline from this file; `None` if the file does not exist.
     pub fn load(path: &Path) -> Result<Option<Self>, BaselineError> {
         match whole::read_text(path, MAX_LEN) {
             Ok(text) => Self::parse(path, &text).map(Some),
@@ -148,14 +149,14 @@ impl Baseline {
         }
     }
 
-    /// The baseline that `text` is; `path` is for errors.
+    /// Parses a baseline; `path` is used in errors.
     pub fn parse(path: &Path, text: &str) -> Result<Self, BaselineError> {
         let damaged =
             |place: String, message: String| BaselineError::Damaged { path: path.to_owned(), place, message };
         let wrong_yaml = |error: &serde_yaml::Error| {
             let message = error.to_string();
             let Some(at) = error.location() else { return damaged(String::new(), message) };
-            // The location is printed in front, in the form that editors and terminals make clickable.
+            // The location is printed first, in the form that editors and terminals make clickable.
             let end = message.rfind(" at line ").unwrap_or(message.len());
             let message = message.get(..end).unwrap_or_default().to_owned();
             damaged(format!(":{}:{}", at.line(), at.column()), message)
@@ -164,7 +165,7 @@ impl Baseline {
             if error.to_string().starts_with("missing field") {
                 return damaged(
                     String::new(),
-                    "this is no baseline, which starts with \"version: 1\"".to_owned(),
+                    "this is not a baseline; a baseline starts with \"version: 1\"".to_owned(),
                 );
             }
             wrong_yaml(&error)
@@ -175,7 +176,7 @@ impl Baseline {
         let mut baseline: Self = serde_yaml::from_str(text).map_err(|error| wrong_yaml(&error))?;
         let mut keys = BTreeSet::new();
         if let Some(twice) = baseline.jobs.iter().find(|job| !keys.insert(job.job.as_str())) {
-            return Err(damaged(String::new(), format!("the job \"{}\" is there twice", twice.job)));
+            return Err(damaged(String::new(), format!("the job \"{}\" occurs twice", twice.job)));
         }
         let impossible = |value: Option<f64>| value.is_some_and(|value| !value.is_finite() || value < 0.0);
         let is_impossible = |job: &Job| {
@@ -187,14 +188,14 @@ impl Baseline {
         if let Some(job) = baseline.jobs.iter().find(|job| is_impossible(job)) {
             return Err(damaged(
                 String::new(),
-                format!("the job \"{}\" has a value that is no amount", job.job),
+                format!("the job \"{}\" has a negative or invalid value", job.job),
             ));
         }
         baseline.sort();
         Ok(baseline)
     }
 
-    /// The file's text.
+    /// The text of the file.
     ///
     /// # Errors
     /// If it cannot be written as YAML.
@@ -209,7 +210,7 @@ impl Baseline {
         self.jobs.get(at)
     }
 
-    /// Puts everything into the file's order.
+    /// Sorts everything into the order of the file.
     pub(super) fn sort(&mut self) {
         self.jobs.sort_by(|a, b| a.job.cmp(&b.job));
         for job in &mut self.jobs {
@@ -222,7 +223,7 @@ impl Baseline {
     }
 }
 
-/// What all versions have.
+/// The keys that every version has.
 #[derive(Deserialize)]
 #[serde(expecting = "a baseline, which starts with \"version: 1\"")]
 struct Head {

@@ -1,4 +1,4 @@
-//! What the runs of one job cost beside the accepted ones.
+//! Compares the costs of a job's runs with the accepted runs.
 
 use super::run::unfit;
 use super::spread::{Tolerance, range};
@@ -11,9 +11,9 @@ use crate::stats::descriptive::median;
 pub(super) struct Costs {
     /// The worst run of each metric.
     pub(super) metrics: Vec<MetricChange>,
-    /// Runs that were left out.
+    /// Runs that were not compared.
     pub(super) not_compared: Vec<NotCompared>,
-    /// When the first of the runs that regressed started.
+    /// When the first regressed run started.
     pub(super) regressed_since: Option<String>,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
     costs
 }
 
-/// Why a run is not compared again, or `None` where it is new.
+/// Why a run is not compared again; `None` if it is new.
 pub(super) fn settled(job: &Job, run: &Run) -> Option<&'static str> {
     if job.runs.iter().any(|known| known.run == run.run) {
         return Some("it was accepted");
@@ -95,7 +95,7 @@ fn change(metric: Metric, id: &str, value: f64, range: Range, growth: Option<f64
     }
 }
 
-/// Of two runs that both regressed, the one that is further beyond its limit; otherwise by the verdict.
+/// Of two regressed runs, the one further beyond its limit is worse; otherwise the verdict decides.
 fn is_worse(one: &MetricChange, other: &MetricChange) -> bool {
     let beyond = |change: &MetricChange| change.value - change.range.high;
     one.verdict < other.verdict || (one.verdict == other.verdict && beyond(one) > beyond(other))

@@ -1,15 +1,17 @@
-//! Compares an analysis with an accepted one, so that only what is new or worse fails.
+//! Compares an analysis with an accepted one, so that only new or worse results fail.
 //!
-//! A [`Baseline`] is a YAML file that teams keep next to their jobs: for each job definition
-//! ([`crate::fingerprint::JobKey`]) the findings that are accepted and what the last runs cost. [`compare()`] says for each
-//! finding whether it is new, worse, better or as accepted, and for each run whether it took more than the
-//! [`spread`] of the runs before allows; [`update`](update::update) accepts what is there.
+//! A [`Baseline`] is a YAML file that teams keep next to their jobs. For each job definition
+//! ([`crate::fingerprint::JobKey`]) it holds the accepted findings and the costs of the last runs.
+//! [`compare()`] says for each finding whether it is new, worse, better or as accepted, and for each run
+//! whether it cost more than the [`spread`] of earlier runs allows. [`update`](update::update) accepts the
+//! current state.
 //!
-//! Each run of a job in the input is compared by itself, and the worst one is told: a median of many would hide one bad
-//! night. Runs that the baseline knows were accepted, so their costs are not compared again; neither are those of runs
-//! that failed or whose history is incomplete, because they are short for other reasons. For the same reason nothing is
-//! better or gone by such a run alone, and what an incomplete one makes worse counts, but is not accepted in the place of
-//! what a whole run has shown.
+//! Each run of a job is compared separately, and the worst one is reported: a median of many would hide one
+//! bad night. Runs in the baseline were accepted, so their costs are not compared again. Costs of failed
+//! runs and of runs with incomplete histories are not compared either, because such runs are short for
+//! other reasons. For the same reason, such a run alone never shows that a finding is better or gone. If an
+//! incomplete run makes a finding worse, that counts, but it is never accepted in place of what a complete
+//! run has shown.
 
 mod compare;
 mod file;

@@ -1,4 +1,4 @@
-//! What of a run goes into a baseline.
+//! The entry of a run in a baseline.
 
 use super::Run;
 use crate::fingerprint::hash;
@@ -10,7 +10,7 @@ use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 const HASH_DIGITS: usize = 12;
 
 impl Run {
-    /// What `app` cost.
+    /// The costs of `app`.
     pub(super) fn of(app: &ApplicationReport) -> Self {
         let started = started(app);
         let hours = |amount: Option<MbMillis>| amount.map(|amount| rounded(amount.as_gb_hours()));
@@ -26,7 +26,7 @@ impl Run {
         }
     }
 
-    /// What the run cost by this metric.
+    /// The run's cost in this metric.
     pub(super) fn cost(&self, metric: Metric) -> Option<f64> {
         match metric {
             Metric::Runtime => self.runtime_ms.map(|ms| Millis::new(ms).as_f64()),
@@ -38,7 +38,7 @@ impl Run {
     }
 }
 
-/// What a baseline calls the run.
+/// The run's identity in a baseline.
 pub(super) fn identity(app: &ApplicationReport) -> String {
     let moment = started(app).map(Timestamp::as_millis);
     let identity = hash(&format!("run\n{}\n{:?}\n{moment:?}", app.id, app.attempt));
@@ -49,18 +49,18 @@ fn started(app: &ApplicationReport) -> Option<Timestamp> {
     app.submitted_at.or(app.started_at)
 }
 
-/// Why the costs of `app` say nothing about the job, or `None` where they do.
+/// Why the costs of `app` say nothing about the job; `None` if they do.
 pub(super) fn unfit(app: &ApplicationReport) -> Option<&'static str> {
     match app.status {
         _ if !app.complete => Some("its history is incomplete"),
         Status::Failed => Some("it failed"),
         Status::Killed => Some("it was killed"),
-        Status::Running => Some("it still runs"),
+        Status::Running => Some("it is still running"),
         Status::Succeeded | Status::Unknown => None,
     }
 }
 
-/// Five significant digits: files that people compare have no use for more.
+/// Five significant digits: more would only make files harder to compare.
 pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().unwrap_or(value)
 }

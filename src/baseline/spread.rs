@@ -1,35 +1,36 @@
-//! What runs of a job may cost by the runs before.
+//! The allowed range of a job's costs, from earlier runs.
 //!
-//! From [`ENOUGH_RUNS`] runs on, the limit is their median plus three scaled median absolute deviations (MAD × 1.4826,
-//! which estimates the standard deviation of normal values), after Leys et al., "Detecting outliers: Do not use standard
-//! deviation around the mean, use absolute deviation around the median" (2013): neither is moved by a few bad
-//! nights. Because a MAD may be 0, the margin is at least a quarter of the default tolerance; a tolerance that the user
-//! gave is a promise, so the margin is at least the whole of it. With fewer runs a MAD says little, so the limit is the
-//! median plus the tolerance, and what was accepted before stays accepted. A difference below the metric's floor never
-//! counts.
+//! From [`ENOUGH_RUNS`] runs on, the limit is their median plus three scaled median absolute deviations
+//! (MAD × 1.4826, which estimates the standard deviation of normal values), after Leys et al., "Detecting
+//! outliers: Do not use standard deviation around the mean, use absolute deviation around the median"
+//! (2013). A few bad nights move neither of them. Because a MAD may be 0, the margin is at least a quarter
+//! of the default tolerance. If the user gave a tolerance, the margin is at least that tolerance. With
+//! fewer runs a MAD says little, so the limit is the median plus the tolerance, and accepted values stay
+//! accepted. A difference below the metric's floor never counts.
 
 use std::collections::BTreeMap;
 
 use crate::results::{Metric, Range};
 use crate::stats::descriptive::median;
 
-/// From so many runs on their spread is trusted.
+/// With at least this many runs, their spread sets the limit.
 pub const ENOUGH_RUNS: usize = 5;
 /// How many scaled deviations a run may lie from the median.
 const DEVIATIONS: f64 = 3.0;
-/// The standard deviation of normal values in median absolute deviations.
+/// The standard deviation of normal values, as a multiple of the median absolute deviation.
 const MAD_SCALE: f64 = 1.4826;
-/// The part of the default tolerance that counts as noise however alike the runs were.
+/// The part of the default tolerance that counts as noise even if all runs were alike.
 const NOISE: f64 = 0.25;
-/// The tolerance unless the user gives one.
+/// The default tolerance.
 const TOLERANCE: f64 = 0.2;
 
-/// How much more than before is accepted, as a share.
+/// The allowed increase, as a share of the accepted value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tolerance {
-    /// For every metric that has none of its own, and for key measures of findings; `None` where the user gave none.
+    /// For every metric without its own tolerance, and for key measures of findings; `None` if the user
+    /// gave none.
     pub general: Option<f64>,
-    /// For single metrics, as the user gave them.
+    /// For single metrics, if the user gave them.
     pub of: BTreeMap<Metric, f64>,
     /// Whether costs are compared at all.
     pub metrics: bool,
@@ -42,13 +43,13 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// That of key measures of findings, a share.
+    /// The tolerance for key measures of findings, a share.
     #[must_use]
     pub fn of_measures(&self) -> f64 {
         self.general.unwrap_or(TOLERANCE)
     }
 
-    /// That of one metric.
+    /// The tolerance for one metric.
     #[must_use]
     pub fn of(&self, metric: Metric) -> Allowance {
         let given = self.of.get(&metric).copied().or(self.general);
@@ -56,27 +57,28 @@ impl Tolerance {
     }
 }
 
-/// How far above the median of the accepted runs a metric may be, as shares of it.
+/// How far a metric may exceed the median of the accepted runs, as shares of the median.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Allowance {
-    /// While the accepted runs are few.
+    /// With few accepted runs.
     few_runs: f64,
-    /// At least, where their spread is trusted.
+    /// The minimum margin when the spread sets the limit.
     at_least: f64,
 }
 
 impl Allowance {
-    /// That where the user gave none.
+    /// The allowance if the user gave none.
     pub const DEFAULT: Self = Self { few_runs: TOLERANCE, at_least: TOLERANCE * NOISE };
 
-    /// This share, however many runs there are.
+    /// This share, for any number of runs.
     #[must_use]
     pub const fn given(share: f64) -> Self {
         Self { few_runs: share, at_least: share }
     }
 }
 
-/// The range by the values of accepted runs; `None` without any. `floor` is the least difference that counts.
+/// The range that follows from accepted runs; `None` without any. `floor` is the smallest difference that
+/// counts.
 #[must_use]
 pub fn range(values: &[f64], allowance: Allowance, floor: f64) -> Option<Range> {
     let middle = median(values)?;
@@ -90,7 +92,8 @@ pub fn range(values: &[f64], allowance: Allowance, floor: f64) -> Option<Range> 
     let spread = DEVIATIONS * MAD_SCALE * median(&deviations)?;
     let least = (middle * allowance.at_least).max(floor);
     let margin = spread.max(least);
-    // A quarter of the default only stands in for a spread of 0; a whole tolerance is what the reader is told.
+    // The minimum of the default allowance only replaces a spread of 0. A user's tolerance is reported as
+    // the limit.
     let by_spread = spread >= least || allowance == Allowance::DEFAULT;
     let (low, high) = ((middle - margin).max(0.0), middle + margin);
     Some(Range { runs: values.len(), median: middle, low, high, by_spread })
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn many_runs_tell_their_own_spread() {
+    fn many_runs_set_the_limit_by_their_spread() {
         // Median 100, deviations 10 0 10 20 200, their median 10: 3 × 1.4826 × 10.
         let range = range(&[90.0, 100.0, 110.0, 120.0, 300.0, 80.0, 100.0], Allowance::DEFAULT, 1.0).unwrap();
         assert!(range.by_spread);
@@ -141,13 +144,13 @@ mod tests {
             let other = super::range(&vec![100.0; runs], half.of(Metric::Used), 1.0).unwrap();
             assert_eq!(other.high, 110.0);
         }
-        // Where the runs differ by more than that, their spread still is the limit.
+        // If the runs differ by more than that, their spread is still the limit.
         let wide = range(&[60.0, 80.0, 100.0, 120.0, 140.0], Allowance::given(0.5), 1.0).unwrap();
         assert!(wide.by_spread && wide.high > 180.0, "{wide:?}");
     }
 
     #[test]
-    fn a_given_tolerance_is_another_than_the_default_of_the_same_size() {
+    fn a_given_tolerance_differs_from_an_equal_default() {
         let given = Tolerance { general: Some(TOLERANCE), ..Tolerance::default() };
         assert_ne!(given, Tolerance::default());
         assert_eq!(given.of_measures(), Tolerance::default().of_measures());
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn more_input_may_cost_more_and_less_input_may_not() {
+    fn more_input_raises_the_limit_and_less_input_does_not_lower_it() {
         let range = range(&[100.0], Allowance::DEFAULT, 1.0).unwrap();
         assert_eq!(range.with_input(2.0).high, 240.0);
         assert_eq!(range.with_input(0.5), range);
@@ -167,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_median_is_always_within(values in prop::collection::vec(0.0f64..1e12, 1..20), tolerance in 0.0f64..2.0) {
+        fn the_median_is_always_in_range(values in prop::collection::vec(0.0f64..1e12, 1..20), tolerance in 0.0f64..2.0) {
             let range = range(&values, Allowance::given(tolerance), 0.5).unwrap();
             prop_assert!(range.low <= range.median && range.median <= range.high);
             prop_assert!(range.low >= 0.0 && range.high.is_finite());

@@ -15,7 +15,7 @@ const FACTS: RuleFacts = RuleFacts {
     ..RuleFacts::of(Provenance::Own)
 };
 
-fn whole(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
+fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
     let finding = |&(severity, ratio): &(Severity, f64)| Finding {
         rule: GC.into(),
         title: GC.into(),
@@ -37,7 +37,7 @@ fn whole(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
     }
 }
 
-fn part(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
+fn incomplete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
     let judged = !findings.is_empty();
     let missing = NotEvaluated { rule: GC.into(), reason: "2 tasks have no known end".to_owned() };
     ApplicationReport {
@@ -46,7 +46,7 @@ fn part(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         judged,
         evaluated: if judged { Arc::new([GC.into()]) } else { Arc::default() },
         not_evaluated: if judged { Vec::new() } else { vec![missing] },
-        ..whole(id, findings)
+        ..complete(id, findings)
     }
 }
 
@@ -76,13 +76,13 @@ fn accepted(applications: Vec<ApplicationReport>) -> Baseline {
     updated(&Baseline::default(), applications)
 }
 
-/// How the only finding stands, its value and its application.
+/// The change, value and application of the only finding.
 fn change(comparison: &Comparison) -> (Change, Option<f64>, &str) {
     let found = &comparison.jobs[0].findings[0];
     (found.change, found.measure.as_ref().map(|measure| measure.value), &found.application)
 }
 
-/// Severity, value and mark of the only accepted finding.
+/// The severity, value and incomplete mark of the only accepted finding.
 fn entry(baseline: &Baseline) -> (Severity, Option<f64>, bool) {
     let finding = &baseline.jobs[0].findings[0];
     (finding.severity, finding.value, finding.incomplete)
@@ -91,27 +91,27 @@ fn entry(baseline: &Baseline) -> (Severity, Option<f64>, bool) {
 use Severity::{Critical, Low, Moderate, Severe};
 
 #[test]
-fn better_in_a_part_alone_is_not_judged() {
-    let before = accepted(vec![whole("a", &[(Severe, 4.0)])]);
+fn an_improvement_only_in_an_incomplete_run_is_not_judged() {
+    let before = accepted(vec![complete("a", &[(Severe, 4.0)])]);
     for better in [(Low, 1.0), (Severe, 1.0)] {
-        let comparison = compared(&before, vec![part("b", &[better])]);
+        let comparison = compared(&before, vec![incomplete("b", &[better])]);
         assert_eq!(change(&comparison), (Change::NotJudged, Some(1.0), "b"));
         assert_eq!(comparison.counts.not_judged, 1);
         assert_eq!(comparison.counts.better, 0);
         assert!(!comparison.is_worse(Some(Low)));
-        assert_eq!(updated(&before, vec![part("b", &[better])]), before);
+        assert_eq!(updated(&before, vec![incomplete("b", &[better])]), before);
     }
-    // A run that failed early is no proof, either.
-    let failed = ApplicationReport { status: Status::Failed, ..whole("b", &[(Low, 1.0)]) };
+    // A run that failed early is no proof either.
+    let failed = ApplicationReport { status: Status::Failed, ..complete("b", &[(Low, 1.0)]) };
     let comparison = compared(&before, vec![failed]);
     assert_eq!(change(&comparison).0, Change::NotJudged);
     assert_eq!(comparison.jobs[0].findings[0].doubt.as_deref(), Some("it failed"));
 }
 
 #[test]
-fn better_in_a_whole_run_is_better_whatever_parts_there_are() {
-    let before = accepted(vec![whole("a", &[(Severe, 4.0)])]);
-    let runs = vec![part("p", &[(Moderate, 2.0)]), whole("w", &[(Low, 1.0)])];
+fn an_improvement_in_a_complete_run_counts_despite_incomplete_runs() {
+    let before = accepted(vec![complete("a", &[(Severe, 4.0)])]);
+    let runs = vec![incomplete("p", &[(Moderate, 2.0)]), complete("w", &[(Low, 1.0)])];
     let comparison = compared(&before, runs.clone());
     assert_eq!(change(&comparison), (Change::Better, Some(1.0), "w"));
     assert_eq!(comparison.jobs[0].findings[0].runs, 2);
@@ -120,17 +120,17 @@ fn better_in_a_whole_run_is_better_whatever_parts_there_are() {
 }
 
 #[test]
-fn of_equals_the_whole_run_is_told() {
-    let before = accepted(vec![whole("a", &[(Low, 1.0)])]);
-    let comparison = compared(&before, vec![part("p", &[(Severe, 4.0)]), whole("w", &[(Severe, 4.0)])]);
+fn between_equal_findings_the_complete_run_is_reported() {
+    let before = accepted(vec![complete("a", &[(Low, 1.0)])]);
+    let comparison = compared(&before, vec![incomplete("p", &[(Severe, 4.0)]), complete("w", &[(Severe, 4.0)])]);
     assert_eq!(change(&comparison), (Change::Worse, Some(4.0), "w"));
     assert!(!comparison.jobs[0].findings[0].keeps_accepted());
 }
 
 #[test]
-fn worse_in_a_part_stands_and_is_not_accepted_over_a_whole_run() {
-    let before = accepted(vec![whole("a", &[(Low, 1.0)])]);
-    let worse = || vec![part("b", &[(Critical, 9.0)])];
+fn a_worse_finding_in_an_incomplete_run_counts_but_is_not_accepted() {
+    let before = accepted(vec![complete("a", &[(Low, 1.0)])]);
+    let worse = || vec![incomplete("b", &[(Critical, 9.0)])];
     let comparison = compared(&before, worse());
     assert_eq!(change(&comparison), (Change::Worse, Some(9.0), "b"));
     assert!(comparison.is_worse(Some(Low)));
@@ -139,15 +139,15 @@ fn worse_in_a_part_stands_and_is_not_accepted_over_a_whole_run() {
 }
 
 #[test]
-fn parts_are_accepted_as_such_and_whole_runs_take_their_place() {
-    let first = accepted(vec![part("a", &[(Low, 1.0)])]);
+fn complete_runs_replace_accepted_incomplete_runs() {
+    let first = accepted(vec![incomplete("a", &[(Low, 1.0)])]);
     assert_eq!(entry(&first), (Low, Some(1.0), true));
     assert_eq!(first.jobs[0].runs, []);
-    let second = updated(&first, vec![part("b", &[(Severe, 4.0)])]);
+    let second = updated(&first, vec![incomplete("b", &[(Severe, 4.0)])]);
     assert_eq!(entry(&second), (Severe, Some(4.0), true));
-    assert_eq!(updated(&second, vec![part("c", &[(Low, 1.0)])]), second);
-    // As accepted, but now it is known of a whole run.
-    let third = updated(&second, vec![whole("d", &[(Severe, 4.1)])]);
+    assert_eq!(updated(&second, vec![incomplete("c", &[(Low, 1.0)])]), second);
+    // As accepted, but now confirmed by a complete run.
+    let third = updated(&second, vec![complete("d", &[(Severe, 4.1)])]);
     assert_eq!(entry(&third), (Severe, Some(4.1), false));
     assert_eq!(third.jobs[0].runs.len(), 1);
     let text = third.to_yaml().unwrap();
@@ -155,43 +155,43 @@ fn parts_are_accepted_as_such_and_whole_runs_take_their_place() {
 }
 
 #[test]
-fn only_a_whole_run_tells_what_is_gone() {
-    let before = accepted(vec![whole("a", &[(Low, 1.0)])]);
+fn only_a_complete_run_shows_that_a_finding_is_gone() {
+    let before = accepted(vec![complete("a", &[(Low, 1.0)])]);
     let absence = |runs| compared(&before, runs).jobs[0].absent[0].absence.clone();
-    assert_eq!(absence(vec![part("b", &[])]), Absence::NotJudged("2 tasks have no known end".to_owned()));
+    assert_eq!(absence(vec![incomplete("b", &[])]), Absence::NotJudged("2 tasks have no known end".to_owned()));
     let two = Absence::NotJudged("b: 2 tasks have no known end".to_owned());
-    assert_eq!(absence(vec![part("b", &[]), part("c", &[])]), two);
-    assert_eq!(absence(vec![part("b", &[]), whole("c", &[])]), Absence::Gone);
-    let mut silent = part("b", &[]);
+    assert_eq!(absence(vec![incomplete("b", &[]), incomplete("c", &[])]), two);
+    assert_eq!(absence(vec![incomplete("b", &[]), complete("c", &[])]), Absence::Gone);
+    let mut silent = incomplete("b", &[]);
     silent.not_evaluated.clear();
     let why = "its history is incomplete: the history ends early";
     assert_eq!(absence(vec![silent]), Absence::NotJudged(why.to_owned()));
-    assert_eq!(updated(&before, vec![part("b", &[])]).jobs, before.jobs);
+    assert_eq!(updated(&before, vec![incomplete("b", &[])]).jobs, before.jobs);
 }
 
 #[test]
-fn runs_of_which_nothing_could_be_judged_are_counted_and_accept_nothing() {
+fn unjudged_runs_are_counted_and_accept_nothing() {
     let none = Baseline::default();
-    let comparison = compared(&none, vec![part("a", &[])]);
+    let comparison = compared(&none, vec![incomplete("a", &[])]);
     assert!(comparison.judges_nothing());
     assert_eq!((comparison.counts.incomplete_runs, comparison.counts.unjudged_runs), (1, 1));
-    let noted = accepted(vec![part("a", &[])]);
+    let noted = accepted(vec![incomplete("a", &[])]);
     assert_eq!(noted.jobs, none.jobs);
-    // The same run is no news, another one is.
+    // The same run is not reported again, but another one is.
     assert!(none.leaves_open(&comparison) && !noted.leaves_open(&comparison));
-    assert!(noted.leaves_open(&compared(&noted, vec![part("b", &[])])));
-    assert_eq!(updated(&noted, vec![whole("a", &[])]).not_judged, Vec::<String>::new());
-    let comparison = compared(&none, vec![part("a", &[]), whole("b", &[])]);
+    assert!(noted.leaves_open(&compared(&noted, vec![incomplete("b", &[])])));
+    assert_eq!(updated(&noted, vec![complete("a", &[])]).not_judged, Vec::<String>::new());
+    let comparison = compared(&none, vec![incomplete("a", &[]), complete("b", &[])]);
     assert!(!comparison.judges_nothing());
     assert_eq!(comparison.counts.unjudged_runs, 1);
-    assert!(!compared(&none, Vec::new()).judges_nothing(), "no runs are another trouble");
+    assert!(!compared(&none, Vec::new()).judges_nothing(), "without runs there is nothing to judge");
 }
 
 #[test]
-fn a_part_without_the_name_of_its_job_is_no_job_and_no_reason_to_prune() {
-    let nameless = || unnamed(part("p", &[(Severe, 4.0)]));
-    // A whole history without a name is a job that has none.
-    let before = accepted(vec![whole("a", &[(Low, 1.0)]), unnamed(whole("b", &[(Low, 1.0)]))]);
+fn an_incomplete_run_without_a_job_name_is_not_a_job_and_never_prunes() {
+    let nameless = || unnamed(incomplete("p", &[(Severe, 4.0)]));
+    // A complete history without a name belongs to a job without a name.
+    let before = accepted(vec![complete("a", &[(Low, 1.0)]), unnamed(complete("b", &[(Low, 1.0)]))]);
     assert_eq!(before.jobs.len(), 2);
     let comparison = compared(&before, vec![nameless()]);
     assert_eq!(comparison.jobs[0].state, JobState::Unnamed);

@@ -1,4 +1,4 @@
-//! Accepts what an analysis shows.
+//! Accepts the current state of an analysis.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,20 +10,20 @@ use crate::results::{
     Absence, Accepted, ApplicationReport, Change, Comparison, FindingChange, JobComparison, JobState, Report,
 };
 
-/// The baseline that accepts everything in `report`, of which `comparison` tells how it stands to `baseline`.
+/// The baseline that accepts everything in `report`; `comparison` compares the report with `baseline`.
 ///
-/// - A job's accepted findings become those of its runs in the report. What could not be judged stays accepted; what is
-///   gone leaves, so that it is new when it comes back. A finding that is as accepted keeps its accepted value, so that
-///   small steps do not add up unseen.
-/// - What an incomplete run shows is marked as such, and never takes the place of what a whole run has shown. A job of
-///   which nothing could be judged stays as it is, and what has lost its job's name is passed over.
-/// - Runs of which nothing could be judged are noted, so that they are no news.
-/// - Runs that succeeded are added, the oldest beyond [`Baseline::keep_runs`] leave. Where a run regressed, a new level
-///   starts: runs from before it leave, because they cost less than what is accepted now.
-/// - Jobs that the report does not have stay, unless `prune` is set and no run has lost its job's name, which might be
-///   theirs.
+/// - A job's accepted findings become those of its runs in the report. Findings that could not be judged
+///   stay accepted. Findings that are gone are removed, so they are new if they come back. An unchanged
+///   finding keeps its accepted value, so that small increases do not add up unnoticed.
+/// - Findings of an incomplete run are marked and never replace those of a complete run. A job that could
+///   not be judged at all stays as it is, and runs without their job's name are skipped.
+/// - Runs that could not be judged are listed, so that they are not reported again.
+/// - Runs that succeeded are added, and the oldest beyond [`Baseline::keep_runs`] are dropped. A regressed
+///   run starts a new level: earlier runs are dropped, because they cost less than what is accepted now.
+/// - Jobs that are not in the report stay. `prune` removes them, unless some run has lost its job's name:
+///   it may belong to one of them.
 ///
-/// To accept the same report twice changes nothing.
+/// Accepting the same report twice changes nothing.
 #[must_use]
 pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, prune: bool) -> Baseline {
     let mut runs: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
@@ -86,11 +86,12 @@ fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport
     job
 }
 
-/// The entry of a finding. An unchanged one keeps its accepted severity and value, whatever its call site is now.
+/// The entry of a finding. An unchanged finding keeps its accepted severity and value, even if its call
+/// site moved.
 fn accept(found: &FindingChange) -> Accepted {
     let fingerprint = found.fingerprint.as_str();
     let is_unchanged = found.change == Change::Unchanged;
-    // A whole run that shows the same takes the place of a part.
+    // A complete run with the same finding replaces an incomplete one.
     let is_firmer = |before: &Accepted| before.incomplete && !found.incomplete;
     if let Some(before) = &found.accepted
         && (found.keeps_accepted()

@@ -1,4 +1,5 @@
-//! How run times and bytes are distributed over the tasks of a phase, with the two groups that the skew rules compare.
+//! The distribution of run times and bytes over the tasks of a phase, with the two groups that the skew
+//! rules compare.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -14,13 +15,13 @@ use crate::severity::Severity;
 use crate::stats::{median, truncated_mean};
 use crate::units::{Bytes, Millis};
 
-/// So many phases are shown: those with the worst findings, then those with most task time.
+/// This many phases are shown: those with the worst findings first, then those with most task time.
 const MOST_PHASES: usize = 3;
-/// No histogram has more buckets.
+/// The maximum number of buckets of a histogram.
 const MOST_BUCKETS: u64 = 24;
 /// The number of buckets is a multiple of this, so that an axis can be marked at its quarters.
 const QUARTERS: u64 = 4;
-/// Where the largest value is so many times the median, buckets of equal width would show one bar.
+/// If the largest value is this many times the median, buckets of equal width would show a single bar.
 const LOGARITHMIC_FROM: u64 = 32;
 
 /// A value of the axis.
@@ -41,7 +42,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// What is distributed.
+/// The distributed quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// Run times of tasks.
@@ -63,34 +64,34 @@ impl Quantity {
     }
 }
 
-/// How wide buckets are.
+/// How the width of buckets grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// All alike.
+    /// All buckets have the same width.
     Linear,
-    /// Each some times as wide as the one before it.
+    /// Each bucket is a constant multiple of the one before.
     Logarithmic,
 }
 
 /// The tasks whose value is at least `from` and below the next bucket's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
-    /// The smallest value that belongs to it.
+    /// The smallest value in it.
     pub from: u64,
-    /// The smallest value that belongs to the next one.
+    /// The smallest value in the next one.
     pub to: u64,
-    /// Its tasks, without those of the large group.
+    /// Its tasks, except those of the large group.
     pub small: u64,
     /// Tasks of the large group.
     pub large: u64,
 }
 
-/// The two groups of the skew rules, where their means are so far apart that it may matter.
+/// The two groups of the skew rules, if their means are so far apart that it may matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Groups {
     /// Tasks below the pivot.
     pub small: Group,
-    /// Tasks from the pivot on.
+    /// Tasks at or above the pivot.
     pub large: Group,
 }
 
@@ -99,11 +100,11 @@ pub struct Groups {
 pub struct Group {
     /// Its tasks.
     pub count: u64,
-    /// Their mean.
+    /// Their mean value.
     pub mean: Amount,
 }
 
-/// What a mean is of.
+/// The tasks that a mean covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeanOf {
     /// All tasks.
@@ -117,42 +118,42 @@ pub enum MeanOf {
 pub struct Limit {
     /// The rule.
     pub rule: String,
-    /// What the cut-off makes of a value that passes it.
+    /// The severity of a value that passes the cut-off.
     pub severity: Severity,
-    /// Of which mean it is a cut-off.
+    /// The mean that the cut-off applies to.
     pub of: MeanOf,
-    /// Whether means from it on pass it, or means up to it.
+    /// Whether means at or above it pass it, rather than means at or below it.
     pub is_upper: bool,
     /// The cut-off.
     pub value: u64,
 }
 
-/// One distribution, of tasks that succeeded.
+/// One distribution over successful tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
-    /// The phase, as findings name it.
+    /// The phase, with the name that findings use.
     pub subject: Subject,
     /// The name of a stage.
     pub name: Option<String>,
-    /// What is distributed.
+    /// The distributed quantity.
     pub quantity: Quantity,
-    /// How wide buckets are.
+    /// How the width of buckets grows.
     pub scale: Scale,
     /// The buckets, smallest first, without gaps.
     pub buckets: Vec<Bucket>,
-    /// How many tasks there are.
+    /// The number of tasks.
     pub tasks: u64,
-    /// Two groups of tasks.
+    /// The two groups of tasks.
     pub groups: Option<Groups>,
-    /// The middle value.
+    /// The median value.
     pub median: Amount,
     /// The largest value.
     pub largest: Amount,
-    /// Cut-offs that were passed or lie on the axis.
+    /// Cut-offs that were passed or that lie on the axis.
     pub limits: Vec<Limit>,
 }
 
-/// The histograms of the phases that matter most.
+/// The histograms of the most important phases.
 pub(super) fn all(app: &Application, findings: &[Finding]) -> Vec<Histogram> {
     let worst = |group: &TaskGroup| {
         let subject = Phase::subject(group.kind);
@@ -254,7 +255,7 @@ fn buckets(quantity: Quantity, smallest: u64, median: u64, largest: u64) -> (Sca
         let edge = |power| edge(power).unwrap_or(u64::MAX);
         let count = ((high - low) / step + 1).next_multiple_of(QUARTERS);
         let all = (0..count).map(|place| low + place * step).map(|power| {
-            // Zero has no logarithm: it belongs to the first bucket.
+            // Zero has no logarithm, so it belongs to the first bucket.
             let from = if power == low && smallest == 0 { 0 } else { edge(power) };
             empty(from, edge(power + step))
         });
@@ -268,7 +269,7 @@ fn buckets(quantity: Quantity, smallest: u64, median: u64, largest: u64) -> (Sca
     (Scale::Linear, (0..count).map(|place| empty(edge(place), edge(place + 1))).collect())
 }
 
-/// The next width from `least` on whose multiples people read with ease.
+/// The next width, at least `least`, whose multiples are easy to read.
 fn nice_width(quantity: Quantity, least: u64) -> u64 {
     const SECOND: u64 = 1000;
     const MINUTE: u64 = 60 * SECOND;
@@ -284,10 +285,10 @@ fn nice_width(quantity: Quantity, least: u64) -> u64 {
     widths.find(|&width| width >= least).unwrap_or_else(doubled)
 }
 
-/// What limits are compared with.
+/// The means that limits are compared with.
 struct Means {
     all: u64,
-    /// Of the small and the large group.
+    /// The means of the small and the large group.
     groups: Option<(u64, u64)>,
 }
 
@@ -328,7 +329,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn widths_are_numbers_that_people_read() {
+    fn widths_are_easy_to_read() {
         assert_eq!(nice_width(Quantity::RunTime, 7), 10);
         assert_eq!(nice_width(Quantity::RunTime, 11_000), 15_000);
         assert_eq!(nice_width(Quantity::RunTime, 100 * 3_600_000), 536_870_912);

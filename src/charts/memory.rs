@@ -1,4 +1,4 @@
-//! Memory that containers ask for, and what was measured in them.
+//! Memory that containers request, and the measured use.
 
 use crate::metrics::executor_memory;
 use crate::model::counters::Counter;
@@ -7,31 +7,31 @@ use crate::model::{Application, Engine};
 use crate::rules::RuleSet;
 use crate::units::Bytes;
 
-/// Who holds the memory.
+/// The containers that hold the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
-    /// The containers of tasks of one kind, by the kind's name.
+    /// The containers of tasks of one kind, by its name.
     Tasks(&'static str),
     /// The containers of executors.
     Executors,
 }
 
-/// Memory asked for and used.
+/// Requested and used memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Who holds it.
+    /// The containers that hold it.
     pub holder: Holder,
-    /// What one container asks for.
+    /// The request of one container.
     pub requested: Bytes,
-    /// The mean of what was measured.
+    /// The mean of the measured values.
     pub mean: Bytes,
-    /// The most that was measured.
+    /// The largest measured value.
     pub peak: Bytes,
-    /// In how many containers it was measured.
+    /// The number of containers with a measurement.
     pub measured: u64,
 }
 
-/// What the history tells; nothing where it does not measure memory.
+/// All memory use in the history; empty if it has no memory measurements.
 pub(super) fn all(app: &Application, rules: &RuleSet) -> Vec<MemoryUse> {
     match app.engine {
         Engine::MapReduce => app.groups.iter().filter_map(|group| of_tasks(app, group, rules)).collect(),

@@ -1,5 +1,6 @@
-//! What charts of one application show: when phases and executors ran, how tasks are distributed, memory asked for and
-//! used, attempts by node. Each is bounded in size, whatever the application; what is left out is counted.
+//! The data for the charts of one application: timeline of phases and executors, distribution of tasks,
+//! requested and used memory, attempts by node. Each chart is bounded in size for any application; rows
+//! that are left out are counted.
 
 mod histogram;
 mod memory;
@@ -15,25 +16,25 @@ pub use memory::{Holder, MemoryUse};
 pub use nodes::NodeAttempts;
 pub use timeline::{ExecutorSpan, Timeline};
 
-/// The charts of one application. What the history does not tell has no chart.
+/// The charts of one application. Data that the history lacks has no chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Charts {
     /// When phases and executors ran.
     pub timeline: Option<Timeline>,
-    /// How run times and bytes are distributed over tasks, a few phases at most.
+    /// The distribution of run times and bytes over tasks, for a few phases.
     pub histograms: Vec<Histogram>,
-    /// Memory asked for and used, by who holds it.
+    /// Requested and used memory, by container type.
     pub memory: Vec<MemoryUse>,
-    /// Attempts by the node they ran on: those with most failures first, then those with most attempts.
+    /// Attempts by node: those with most failures first, then those with most attempts.
     pub nodes: Rows<NodeAttempts>,
 }
 
-/// The rows of a chart that are worth showing.
+/// The rows that a chart shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows<T> {
     /// The rows.
     pub shown: Vec<T>,
-    /// How many there are beyond these.
+    /// The number of rows that are not shown.
     pub left_out: u64,
 }
 
@@ -47,7 +48,8 @@ impl<T> Rows<T> {
 }
 
 impl Charts {
-    /// The charts of `app`; `findings` are those on it of any severity, `rules` tell how its memory is measured.
+    /// The charts of `app`. `findings` are all its findings of any severity; `rules` define how its memory
+    /// is measured.
     #[must_use]
     pub fn of(app: &Application, rules: &RuleSet, findings: &[Finding]) -> Self {
         Self {

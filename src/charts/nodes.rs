@@ -8,13 +8,13 @@ use crate::model::Application;
 use crate::model::table::Outcome;
 use crate::units::Millis;
 
-/// So many nodes are shown.
+/// The maximum number of nodes shown.
 const MOST_NODES: usize = 12;
 
 /// The attempts that ran on one node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NodeAttempts {
-    /// The node's name, as the history spells it.
+    /// The node's name as written in the history.
     pub node: String,
     /// Attempts that succeeded.
     pub succeeded: u64,
@@ -22,9 +22,9 @@ pub struct NodeAttempts {
     pub failed: u64,
     /// Attempts that were killed, mostly because another one was faster.
     pub killed: u64,
-    /// Attempts of which no end is known.
+    /// Attempts whose end is not logged.
     pub unfinished: u64,
-    /// Mean run time of those that succeeded.
+    /// Mean run time of the successful attempts.
     pub mean_run_time: Option<Millis>,
 }
 
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_without_a_node_are_nowhere() {
+    fn attempts_without_a_node_are_not_shown() {
         assert!(rows(&Application::new(Engine::Spark)).shown.is_empty());
     }
 }

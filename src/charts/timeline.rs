@@ -1,4 +1,4 @@
-//! When phases and executors ran, and how many attempts ran at a time.
+//! Start and end of phases and executors, and the number of attempts that ran concurrently.
 
 use std::cmp::Reverse;
 
@@ -9,55 +9,56 @@ use crate::model::spark::Executor;
 use crate::model::table::TimePoint;
 use crate::units::{Millis, Timestamp};
 
-/// So many phases are shown, those with most task time.
+/// This many phases are shown, those with most task time.
 const MOST_PHASES: usize = 20;
-/// So many executors are shown: those that were lost, then those with most task time.
+/// This many executors are shown: lost ones first, then those with most task time.
 const MOST_EXECUTORS: usize = 16;
-/// Into so many parts the run time is divided for what ran at a time.
+/// The run time is divided into this many parts for the concurrency curves.
 const PARTS: u32 = 96;
 
-/// An application from its start to its end.
+/// The timeline of an application from start to end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// When it was submitted, or the first attempt started.
+    /// When it was submitted, or when its first attempt started.
     pub from: Timestamp,
-    /// When it ended, or the last moment its history tells of.
+    /// When it ended, or the last time in its history.
     pub to: Timestamp,
-    /// Its phases, in the order they started.
+    /// Its phases, ordered by start.
     pub phases: Rows<Phase>,
-    /// Spark: its executors, in the order they started.
+    /// Spark: its executors, ordered by start.
     pub executors: Rows<ExecutorSpan>,
-    /// How many attempts ran at a time, on average over each of equal parts.
+    /// The mean number of attempts that ran concurrently in each part.
     pub running: Vec<f64>,
-    /// The most attempts that ran at one moment.
+    /// The maximum number of concurrent attempts.
     pub most_running: u64,
-    /// Spark: how many cores executors held at a time, in the same parts; unknown where one has no number of cores.
+    /// Spark: the mean number of cores that executors held in each part; `None` if an executor's cores are
+    /// unknown.
     pub cores: Option<Vec<f64>>,
-    /// The most cores that executors held at one moment.
+    /// The maximum number of cores that executors held at once.
     pub most_cores: Option<u64>,
 }
 
-/// The life of one executor.
+/// The lifetime of one executor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutorSpan {
     /// Its id.
     pub id: String,
-    /// Where it ran.
+    /// Its host.
     pub host: Option<String>,
-    /// When it came.
+    /// When it started.
     pub from: Timestamp,
-    /// When it went; with its application at the latest.
+    /// When it ended; at the latest when its application ended.
     pub to: Timestamp,
-    /// Whether it was lost rather than given back.
+    /// Whether it was lost rather than released.
     pub lost: bool,
-    /// Time that its tasks ran.
+    /// Total run time of its tasks.
     pub task_time: Option<Millis>,
     /// Tasks that failed on it.
     pub failed: u64,
 }
 
 impl Timeline {
-    /// `None` where the history tells no times, or the clock ran backwards.
+    /// `None` if the history has no times, or if the clock ran backwards.
     pub(super) fn of(app: &Application) -> Option<Self> {
         let starts = || attempt_times(app, TimePoint::Start);
         let from = app.submitted_at.or(app.launched_at).or_else(|| starts().min())?;
@@ -121,7 +122,7 @@ fn executor_spans(app: &Application, executors: &[Executor], end: Timestamp) -> 
     Rows { shown, left_out: rows.left_out }
 }
 
-/// What is held: from when to when, and how much of it.
+/// Amounts that are held for a time: from, to, amount.
 struct Held(Vec<(Timestamp, Timestamp, u64)>);
 
 impl Held {
@@ -152,7 +153,7 @@ impl Held {
         parts.means()
     }
 
-    /// The most at one moment; what ends and what starts at the same one do not overlap.
+    /// The maximum at any moment. A span that ends when another starts does not overlap it.
     fn most(&self) -> u64 {
         let spans = self.0.iter().filter(|(start, finish, _)| start < finish);
         let mut changes: Vec<(Timestamp, bool, u64)> = spans
@@ -185,7 +186,7 @@ impl Parts {
         u128::from(Millis::between(self.from, self.to).unwrap_or_default().get())
     }
 
-    /// In units of 1/`PARTS` ms, so that the borders of parts are whole numbers.
+    /// In units of 1/`PARTS` ms, so that the borders of parts are integers.
     fn add(&mut self, start: Timestamp, finish: Timestamp, weight: u64) {
         let offset = |at: Timestamp| {
             let span = Millis::between(self.from, at.min(self.to)).unwrap_or_default();
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_hold_what_ran_in_them() {
+    fn parts_sum_the_spans_within_them() {
         let mut parts = Parts::new(at(0), at(960));
         parts.add(at(0), at(960), 2);
         parts.add(at(-50), at(15), 1);
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_at_one_moment() {
+    fn the_maximum_of_concurrent_spans() {
         let held =
             Held(vec![(at(0), at(10), 1), (at(10), at(20), 2), (at(15), at(16), 4), (at(9), at(3), 50)]);
         assert_eq!(held.most(), 6);

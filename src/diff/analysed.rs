@@ -1,4 +1,4 @@
-//! A side from an analysis in memory: the same values as in its JSON report.
+//! Builds a side from an analysis in memory, with the same values as its JSON report.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl From<&ApplicationReport> for Run {
     }
 }
 
-/// The properties without passwords, as reports show them.
+/// The properties, with secrets redacted as in reports.
 fn configuration(conf: &model::conf::Conf) -> BTreeMap<String, String> {
     conf.iter().map(|(name, value)| (name.to_owned(), secrets::shown(name, value).to_owned())).collect()
 }
@@ -79,7 +79,7 @@ impl From<&finding::NotEvaluated> for NotEvaluated {
 }
 
 impl From<&model::Phase> for Phase {
-    /// Behind a limit there may be more of everything, so that sums are unknown.
+    /// If a limit cut the history, sums are unknown, because the rest may add to them.
     fn from(phase: &model::Phase) -> Self {
         let span = |sum: Option<Millis>| sum.filter(|_| phase.has_whole_sums).map(Millis::as_f64);
         let bytes = |sum: Option<Bytes>| sum.filter(|_| phase.has_whole_sums).map(Bytes::as_f64);

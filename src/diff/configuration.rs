@@ -1,10 +1,10 @@
-//! Settings side by side.
+//! Compares settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fingerprint::normalise;
 
-/// Settings that differ between any two runs, by the beginnings and endings of their names.
+/// Settings that differ between any two runs, by prefix of their names.
 const OF_ONE_RUN: [&str; 14] = [
     "spark.app.id",
     "spark.app.name",
@@ -28,7 +28,7 @@ const ENDINGS: [&str; 6] = [".port", ".uuid", ".startTime", ".timestamps", ".que
 pub struct Configuration {
     /// Those that differ, in name order.
     pub settings: Vec<Setting>,
-    /// How many more differ in ids, ports and folders of a run only.
+    /// How many more settings differ, but only in ids, ports and folders of a run.
     pub left_out: usize,
 }
 
@@ -43,7 +43,7 @@ pub struct Setting {
     pub b: Option<String>,
 }
 
-/// What differs between two configurations.
+/// The settings that differ between two configurations.
 pub(super) fn compare(
     a: &BTreeMap<String, String>,
     b: &BTreeMap<String, String>,
@@ -71,11 +71,11 @@ fn is_noise(name: &str, a: Option<&String>, b: Option<&String>) -> bool {
     {
         return true;
     }
-    // A quantity is never an id, however many digits it has.
+    // A quantity is never an id, even with many digits.
     a.zip(b).is_some_and(|(a, b)| !is_quantity(a) && !is_quantity(b) && normalise(a) == normalise(b))
 }
 
-/// A number, with a unit of some letters or without.
+/// A number, with or without a unit of a few letters.
 fn is_quantity(value: &str) -> bool {
     let digits = value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     let unit = digits.trim();

@@ -1,8 +1,8 @@
-//! Numbers side by side.
+//! Compares numbers.
 
 use super::side::{Run, Tasks};
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Milliseconds.
@@ -13,18 +13,18 @@ pub enum Unit {
     GbHours,
     /// Core-hours.
     CoreHours,
-    /// Things.
+    /// A plain count.
     Count,
 }
 
-/// A number of both sides.
+/// A number on both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// The key in JSON, with the unit's ending.
+    /// The key in JSON, with the unit as suffix.
     pub key: String,
-    /// The name for people.
+    /// The display name.
     pub name: String,
-    /// What it counts.
+    /// Its unit.
     pub unit: Unit,
     /// The first side's value.
     pub a: Option<f64>,
@@ -38,7 +38,8 @@ impl Figure {
         known.then(|| Self { key: key.to_owned(), name: name.to_owned(), unit, a, b })
     }
 
-    /// How much more the second side has, as a share of the first; `None` where there is none.
+    /// The change from the first side to the second, as a share of the first; `None` if the first is zero
+    /// or unknown.
     #[must_use]
     pub fn change(&self) -> Option<f64> {
         let (a, b) = self.a.zip(self.b)?;
@@ -52,7 +53,7 @@ impl Figure {
     }
 }
 
-/// What two runs cost.
+/// The costs of two runs.
 pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<Figure> {
     let (one, other) = (&a.metrics, &b.metrics);
     let mut figures: Vec<Figure> = [
@@ -97,7 +98,7 @@ pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<Figure> {
         };
         let (total, attempts, failed) =
             (count(|t| t.total_count), count(|t| t.attempts_count), count(|t| t.failed_count));
-        // Spark has one kind of tasks, called "task".
+        // Spark has only one kind of task, called "task".
         let prefix = if kind == "task" { String::new() } else { format!("{kind} ") };
         let row = |key: &str, name: &str, (a, b)| {
             Figure::new(&format!("tasks_{kind}_{key}"), &format!("{prefix}{name}"), Unit::Count, a, b)

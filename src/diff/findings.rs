@@ -1,4 +1,4 @@
-//! Findings side by side.
+//! Compares findings.
 
 use std::cmp::Ordering;
 
@@ -8,33 +8,33 @@ use super::pair::keys;
 use super::side::{Finding, Run};
 use crate::severity::Severity;
 
-/// A finding of both sides, or of one.
+/// A finding of both sides, or of only one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FindingPair {
     /// The rule's id.
     pub rule: String,
-    /// What it is about, without ids of one run where the phases tell them.
+    /// Its subject, without ids that change from run to run if the phases allow it.
     pub subject: String,
-    /// What became of it.
+    /// How it changed.
     pub moved: Move,
     /// The first side's severity.
     pub a: Option<Severity>,
     /// The second side's severity.
     pub b: Option<Severity>,
-    /// The second side's sentence, or the first side's where the second has none.
+    /// The second side's message; the first side's if the second has none.
     pub message: String,
-    /// Why it could not be judged what became of it, where it could not.
+    /// Why the change could not be judged, if it could not.
     pub reason: Option<String>,
 }
 
-/// What became of a finding.
+/// How a finding changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Move {
     /// Only the second side has it.
     Came,
     /// Its severity is higher on the second side.
     Worse,
-    /// One side has less of it, or nothing, and its history does not tell all.
+    /// One side lacks it or has it at a lower severity, but the history of that side is incomplete.
     NotJudged,
     /// Its severity is lower on the second side.
     Better,
@@ -68,7 +68,8 @@ pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
             let (in_a, in_b) = (found_a.at(place_a), found_b.at(place_b));
             let (finding, subject) = in_b.or(in_a)?;
             let (one, other) = (in_a.map(|(it, _)| it.severity), in_b.map(|(it, _)| it.severity));
-            // What is missing or milder in a part may be worse in the whole.
+            // A finding that is missing or milder in an incomplete history may be worse in the complete
+            // one.
             let reason = match one.cmp(&other) {
                 Ordering::Less => doubt(a, "A", &finding.rule),
                 Ordering::Greater => doubt(b, "B", &finding.rule),
@@ -93,7 +94,7 @@ pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
     pairs
 }
 
-/// Why `run`, which is the side of this name, does not prove that a rule found all, or `None` where it does.
+/// Why `run`, shown as `side`, does not prove that the rule found everything; `None` if it does.
 fn doubt(run: &Run, side: &str, rule: &str) -> Option<String> {
     let missing = run.not_evaluated.iter().find(|missing| missing.rule == rule);
     match missing {

@@ -1,9 +1,10 @@
-//! Two runs of the same job side by side, or two sets of runs.
+//! Compares two runs of the same job, or two sets of runs.
 //!
-//! A [`Side`] is read from the JSON report of `analyze`: histories are analysed with details first, so that they and
-//! reports that were kept compare alike. Runs are paired by job definition ([`crate::fingerprint::JobKey`]) and then by
-//! order of start; one run on each side is a pair whatever its name. Phases are paired by what
-//! [`crate::fingerprint::subject_key`] makes of them, because a stage's id differs from run to run.
+//! A [`Side`] is read from the JSON report of `analyze`. Histories are analysed with details first, so
+//! histories and stored reports are compared in the same way. Runs are paired by job definition
+//! ([`crate::fingerprint::JobKey`]) and then by start time. A single run on each side is always a pair,
+//! whatever the names. Phases are paired by [`crate::fingerprint::subject_key`], because a stage's id
+//! differs from run to run.
 
 mod analysed;
 mod configuration;
@@ -19,17 +20,17 @@ pub use findings::{FindingPair, Move};
 pub use phases::PhasePair;
 pub use side::{Run, Side, SideError};
 
-/// What to compare.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Also settings that differ between any two runs: ids, ports, folders of a run.
+    /// Also show settings that differ between any two runs: ids, ports, folders of a run.
     pub all_configuration: bool,
 }
 
-/// Two sides beside each other.
+/// The comparison of two sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diff {
-    /// Runs of the same job, in the order of their jobs' keys and starts.
+    /// Runs of the same job, ordered by job key and start.
     pub pairs: Vec<Pair>,
     /// Runs that only the first side has.
     pub only_a: Vec<Label>,
@@ -40,23 +41,23 @@ pub struct Diff {
 /// Two runs of the same job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// The first side's.
+    /// The first side's run.
     pub a: Label,
-    /// The second side's.
+    /// The second side's run.
     pub b: Label,
-    /// What they cost; what neither side tells is left out.
+    /// Their costs; values unknown on both sides are absent.
     pub figures: Vec<Figure>,
-    /// Their phases in order; `None` where a side is a report without details.
+    /// Their phases in order; `None` if a side is a report without details.
     pub phases: Option<Vec<PhasePair>>,
-    /// Settings that differ; `None` where a side does not tell its configuration.
+    /// Settings that differ; `None` if a side lacks its configuration.
     pub configuration: Option<Configuration>,
-    /// Findings of either side, those that came first.
+    /// Findings of either side, new ones first.
     pub findings: Vec<FindingPair>,
-    /// What could not be compared, and why.
+    /// Notes on what could not be compared, and why.
     pub notes: Vec<String>,
 }
 
-/// A run in a few words.
+/// A short description of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// Its job definition.
@@ -90,14 +91,14 @@ fn pair(a: &Run, b: &Run, options: Options) -> Pair {
                 "{side} is a report without details: `analyze --format json --details` also writes phases and configuration"
             ));
         } else if run.configuration.is_none() {
-            notes.push(format!("{side} does not tell its configuration"));
+            notes.push(format!("{side} does not contain the configuration"));
         }
         if !run.complete {
             notes.push(format!("the history of {side} is incomplete"));
         }
     }
     if a.engine != b.engine {
-        notes.push("the engines differ: their costs are counted in different ways".to_owned());
+        notes.push("the engines differ: they count costs in different ways".to_owned());
     }
     Pair {
         a: a.label(),

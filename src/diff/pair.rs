@@ -1,4 +1,4 @@
-//! Which runs belong together.
+//! Finds the runs and phases that belong together.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(super) struct Paired<'a> {
     pub(super) only_b: Vec<&'a Run>,
 }
 
-/// Pairs runs of one job by their order of start.
+/// Pairs runs of one job by start time.
 pub(super) fn runs<'a>(a: &'a [Run], b: &'a [Run]) -> Paired<'a> {
     let mut paired = Paired { both: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     if let ([one], [other]) = (a, b) {
@@ -37,9 +37,9 @@ pub(super) fn runs<'a>(a: &'a [Run], b: &'a [Run]) -> Paired<'a> {
     paired
 }
 
-/// Pairs positions of keys that are equal, then of those that are equal without the line numbers of call sites, both in
-/// order. What is left stands alone: the result has each position of both sides once, in the order of `a`, then what
-/// only `b` has.
+/// Pairs the indices of equal keys, then of keys that are equal without the line numbers of call sites,
+/// both in order. The others stay single: the result has each index of both sides once, in the order of
+/// `a`, followed by those that only `b` has.
 pub(super) fn keys(a: &[String], b: &[String]) -> Vec<(Option<usize>, Option<usize>)> {
     let mut partner: Vec<Option<usize>> = vec![None; a.len()];
     let mut taken = vec![false; b.len()];

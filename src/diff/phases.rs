@@ -1,24 +1,24 @@
-//! Phases side by side.
+//! Compares phases.
 
 use super::figures::{Figure, Unit};
 use super::pair::keys;
 use super::side::{Phase, Run};
 
-/// A phase of both sides, or of one.
+/// A phase of both sides, or of only one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhasePair {
-    /// What it is, without ids of one run: `map`, `stage "count at App.scala:10" #2`.
+    /// Its key, without ids that change from run to run: `map`, `stage "count at App.scala:10" #2`.
     pub key: String,
-    /// What it is called on the first side, `stage 3.0`; `None` where that side lacks it.
+    /// Its name on the first side, such as `stage 3.0`; `None` if that side lacks it.
     pub a: Option<String>,
-    /// What it is called on the second side.
+    /// Its name on the second side.
     pub b: Option<String>,
     /// Its numbers, the duration first.
     pub figures: Vec<Figure>,
 }
 
 impl PhasePair {
-    /// From start to end on both sides, in milliseconds; 0 where a side lacks it.
+    /// Time from start to end on both sides, in milliseconds; 0 if a side lacks it.
     #[must_use]
     pub fn durations(&self) -> (f64, f64) {
         let duration = self.figures.iter().find(|figure| figure.key == "duration_ms");

@@ -1,4 +1,5 @@
-//! One side of a comparison, from an analysis or from a JSON report of `analyze`. Unknown keys of a report are ignored.
+//! One side of a comparison, from an analysis or a JSON report of `analyze`. Unknown keys of a report are
+//! ignored.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -12,9 +13,9 @@ use crate::fingerprint::{JobKey, job_key, stage_key, stage_name};
 use crate::results::Report;
 use crate::severity::Severity;
 
-/// The version of the JSON report's layout that this program knows.
+/// The version of the JSON report's layout that this program reads.
 const SCHEMA_VERSION: u64 = 1;
-/// How far into a file its kind is looked for.
+/// How many bytes are examined to detect a file's type.
 const HEAD: u64 = 512;
 
 /// The applications of one side.
@@ -28,7 +29,7 @@ pub struct Side {
 
 /// One application.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[allow(missing_docs)] // the keys of the JSON report
+#[allow(missing_docs)] // they are the keys of the JSON report
 pub struct Run {
     pub id: String,
     pub engine: String,
@@ -119,7 +120,7 @@ pub enum SideError {
         /// Why.
         source: io::Error,
     },
-    /// It is no report, or cut.
+    /// The file is not a report, or it is cut.
     #[error("{path}: this JSON report cannot be used: {source}; write it again with `elephant-rs analyze --format json --details`", path = path.display())]
     Damaged {
         /// The file.
@@ -128,7 +129,7 @@ pub enum SideError {
         source: serde_json::Error,
     },
     /// A later version of this tool wrote it.
-    #[error("{path}: the report has schema version {version}, and this elephant-rs knows version {SCHEMA_VERSION}", path = path.display())]
+    #[error("{path}: the report has schema version {version}, but this elephant-rs reads version {SCHEMA_VERSION}", path = path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -138,7 +139,7 @@ pub enum SideError {
 }
 
 impl Side {
-    /// The JSON report in this file, or `None` where it is something else.
+    /// Loads the JSON report from this file; `None` if the file is something else.
     pub fn load(path: &Path) -> Result<Option<Self>, SideError> {
         let unreadable = |source| SideError::Unreadable { path: path.to_owned(), source };
         if !std::fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
@@ -155,7 +156,7 @@ impl Side {
         Self::parse(path, &bytes).map(Some)
     }
 
-    /// What an analysis found; phases and configurations are there where it was asked for details.
+    /// A side from an analysis. It has phases and configurations if the analysis kept details.
     #[must_use]
     pub fn of(report: &Report) -> Self {
         Self {
@@ -164,10 +165,10 @@ impl Side {
         }
     }
 
-    /// The JSON report that `bytes` are; `path` is for errors.
+    /// Parses a JSON report; `path` is used in errors.
     ///
     /// # Errors
-    /// If they are no report of a version that is known.
+    /// If the bytes are not a report of a known version.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SideError> {
         let side: Self = serde_json::from_slice(bytes)
             .map_err(|source| SideError::Damaged { path: path.to_owned(), source })?;
@@ -197,7 +198,7 @@ impl Run {
         }
     }
 
-    /// The phases under keys that stay the same from run to run.
+    /// The phases, with keys that stay the same from run to run.
     pub(super) fn phase_keys(phases: &[Phase]) -> Vec<String> {
         let mut seen: BTreeMap<Option<String>, (u64, String)> = BTreeMap::new();
         let key = |phase: &Phase| {

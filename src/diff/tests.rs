@@ -18,7 +18,7 @@ fn document(runs: &[String]) -> Side {
 }
 
 #[test]
-fn one_run_each_is_a_pair_whatever_its_name() {
+fn single_runs_are_a_pair_whatever_their_names() {
     let diff = diff(
         &document(&[run("1", "a", "2026", "")]),
         &document(&[run("2", "b", "2026", "")]),
@@ -77,8 +77,9 @@ fn stages_are_paired_by_name_whatever_their_ids() {
     );
 }
 
-/// What became of the finding of rule `gc`, which each side has at this severity or lacks; `rest` is of the run.
-fn became(a: (&str, &str), b: (&str, &str)) -> (Move, Option<String>) {
+/// How the finding of rule `gc` changed. Each side has it at the given severity or lacks it; the second
+/// text is added to the run.
+fn change_of(a: (&str, &str), b: (&str, &str)) -> (Move, Option<String>) {
     let side = |(severity, rest): (&str, &str)| {
         let finding = format!(r#"{{"rule":"gc","severity":"{severity}","subject":"map"}}"#);
         let findings = if severity.is_empty() { String::new() } else { finding };
@@ -94,27 +95,27 @@ fn became(a: (&str, &str), b: (&str, &str)) -> (Move, Option<String>) {
 }
 
 #[test]
-fn what_a_part_lacks_is_not_judged() {
+fn findings_missing_in_an_incomplete_run_are_not_judged() {
     const PART: &str = r#","not_evaluated":[]"#;
     const SKIPPED: &str = r#","not_evaluated":[{"rule":"gc","reason":"2 tasks have no known end"}]"#;
     let not_judged = |why: &str| (Move::NotJudged, Some(why.to_owned()));
-    assert_eq!(became(("low", ""), ("", "")), (Move::Went, None));
-    assert_eq!(became(("low", ""), ("", PART)), not_judged("the history of B is incomplete"));
+    assert_eq!(change_of(("low", ""), ("", "")), (Move::Went, None));
+    assert_eq!(change_of(("low", ""), ("", PART)), not_judged("the history of B is incomplete"));
     let why = "not evaluated in B: 2 tasks have no known end";
-    assert_eq!(became(("low", ""), ("", SKIPPED)), not_judged(why));
-    assert_eq!(became(("", PART), ("low", "")), not_judged("the history of A is incomplete"));
-    assert_eq!(became(("severe", ""), ("low", PART)), not_judged("the history of B is incomplete"));
-    assert_eq!(became(("low", PART), ("severe", "")), not_judged("the history of A is incomplete"));
-    // What a part has is there.
-    assert_eq!(became(("", ""), ("low", PART)), (Move::Came, None));
-    assert_eq!(became(("low", ""), ("severe", PART)), (Move::Worse, None));
-    assert_eq!(became(("low", PART), ("low", PART)), (Move::Same, None));
-    assert_eq!(became(("low", PART), ("", "")), (Move::Went, None));
+    assert_eq!(change_of(("low", ""), ("", SKIPPED)), not_judged(why));
+    assert_eq!(change_of(("", PART), ("low", "")), not_judged("the history of A is incomplete"));
+    assert_eq!(change_of(("severe", ""), ("low", PART)), not_judged("the history of B is incomplete"));
+    assert_eq!(change_of(("low", PART), ("severe", "")), not_judged("the history of A is incomplete"));
+    // A finding in an incomplete run counts.
+    assert_eq!(change_of(("", ""), ("low", PART)), (Move::Came, None));
+    assert_eq!(change_of(("low", ""), ("severe", PART)), (Move::Worse, None));
+    assert_eq!(change_of(("low", PART), ("low", PART)), (Move::Same, None));
+    assert_eq!(change_of(("low", PART), ("", "")), (Move::Went, None));
 }
 
 proptest! {
     #[test]
-    fn every_position_is_there_once(
+    fn every_index_occurs_once(
         a in prop::collection::vec("[ab](:[0-9])?", 0..12), b in prop::collection::vec("[ab](:[0-9])?", 0..12),
     ) {
         let paired = keys(&a, &b);

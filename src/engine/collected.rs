@@ -1,4 +1,4 @@
-//! Adds up all applications while they are read, and keeps the worst of them.
+//! Adds up all applications while they are read, and keeps only the worst of them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,11 +11,11 @@ use super::worst::Worst;
 use crate::finding::Name;
 use crate::results::{ApplicationReport, Totals};
 
-/// What rules say about an application.
+/// The result of the rules for one application.
 pub(super) struct Judged {
     pub(super) report: ApplicationReport,
     pub(super) turn: Turn,
-    /// For each finding that a rule file silences, the place of the suppression.
+    /// For each suppressed finding, the index of its suppression in the rule set.
     pub(super) suppressed_by: Vec<usize>,
 }
 
@@ -24,26 +24,26 @@ pub(super) struct Collector(Mutex<State>);
 
 struct State {
     applications: Worst<(ApplicationReport, Turn)>,
-    /// The values of [`ApplicationReport::evaluated`], each held once.
+    /// The values of [`ApplicationReport::evaluated`], each stored once and shared.
     evaluated: BTreeSet<Arc<[Name]>>,
     sums: Sums,
     findings: [u64; 5],
     suppressed: Vec<u64>,
 }
 
-/// What is left of all applications when they are read.
+/// The result after all applications have been read.
 pub(super) struct Collected {
     /// The worst, worst first.
     pub(super) applications: Vec<ApplicationReport>,
     pub(super) totals: Totals,
     /// Findings by severity value.
     pub(super) findings: [u64; 5],
-    /// How many findings each suppression silenced, by its place; what is behind the end silenced none.
+    /// How many findings each suppression matched, by index. Suppressions past the end matched none.
     pub(super) suppressed: Vec<u64>,
 }
 
 impl Collector {
-    /// Keeps the `most` worst applications, or all.
+    /// Keeps the `most` worst applications, or all of them.
     pub(super) fn new(most: Option<usize>) -> Self {
         Self(Mutex::new(State {
             applications: Worst::new(most.unwrap_or(usize::MAX), order),
@@ -93,7 +93,8 @@ impl State {
     }
 }
 
-/// Worst first. Applications of one name in files of one name, as in archives, stand in the order of the files.
+/// Worst first. Applications with the same name and file name, as in archives, follow the order of the
+/// files.
 fn order((a, turn_of_a): &(ApplicationReport, Turn), (b, turn_of_b): &(ApplicationReport, Turn)) -> Ordering {
     rank::applications(a, b).then_with(|| turn_of_a.cmp(turn_of_b))
 }
@@ -120,7 +121,7 @@ mod tests {
             shuffle in any::<prop::sample::Index>(),
         ) {
             let collector = Collector::new(most);
-            // They come in any order: some later ones first, the others backwards.
+            // Insert some later items first and the others in reverse order.
             let (later, first) = apps.split_at(if apps.is_empty() { 0 } else { shuffle.index(apps.len()) });
             let places = (later.len()..later.len() + first.len()).chain((0..later.len()).rev());
             for place in places {

@@ -1,4 +1,5 @@
-//! Histories × rules → report. Files are read in parallel; the result does not depend on how many threads.
+//! Histories × rules → report. Files are read in parallel; the result does not depend on the number of
+//! threads.
 
 mod collected;
 mod progress;
@@ -36,15 +37,15 @@ pub use visit::{Visit, Visited, discover, visit, visit_with};
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Findings below this are counted, not kept.
+    /// Findings below this severity are counted, but not kept.
     pub min_severity: Severity,
-    /// Only this many applications are kept, the worst ones; all are counted.
+    /// Only this many applications, the worst ones, are kept. All are counted.
     pub top: Option<usize>,
-    /// Whether phases and the configuration are kept, which take memory for each stage and property.
+    /// Whether phases and the configuration are kept. They need memory for each stage and property.
     pub details: bool,
-    /// So many applications have charts, the worst ones.
+    /// This many applications, the worst ones, have charts.
     pub charts: usize,
-    /// What each history may cost.
+    /// Limits on what reading one history may cost.
     pub limits: Limits,
 }
 
@@ -54,13 +55,13 @@ impl Default for Options {
     }
 }
 
-/// Finds the histories below `paths` and judges them by `rules`.
+/// Finds the histories below `paths` and runs `rules` on them.
 #[must_use]
 pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
     analyze_with(paths, rules, options, &Progress::default())
 }
 
-/// The same, telling `progress` how far it is.
+/// Like [`analyze`], and reports how far it is to `progress`.
 #[must_use]
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
     let worst_charts = WorstCharts::new(options.charts);
@@ -72,7 +73,8 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
         let judged = Judged { report, turn, suppressed_by };
         progress.findings(judged.report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
-        // Whether a later attempt of a job's master tells more is known when all is read.
+        // A later attempt of the application master may replace this history. That is known after all files
+        // are read.
         if may_be_superseded(sources) {
             return Some(judged);
         }
@@ -97,7 +99,7 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
     }
 }
 
-/// What became of each suppression; `silenced` counts findings by the suppression's place.
+/// How many findings each suppression matched; `silenced` has these counts by the suppression's index.
 fn suppression_uses(rules: &RuleSet, silenced: &[u64]) -> Vec<SuppressionUse> {
     let status = |(place, suppression): (usize, &Suppression)| SuppressionUse {
         origin: suppression.origin(),
@@ -110,7 +112,7 @@ fn suppression_uses(rules: &RuleSet, silenced: &[u64]) -> Vec<SuppressionUse> {
     rules.suppressions().iter().enumerate().map(status).collect()
 }
 
-/// The report on one application, and for each of its findings that a rule file silences the place of the suppression.
+/// The report on one application, and the index of the suppression for each suppressed finding.
 fn evaluate(
     app: &Application,
     sources: &[String],
@@ -123,7 +125,7 @@ fn evaluate(
     let evaluated = evaluated(&evaluation);
     let work = Work::of(app);
     let judged = app.complete || (evaluation.judges_work && work.task_time.is_some());
-    // Behind a limit there may be more of everything.
+    // The part beyond a limit may add to every sum.
     let work = if app.limit.is_some() { Work::default() } else { work };
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;

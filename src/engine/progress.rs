@@ -1,10 +1,10 @@
-//! How far a run is, for whoever wants to show it.
+//! The progress of a run, for progress bars.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::input::inventory::Source;
 
-/// Counts that grow while histories are read, safe to look at from another thread.
+/// Counters that grow while histories are read. Any thread may read them.
 ///
 /// ```
 /// use elephant_rs::engine::{Options, Progress, analyze_with};
@@ -18,7 +18,7 @@ use crate::input::inventory::Source;
 /// ```
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// One more than were found, so that 0 means nobody knows.
+    /// The count plus one; 0 means that the count is not known yet.
     found: AtomicU64,
     read: AtomicU64,
     bytes_found: AtomicU64,
@@ -26,23 +26,23 @@ pub struct Progress {
     findings: AtomicU64,
 }
 
-/// What [`Progress`] told at one moment.
+/// The values of [`Progress`] at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SoFar {
-    /// Histories below the paths; `None` while they are looked for.
+    /// Histories below the paths; `None` during the search for files.
     pub histories_found: Option<u64>,
-    /// Histories that were read to their end.
+    /// Histories that were read to the end.
     pub histories_read: u64,
-    /// Bytes of all histories as they are stored; streams count nothing.
+    /// Stored bytes of all histories; streams count as 0.
     pub bytes_found: u64,
-    /// Bytes of those that were read.
+    /// Stored bytes of the histories that were read.
     pub bytes_read: u64,
     /// Findings of at least low severity.
     pub findings: u64,
 }
 
 impl Progress {
-    /// The counts of this moment.
+    /// The current values.
     #[must_use]
     pub fn so_far(&self) -> SoFar {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -55,7 +55,7 @@ impl Progress {
         }
     }
 
-    /// Takes note of all sources, with the bytes that each has stored.
+    /// Records all sources, with the stored bytes of each.
     pub(super) fn found(&self, stored: &[u64]) {
         self.bytes_found.store(stored.iter().sum(), Ordering::Relaxed);
         self.found.store(stored.len() as u64 + 1, Ordering::Relaxed);
@@ -71,7 +71,7 @@ impl Progress {
     }
 }
 
-/// Bytes of a source as they are stored, 0 for streams.
+/// Stored bytes of a source, 0 for streams.
 pub(super) fn stored(source: &Source) -> u64 {
     source.parts.iter().filter_map(crate::input::part::Part::stored_len).sum()
 }

@@ -1,4 +1,5 @@
-//! The order of reports: worst first, and total, so that two runs over one input print the same bytes.
+//! The order of reports: worst first. The order is total, so two runs over the same input print the same
+//! bytes.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -7,7 +8,7 @@ use crate::results::ApplicationReport;
 use crate::severity::Severity;
 use crate::units::MbMillis;
 
-/// What decides where an application stands: severity, score and wasted memory (unknown last), then id and sources.
+/// The sort key of an application: severity, score and wasted memory (unknown last), then id and sources.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) severity: Severity,

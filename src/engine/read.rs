@@ -1,4 +1,4 @@
-//! Opens a source and gives it to the parser of its format.
+//! Opens a source and passes it to the parser of its format.
 
 use std::sync::OnceLock;
 
@@ -18,18 +18,18 @@ use crate::units::Bytes;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted {
     All,
-    /// What rules look at: see [`spark::parse_for_rules`].
+    /// Only the data that rules use: see [`spark::parse_for_rules`].
     ForRules,
 }
 
-/// What is read of each history, and how much of it at most.
+/// Which data is read from each history, and the limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent<'a> {
     pub(super) wanted: Wanted,
     pub(super) limits: &'a Limits,
 }
 
-/// What the source tells.
+/// Reads and parses the source.
 ///
 /// # Errors
 /// If it cannot be opened.
@@ -53,15 +53,15 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
         SourceKind::Hadoop1History => hadoop1::parse_within(window, limits),
         SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Unrelated(_) => Parsed::default(),
     };
-    tail_tells(&tail, &mut parsed.problems);
+    warn_about_tail(&tail, &mut parsed.problems);
     Ok(parsed)
 }
 
-/// What is left out may be another history whose compression is damaged.
-fn tail_tells(tail: &Tail, problems: &mut Problems) {
+/// Warns if the skipped bytes may be another history with damaged compression.
+fn warn_about_tail(tail: &Tail, problems: &mut Problems) {
     if tail.is_foreign() {
         problems.warn("trailing-bytes", None, || {
-            "other bytes follow the compressed ones and were left out; if they were a history, what it tells is missing"
+            "other bytes follow the compressed ones and were skipped; if they hold a history, its data is missing"
                 .to_owned()
         });
     }
@@ -96,38 +96,38 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, extent: Extent<'_>, bu
     let mut parsed = parse(&log, extent.limits, budget);
     for ((_, problems), tail) in parsed.part_problems.iter_mut().zip(&tails) {
         if let Some(tail) = tail.get() {
-            tail_tells(tail, problems);
+            warn_about_tail(tail, problems);
         }
     }
-    names_tell(source, &mut parsed.problems);
+    check_names(source, &mut parsed.problems);
     parsed
 }
 
-/// What is wrong by the names of the parts alone.
-fn names_tell(source: &Source, problems: &mut Problems) {
+/// Problems that the names of the parts alone show.
+fn check_names(source: &Source, problems: &mut Problems) {
     let log = &source.log;
     if let (Some(first), count) = (log.missing_parts.first(), log.missing_parts.len()) {
         problems.warn("parts-missing", None, || {
             let parts = match count {
-                1 => format!("part {first} of the log is missing by the numbers of the others"),
+                1 => format!("part {first} of the event log is missing, judging by the numbers of the others"),
                 _ => format!(
-                    "{count} parts of the log are missing by the numbers of the others, the first is {first}"
+                    "{count} parts of the event log are missing, judging by the numbers of the others; the first is {first}"
                 ),
             };
-            format!("{parts}; what is told there is unknown")
+            format!("{parts}; its events are unknown")
         });
     }
     for name in &log.duplicate_parts {
-        problems.warn("part-doubled", None, || format!("a part is there twice; {name} was left out"));
+        problems.warn("part-doubled", None, || format!("a part exists twice; {name} was skipped"));
     }
     if log.archive_truncated {
         problems.warn("truncated", None, || {
-            "the archive is cut; parts of the log behind the cut would be missing".to_owned()
+            "the archive is cut; parts of the event log after the cut may be missing".to_owned()
         });
     }
     if log.compacted {
         problems.add(Level::Info, "compacted", None, || {
-            "a history server has compacted the log: the tasks of jobs that had ended by then are gone"
+            "a history server has compacted the event log; compaction removed the tasks of jobs that had finished"
                 .to_owned()
         });
     }
@@ -143,14 +143,15 @@ fn spark_part<'a>(
     spark::Part { name: part.name(), open: Box::new(open) }
 }
 
-/// The bytes of a part of a log, some of whose parts are in `codec` if any is compressed; `tail` is what follows its compressed ones.
+/// Opens a part of an event log. If some part is compressed, `codec` is the codec; `tail` receives what
+/// follows the compressed data.
 fn feed(
     part: &Part,
     codec: Option<Codec>,
     budget: &Budget,
     tail: &OnceLock<Tail>,
 ) -> Result<Feed, InputError> {
-    // In such a log a plain part, if there is one, is read as a stream, too.
+    // In such a log, an uncompressed part is read as a stream, too.
     let may_be_plain = codec.is_none_or(|codec| codec == Codec::Plain);
     if may_be_plain && let Some(file) = part.plain_file() {
         let (file, len) = file.map_err(|error| InputError::from_io(part.file(), error))?;

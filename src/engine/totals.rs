@@ -1,4 +1,4 @@
-//! What all applications of a report cost together, and which rules speak most.
+//! Sums over all applications of a report, and the rules with most findings.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Reads every history below paths, in parallel, and hands each application to a closure. What comes out stands in the
+//! Reads every history below paths in parallel and passes each application to a closure. Results are in the
 //! order of the sources, whatever the number of threads.
 
 mod assemble;
@@ -24,27 +24,28 @@ use assemble::assemble;
 pub(super) use assemble::may_be_superseded;
 use source::{SourceOutcome, look_into};
 
-/// Event logs from so many stored bytes on are worth all threads.
+/// Event logs with at least this many stored bytes are read by all threads.
 const LARGE_LOG: u64 = 32 << 20;
 
-/// What was found below the paths.
+/// The result of a visit.
 #[derive(Debug, Clone)]
 pub struct Visited<T> {
-    /// Counts of files and applications; findings are not counted here.
+    /// Counts of files and applications. Findings are not counted here.
     pub summary: Summary,
-    /// One entry for each application, in the order of the sources.
+    /// One entry per application, in the order of the sources.
     pub applications: Vec<Visit<T>>,
-    /// What went wrong, by source.
+    /// Problems, by source.
     pub problems: Vec<SourceProblem>,
-    /// Files that are no histories, by reason.
+    /// Files that are not histories, by reason.
     pub skipped: Vec<(&'static str, u64)>,
-    /// Whether something that the user named could not be read.
+    /// Whether an input that the user named could not be read.
     pub named_input_failed: bool,
 }
 
 impl<T> Visited<T> {
-    /// Leaves out applications that are there twice, in another folder or another format: statistics over many jobs would
-    /// count them twice. Of equals the first complete one stays; each that goes is told.
+    /// Removes applications that occur twice, in another folder or another format, because statistics over
+    /// many jobs would count them twice. The first complete copy stays; each removed one is reported as a
+    /// problem.
     #[must_use]
     pub fn distinct(mut self) -> Self {
         let key = |visit: &Visit<T>| (visit.id.clone(), visit.attempt.clone(), visit.submitted_at);
@@ -65,7 +66,7 @@ impl<T> Visited<T> {
             let stays = best == place;
             if !stays {
                 let other = names.get(best).map_or("", String::as_str);
-                let message = format!("{} is in {other}, too; it counts once", visit.id);
+                let message = format!("{} is also in {other}; it is counted once", visit.id);
                 let problem =
                     Problem { level: Level::Info, code: "duplicate", position: None, message, count: 1 };
                 problems.push(SourceProblem { source: source(visit), problem });
@@ -78,35 +79,36 @@ impl<T> Visited<T> {
     }
 }
 
-/// What was made of one application.
+/// The result for one application.
 #[derive(Debug, Clone)]
 pub struct Visit<T> {
     /// The application's id.
     pub id: String,
-    /// Which attempt of the application it is, where its cluster manager counts them.
+    /// The application's attempt, if its cluster manager counts attempts.
     attempt: Option<String>,
     submitted_at: Option<Timestamp>,
     complete: bool,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,
-    /// What `look` made of it.
+    /// The value that `look` returned.
     pub value: T,
 }
 
-/// Finds all files below `paths` (files, folders, `-` for standard input) and tells what they hold, with default limits.
+/// Finds all files below `paths` (files, folders, `-` for standard input) and detects what they hold, with
+/// default limits.
 #[must_use]
 pub fn discover(paths: &[PathBuf]) -> Inventory {
     crate::input::discover::discover(paths, &Limits::default(), identify)
 }
 
-/// Finds the histories below `paths` and shows each application to `look`, with the files it was read from. An
-/// application lives only as long as `look` takes.
+/// Finds the histories below `paths` and passes each application to `look`, with the files it was read
+/// from. Each application is dropped after `look` returns.
 #[must_use]
 pub fn visit<T: Send>(paths: &[PathBuf], look: impl Fn(&Application, &[String]) -> T + Sync) -> Visited<T> {
     visit_with(paths, &Limits::default(), &Progress::default(), look)
 }
 
-/// The same within `limits` on each history, telling `progress` how far it is.
+/// Like [`visit`], with `limits` on each history. Reports how far it is to `progress`.
 #[must_use]
 pub fn visit_with<T: Send>(
     paths: &[PathBuf],
@@ -119,7 +121,7 @@ pub fn visit_with<T: Send>(
     })
 }
 
-/// The same for those who look at no more than rules do.
+/// Like [`visit_with`], for callers that need only the data that rules use.
 pub(crate) fn visit_for_rules<T: Send>(
     paths: &[PathBuf],
     limits: &Limits,
@@ -130,22 +132,24 @@ pub(crate) fn visit_for_rules<T: Send>(
     visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 
-/// Where an application stands among all, whatever the threads: the place of its source, and its place there.
+/// The rank of an application among all, independent of threads: the index of its source, and its index
+/// within that source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn(usize, usize);
 
 #[cfg(test)]
 impl Turn {
-    /// The first application of the source at this place.
+    /// The first application of the source at this index.
     pub(super) const fn of_place(place: usize) -> Self {
         Self(place, 0)
     }
 }
 
-/// As [`visit_with`], reading as much as `extent` says, and telling `look` each application's turn. An application of
-/// which `look` makes nothing is counted, and leaves nothing in memory; one that [may be left out] later needs a value.
+/// Like [`visit_with`], with the data that `extent` asks for, and with each application's turn for `look`.
+/// If `look` returns `None`, the application is counted and uses no memory. An application that [may be
+/// superseded] later needs a value.
 ///
-/// [may be left out]: may_be_superseded
+/// [may be superseded]: may_be_superseded
 pub(super) fn visit_in_turn<T: Send>(
     paths: &[PathBuf],
     extent: Extent<'_>,
@@ -165,7 +169,8 @@ pub(super) fn visit_in_turn<T: Send>(
         progress.read(stored);
         outcome
     };
-    // Large event logs are read by all threads, one log at a time: side by side they would only take more memory.
+    // All threads read one large event log at a time. Reading several in parallel would only need more
+    // memory.
     let mut outcomes: Vec<Option<SourceOutcome<'_, T>>> = inventory
         .histories
         .iter()
@@ -184,7 +189,7 @@ pub(super) fn visit_in_turn<T: Send>(
     visited
 }
 
-/// What was found and taken as what.
+/// Logs how many files were found, and the detected type of each.
 fn log_inventory(inventory: &Inventory, started: Instant) {
     let Inventory { histories, confs, found, failures, .. } = inventory;
     log::info!(
@@ -195,12 +200,12 @@ fn log_inventory(inventory: &Inventory, started: Instant) {
         failures.len()
     );
     for source in histories {
-        let kind = source.kind.map_or("a stream of unknown content", SourceKind::text);
-        log::debug!("{}: taken as {kind}, parts: {}", source.path, source.parts.len());
+        let kind = source.kind.map_or("a stream of unknown type", SourceKind::text);
+        log::debug!("{}: detected as {kind}, parts: {}", source.path, source.parts.len());
     }
     for conf in confs {
-        let job = conf.job_id.as_deref().unwrap_or("no job that its name tells");
-        log::debug!("{}: taken as the configuration of {job}", conf.path.display());
+        let job = conf.job_id.as_deref().unwrap_or("an unknown job");
+        log::debug!("{}: detected as the configuration of {job}", conf.path.display());
     }
 }
 
@@ -213,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_visits_sees_plans_and_rules_do_not_need_them() {
+    fn visitors_see_plans_and_rules_do_not_need_them() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("application_1700000000000_0001");
         let log = r#"{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}

@@ -1,13 +1,14 @@
-//! The worst of many things that come in any order: what a folder takes in memory does not grow with what is not shown.
+//! Keeps the worst of many items that come in any order, so memory does not grow with the items that are
+//! not shown.
 
 use std::cmp::Ordering;
 
-/// Keeps the `most` items that come first by `order`. The result does not depend on the order of insertion, provided that
-/// no two items are equal.
+/// Keeps the `most` items that come first by `order`. The result does not depend on the insertion order,
+/// provided that no two items are equal.
 pub(super) struct Worst<T> {
     most: usize,
     order: fn(&T, &T) -> Ordering,
-    /// Up to twice as many as are kept, so that sorting is rare.
+    /// Up to twice `most` items, so that sorting is rare.
     items: Vec<T>,
     /// The first `most` items are sorted, and none of the others is worse than the last of them.
     is_sorted: bool,
@@ -19,7 +20,7 @@ impl<T> Worst<T> {
         Self { most, order, items: Vec::new(), is_sorted: false }
     }
 
-    /// Whether `item` may be among the worst. A `false` is final.
+    /// Whether `item` may be among the worst. `false` is final.
     pub(super) fn admits(&self, item: &T) -> bool {
         if self.most == 0 {
             return false;
@@ -28,7 +29,7 @@ impl<T> Worst<T> {
         last.is_none_or(|last| (self.order)(last, item).is_ge())
     }
 
-    /// Takes an item if it is among the worst.
+    /// Inserts an item if it is among the worst.
     pub(super) fn insert(&mut self, item: T) {
         if !self.admits(&item) {
             return;
@@ -46,7 +47,8 @@ impl<T> Worst<T> {
         self.items
     }
 
-    /// Sorts and drops the rest. A stable sort would copy the items; without equal items it gives the same order.
+    /// Sorts and drops the rest. A stable sort would copy the items; without equal items it gives the same
+    /// order.
     fn truncate(&mut self) {
         self.items.sort_unstable_by(self.order);
         self.items.truncate(self.most);

@@ -1,5 +1,5 @@
-//! Keeps the charts of the worst applications while all are read: an application is in memory only during its visit, and
-//! charts of thousands would take much memory.
+//! Keeps the charts of the worst applications while all are read. An application is in memory only during
+//! its visit, and charts of thousands would need too much memory.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::units::MbMillis;
 /// [`Place::key`] of an application that is no longer in memory.
 type Key = (Reverse<Severity>, Reverse<u64>, Reverse<Option<MbMillis>>, String, Vec<String>);
 
-/// The charts of an application; `None` before they are made.
+/// The charts of an application; `None` until they are made.
 type Candidate = (Key, Option<Box<Charts>>);
 
 /// The charts of the worst applications so far.
@@ -42,7 +42,7 @@ impl WorstCharts {
         self.lock().insert(candidate);
     }
 
-    /// Gives each application its charts.
+    /// Moves the charts into their applications.
     pub(super) fn hand_out(self, applications: &mut [ApplicationReport]) {
         let worst = self.worst.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut charts: BTreeMap<Key, Option<Box<Charts>>> = worst.into_sorted().into_iter().collect();

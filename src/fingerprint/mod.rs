@@ -1,12 +1,15 @@
-//! What stays the same when a job runs again: the job's definition, and a finding's fingerprint within it.
+//! Identities that stay the same when a job runs again: the job's definition, and a finding's fingerprint
+//! within it.
 //!
-//! A job definition is its engine and its normalised name. Not its user, because the same job runs as a service on the
-//! cluster and as a person in CI; not its queue, type or engine version, because a job that moves stays that job.
-//! Applications without a name are one definition for each engine.
+//! A job definition is the engine and the normalised name. The user is not part of it, because the same job
+//! may run as a service on the cluster and as a person in CI. Queue, type and engine version are not part
+//! of it either, because a job that moves is still the same job. All applications of one engine without a
+//! name share one definition.
 //!
-//! A fingerprint is `v1-` and the XXH3 hash (128 bits, seed 0) of four lines joined by `\n`: `finding`, the rule's id, the
-//! subject as [`subject_key`] spells it, and the job as [`JobKey`] prints it, in 32 hexadecimal digits. Message,
-//! severity and values are no part of it, so a finding that gets worse is still the same finding.
+//! A fingerprint is `v1-` and the XXH3 hash (128 bits, seed 0), in 32 hexadecimal digits, of four lines
+//! joined by `\n`: `finding`, the rule's id, the subject as [`subject_key`] writes it, and the job as
+//! [`JobKey`] prints it. Message, severity and values are not part of it, so a finding that gets worse
+//! keeps its fingerprint.
 
 mod moment;
 mod normalise;
@@ -21,15 +24,15 @@ use crate::model::{Engine, Subject};
 pub use normalise::normalise;
 pub use stage_names::StageName;
 
-/// Names longer than this are cut, and a hash of the whole stands for the rest.
+/// Longer names are cut, and a hash of the whole name replaces the rest.
 const MAX_NAME: usize = 160;
 
-/// A finding's identity over runs of the same job, such as `v1-` and 32 hexadecimal digits.
+/// The identity of a finding across runs of the same job: `v1-` and 32 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(String);
 
 impl Fingerprint {
-    /// The fingerprint of a rule's finding about this subject of this job.
+    /// The fingerprint of a rule's finding about this subject in this job.
     #[must_use]
     pub fn of(rule: &str, subject: &str, job: &JobKey) -> Self {
         Self(format!("v1-{}", hash(&format!("finding\n{rule}\n{subject}\n{job}"))))
@@ -54,12 +57,12 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// A job definition for people: `spark · nightly-sales <date>`.
+/// A job definition in readable form: `spark · nightly-sales <date>`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobKey(String);
 
 impl JobKey {
-    /// The job of this engine and name.
+    /// The job with this engine and name.
     #[must_use]
     pub fn new(engine: Engine, name: Option<&str>) -> Self {
         job_key(engine.name(), name)
@@ -72,7 +75,7 @@ impl JobKey {
     }
 }
 
-/// The job of this name, of an engine as reports name it.
+/// The job with this name; `engine` is the name used in reports.
 pub(crate) fn job_key(engine: &str, name: Option<&str>) -> JobKey {
     let name = name.map(normalise).filter(|name| !name.is_empty());
     let name = name.map_or_else(|| "(no name)".to_owned(), |name| short(&name));
@@ -91,8 +94,8 @@ impl fmt::Display for JobKey {
     }
 }
 
-/// A subject without the ids of one run: stages by their name and their place among those of the same name, as
-/// `stage "count at App.scala:10" #2`; executors are all alike.
+/// A subject without the ids of one run. Stages are identified by their name and ordinal among stages of
+/// that name, such as `stage "count at App.scala:10" #2`. All executors have the same key.
 #[must_use]
 pub fn subject_key(stage_names: &[StageName], subject: &Subject) -> String {
     match subject {
@@ -112,15 +115,15 @@ pub fn subject_key(stage_names: &[StageName], subject: &Subject) -> String {
     }
 }
 
-/// How [`subject_key`] spells the `ordinal`th stage (from 1) of this name.
+/// The key of the `ordinal`th stage (from 1) of this name.
 #[must_use]
 pub fn stage_key(name: Option<&str>, ordinal: u64) -> String {
     let name = name.map_or_else(|| "(no name)".to_owned(), stage_name);
     if ordinal > 1 { format!("stage \"{name}\" #{ordinal}") } else { format!("stage \"{name}\"") }
 }
 
-/// A stage's name without what changes from run to run: normalised, and a script by its file's name, because folders
-/// of scripts are made for each run.
+/// A stage's name without the parts that change from run to run: normalised, and with only the file name of
+/// a script, because folders of scripts are created for each run.
 #[must_use]
 pub fn stage_name(name: &str) -> String {
     let name = match name.rsplit_once(" at ") {
@@ -143,7 +146,7 @@ pub(crate) fn without_lines(key: &str) -> String {
     loose
 }
 
-/// What is at most [`MAX_NAME`] characters long and still tells names apart.
+/// A name of at most [`MAX_NAME`] characters, distinct for distinct names.
 fn short(name: &str) -> String {
     if name.chars().count() <= MAX_NAME {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! Dates and times of day as names spell them.
+//! Dates and times of day in names.
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_while_m_n, take_while1};
@@ -28,18 +28,18 @@ const MONTHS: [&str; 13] = [
 /// The names of the days of the week; their first three letters are enough.
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// A date with its year, and the time of day that follows.
+/// A date with a year, and an optional time of day.
 pub(super) fn moment(input: &str) -> IResult<&str, &str> {
     timed(date, input)
 }
 
-/// The same where a month or a day of the week has a name: `20 Nov 2026`, `Fri 2026-11-20`.
+/// The same with the name of a month or a day of the week: `20 Nov 2026`, `Fri 2026-11-20`.
 pub(super) fn named_moment(input: &str) -> IResult<&str, &str> {
     let with_weekday = |input| recognize((weekday, gap, alt((named_date, date)))).parse(input);
     timed(named_date, input).or_else(|_| timed(with_weekday, input))
 }
 
-/// What `date` reads, and the time of day that follows.
+/// The date that `date` reads, and an optional time of day.
 fn timed<'a>(
     date: impl Fn(&'a str) -> IResult<&'a str, &'a str>,
     input: &'a str,
@@ -76,7 +76,7 @@ fn date(input: &str) -> IResult<&str, &str> {
     let same = |sign: &'static str| {
         alt((recognize((year, tag(sign), loose_month, tag(sign), loose_day)), day_first(sign)))
     };
-    // `2026.1.5` is a version more often than a date.
+    // `2026.1.5` is more often a version than a date.
     let dotted = alt((recognize((year, char('.'), month, char('.'), day)), day_first(".")));
     let compact = recognize((year, month, day));
     let year_and_month = bounded(recognize((year, one_of("-/_."), month)));
@@ -126,14 +126,14 @@ pub(super) fn clock(input: &str) -> IResult<&str, &str> {
     terminated(bounded(time), not(char(':'))).parse(input)
 }
 
-/// `14h`, `9h05`. One digit alone, and 24, are a span: `last 6h`, `last 24h`.
+/// `14h`, `9h05`. A single digit, and 24, are durations: `last 6h`, `last 24h`.
 pub(super) fn hour_with_letter(input: &str) -> IResult<&str, &str> {
     let full = recognize((within(2, 0, 23), char('h'), opt(minute)));
     let single = recognize((within(1, 0, 9), char('h'), minute));
     terminated(alt((full, single)), end_of_word).parse(input)
 }
 
-/// What no digit follows.
+/// Text that `parser` accepts and that no digit follows.
 pub(super) fn bounded<'a>(
     parser: impl Parser<&'a str, Output = &'a str, Error = nom::error::Error<&'a str>>,
 ) -> impl Parser<&'a str, Output = &'a str, Error = nom::error::Error<&'a str>> {
@@ -144,7 +144,7 @@ pub(super) fn is_digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// So many digits that make a number of this range.
+/// A number with this many digits and in this range.
 fn within(length: usize, low: u32, high: u32) -> impl Fn(&str) -> IResult<&str, &str> {
     move |input| {
         let fits = |digits: &str| digits.parse().is_ok_and(|number: u32| (low..=high).contains(&number));
@@ -182,7 +182,7 @@ fn weekday(input: &str) -> IResult<&str, &str> {
     word_of(&WEEKDAYS, input)
 }
 
-/// One of these words, whole or its first three letters.
+/// One of these words, in full or its first three letters.
 fn word_of<'a>(words: &[&str], input: &'a str) -> IResult<&'a str, &'a str> {
     let is_one = |found: &str| {
         let named = |word: &&str| {
@@ -198,7 +198,7 @@ fn hour(input: &str) -> IResult<&str, &str> {
     within(2, 0, 24)(input)
 }
 
-/// An hour without a leading zero, of a time with minutes.
+/// An hour without a leading zero, in a time with minutes.
 fn single_hour(input: &str) -> IResult<&str, &str> {
     terminated(within(1, 0, 9), peek(char(':'))).parse(input)
 }
@@ -219,7 +219,7 @@ fn opt_separator(input: &str) -> IResult<&str, &str> {
     recognize(opt(one_of("_-.:"))).parse(input)
 }
 
-/// What stands between the parts of a date whose month has a name.
+/// The separator in a date with the name of a month.
 fn gap(input: &str) -> IResult<&str, &str> {
     recognize((one_of(" -_/.,"), opt(char(' ')))).parse(input)
 }

@@ -1,8 +1,9 @@
-//! Names without what changes from run to run: dates, times, ids, counters of runs.
+//! Removes the parts of names that change from run to run: dates, times, ids, run counters.
 //!
-//! Small numbers stay, because they tell jobs apart: `(Stage-1)` and `(Stage-2)` of a Hive query, `step 3 of 12`, `q86`.
-//! Of `3 of 12` and `(3/12)` only the total goes. What a random id may look like by chance (a number, or hexadecimal
-//! digits) becomes the same sign, so that the name does not depend on that chance.
+//! Small numbers stay, because they distinguish jobs: `(Stage-1)` and `(Stage-2)` of a Hive query, `step 3
+//! of 12`, `q86`. In `3 of 12` and `(3/12)` only the total is replaced. A random id may happen to look like
+//! a number or like hexadecimal digits; both get the same placeholder, so that the name does not depend on
+//! chance.
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_while_m_n, take_while1};
@@ -16,18 +17,18 @@ use super::moment::{
     bounded, clock, end_of_word, hour_with_letter, is_digit, moment, month_and_day, named_moment,
 };
 
-/// A date, with the time of day where one follows.
+/// A date, with the time of day if one follows.
 const DATE: &str = "<date>";
 /// A time of day.
 const TIME: &str = "<time>";
-/// An id in one of the forms that engines and schedulers give them.
+/// An id in a form that engines and schedulers use.
 const ID: &str = "<id>";
 /// A number or hexadecimal digits that count or name a run.
 const NUMBER: &str = "<n>";
 /// An IPv4 address.
 const ADDRESS: &str = "<address>";
 
-/// Words after which a number counts runs, whatever its length.
+/// Words after which a number of any length counts runs.
 const COUNTED: [&str; 15] = [
     "run",
     "build",
@@ -46,17 +47,18 @@ const COUNTED: [&str; 15] = [
     "id",
 ];
 
-/// Numbers from so many digits on name a run: years and scale factors are shorter.
+/// Numbers with at least this many digits identify a run: years and scale factors are shorter.
 const LONG_NUMBER: usize = 5;
 
-/// Hexadecimal digits from so many on, with a digit and a letter among them, are an id and no word: git shortens a
-/// commit to no less.
+/// At least this many hexadecimal digits, with a digit and a letter among them, are an id and not a word.
+/// Git shortens commits to no less.
 const LONG_HEX: usize = 7;
 
-/// Keys of partitions whose number is a part of a date.
+/// Partition keys whose number is part of a date.
 const PARTS_OF_DATE: [&str; 7] = ["year", "month", "week", "day", "hour", "hr", "minute"];
 
-/// `name` with placeholders for what changes from run to run, white space and unprintable characters as single blanks.
+/// Replaces the parts of `name` that change from run to run with placeholders, and white space and
+/// unprintable characters with single blanks.
 #[must_use]
 pub fn normalise(name: &str) -> String {
     let name = tidy(name);
@@ -87,7 +89,7 @@ fn is_harmful(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// What stands at the start of `rest` and how long it is, or `None` for what stays.
+/// The placeholder for the start of `rest` and the length that it replaces; `None` if the text stays.
 fn placeholder(before: &str, rest: &str) -> Option<(&'static str, usize)> {
     let length = |parsed: IResult<&str, &str>| parsed.ok().map(|(_, found)| found.len());
     let last = before.chars().next_back();
@@ -187,15 +189,15 @@ fn address(input: &str) -> IResult<&str, &str> {
     terminated(bounded(whole), not((char('.'), satisfy(is_digit)))).parse(input)
 }
 
-/// How many bytes of `rest` are what is left of a value where `...` cuts it: Hive shortens queries in the middle, which
-/// may cut a date.
+/// The length of the rest of a value that `...` has cut. Hive shortens queries in the middle, which may cut
+/// a date.
 fn cut_value(before: &str, rest: &str) -> Option<usize> {
     let end = rest.find(|c: char| !is_digit(c) && !matches!(c, '-' | ':' | '/')).unwrap_or(rest.len());
     let (_, after) = rest.split_at_checked(end)?;
     (before.ends_with("...") || after.starts_with("...")).then_some(end)
 }
 
-/// How many bytes of `rest` are a number that changes from run to run.
+/// The length of a number at the start of `rest` that changes from run to run.
 fn number(before: &str, rest: &str) -> Option<usize> {
     let digits = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
     let (number, after) = rest.split_at_checked(digits)?;
@@ -205,7 +207,7 @@ fn number(before: &str, rest: &str) -> Option<usize> {
         .then_some(digits)
 }
 
-/// Whether the number behind `before` is the total of `3 of 12` or `(3/12)`.
+/// Whether the number after `before` is the total of `3 of 12` or `(3/12)`.
 fn is_total(before: &str, after: &str) -> bool {
     if let Some(count) = before.strip_suffix(" of ") {
         return count.ends_with(is_digit);
@@ -215,7 +217,7 @@ fn is_total(before: &str, after: &str) -> bool {
     start.len() < count.len() && start.ends_with('(') && after.starts_with(')')
 }
 
-/// Whether the word in front says that the number counts runs.
+/// Whether the word before the number says that it counts runs.
 fn is_counted(before: &str) -> bool {
     if before.ends_with('#') {
         return true;
@@ -224,7 +226,7 @@ fn is_counted(before: &str) -> bool {
     COUNTED.iter().any(|counted| last_word(words).eq_ignore_ascii_case(counted))
 }
 
-/// Whether the number is that of a partition, as in `day=20`.
+/// Whether the number is part of a partition's date, as in `day=20`.
 fn is_part_of_date(before: &str) -> bool {
     let key = before.strip_suffix('=').map(last_word).unwrap_or_default();
     PARTS_OF_DATE.iter().any(|part| key.eq_ignore_ascii_case(part))

@@ -1,4 +1,4 @@
-//! The names of the stages that findings are about, for those who compare runs: a stage's id differs from run to run.
+//! The names of stages with findings, for comparing runs: a stage's id differs from run to run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +7,19 @@ use crate::finding::{Finding, Subject};
 use crate::model::Application;
 use crate::model::spark::StageAttempt;
 
-/// A stage attempt with its name, and its place among the stages of this name.
+/// A stage attempt with its name and its ordinal among stages of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageName {
     /// Its id in this run.
     pub id: StageAttempt,
     /// Its name, mostly its call site.
     pub name: Option<String>,
-    /// Which of the stages of this name it is, by id, from 1.
+    /// Its ordinal among the stages of this name, by id, from 1.
     pub ordinal: u64,
 }
 
 impl StageName {
-    /// The names of those stages that `findings` are about.
+    /// The names of the stages that `findings` are about.
     pub(crate) fn of_findings<'a>(
         app: &Application,
         findings: impl Iterator<Item = &'a Finding>,

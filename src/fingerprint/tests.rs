@@ -29,9 +29,9 @@ fn stage(stage: u32, name: &str, ordinal: u64) -> StageName {
     StageName { id: StageAttempt { stage, attempt: 0 }, name: Some(name.to_owned()), ordinal }
 }
 
-/// The hash is part of files that users keep: it may not change without another version in front.
+/// Users keep files with these hashes: the hash may only change together with the version prefix.
 #[test]
-fn the_hash_is_the_one_that_is_written_down() {
+fn the_hash_never_changes() {
     let job = JobKey::new(Engine::Spark, Some("nightly 2026-11-20"));
     assert_eq!(job.as_str(), "spark · nightly <date>");
     let fingerprint = Fingerprint::of("straggler-impact", "application", &job);
@@ -39,13 +39,13 @@ fn the_hash_is_the_one_that_is_written_down() {
         fingerprint.as_str(),
         format!("v1-{}", hash("finding\nstraggler-impact\napplication\nspark · nightly <date>"))
     );
-    // What the reference implementation prints for the empty text and for "abc".
+    // The output of the reference implementation for the empty text and for "abc".
     assert_eq!(hash(""), "99aa06d3014798d86001c324468d497f");
     assert_eq!(hash("abc"), "06b05ab6733a618578af5f94892f3950");
 }
 
 #[test]
-fn stages_are_known_by_name_and_place() {
+fn stages_are_identified_by_name_and_ordinal() {
     let subject = |id| Subject::Stage(StageAttempt { stage: id, attempt: 0 });
     let key = |stages: &[StageName], id| {
         let mut app = app(Some("a"));
@@ -64,7 +64,7 @@ fn stages_are_known_by_name_and_place() {
 }
 
 #[test]
-fn executors_and_nameless_jobs_are_all_alike() {
+fn all_executors_share_a_key_and_so_do_jobs_without_a_name() {
     let one = app(None).fingerprint(&finding("a", Subject::Executor("1".to_owned())));
     assert_eq!(one, app(Some(" \u{1b} ")).fingerprint(&finding("a", Subject::Executor("77".to_owned()))));
     assert_ne!(one, app(None).fingerprint(&finding("a", Subject::Driver)));
@@ -73,7 +73,7 @@ fn executors_and_nameless_jobs_are_all_alike() {
 }
 
 #[test]
-fn long_names_stay_short_and_apart() {
+fn long_names_are_shortened_and_stay_distinct() {
     let long = |end: char| format!("{}{end}", "word ".repeat(2000));
     let (a, b) = (JobKey::new(Engine::Spark, Some(&long('a'))), JobKey::new(Engine::Spark, Some(&long('b'))));
     assert_ne!(a, b);

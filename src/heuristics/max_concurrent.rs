@@ -1,9 +1,9 @@
-//! How many of something there were at a time.
+//! The maximum number of concurrent spans.
 
 use crate::units::Timestamp;
 
-/// The most spans that lie over one moment; one without an end goes on for good. Where one ends and another begins at the
-/// same moment, the second takes the place of the first.
+/// The maximum number of spans that overlap at any moment. A span without an end never ends. A span that
+/// starts when another ends does not overlap it.
 pub(super) fn max_concurrent(spans: impl Iterator<Item = (Timestamp, Option<Timestamp>)>) -> u64 {
     let mut changes: Vec<(Timestamp, i64)> = Vec::new();
     for (begin, end) in spans {
@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_where_another_ends_takes_its_place() {
+    fn spans_that_touch_do_not_overlap() {
         assert_eq!(most(&[]), 0);
         assert_eq!(most(&[(0, Some(10)), (10, Some(20)), (20, None)]), 1);
         assert_eq!(most(&[(0, Some(11)), (10, Some(20)), (5, Some(6))]), 2);

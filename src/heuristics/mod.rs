@@ -1,8 +1,8 @@
-//! The catalogue of rules. A heuristic reads the task table and gives facts; it never formats tables,
-//! never prints and never knows where its thresholds come from.
+//! The catalogue of rules. A heuristic reads the task table and returns facts. It never formats tables,
+//! never prints, and does not know where its thresholds come from.
 //!
-//! A rule is a row of [`all`]: its id, its parameters' YAML (`rules/…/<id>.yaml`, the only place where
-//! default numbers stand), its page (`rules/…/<id>.md`, the same text for `rules show`, the docs and every
+//! A rule is a row of [`all`]: its id, the YAML of its parameters (`rules/…/<id>.yaml`, the only place for
+//! default numbers), its page (`rules/…/<id>.md`, the same text for `rules show`, the docs and every
 //! report), and the type that checks it.
 
 pub mod any;
@@ -23,43 +23,44 @@ use crate::params::{Key, Params};
 
 pub use shared::Shared;
 
-/// Why a rule cannot be evaluated where nobody has asked what the application cost.
-pub(crate) const NOT_MEASURED: &str = "what the application cost was not measured";
+/// Reason given when metrics were not computed.
+pub(crate) const NOT_MEASURED: &str = "the costs of the application were not measured";
 
 /// Judges an application.
 pub trait Check: Send + Sync {
     /// The verdict on `app`.
     fn check(&self, app: &Application) -> Verdict;
 
-    /// The same among other rules that judge `app`: what several of them rest on is computed once.
+    /// Like [`Check::check`], with data in `shared` that several rules use and that is computed once.
     fn check_among(&self, app: &Application, _shared: &Shared<'_>) -> Verdict {
         self.check(app)
     }
 
-    /// The parts of a Spark application that the verdict rests on. Where one of them is partial, a finding says
-    /// so, and that nothing was found counts as not evaluated.
+    /// The parts of a Spark application that the verdict depends on. If one of them is incomplete, findings
+    /// say so, and "nothing found" becomes "not evaluated".
     fn rests_on(&self) -> &'static [Facet] {
         &[]
     }
 
-    /// Whether more of the history could turn what was found into its opposite: executors that do less than others, or
-    /// memory of which little is used. Where much is missing (see [`Application::lacks_much`]) it is not evaluated.
+    /// Whether more data could reverse a finding, such as executors that do less than others, or memory
+    /// that is hardly used. If much is missing (see [`Application::lacks_much`]), the rule is not
+    /// evaluated.
     fn needs_all(&self) -> bool {
         false
     }
 
-    /// What the rule would advise, whatever it finds, for rules on other traces of the same trouble.
+    /// The rule's advice, independent of its findings. Used by rules on other symptoms of the same problem.
     fn remedy(&self, _app: &Application) -> Option<Remedy> {
         None
     }
 
-    /// The counters of tasks of this kind that the verdict rests on, with the same meaning.
+    /// The task counters of this kind that the verdict depends on, as in [`Check::rests_on`].
     fn reads(&self, _kind: TaskKind) -> CounterMask {
         CounterMask::NONE
     }
 }
 
-/// What is to be done about what a rule looks at.
+/// The remedy for what a rule measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// Settings to change.
@@ -69,7 +70,7 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// What advice says.
+    /// The lines of advice.
     fn lines(self) -> Vec<String> {
         match self {
             Self::Change(lines) => lines,
@@ -78,12 +79,12 @@ impl Remedy {
     }
 }
 
-/// A rule as the catalogue knows it.
+/// A rule in the catalogue.
 #[derive(Clone, Copy)]
 pub struct Rule {
     /// Stable, kebab-case.
     pub id: &'static str,
-    /// For people.
+    /// The display name.
     pub title: &'static str,
     /// The folder of its files below `rules/`.
     pub folder: &'static str,
@@ -93,7 +94,7 @@ pub struct Rule {
     pub defaults: &'static str,
     /// The rule's page in Markdown.
     pub page: &'static str,
-    /// Reads the rule's parameters from layers, the built-in one first; `None` where that one is not complete.
+    /// Reads the rule's parameters from layers, the built-in one first; `None` if that one is incomplete.
     pub load: fn(&mut Layers<'_>) -> Option<Loaded>,
     /// The keys of its parameters.
     pub keys: fn() -> &'static [Key],
@@ -133,7 +134,7 @@ pub struct Loaded {
     pub params: Vec<Parameter>,
 }
 
-/// Reads the parameters `P` and makes the check from them.
+/// Reads the parameters `P` and creates the check.
 pub(crate) fn load<P: Params, C: Check + 'static>(
     layers: &mut Layers<'_>,
     make: fn(P) -> C,

@@ -1,4 +1,4 @@
-//! What several rules rest on, computed once for an application.
+//! Data that several rules use, computed once per application.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::stragglers::labels::Labelling;
 /// What the rule that sizes a container would advise about an application.
 type Remedies<'a> = dyn Fn(Container) -> Option<Remedy> + Sync + 'a;
 
-/// What the rules that judge an application share.
+/// The data that the rules of an application share.
 pub struct Shared<'a> {
     app: &'a Application,
     metrics: Option<&'a (dyn Fn() -> &'a Metrics + Sync)>,
@@ -22,7 +22,7 @@ pub struct Shared<'a> {
     stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
 }
 
-/// The groups of an application that have enough tasks, each with its stragglers.
+/// The groups of an application with enough tasks, each with its stragglers.
 pub(super) struct Stragglers<'a> {
     app: &'a Application,
     labelling: Labelling,
@@ -38,7 +38,7 @@ impl<'a> Shared<'a> {
         Self { app, metrics: None, remedies: None, stragglers: Mutex::new(Vec::new()) }
     }
 
-    /// The same with what the application cost, which `metrics` computes when it is called first.
+    /// The same, with the application's costs, which the first call of `metrics` computes.
     #[must_use]
     pub fn with_metrics(self, metrics: &'a (dyn Fn() -> &'a Metrics + Sync)) -> Self {
         Self { metrics: Some(metrics), ..self }
@@ -55,13 +55,13 @@ impl<'a> Shared<'a> {
         self.remedies.and_then(|remedies| remedies(container))
     }
 
-    /// What the application cost, where that is computed.
+    /// The application's costs, if they are computed.
     #[must_use]
     pub fn metrics(&self) -> Option<&'a Metrics> {
         self.metrics.map(|metrics| metrics())
     }
 
-    /// The stragglers of groups with so many tasks, by wall time.
+    /// The stragglers, by wall time, of groups with at least this many tasks.
     pub(super) fn stragglers(&self, labelling: Labelling, min_tasks: f64) -> Arc<Stragglers<'a>> {
         let mut known = self.stragglers.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &&Arc<Stragglers<'_>>| {
@@ -80,7 +80,7 @@ impl<'a> Shared<'a> {
 }
 
 impl Stragglers<'_> {
-    /// Why they are stragglers.
+    /// The causes of the stragglers.
     pub(super) fn causes(&self) -> &Causes {
         self.causes.get_or_init(|| Causes::of(self.app, &self.groups))
     }

@@ -1,13 +1,13 @@
-//! The two-group split behind every skew rule (Dr. Elephant's `Statistics.findTwoGroups`).
+//! The two-group split that every skew rule uses (Dr. Elephant's `Statistics.findTwoGroups`).
 
 use crate::stats::truncated_mean;
 
 /// One of the two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// How many values it has.
+    /// The number of its values.
     pub(crate) count: u64,
-    /// Their mean, cut off to whole numbers; 0 for an empty group.
+    /// Their mean, truncated to a whole number; 0 for an empty group.
     pub(crate) mean: i64,
 }
 
@@ -16,30 +16,30 @@ pub(crate) struct Group {
 pub(crate) struct TwoGroups {
     /// Values below the last pivot.
     pub(crate) small: Group,
-    /// Values from the last pivot on.
+    /// Values at or above the last pivot.
     pub(crate) large: Group,
     /// The smallest value that counts as large.
     pub(crate) pivot: i64,
 }
 
 impl TwoGroups {
-    /// How many times the smaller mean the two means are apart, cut off to whole numbers.
+    /// The difference of the means as a multiple of the smaller one, truncated to a whole number.
     pub(crate) fn deviation(self) -> u64 {
         let apart = self.large.mean.abs_diff(self.small.mean);
         let base = self.large.mean.min(self.small.mean).max(1);
         apart / base.unsigned_abs()
     }
 
-    /// The same with both means cut off to whole multiples of `unit`.
+    /// The same, with both means truncated to multiples of `unit`.
     pub(crate) fn in_units_of(self, unit: i64) -> Self {
         let scaled = |group: Group| Group { mean: group.mean.checked_div(unit).unwrap_or_default(), ..group };
         Self { small: scaled(self.small), large: scaled(self.large), pivot: self.pivot }
     }
 }
 
-/// Splits `values` three times: first at their mean, then each time at the *difference* of the two groups'
-/// means. This is not 2-means: only values above that difference stay in the large group. Equal values go
-/// to the large group.
+/// Splits `values` three times: first at their mean, then at the *difference* of the two groups' means.
+/// This is not 2-means: only values above that difference stay in the large group. Equal values go to the
+/// large group.
 pub(crate) fn two_groups(values: &[i64]) -> TwoGroups {
     let mut pivot = truncated_mean(values).unwrap_or_default();
     let mut groups = partition(values, pivot);

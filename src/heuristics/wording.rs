@@ -9,7 +9,7 @@ pub(super) use crate::finding::percent;
 /// A condition of a rule: the key of its cut-offs, the severity it allows, and its lowest cut-off in words.
 pub(super) type Condition<'a> = (&'a str, Severity, String);
 
-/// What stands in brackets behind a measured value: the limit it passed, or the first condition that makes
+/// The text in brackets after a measured value: the limit that it passed, or the first condition that makes
 /// it harmless.
 pub(super) fn limit(severity: Severity, passed: String, conditions: &[Condition<'_>]) -> String {
     let harmless = conditions.iter().find(|(_, allowed, _)| *allowed == Severity::None);
@@ -19,14 +19,13 @@ pub(super) fn limit(severity: Severity, passed: String, conditions: &[Condition<
     }
 }
 
-/// Of conditions that must all be bad, the limit of the first one that is as bad as all of them together: the one
-/// that decides.
+/// The limit that decides, of conditions that must all hold: the first one with the overall severity.
 pub(super) fn decisive(severity: Severity, conditions: &[(Severity, String)]) -> String {
     let decides = conditions.iter().find(|(allowed, _)| *allowed == severity).or(conditions.first());
     decides.map(|(_, limit)| limit.clone()).unwrap_or_default()
 }
 
-/// Whole numbers with thousands apart: `3,000,000`.
+/// Whole numbers with separated thousands: `3,000,000`.
 pub(crate) fn grouped(number: i128) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::new();
@@ -39,7 +38,7 @@ pub(crate) fn grouped(number: i128) -> String {
     if number < 0 { format!("-{text}") } else { text }
 }
 
-/// "setting old → new", with the name under which the job set it.
+/// "setting old → new", with the name that the job used.
 pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
     match app.conf.find(key) {
         Some((name, old)) => format!("{name} {old} → {new}"),

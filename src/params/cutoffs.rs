@@ -11,17 +11,17 @@ use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use super::quantity::{Quantity, Unit};
 use crate::severity::Severity;
 
-/// Which way values get worse.
+/// The direction in which values get worse.
 pub trait Direction: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
     /// Whether `value` has passed `cutoff`.
     fn passed(value: f64, cutoff: f64) -> bool;
     /// Whether `next`, the cut-off of a higher severity, may follow `previous`.
     fn in_order(previous: f64, next: f64) -> bool;
-    /// How the four numbers must run.
+    /// The required order of the four numbers.
     const ORDER: &'static str;
     /// The word before a cut-off in messages.
     const FROM: &'static str;
-    /// The cut-off that no value passes.
+    /// A cut-off that no value passes.
     const NEVER: f64;
 }
 
@@ -56,17 +56,17 @@ impl Direction for Falling {
     const NEVER: f64 = f64::NEG_INFINITY;
 }
 
-/// Cut-offs for low, moderate, severe and critical, of which those that are `never` are never passed; or `off`, a
-/// condition that never holds a rule back; or `never`, one that never speaks.
+/// Cut-offs for low, moderate, severe and critical. A cut-off of `never` is never passed. `off` is a
+/// condition that always holds; `never` alone is a rule that never finds anything.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cutoffs<U, D> {
     values: Option<[f64; 4]>,
     kind: PhantomData<(U, D)>,
 }
 
-/// Cut-offs for values of which more is worse.
+/// Cut-offs for values that get worse as they rise.
 pub type Ascending<U> = Cutoffs<U, Rising>;
-/// Cut-offs for values of which less is worse.
+/// Cut-offs for values that get worse as they fall.
 pub type Descending<U> = Cutoffs<U, Falling>;
 
 impl<U: Unit, D: Direction> Cutoffs<U, D> {
@@ -78,7 +78,7 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
         self.severity_in(value, 1.0)
     }
 
-    /// The severity of `value` where the cut-offs count in multiples of `scale`.
+    /// The severity of `value` if the cut-offs are multiples of `scale`.
     #[must_use]
     pub fn severity_in(&self, value: f64, scale: f64) -> Severity {
         let Some(values) = self.values else { return Severity::Critical };
@@ -93,13 +93,13 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
         self.values
     }
 
-    /// The cut-off of `level` (of low where nothing was found), for messages: "critical from 16".
+    /// The cut-off of `level` (of low if nothing was found) for messages: "critical from 16".
     #[must_use]
     pub fn describe(&self, level: Severity) -> String {
         self.describe_in(level, U::show)
     }
 
-    /// As [`Cutoffs::describe`], with the number shown by `show`.
+    /// Like [`Cutoffs::describe`], with the number formatted by `show`.
     #[must_use]
     pub fn describe_in(&self, level: Severity, show: impl Fn(f64) -> String) -> String {
         let level = level.max(Severity::Low);
@@ -133,7 +133,7 @@ impl<'de, U: Unit, D: Direction> Deserialize<'de> for Cutoffs<U, D> {
                     _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
                 }
             }
-            // Checked here, not in a later step, so that errors carry the line and column of the list.
+            // Checked here, not in a later step, so that errors have the line and column of the list.
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
                 let mut values = Vec::with_capacity(4);
                 while let Some(Cutoff::<U, D>(value, _)) = list.next_element()? {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_passes_and_nan_does_not() {
+    fn equal_values_pass_and_nan_does_not() {
         let cutoffs = rising("[0.2, 0.4, 0.6, 0.8]");
         assert_eq!(cutoffs.severity(0.2), Severity::Low);
         assert_eq!(cutoffs.severity(0.19), Severity::None);
@@ -189,19 +189,19 @@ mod tests {
     }
 
     #[test]
-    fn equal_neighbours_swallow_the_upper_ones_lower_twin() {
+    fn of_equal_cutoffs_the_higher_severity_wins() {
         assert_eq!(rising("[0.1, 0.3, 0.5, 0.5]").severity(0.5), Severity::Critical);
     }
 
     #[test]
-    fn what_is_off_never_holds_back() {
+    fn a_condition_that_is_off_always_holds() {
         assert_eq!(rising("off").severity(0.0), Severity::Critical);
         assert_eq!(rising("off").values(), None);
         assert_eq!(rising("[0, 0, 0, 0]").severity(0.0), Severity::Critical);
     }
 
     #[test]
-    fn what_is_never_is_never_passed() {
+    fn never_is_never_passed() {
         assert_eq!(rising("never").severity(f64::INFINITY), Severity::None);
         assert_eq!(rising("[0.1, 0.2, never, never]").severity(f64::INFINITY), Severity::Moderate);
         assert_eq!(rising("[0.1, 0.2, never, never]").describe(Severity::Critical), "never critical");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_carry_their_place() {
+    fn errors_have_a_position() {
         let fail = |yaml: &str| serde_yaml::from_str::<Ascending<Duration>>(yaml).unwrap_err().to_string();
         for (yaml, expected) in [
             ("[1min, 2min, 3min]", "four cut-offs"),

@@ -1,6 +1,6 @@
 //! The text of a rule file, and positions in it.
 
-/// A rule file's text under the name to show in errors.
+/// The text of a rule file, with the name shown in errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFile {
     /// The path, or the name of a preset.

@@ -1,4 +1,4 @@
-//! What documents say about the parameters of one rule, each layer over those before it, and the result.
+//! The parameters of one rule from all documents about it: each layer overrides those before it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,16 +11,17 @@ use super::{Key, ParamValue, Params, RuleFile};
 use crate::finding::Name;
 use crate::severity::Severity;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// The rule's own file, which comes with the program.
+    /// The rule's own file, which ships with the program.
     BuiltIn,
-    /// A preset or a file of the user: `name:line`, and the applications it is for, where not for all.
+    /// A preset or a file of the user: `name:line`, and the applications it applies to, unless it applies
+    /// to all.
     File {
         /// Name and line.
         place: String,
-        /// For which applications.
+        /// The applications it applies to.
         scope: Option<String>,
     },
 }
@@ -35,45 +36,45 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and where it comes from.
+/// A value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<T> {
     /// The value.
     pub value: T,
-    /// Where it comes from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// A parameter in force.
+/// An effective parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     /// Its key in rule files.
     pub key: Name,
     /// Its value.
     pub value: ParamValue,
-    /// Where it comes from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// Keys that every document about rules may have, besides parameters.
+/// The keys that every document about rules may have, in addition to parameters.
 const HEAD_KEYS: [&str; 4] = ["rule", "for", "enabled", "max_severity"];
 
-/// What one document of a rule file sets.
+/// The settings of one document in a rule file.
 #[derive(Debug, Clone)]
 pub struct Layer {
     /// Its file.
     pub file: Arc<RuleFile>,
-    /// Whether it comes with the program as the rule's own.
+    /// Whether it is the rule's own file, which ships with the program.
     pub built_in: bool,
-    /// Where the rule's id stands.
+    /// The position of the rule's id.
     pub span: Span,
-    /// The applications it is for, in words; `None` for all.
+    /// The applications it applies to, in words; `None` for all.
     pub scope: Option<String>,
     /// Whether the rule runs.
     pub enabled: Option<Spanned<bool>>,
     /// The highest severity of its findings.
     pub max_severity: Option<Spanned<Severity>>,
-    /// Everything else: parameters of the rule.
+    /// All other keys: parameters of the rule.
     pub entries: Vec<(Spanned<String>, Node)>,
 }
 
@@ -83,7 +84,7 @@ pub struct Layers<'a> {
     pub rule: &'a str,
     /// The layers.
     pub layers: &'a [&'a Layer],
-    /// Where problems go.
+    /// Collects the problems.
     pub problems: &'a mut Problems,
 }
 
@@ -107,7 +108,7 @@ impl Layers<'_> {
         })
     }
 
-    /// The parameters; `None` where the built-in layer lacks some, which a test rules out.
+    /// The parameters; `None` if the built-in layer is incomplete, which a test rules out.
     pub(crate) fn params<P: Params>(&mut self) -> Option<(P, Vec<Parameter>)> {
         let mut params: Option<P> = None;
         let mut origins: BTreeMap<&'static str, Origin> = BTreeMap::new();
@@ -174,7 +175,7 @@ impl Layers<'_> {
 }
 
 impl Layer {
-    /// The origin of a part of it.
+    /// The source of a part of it.
     #[must_use]
     pub fn origin_of(&self, span: &Span) -> Origin {
         if self.built_in {
@@ -183,7 +184,7 @@ impl Layer {
         Origin::File { place: self.place_of(span), scope: self.scope.clone() }
     }
 
-    /// Where a part of it stands: "rules/etl.yaml:12".
+    /// The position of a part of it: "rules/etl.yaml:12".
     #[must_use]
     pub fn place_of(&self, span: &Span) -> String {
         format!("{}:{}", self.file.name, self.file.place(span.start).0)

@@ -1,4 +1,4 @@
-//! The parameter language of rule files: typed structs whose values come from YAML only, in layers.
+//! The parameter language of rule files: typed structs with values from layers of YAML.
 
 pub mod cutoffs;
 mod file;
@@ -24,14 +24,14 @@ use yaml::{Node, ReadError};
 pub use file::RuleFile;
 pub use problem::{Importance, Problems, RuleProblem};
 
-/// A parameter as rule files name it.
+/// A parameter in rule files.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// The name it had in an earlier version, which still works.
+    /// Its name in an earlier version, which still works.
     pub was: Option<&'static str>,
-    /// What it is, in lines.
+    /// Its documentation, by line.
     pub doc: &'static [&'static str],
     /// The JSON Schema of its values.
     pub schema: fn() -> Value,
@@ -48,16 +48,16 @@ pub trait Params: Clone + Send + Sync + Sized + 'static {
     /// Sets a key of a layer.
     ///
     /// # Errors
-    /// What was expected instead of this value.
+    /// If the value has another type; says what was expected.
     fn set(overlay: &mut Self::Overlay, key: &str, value: &Node) -> Result<(), ReadError>;
 
-    /// Parameters from the built-in layer, which must have every key.
+    /// The parameters of the built-in layer, which must have every key.
     ///
     /// # Errors
-    /// The name of a key that is missing.
+    /// The name of a missing key.
     fn complete(overlay: Self::Overlay) -> Result<Self, &'static str>;
 
-    /// Replaces what `overlay` has.
+    /// Replaces the values that `overlay` sets.
     fn apply(&mut self, overlay: Self::Overlay);
 
     /// Every parameter by name, in the order of the rule file.
@@ -71,21 +71,21 @@ pub enum ParamValue {
     Cutoffs {
         /// Low, moderate, severe, critical in stored units.
         values: [f64; 4],
-        /// What the JSON key of the list must end with to tell the unit; nothing for ratios and counts.
+        /// The suffix of the list's JSON key for its unit; empty for ratios and counts.
         key_ending: &'static str,
-        /// The same as people read them.
+        /// The same four values as text.
         shown: [String; 4],
     },
-    /// Anything else, as people read it.
+    /// Any other value, as text.
     Text(String),
 }
 
-/// A type that can be a parameter.
+/// A type that can be used for a parameter.
 pub trait Param: DeserializeOwned {
     /// The value for reports.
     fn value(&self) -> ParamValue;
 
-    /// The JSON Schema of what may be written.
+    /// The JSON Schema of valid values.
     fn schema() -> Value;
 }
 
@@ -164,7 +164,7 @@ impl<U: Unit> Param for BTreeMap<String, Quantity<U>> {
     }
 }
 
-/// A quantity above 0: something is divided by it.
+/// A quantity above 0, because it is used as a divisor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Positive<U>(Quantity<U>);
 
@@ -198,12 +198,12 @@ impl<'de, U: Unit> Deserialize<'de> for Positive<U> {
         if quantity.get() > 0.0 {
             Ok(Self(quantity))
         } else {
-            Err(de::Error::custom(format!("expected {}, more than 0", U::EXPECTED)))
+            Err(de::Error::custom(format!("expected {}, greater than 0", U::EXPECTED)))
         }
     }
 }
 
-/// A value that may be left `unknown` instead of being assumed.
+/// A value that may be `unknown` instead of assumed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assumed<U>(pub Option<Quantity<U>>);
 
@@ -236,10 +236,10 @@ impl<'de, U: Unit> Deserialize<'de> for Assumed<U> {
     }
 }
 
-/// Declares a rule's parameters: a struct with the values in force, and its layer with every key optional.
+/// Declares a rule's parameters: a struct with the effective values, and its layer with every key optional.
 ///
-/// Written as a struct; the doc comment of a field is the documentation of its key. `key (was "old"): Type` keeps an old
-/// name working.
+/// The syntax is that of a struct. The doc comment of a field is the documentation of its key. `key (was
+/// "old"): Type` also accepts the old name.
 macro_rules! rule_params {
     (
         $(#[$doc:meta])*
@@ -249,7 +249,7 @@ macro_rules! rule_params {
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
-        #[allow(clippy::struct_field_names)] // keys are named for their readers
+        #[allow(clippy::struct_field_names)] // keys are named for users
         $vis struct $name { $($(#[doc = $field_doc])* pub $field: $kind,)+ }
 
         /// One layer of a rule file: the same keys, all optional.
@@ -297,7 +297,7 @@ macro_rules! rule_params {
 }
 pub(crate) use rule_params;
 
-/// The old name of a key, where it has one.
+/// The old name of a key, if it has one.
 macro_rules! was {
     () => {
         None
@@ -308,7 +308,7 @@ macro_rules! was {
 }
 pub(crate) use was;
 
-/// Declares a parameter with a fixed choice of words, written in rule files in kebab-case.
+/// Declares a parameter with a fixed set of words, written in kebab-case in rule files.
 macro_rules! choice {
     ($(#[$doc:meta])* $vis:vis enum $name:ident { $($(#[doc = $word_doc:literal])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! What is wrong with rule files: every problem with its file, line and column, none of them the end of the reading.
+//! Problems in rule files. Each has a file, line and column, and reading continues after it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::Arc;
 use super::RuleFile;
 use super::yaml::{ReadError, Span, SyntaxError};
 
-/// How much a problem matters.
+/// The importance of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Importance {
-    /// The rules can be used; something should be changed.
+    /// The rules can be used, but the file should be changed.
     Warning,
     /// The rules cannot be used.
     Error,
 }
 
-/// One thing that is wrong with a rule file.
+/// One problem in a rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProblem {
-    /// How much it matters.
+    /// Its importance.
     pub importance: Importance,
     /// The file.
     pub file: Arc<RuleFile>,
     /// The part of the file's text, in bytes.
     pub span: Span,
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
@@ -46,14 +46,14 @@ impl fmt::Display for RuleProblem {
     }
 }
 
-/// Problems as they are found.
+/// Collects problems.
 #[derive(Debug, Default)]
 pub struct Problems {
     found: Vec<RuleProblem>,
 }
 
 impl Problems {
-    /// Takes note of an error.
+    /// Adds an error.
     pub fn error(
         &mut self,
         file: &Arc<RuleFile>,
@@ -64,7 +64,7 @@ impl Problems {
         self.push(Importance::Error, file, span, message.into(), help);
     }
 
-    /// Takes note of something that works and should be changed.
+    /// Adds a warning: the file works, but should be changed.
     pub fn warning(
         &mut self,
         file: &Arc<RuleFile>,
@@ -75,7 +75,7 @@ impl Problems {
         self.push(Importance::Warning, file, span, message.into(), help);
     }
 
-    /// Takes note of a value that does not fit; `whole` is shown where the error does not know better.
+    /// Adds an error for a value that does not fit. `whole` is its position if the error has none.
     pub fn unreadable(&mut self, file: &Arc<RuleFile>, whole: &Span, error: ReadError) {
         let span = error.span.unwrap_or_else(|| whole.clone());
         self.push(Importance::Error, file, &span, error.message, error.help);
@@ -102,7 +102,7 @@ impl Problems {
         });
     }
 
-    /// What was found, each thing once, in the order of the files' texts.
+    /// All problems without duplicates, in the order of the files.
     #[must_use]
     pub fn into_vec(mut self, order: &[Arc<RuleFile>]) -> Vec<RuleProblem> {
         let place = |problem: &RuleProblem| order.iter().position(|file| Arc::ptr_eq(file, &problem.file));

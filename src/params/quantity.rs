@@ -1,4 +1,4 @@
-//! Numbers as people write them in rule files: `1/8`, `60 %`, `512MB`, `5min`, `50MB/s`.
+//! Numbers as users write them in rule files: `1/8`, `60 %`, `512MB`, `5min`, `50MB/s`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,19 +7,19 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
-/// A unit of a rule's parameter: how it is written, stored and shown.
+/// The unit of a rule's parameter: how it is written, stored and shown.
 pub trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
-    /// What to write, for error messages.
+    /// The expected syntax, for error messages.
     const EXPECTED: &'static str;
-    /// The same as a regular expression of JSON Schema, for editors.
+    /// The same as a regular expression for JSON Schema, used by editors.
     const PATTERN: &'static str;
-    /// The ending of JSON keys that hold the stored number.
+    /// The suffix of JSON keys with the stored number.
     const KEY_ENDING: &'static str;
-    /// How many stored units one written `unit` is; `None` for a unit that does not fit.
+    /// The size of one written `unit` in stored units; `None` if the unit does not fit.
     fn scale(unit: &str) -> Option<f64>;
-    /// The stored number for people, rounded.
+    /// The stored number as rounded text.
     fn show(value: f64) -> String;
-    /// The stored number as it could be written into a rule file, not rounded.
+    /// The stored number as text for a rule file, not rounded.
     fn exact(value: f64) -> String;
 }
 
@@ -35,10 +35,10 @@ const SIZES: [(&str, f64); 3] = [("B", 1.0), ("KB", 1024.0), ("MB", 1_048_576.0)
 /// A plain ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio;
-/// A number of things.
+/// A plain count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Count;
-/// A span of time, stored in milliseconds.
+/// A duration, stored in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Duration;
 /// A size, stored in bytes.
@@ -47,7 +47,7 @@ pub struct Size;
 /// A speed, stored in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed;
-/// Memory held over time, stored in GiB × hours.
+/// Memory allocated over time, stored in GiB × hours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryTime;
 
@@ -146,7 +146,7 @@ impl Unit for Speed {
 }
 
 impl Unit for MemoryTime {
-    const EXPECTED: &'static str = "memory held over time with its unit, such as 10GBh";
+    const EXPECTED: &'static str = "memory over time with its unit, such as 10GBh";
     const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*[mMgGtT][iI]?[bB]\s*[·*]?\s*h\s*$";
     const KEY_ENDING: &'static str = "_gb_hours";
     fn scale(unit: &str) -> Option<f64> {
@@ -167,7 +167,7 @@ impl Unit for MemoryTime {
     }
 }
 
-/// A number with its unit, never negative, never infinite.
+/// A number with its unit, never negative or infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity<U> {
     value: f64,
@@ -181,10 +181,10 @@ impl<U: Unit> Quantity<U> {
         self.value
     }
 
-    /// Reads a written number. A bare 0 needs no unit.
+    /// Parses a number with its unit. A bare 0 needs no unit.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A message that says what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let unexpected = || format!("expected {}, got \"{text}\"", U::EXPECTED);
         let trimmed = text.trim();
@@ -206,7 +206,7 @@ impl<U: Unit> Quantity<U> {
             None if unit.is_empty() && value == 0.0 => 1.0,
             None => return None,
         };
-        // 70 % are 0.7, and 70 × 0.01 are a little more.
+        // Divide by 100: 70 * 0.01 is not exactly 0.7.
         let value = if scale < 1.0 { value / scale.recip() } else { value * scale };
         (value.is_finite() && value >= 0.0).then_some(Self { value, unit: PhantomData })
     }
@@ -231,7 +231,7 @@ impl<'de, U: Unit> Deserialize<'de> for Quantity<U> {
 }
 
 impl<U: Unit> Quantity<U> {
-    /// The stored number of what is written, or `value` where that is `word`.
+    /// The stored number, or `value` if the text is `word`.
     pub(super) fn deserialize_or<'de, D: Deserializer<'de>>(
         deserializer: D,
         word: &'static str,
@@ -241,7 +241,7 @@ impl<U: Unit> Quantity<U> {
     }
 }
 
-/// Reads a number, or a word that stands for one.
+/// Reads a number, or a word that stands for a number.
 struct Written<U> {
     word: Option<(&'static str, f64)>,
     unit: PhantomData<U>,
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_write() {
+    fn numbers_as_users_write_them() {
         assert_eq!(Quantity::<Ratio>::parse("1/8").unwrap().get(), 0.125);
         assert_eq!(Quantity::<Ratio>::parse("60 %").unwrap().get(), 0.6);
         assert_eq!(Quantity::<Size>::parse("512MB").unwrap().get(), 536_870_912.0);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_they_get_wrong_is_said() {
+    fn errors_say_what_was_expected() {
         for bad in ["", "5", "five min", "5 MB", "-5min", "1/0min", "1/2/3 s", "1e999h", "5 min 3"] {
             assert!(Quantity::<Duration>::parse(bad).is_err(), "{bad}");
         }

@@ -1,18 +1,27 @@
-//! "Did you mean".
+//! Suggestions for misspelt words ("did you mean").
 
-/// The one of `known` that `word` may be a slip of.
+/// The entry of `known` that `word` most likely misspells.
 pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let near = known.map(|known| (edit_distance(known, word), known)).min()?;
     let limit = (word.chars().count() / 3).clamp(1, 4);
     (near.0 <= limit).then_some(near.1)
 }
 
-/// `did you mean "mapper-time"?` where something near is known.
+/// `did you mean "mapper-time"?`, if a known word is similar.
 pub(crate) fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<String> {
     nearest(word, known).map(|near| format!("did you mean \"{near}\"?"))
 }
 
-/// Levenshtein's distance.
+/// `unknown severity "high"; expected none, low or moderate`, where `kind` is "severity".
+pub(crate) fn unknown_word(kind: &str, word: &str, expected: &[&str]) -> String {
+    let list = match expected {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => expected.join(", "),
+    };
+    format!("unknown {kind} \"{word}\"; expected {list}")
+}
+
+/// The Levenshtein distance.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(100).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -40,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn only_slips_are_guessed() {
+    fn only_misspellings_are_guessed() {
         let known = || ["rule", "for", "enabled", "max_severity"].into_iter();
         assert_eq!(nearest("rules", known()), Some("rule"));
         assert_eq!(nearest("max_severty", known()), Some("max_severity"));

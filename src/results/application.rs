@@ -1,4 +1,4 @@
-//! What a report says about one application.
+//! The report on one application.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::model::{Engine, Phase, Status, Subject};
 use crate::severity::Severity;
 use crate::units::Timestamp;
 
-/// One application with what the rules say about it.
+/// One application with the results of the rules.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // as in `Application`
 pub struct ApplicationReport {
     pub id: String,
-    /// Which attempt of the application it is, where its cluster manager counts them.
+    /// The application's attempt, if its cluster manager counts attempts.
     pub attempt: Option<String>,
     pub engine: Engine,
     pub engine_version: Option<String>,
@@ -27,51 +27,52 @@ pub struct ApplicationReport {
     pub job_type: Option<&'static str>,
     pub status: Status,
     pub complete: bool,
-    /// Why the history is incomplete, in words to follow "because" or a colon; `None` where it is complete.
+    /// Why the history is incomplete, phrased to follow "because" or a colon; `None` for a complete
+    /// history.
     pub incomplete: Option<String>,
-    /// Whether anything could be judged of what it did: of a history that is complete, always; of another one, where it
-    /// shows the end of an attempt and a rule about tasks, stages or jobs was evaluated.
+    /// Whether the application could be judged. A complete history always can. An incomplete one must
+    /// contain the end of an attempt, and a rule about tasks, stages or jobs must have been evaluated.
     pub judged: bool,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,
     pub submitted_at: Option<Timestamp>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
-    /// The worst severity of its findings.
+    /// The highest severity of its findings.
     pub severity: Severity,
     /// The sum of its findings' scores.
     pub score: u64,
     pub metrics: Metrics,
-    /// What its attempts did together; nothing of it is known where a limit has left a part.
+    /// Sums over its attempts; unknown if a limit cut the history.
     pub work: Work,
-    /// How many findings there are, by severity value.
+    /// The number of findings by severity value.
     pub counts: [u64; 5],
-    /// Findings from the wanted severity on, worst first.
+    /// Findings of at least the requested severity, worst first.
     pub findings: Vec<Finding>,
-    /// Findings that a rule file silences, from the wanted severity on; they count nowhere.
+    /// Findings that a rule file suppresses, of at least the requested severity. No count includes them.
     pub suppressed: Vec<Suppressed>,
-    /// Rules that were evaluated, whatever they found, by id. For most applications they are the same.
+    /// The ids of all evaluated rules, with or without findings. Most applications have the same list.
     pub evaluated: Arc<[Name]>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
-    /// The names of the stages that findings are about, by id.
+    /// The names of the stages that have findings, by id.
     pub stage_names: Vec<StageName>,
-    /// Its phases, where [`crate::engine::Options::details`] asks for them.
+    /// Its phases, if [`crate::engine::Options::details`] is set.
     pub phases: Option<Vec<Phase>>,
-    /// Its configuration, where [`crate::engine::Options::details`] asks for it and the history has one.
+    /// Its configuration, if [`crate::engine::Options::details`] is set and the history contains one.
     pub configuration: Option<Box<Conf>>,
-    /// Its charts, where [`crate::engine::Options::charts`] asks for them.
+    /// Its charts, if [`crate::engine::Options::charts`] includes it.
     pub charts: Option<Box<Charts>>,
 }
 
 impl ApplicationReport {
-    /// The job that this is a run of.
+    /// The job that this application is a run of.
     #[must_use]
     pub fn job_key(&self) -> JobKey {
         JobKey::new(self.engine, self.name.as_deref())
     }
 
-    /// The identity of `finding` over runs of this job.
+    /// The identity of `finding` across runs of this job.
     #[must_use]
     pub fn fingerprint(&self, finding: &Finding) -> Fingerprint {
         Fingerprint::of(&finding.rule, &self.subject_key(&finding.subject), &self.job_key())
@@ -83,13 +84,14 @@ impl ApplicationReport {
         subject_key(&self.stage_names, subject)
     }
 
-    /// Whether the log is cut before the name of its job, or has lost it. A complete log without a name has none.
+    /// Whether the log was cut before the job's name, or lost it. A complete log without a name is a job
+    /// without a name.
     #[must_use]
     pub fn is_unnamed(&self) -> bool {
         !self.complete && self.job_key() == JobKey::new(self.engine, None)
     }
 
-    /// The job under which the run is compared: its own, or a placeholder where the name is lost.
+    /// The job under which the run is compared: its own, or a placeholder if the name is lost.
     #[must_use]
     pub fn compared_job(&self) -> JobKey {
         if self.is_unnamed() {
@@ -102,7 +104,7 @@ impl ApplicationReport {
 
 #[cfg(test)]
 impl ApplicationReport {
-    /// A Spark application that did nothing.
+    /// A Spark application that did no work.
     pub(crate) fn blank(id: &str) -> Self {
         Self {
             id: id.to_owned(),

@@ -1,4 +1,4 @@
-//! How findings of an analysis and accepted ones stand to each other: plain data for reports.
+//! How the findings of an analysis compare with accepted findings: plain data for reports.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,18 +6,19 @@ use crate::finding::Finding;
 use crate::fingerprint::Fingerprint;
 use crate::severity::Severity;
 
-/// How a finding stands to the accepted one.
+/// How a finding compares with the accepted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// It is not accepted.
     New,
-    /// It is accepted, and its severity is higher now, or its key measure is beyond the tolerance.
+    /// It is accepted, but its severity has risen, or its key measure is beyond the tolerance.
     Worse,
-    /// It looks better, but in no whole run ([`FindingChange::doubt`]), or the job is not known.
+    /// It looks better, but no complete run confirms that ([`FindingChange::doubt`]); or the job is
+    /// unknown.
     NotJudged,
     /// It is as accepted.
     Unchanged,
-    /// Its severity is lower now, or its key measure is better by more than the tolerance.
+    /// Its severity has fallen, or its key measure has improved by more than the tolerance.
     Better,
 }
 
@@ -41,40 +42,41 @@ impl Change {
     }
 }
 
-/// A finding of the analysis beside the accepted one. Where several runs have it, the worst of them.
+/// A finding of the analysis next to the accepted one. If several runs have it, the worst of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FindingChange {
-    /// Its identity over runs.
+    /// Its identity across runs.
     pub fingerprint: Fingerprint,
-    /// How it stands.
+    /// How it compares with the accepted finding.
     pub change: Change,
     /// The application that has it.
     pub application: String,
     /// How many of the job's runs have it.
     pub runs: usize,
-    /// What it is about, without ids of one run.
+    /// What it is about, without ids that change from run to run.
     pub subject: String,
-    /// The accepted one, unless it is new.
+    /// The accepted finding; `None` if this one is new.
     pub accepted: Option<Accepted>,
-    /// Why the application does not prove that something is better or gone: its history is incomplete, or it failed.
+    /// Why the application does not prove that a finding is better or gone: its history is incomplete, or
+    /// it failed.
     pub doubt: Option<String>,
     /// Whether the application's history is incomplete.
     pub incomplete: bool,
-    /// Its key measure, where the rule has one and the value is known.
+    /// Its key measure, if the rule has one and the value is known.
     pub measure: Option<MeasureChange>,
     /// The finding.
     pub finding: Finding,
 }
 
 impl FindingChange {
-    /// The accepted severity, unless it is new.
+    /// The accepted severity; `None` if the finding is new.
     #[must_use]
     pub fn accepted_severity(&self) -> Option<Severity> {
         self.accepted.as_ref().map(|accepted| accepted.severity)
     }
 
-    /// Whether an update keeps what was accepted: of a part, nothing is accepted in the place of what a whole run has
-    /// shown.
+    /// Whether an update keeps the accepted finding. An incomplete run never replaces what a complete run
+    /// has shown.
     #[must_use]
     pub fn keeps_accepted(&self) -> bool {
         let of_whole_run = self.accepted.as_ref().is_some_and(|accepted| !accepted.incomplete);
@@ -82,21 +84,21 @@ impl FindingChange {
     }
 }
 
-/// A key measure beside the accepted one.
+/// A key measure next to the accepted one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasureChange {
     /// The key of the evidence.
     pub key: &'static str,
-    /// The value now.
+    /// The current value.
     pub value: f64,
-    /// The accepted value, where there is one.
+    /// The accepted value, if there is one.
     pub accepted: Option<f64>,
 }
 
 /// An accepted finding that the analysis does not have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Absent {
-    /// Its identity over runs.
+    /// Its identity across runs.
     pub fingerprint: Fingerprint,
     /// The rule's id.
     pub rule: String,
@@ -104,20 +106,20 @@ pub struct Absent {
     pub subject: String,
     /// The accepted severity.
     pub severity: Severity,
-    /// Why it is not there.
+    /// Why it is absent.
     pub absence: Absence,
 }
 
-/// Why an accepted finding is not there.
+/// Why an accepted finding is absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Absence {
     /// The rule was evaluated and did not find it.
     Gone,
     /// The rule is switched off.
     RuleOff,
-    /// A rule file silences it.
+    /// A rule file suppresses it.
     Suppressed,
-    /// The rule could not be evaluated, or the history is incomplete; says why.
+    /// The rule could not be evaluated, or the history is incomplete. Contains the reason.
     NotJudged(String),
 }
 
@@ -140,14 +142,14 @@ impl Absence {
 pub struct Accepted {
     /// The rule's id.
     pub rule: String,
-    /// What it is about, without ids of one run.
+    /// What it is about, without ids that change from run to run.
     pub subject: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// The key measure of the rule, by the key of its evidence.
+    /// The rule's key measure, by the key of its evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measure: Option<String>,
-    /// Its value.
+    /// The value of the key measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Whether the run that showed it has an incomplete history.
@@ -157,7 +159,7 @@ pub struct Accepted {
     pub fingerprint: String,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands out references
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
 const fn is_false(value: &bool) -> bool {
     !*value
 }

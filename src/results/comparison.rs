@@ -1,4 +1,4 @@
-//! What a comparison with a baseline says: plain data for reports.
+//! The result of a comparison with a baseline: plain data for reports.
 
 use super::ApplicationReport;
 use super::change::{Absent, FindingChange};
@@ -7,25 +7,25 @@ use crate::finding::Finding;
 use crate::fingerprint::JobKey;
 use crate::severity::Severity;
 
-/// An analysis beside a baseline.
+/// An analysis next to a baseline.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 pub struct Comparison {
-    /// The jobs of both: those that fail first, each group by key.
+    /// All jobs of the analysis and the baseline: those that fail first, each group in key order.
     pub jobs: Vec<JobComparison>,
     /// Sums over all jobs.
     pub counts: Counts,
-    /// Whether the baseline was written anew, which accepts everything here.
+    /// Whether the baseline was rewritten, which accepts everything in this comparison.
     pub updated: bool,
-    /// Whether something is new or worse from the severity on that the user chose.
+    /// Whether a finding of at least the user's severity, or a metric, is new or worse.
     pub worse: bool,
-    /// Suppressions whose last day has passed, `file:line (rules)`.
+    /// Expired suppressions, as `file:line (rules)`.
     pub expired: Vec<String>,
-    /// Whether the run itself failed, so that the comparison is of a part only: why.
+    /// Why the run itself failed; the comparison then covers only a part.
     pub unfinished: Option<&'static str>,
     /// Whether the check failed: something is worse, or a suppression has expired.
     pub failed: bool,
-    /// Whether the check does not pass because nothing could be judged of some run.
+    /// Whether the check does not pass because some run could not be judged.
     pub undecided: bool,
 }
 
@@ -34,36 +34,37 @@ pub struct Comparison {
 pub struct JobComparison {
     /// The job.
     pub key: JobKey,
-    /// Where it is.
+    /// Whether the analysis, the baseline or both contain it.
     pub state: JobState,
     /// The ids of its runs in the analysis, in the order of the analysis.
     pub applications: Vec<String>,
-    /// How many runs the baseline has.
+    /// The number of its runs in the baseline.
     pub accepted_runs: usize,
     /// Its findings in the analysis, new ones first, then worse, not judged, unchanged and better ones, each by severity.
     pub findings: Vec<FindingChange>,
     /// Accepted findings that the analysis does not have.
     pub absent: Vec<Absent>,
-    /// What its runs cost beside the accepted ones: the worst run of each metric.
+    /// The costs of its runs next to the accepted ones: the worst run of each metric.
     pub metrics: Vec<MetricChange>,
     /// Runs whose costs were not compared.
     pub not_compared: Vec<NotCompared>,
-    /// Runs whose histories are incomplete.
+    /// Runs with incomplete histories.
     pub incomplete: Vec<IncompleteRun>,
-    /// When the first of the runs that regressed started, RFC 3339 in UTC.
+    /// When the first regressed run started, RFC 3339 in UTC.
     pub regressed_since: Option<String>,
 }
 
-/// Where a job is.
+/// Whether the analysis, the baseline or both contain a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobState {
-    /// In the analysis only: all its findings are new.
+    /// Only in the analysis: all its findings are new.
     New,
     /// In both.
     Known,
-    /// In the analysis, where histories have lost the name of their job: whether the baseline has it, nobody knows.
+    /// In the analysis, in histories that lost the name of their job. Whether the baseline contains it is
+    /// unknown.
     Unnamed,
-    /// In the baseline only: nothing is said about it.
+    /// Only in the baseline: it is not judged.
     Absent,
 }
 
@@ -80,14 +81,14 @@ impl JobState {
     }
 }
 
-/// How a metric stands to those of the accepted runs.
+/// How a metric compares with the accepted runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetricVerdict {
     /// Higher than accepted.
     Regressed,
     /// Within the range.
     Steady,
-    /// Lower than all that was accepted.
+    /// Lower than all accepted runs.
     Improved,
 }
 
@@ -103,20 +104,20 @@ impl MetricVerdict {
     }
 }
 
-/// A metric of the worst run beside the accepted ones.
+/// A metric of the worst run next to the accepted ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricChange {
     /// Which one.
     pub metric: Metric,
-    /// How it stands.
+    /// How it compares.
     pub verdict: MetricVerdict,
     /// The run.
     pub application: String,
     /// Its value.
     pub value: f64,
-    /// What is accepted, the growth of the input included.
+    /// The accepted range, including the growth of the input.
     pub range: Range,
-    /// How many times the input of the accepted runs it read; `None` where either is unknown.
+    /// Its input as a multiple of the accepted runs' input; `None` if either is unknown.
     pub input_growth: Option<f64>,
     /// How many runs were compared.
     pub runs: usize,
@@ -131,21 +132,21 @@ pub struct NotCompared {
     pub application: String,
     /// Why.
     pub reason: &'static str,
-    /// Whether the run is of no use for a comparison: it failed, or its history is incomplete.
+    /// Whether the run cannot be compared at all: it failed, or its history is incomplete.
     pub unfit: bool,
 }
 
-/// A run whose history is incomplete.
+/// A run with an incomplete history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncompleteRun {
     /// The run.
     pub application: String,
-    /// What a baseline calls it.
+    /// Its name in a baseline.
     pub run: String,
     /// Why its history is incomplete.
     pub reason: String,
-    /// Whether anything could be judged of it. Without a name of its job nothing can, because nobody knows what is
-    /// accepted.
+    /// Whether the run could be judged. Without the name of its job it cannot, because the accepted
+    /// findings are unknown.
     pub judged: bool,
 }
 
@@ -160,11 +161,11 @@ pub struct Counts {
     pub gone: u64,
     /// Findings of the analysis or of the baseline that could not be judged.
     pub not_judged: u64,
-    /// Runs whose histories are incomplete.
+    /// Runs with incomplete histories.
     pub incomplete_runs: u64,
-    /// Those of them of which nothing could be judged.
+    /// Incomplete runs that could not be judged.
     pub unjudged_runs: u64,
-    /// Findings that an update does not accept, because an incomplete run made them worse.
+    /// Findings that an update does not accept, because only an incomplete run made them worse.
     pub worse_in_part: u64,
     pub regressed: u64,
     pub improved: u64,
@@ -173,7 +174,7 @@ pub struct Counts {
 }
 
 impl Comparison {
-    /// How a finding of the analysis stands; `None` for one of severity none.
+    /// How a finding of the analysis compares; `None` if its severity is none.
     #[must_use]
     pub fn of(&self, app: &ApplicationReport, finding: &Finding) -> Option<&FindingChange> {
         let (key, unnamed, wanted) = (app.compared_job(), app.is_unnamed(), app.fingerprint(finding));
@@ -182,7 +183,7 @@ impl Comparison {
         job.findings.iter().find(|change| change.fingerprint == wanted)
     }
 
-    /// Leaves out findings below this severity and all but the first jobs of the analysis; counts stay.
+    /// Removes findings below this severity and all but the first jobs of the analysis. Counts stay.
     pub(crate) fn narrow(&mut self, min_severity: Severity, top: usize) {
         for job in &mut self.jobs {
             job.findings.retain(|change| change.finding.severity >= min_severity);
@@ -194,15 +195,15 @@ impl Comparison {
         });
     }
 
-    /// Whether there are runs, and nothing could be judged of any.
+    /// Whether there are runs, but none could be judged.
     #[must_use]
     pub fn judges_nothing(&self) -> bool {
         let runs: u64 = self.jobs.iter().map(|job| job.applications.len() as u64).sum();
         runs > 0 && self.counts.unjudged_runs == runs
     }
 
-    /// Whether something is new or worse: findings from `limit` on, and every metric that regressed. No limit means that
-    /// nothing fails.
+    /// Whether something is new or worse: findings of at least `limit`, and every regressed metric. Without
+    /// a limit, nothing fails.
     #[must_use]
     pub fn is_worse(&self, limit: Option<Severity>) -> bool {
         limit.is_some_and(|limit| self.jobs.iter().any(|job| job.is_worse(limit)))
@@ -210,12 +211,12 @@ impl Comparison {
 }
 
 impl JobComparison {
-    /// The runs of which nothing could be judged.
+    /// The runs that could not be judged.
     pub fn unjudged(&self) -> impl Iterator<Item = &IncompleteRun> {
         self.incomplete.iter().filter(|run| !run.judged)
     }
 
-    /// Whether something of this job is new or worse, findings from `limit` on.
+    /// Whether something in this job is new or worse; findings count from `limit` on.
     #[must_use]
     pub fn is_worse(&self, limit: Severity) -> bool {
         self.findings.iter().any(|change| change.change.is_bad() && change.finding.severity >= limit)

@@ -1,21 +1,21 @@
-//! What runs of a job cost, compared with accepted runs.
+//! The costs of runs, compared with accepted runs of the same job.
 
 use std::str::FromStr;
 
 use crate::units::{Millis, three_digits};
 
-/// A quantity of a run that is compared with those of the runs before.
+/// A quantity of a run that is compared with earlier runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
     /// From submission to end.
     Runtime,
-    /// Memory held over time.
+    /// Memory allocated over time.
     Used,
-    /// The part of it above what was needed.
+    /// The part of it that was not needed.
     Wasted,
-    /// Time that attempts ran, all together.
+    /// Total run time of all attempts.
     TaskTime,
-    /// Attempts that failed.
+    /// Failed attempts.
     FailedAttempts,
 }
 
@@ -24,7 +24,7 @@ impl Metric {
     pub const ALL: [Self; 5] =
         [Self::Runtime, Self::Used, Self::Wasted, Self::TaskTime, Self::FailedAttempts];
 
-    /// The key in files and reports, with the unit's ending.
+    /// The key in files and reports, with the unit as suffix.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Metric {
         }
     }
 
-    /// The name for people.
+    /// The display name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Metric {
         }
     }
 
-    /// A difference up to this is nothing, however small the values are: schedulers and JVMs are not exact.
+    /// Differences up to this do not count, even for small values: schedulers and JVMs are not exact.
     #[must_use]
     pub const fn floor(self) -> f64 {
         match self {
@@ -59,13 +59,13 @@ impl Metric {
         }
     }
 
-    /// Whether more input explains more of it.
+    /// Whether more input explains a higher value.
     #[must_use]
     pub const fn grows_with_input(self) -> bool {
         !matches!(self, Self::FailedAttempts)
     }
 
-    /// A value for people.
+    /// A value as text for people.
     #[must_use]
     pub fn show(self, value: f64) -> String {
         match self {
@@ -82,28 +82,29 @@ impl FromStr for Metric {
     fn from_str(key: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|metric| metric.key() == key).ok_or_else(|| {
             let keys: Vec<&str> = Self::ALL.iter().map(|metric| metric.key()).collect();
-            format!("there is no metric \"{key}\"; there are {}", keys.join(", "))
+            format!("unknown metric \"{key}\"; expected one of {}", keys.join(", "))
         })
     }
 }
 
-/// What a metric may be by the accepted runs.
+/// The range of a metric that the accepted runs allow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
-    /// How many runs tell it.
+    /// The number of runs with a value.
     pub runs: usize,
     /// Their median.
     pub median: f64,
-    /// Below this it has improved.
+    /// Lower values are an improvement.
     pub low: f64,
-    /// Above this it has regressed.
+    /// Higher values are a regression.
     pub high: f64,
-    /// Whether the spread of the runs set the limits, not the tolerance.
+    /// Whether the limits come from the spread of the runs rather than from the tolerance.
     pub by_spread: bool,
 }
 
 impl Range {
-    /// The range for a run that read `growth` times the input of the runs before: more input may cost as much more.
+    /// The range for a run with `growth` times the input of earlier runs: with more input, the costs may
+    /// grow in proportion.
     #[must_use]
     pub fn with_input(self, growth: f64) -> Self {
         if growth > 1.0 { Self { high: self.high * growth, ..self } } else { self }

@@ -1,4 +1,4 @@
-//! The data of a report: what an analysis found, and how it compares with an accepted state.
+//! The data of a report: the results of an analysis, and how they compare with an accepted state.
 
 mod application;
 mod change;
@@ -28,28 +28,28 @@ pub use worst::WorstFinding;
 /// Everything that a report shows.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The rules that were switched on, in the order of the catalogue.
+    /// The active rules, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
-    /// What rule files silence, in their order.
+    /// The suppressions of the rule files, in file order.
     pub suppressions: Vec<SuppressionUse>,
     /// Counts over the whole run.
     pub summary: Summary,
-    /// What all applications cost together, also those that are not kept.
+    /// Sums over all applications, including those that are not kept.
     pub totals: Totals,
     /// The applications, worst first.
     pub applications: Vec<ApplicationReport>,
-    /// What went wrong, by source.
+    /// Problems, by source.
     pub problems: Vec<SourceProblem>,
-    /// Files that are no histories, by reason.
+    /// Files that are not histories, by reason.
     pub skipped: Vec<(&'static str, u64)>,
-    /// Whether something that the user named could not be read.
+    /// Whether an input that the user named could not be read.
     pub named_input_failed: bool,
-    /// How it stands to an accepted state, where it was compared with one.
+    /// The comparison with an accepted state, if one was made.
     pub comparison: Option<Comparison>,
 }
 
 impl Report {
-    /// Leaves out findings below this severity and all but the first applications; counts stay.
+    /// Removes findings below this severity and all but the first applications. Counts stay.
     pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
         for app in &mut self.applications {
             app.findings.retain(|finding| finding.severity >= min_severity);
@@ -63,20 +63,20 @@ impl Report {
     }
 }
 
-/// What became of a suppression.
+/// A suppression and how many findings it matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuppressionUse {
     /// Where it is written, `file:line`.
     pub origin: String,
-    /// The rules that it is about.
+    /// The rules that it applies to.
     pub rules: String,
-    /// Why it is there.
+    /// The reason that the rule file gives.
     pub reason: String,
     /// Its last day.
     pub until: Option<NaiveDate>,
-    /// Whether that day has passed, so that it silences nothing more.
+    /// Whether that day has passed, so that it no longer suppresses findings.
     pub expired: bool,
-    /// How many findings it silenced, of any severity.
+    /// How many findings it suppressed, of any severity.
     pub findings: u64,
 }
 
@@ -87,7 +87,7 @@ pub struct Summary {
     pub files_found: u64,
     /// Files that were read and used.
     pub files_analysed: u64,
-    /// Files that are something else.
+    /// Files of another kind.
     pub files_skipped: u64,
     /// Files that could not be read.
     pub files_failed: u64,
@@ -97,11 +97,11 @@ pub struct Summary {
     pub findings: [u64; 5],
 }
 
-/// A problem and where it is.
+/// A problem and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceProblem {
     /// The file.
     pub source: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }

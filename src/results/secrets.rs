@@ -1,10 +1,10 @@
 //! Passwords and keys in configurations.
 
-/// What stands in the place of a secret, as Spark writes it.
+/// The replacement for a secret, as Spark writes it.
 const REDACTED: &str = "*********(redacted)";
 
-/// Parts of names whose values are secret: those of Hadoop's `hadoop.security.sensitive-config-keys` and of
-/// Spark's `spark.redaction.regex`, and what services call their keys.
+/// Parts of names whose values are secret: those of Hadoop's `hadoop.security.sensitive-config-keys` and
+/// Spark's `spark.redaction.regex`, and common names of service keys.
 const SECRET: [&str; 18] = [
     "secret",
     "password",
@@ -26,11 +26,11 @@ const SECRET: [&str; 18] = [
     "account_key",
 ];
 
-/// Endings after which a name only says where a secret is, or how it is handled.
+/// Suffixes of keys that hold a secret's location or policy, not the secret.
 const HARMLESS_ENDINGS: [&str; 8] =
     [".enabled", ".provider", ".class", ".interval", ".renewer", ".path", ".file", ".lifetime"];
 
-/// Keys within values: of a JVM's options, of a URL's query, of a connection string.
+/// Keys inside values: JVM options, URL queries, connection strings.
 const KEYS: [&str; 12] = [
     "password=",
     "passwd=",
@@ -46,7 +46,7 @@ const KEYS: [&str; 12] = [
     "token=",
 ];
 
-/// Parts of the names of command line options whose arguments are secret.
+/// Parts of the names of command-line options whose arguments are secret.
 const OPTIONS: [&str; 10] = [
     "password",
     "passwd",
@@ -60,7 +60,7 @@ const OPTIONS: [&str; 10] = [
     "private-key",
 ];
 
-/// The value to show under this name.
+/// The value to show for this name.
 pub(crate) fn shown<'a>(name: &str, value: &'a str) -> &'a str {
     if is_secret(name, value) || holds_secret(value) { REDACTED } else { value }
 }
@@ -70,7 +70,7 @@ fn is_secret(name: &str, value: &str) -> bool {
     if HARMLESS_ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
         return false;
     }
-    // Azure's keys are named after their accounts: `fs.azure.account.key.ACCOUNT.blob.core.windows.net`.
+    // Azure's account keys contain the account name: `fs.azure.account.key.ACCOUNT.blob.core.windows.net`.
     let of_account = lower.contains("account.key.") || lower.ends_with("account.key");
     SECRET.iter().any(|part| lower.contains(part))
         || of_account
@@ -78,22 +78,22 @@ fn is_secret(name: &str, value: &str) -> bool {
         || (names_header(&lower) && !is_switch(value))
 }
 
-/// Whether a word of the name is `pwd` or ends with it.
+/// Whether a word of the name is `pwd` or ends in it.
 fn names_pwd(name: &str) -> bool {
     name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.ends_with("pwd"))
 }
 
-/// Whether this is the variable of the environment that holds the working directory.
+/// Whether this is the environment variable `PWD` with the working directory.
 fn is_folder(name: &str, value: &str) -> bool {
     name.ends_with("PWD") && value.starts_with('/')
 }
 
-/// Whether the name is that of the header that carries a login. `hive.security.authorization.manager` is none.
+/// Whether the name is that of an `Authorization` header. `hive.security.authorization.manager` is not one.
 fn names_header(name: &str) -> bool {
     name.ends_with("authorization") || name.contains("bearer")
 }
 
-/// A boolean or a number, as `hadoop.security.authorization` has.
+/// A boolean or a number, such as the value of `hadoop.security.authorization`.
 fn is_switch(value: &str) -> bool {
     let value = value.trim();
     value.is_empty()
@@ -111,7 +111,7 @@ fn holds_secret(value: &str) -> bool {
         || has_access_key(value)
 }
 
-/// `pwd=…`, unless it is a folder.
+/// `pwd=…`, except with a folder as value.
 fn has_pwd(value: &str) -> bool {
     value.split("pwd=").skip(1).any(|rest| !rest.is_empty() && !rest.starts_with('/'))
 }
@@ -124,7 +124,7 @@ fn has_login(value: &str) -> bool {
     })
 }
 
-/// `Bearer <token>`, `Basic <user and password>`, as the header `Authorization` has them.
+/// `Bearer <token>` or `Basic <user and password>`, as in an `Authorization` header.
 fn has_header(value: &str) -> bool {
     let words = || value.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';'));
     let is_alone = words().count() == 2;
@@ -136,7 +136,7 @@ fn has_header(value: &str) -> bool {
     })
 }
 
-/// Whether this looks like encoded data and like no word: "Basic authentication" says nothing secret.
+/// Whether this looks like encoded data rather than a word: "Basic authentication" is not secret.
 fn is_encoded(text: &str) -> bool {
     let is_capital = |c: char| c.is_ascii_uppercase();
     let is_word =
@@ -144,7 +144,7 @@ fn is_encoded(text: &str) -> bool {
     text.len() >= 8 && !is_word
 }
 
-/// `--password X`, `--password=X`, `--auth-token X`, `-password X`. `value` is in lower case.
+/// `--password X`, `--password=X`, `--auth-token X`, `-password X`. `value` must be in lower case.
 fn has_option(value: &str) -> bool {
     let mut words = value.split_whitespace().map(|word| word.trim_matches(['"', '\''])).peekable();
     while let Some(word) = words.next() {
@@ -169,7 +169,7 @@ fn names_secret_option(option: &str) -> bool {
     ["-password", "-passwd", "-pwd", "-token", "-secret"].contains(&option)
 }
 
-/// The id of an access key of AWS: `AKIA` or `ASIA` and 16 capitals or digits.
+/// The id of an AWS access key: `AKIA` or `ASIA` and 16 capitals or digits.
 fn has_access_key(value: &str) -> bool {
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
         word.len() == 20
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_secrets() {
+    fn names_reveal_secrets() {
         hidden(&[
             ("fs.s3a.secret.key", "x"),
             ("fs.s3a.access.key", "x"),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn values_tell_secrets() {
+    fn values_reveal_secrets() {
         hidden(&[
             ("spark.driver.extraJavaOptions", "-Djavax.net.ssl.keyStorePassword=x"),
             ("my.url", "jdbc:mysql://me:pass@db/x"),

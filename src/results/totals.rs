@@ -1,4 +1,4 @@
-//! What all applications of a report cost together, and which rules find most.
+//! Sums over all applications of a report, and the rules with most findings.
 
 use crate::finding::Name;
 use crate::severity::Severity;
@@ -7,47 +7,47 @@ use crate::units::MbMillis;
 /// Sums over all applications.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Totals {
-    /// Memory that was held, of the applications that tell it.
+    /// Allocated memory over time, of the applications where it is known.
     pub used: MbMillis,
-    /// The part of it that nobody needed, of the applications that tell it.
+    /// The part of it that was not needed, of the applications where it is known.
     pub wasted: MbMillis,
-    /// Memory that was held by the applications whose waste is known.
+    /// Allocated memory of the applications whose waste is known.
     pub used_where_waste_is_known: MbMillis,
-    /// Applications whose held memory is unknown.
+    /// Applications whose allocated memory is unknown.
     pub used_unknown: u64,
     /// Applications whose wasted memory is unknown.
     pub wasted_unknown: u64,
     /// Applications by their worst finding, by severity value.
     pub applications: [u64; 5],
-    /// Applications whose history is incomplete.
+    /// Applications with an incomplete history.
     pub incomplete: u64,
     /// The rules with findings, worst first.
     pub rules: Vec<RuleTotal>,
-    /// Rules that were not evaluated, with the reason: those of most applications first.
+    /// Rules that were not evaluated, with the reason; most applications first.
     pub not_evaluated: Vec<NotEvaluatedTotal>,
 }
 
-/// In how many applications a rule was not evaluated for one reason.
+/// How many applications a rule was not evaluated in, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEvaluatedTotal {
     /// The rule's id.
     pub rule: Name,
     /// What data is missing.
     pub reason: String,
-    /// Applications.
+    /// The number of applications.
     pub applications: u64,
 }
 
-/// What one rule says about all applications.
+/// The totals of one rule over all applications.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleTotal {
     /// The rule's id.
     pub rule: Name,
-    /// The rule's name for people.
+    /// The rule's display name.
     pub title: Name,
-    /// Its worst finding.
+    /// The severity of its worst finding.
     pub worst: Severity,
-    /// Applications with a finding of it.
+    /// The number of applications with a finding of this rule.
     pub applications: u64,
     /// Its findings by severity value.
     pub findings: [u64; 5],

@@ -1,19 +1,19 @@
-//! What all attempts of an application did together: what runs of one job are compared by.
+//! Sums over all attempts of an application. Runs of one job are compared by them.
 
 use crate::model::Application;
 use crate::model::counters::Counter;
 use crate::model::table::{Outcome, TaskKind};
 use crate::units::{Bytes, Millis};
 
-/// Sums over all attempts, setup and cleanup tasks of Hadoop 1 left out. What no attempt reports is `None`, and what one
-/// reports that cannot be read.
+/// Sums over all attempts, without setup and cleanup tasks of Hadoop 1. A value is `None` if no attempt
+/// reports it, or if an attempt reports an unreadable one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Time that attempts ran, those that failed and were killed too.
+    /// Total run time of the attempts, including failed and killed ones.
     pub task_time: Option<Millis>,
-    /// Bytes read from files and other sources: by maps, and by Spark's tasks.
+    /// Bytes read from files and other sources, by map tasks and by Spark tasks.
     pub input: Option<Bytes>,
-    /// Attempts that failed; `None` where the history shows no attempt.
+    /// The number of failed attempts; `None` if the history contains no attempt.
     pub failed_attempts: Option<u64>,
 }
 

@@ -10,17 +10,18 @@ use crate::severity::Severity;
 /// One of the worst findings of a report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorstFinding<'a> {
-    /// The place of its application.
+    /// The index of its application.
     pub place: usize,
     /// The finding.
     pub finding: &'a Finding,
-    /// Other applications of the same name of which the rule says something, too: mostly the same job on other days.
+    /// The number of other applications with the same name that have a finding of this rule: mostly the
+    /// same job on other days.
     pub alike: u64,
 }
 
 impl Report {
-    /// The `most` worst findings of all applications. Of each rule and name of applications only the worst, so that
-    /// neither a job that runs every hour nor a rule that speaks of each stage takes all places.
+    /// The `most` worst findings of all applications. Only the worst is taken for each rule and application
+    /// name; otherwise an hourly job, or a rule with a finding per stage, would fill the list.
     #[must_use]
     pub fn worst_findings(&self, most: usize) -> Vec<WorstFinding<'_>> {
         let mut worst: Vec<(usize, &Finding)> = Vec::new();
@@ -28,7 +29,7 @@ impl Report {
             let found = app.findings.iter().filter(|finding| finding.severity > Severity::None);
             worst.extend(found.map(|finding| (place, finding)));
         }
-        // Applications stand in the order that decides between equals.
+        // The order of the applications decides between equals.
         worst.sort_by_key(|(_, finding)| (Reverse(finding.severity), Reverse(finding.score)));
         let key = |place: usize, finding: &'_ Finding| {
             let app = self.applications.get(place);
@@ -40,7 +41,7 @@ impl Report {
             applications.entry(key(place, finding)).or_default().insert(place);
         }
         let worst = worst.into_iter().filter_map(|(place, finding)| {
-            // Who comes first takes all of its kind.
+            // The first entry of a key removes it, so that later ones are skipped.
             let alike = applications.remove(&key(place, finding))?;
             Some(WorstFinding { place, finding, alike: alike.len().saturating_sub(1) as u64 })
         });

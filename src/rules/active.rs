@@ -1,4 +1,4 @@
-//! One rule with the parameters in force, and what it says about an application.
+//! One rule with its effective parameters, and its evaluation on an application.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,20 +14,20 @@ use crate::params::ParamValue;
 use crate::params::layers::{Parameter, Setting};
 use crate::severity::Severity;
 
-/// A rule as reports name it.
+/// A rule in reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleInfo {
     /// Its id.
     pub id: Name,
-    /// Its name for people.
+    /// Its display name.
     pub title: Name,
     /// Its page in Markdown.
     pub page: Name,
 }
 
-/// A rule with the parameters in force.
+/// A rule with its effective parameters.
 pub struct ActiveRule {
-    /// What reports say of it.
+    /// Its description in reports.
     pub info: RuleInfo,
     /// What else is known of it.
     pub facts: &'static RuleFacts,
@@ -35,43 +35,45 @@ pub struct ActiveRule {
     pub enabled: Setting<bool>,
     /// The highest severity of its findings.
     pub max_severity: Option<Setting<Severity>>,
-    /// What it does.
+    /// Its implementation.
     pub check: RuleCheck,
     /// Its parameters for reports.
     pub params: Vec<Parameter>,
-    /// Those that are cut-offs, which all of its findings share.
+    /// Its cut-offs, which all its findings share.
     pub(super) thresholds: OnceLock<Arc<[Threshold]>>,
 }
 
-/// What a rule does.
+/// The implementation of a rule.
 pub enum RuleCheck {
-    /// A rule of this program.
+    /// A built-in rule.
     BuiltIn(Box<dyn Check>),
-    /// A rule that a file defines.
+    /// A rule that a rule file defines.
     Defined(Box<CustomRule>),
-    /// A rule that a file defines, where the documents for an application contradict each other; says how.
+    /// A rule that a file defines, but the documents for an application contradict each other. Contains the
+    /// reason.
     Contradicted(String),
 }
 
-/// What the rules say about one application.
+/// The results of the rules for one application.
 #[derive(Debug, Clone, Default)]
 pub struct Evaluation {
-    /// One finding per rule and subject, also those of severity none, in catalogue order.
+    /// One finding per rule and subject, including those of severity none, in catalogue order.
     pub findings: Vec<Finding>,
-    /// Findings that rule files silence, with the place of the suppression in [`RuleSet::suppressions`](super::RuleSet::suppressions).
+    /// Suppressed findings, with the index of the suppression in
+    /// [`RuleSet::suppressions`](super::RuleSet::suppressions).
     pub suppressed: Vec<(usize, Suppressed)>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
     /// Whether a rule about tasks, stages or jobs was evaluated.
     pub judges_work: bool,
-    /// What the application cost, where a rule looked at that.
+    /// The costs of the application, if a rule used them.
     pub metrics: Option<Metrics>,
 }
 
 impl ActiveRule {
-    /// The rule where the documents for an application leave nothing that could be evaluated.
+    /// The rule for an application whose documents contradict each other.
     pub(super) fn contradicted(&self, why: &str) -> Self {
-        let why = format!("the documents about it that apply here do not fit together: {why}");
+        let why = format!("the documents about this rule that apply here contradict each other: {why}");
         Self {
             info: self.info.clone(),
             facts: self.facts,
@@ -83,7 +85,7 @@ impl ActiveRule {
         }
     }
 
-    /// What the rule says about `app`, among others that share `shared`.
+    /// The verdict of the rule on `app`; `shared` holds values that rules have in common.
     #[must_use]
     pub fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
         match &self.check {
@@ -97,7 +99,7 @@ impl ActiveRule {
         }
     }
 
-    /// What the rule would advise, whatever it finds.
+    /// The rule's remedy, independent of what it finds.
     pub(super) fn remedy(&self, app: &Application) -> Option<Remedy> {
         match &self.check {
             RuleCheck::BuiltIn(check) => check.remedy(app),
@@ -146,7 +148,7 @@ impl ActiveRule {
             return evaluation;
         }
         match app.partial(self.rests_on(), |kind| self.reads(kind)) {
-            // What was found stays found; that nothing was found proves nothing where data is missing.
+            // Findings stay. If data is missing, "nothing found" proves nothing.
             Some(reason) if judgements.iter().all(|judged| judged.severity == Severity::None) => {
                 evaluation.not_evaluated.push(NotEvaluated { rule: rule(), reason });
             }
@@ -162,7 +164,7 @@ impl ActiveRule {
     fn finding(&self, judged: Judgement<Name>, partial: Option<&str>) -> Finding {
         let mut message = judged.message;
         if let Some(reason) = partial {
-            message = format!("{message}; this rests on partial data: {reason}");
+            message = format!("{message}; based on partial data: {reason}");
         }
         let mut severity = judged.severity;
         if let Some(cap) = self.max_severity.as_ref().filter(|cap| cap.value < severity) {

@@ -1,4 +1,4 @@
-//! One document of a rule file: which rule it is about, for which applications, and what it sets.
+//! One document of a rule file: its rule, the applications it applies to, and its settings.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::params::words::did_you_mean;
 use crate::params::yaml::{Kind, Node, Spanned, documents};
 use crate::params::{Problems, RuleFile};
 
-/// The rules that a document is about.
+/// The rules that a document applies to.
 #[derive(Debug, Clone)]
 pub enum Target {
     /// One rule, by its id.
@@ -42,12 +42,12 @@ impl Target {
     }
 }
 
-/// A document about one rule, or about some of them.
+/// A document about one or several rules.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// What it sets.
+    /// Its settings.
     pub layer: Layer,
-    /// Whether it is the first of those that define a rule of their own.
+    /// Whether it is the first of the documents that define a custom rule.
     pub defines: bool,
     /// The rules.
     pub target: Target,
@@ -55,7 +55,7 @@ pub struct Document {
     pub scope: Scope,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) documents: Vec<Document>,
@@ -63,7 +63,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Reads a file; what is wrong with it goes to `problems`.
+    /// Reads a file; problems are added to `problems`.
     pub(super) fn read(file: &Arc<RuleFile>, problems: &mut Problems) -> Self {
         let (nodes, errors) = documents(&file.text);
         for error in errors {
@@ -85,7 +85,7 @@ impl Content {
                 let (first, help) = entries.first().map_or((node.span, None), |(key, _)| {
                     (key.span.clone(), did_you_mean(&key.value, ["rule", "suppress"].into_iter()))
                 });
-                let message = "this document does not say which rule it is about";
+                let message = "the document has no rule";
                 problems.error(file, &first, message, help.or_else(|| Some(WHICH_RULE.to_owned())));
             }
         }
@@ -156,7 +156,7 @@ impl Document {
         Some(document)
     }
 
-    /// The order in which documents lie over each other: what is built in below, the most specific on top.
+    /// The sort key of the layers: built-in documents first, the most specific last.
     #[must_use]
     pub(super) fn precedence(&self) -> (bool, Specificity, bool) {
         (!self.layer.built_in, self.scope.specificity(), matches!(self.target, Target::Rule(_)))
@@ -213,7 +213,7 @@ pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut
             Target::Rule(id) => format!("there is no rule \"{id}\""),
             Target::Every(several) => format!("no rule's id fits \"{}\"", several.ids),
         };
-        let all = "`elephant-rs rules list` names them all".to_owned();
+        let all = "`elephant-rs rules list` lists all ids".to_owned();
         problems.error(
             &document.layer.file,
             &document.layer.span,

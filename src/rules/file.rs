@@ -9,7 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::{PRESETS, RuleError};
 use crate::params::RuleFile;
 
-/// Larger files are something else, given by mistake.
+/// Larger files are not rule files, but were given by mistake.
 const MAX_LEN: u64 = 8 << 20;
 
 fn is_hidden(entry: &DirEntry) -> bool {
@@ -21,17 +21,17 @@ fn is_yaml(path: &Path) -> bool {
 }
 
 impl RuleFile {
-    /// The preset of this name, or the YAML file, or all `*.yaml` and `*.yml` files below a folder by name; hidden ones are
-    /// passed over.
+    /// Finds a preset by name, a YAML file, or all `*.yaml` and `*.yml` files below a folder in name order.
+    /// Hidden files are skipped.
     ///
     /// # Errors
-    /// The first file that cannot be read, or that a folder holds none.
+    /// The first file that cannot be read, or an error if a folder has no rule file.
     pub fn find(path: &Path) -> Result<Vec<Self>, RuleError> {
         let (files, errors) = Self::find_all(path);
         errors.into_iter().next().map_or(Ok(files), Err)
     }
 
-    /// As [`RuleFile::find`], with all that can be read and all that cannot.
+    /// Like [`RuleFile::find`], with all files that can be read and an error for each of the others.
     #[must_use]
     pub fn find_all(path: &Path) -> (Vec<Self>, Vec<RuleError>) {
         let preset = PRESETS.iter().find(|(name, _)| path.as_os_str() == *name);

@@ -1,13 +1,14 @@
-//! The built-in rule files as a folder to edit.
+//! The built-in rule files as an editable folder.
 
 use super::{METRICS_DEFAULTS, METRICS_ID, METRICS_PAGE, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
 use super::{SPARK_METRICS_PAGE, schema};
 use crate::heuristics;
 
-/// The name of the schema beside rule files.
+/// The name of the schema next to the rule files.
 const SCHEMA: &str = "rules.schema.json";
 
-/// Every built-in file under its path in the folder, with what the rule does in front, and the schema for editors.
+/// Every built-in file with its path in the folder and the rule's description as a header, and the schema
+/// for editors.
 #[must_use]
 pub fn defaults() -> Vec<RuleFile> {
     let rule = |rule: &'static heuristics::Rule| {

@@ -1,5 +1,5 @@
-//! Rule files: parameters in layers — built-in, then presets and files, the most specific on top — and what else users
-//! say about rules: for which applications, up to which severity, and which findings they have accepted.
+//! Rule files: parameters in layers (built-in, then presets and files, the most specific last), and other
+//! settings about rules: the applications they apply to, a maximum severity, and suppressed findings.
 
 mod active;
 pub mod custom;
@@ -27,23 +27,23 @@ pub use crate::params::{Importance, Problems, RuleFile, RuleProblem};
 
 use crate::heuristics;
 
-/// The id under which rule files set the parameters of metrics.
+/// The id of the metrics' parameters in rule files.
 pub const METRICS_ID: &str = "metrics";
 
 const METRICS_DEFAULTS: &str = include_str!("../../rules/metrics.yaml");
 
-/// The page of metrics in Markdown.
+/// The page of the metrics in Markdown.
 pub const METRICS_PAGE: &str = include_str!("../../rules/metrics.md");
 
-/// The id under which rule files set the parameters of the metrics of Spark applications.
+/// The id of the parameters of the Spark metrics in rule files.
 pub const SPARK_METRICS_ID: &str = "spark-metrics";
 
 const SPARK_METRICS_DEFAULTS: &str = include_str!("../../rules/spark-metrics.yaml");
 
-/// The page of the metrics of Spark applications in Markdown.
+/// The page of the Spark metrics in Markdown.
 pub const SPARK_METRICS_PAGE: &str = include_str!("../../rules/spark-metrics.md");
 
-/// Parameter sets that come with the tool: name, text.
+/// Rule files that ship with the program: name, text.
 pub const PRESETS: &[(&str, &str)] = &[
     ("dr-elephant", include_str!("../../rules/presets/dr-elephant.yaml")),
     ("dr-elephant-0.4", include_str!("../../rules/presets/dr-elephant-0.4.yaml")),
@@ -52,10 +52,10 @@ pub const PRESETS: &[(&str, &str)] = &[
     ("dr-elephant-tuning", include_str!("../../rules/presets/dr-elephant-tuning.yaml")),
 ];
 
-/// Rules that cannot be used.
+/// Errors that prevent the use of rules.
 #[derive(Debug, Error)]
 pub enum RuleError {
-    /// Documents of rule files are wrong.
+    /// Documents of rule files have errors.
     #[error("{}", Lines(.0))]
     Invalid(Vec<RuleProblem>),
     /// A file could not be read.
@@ -66,14 +66,14 @@ pub enum RuleError {
         /// Why.
         source: std::io::Error,
     },
-    /// A folder has no rule files.
-    #[error("{} holds no rule file (*.yaml or *.yml)", path.display())]
+    /// A folder contains no rule file.
+    #[error("{} contains no rule file (*.yaml or *.yml)", path.display())]
     NoFiles {
         /// The folder.
         path: PathBuf,
     },
-    /// A file is too large to be one with rules.
-    #[error("{} is larger than 8 MiB: that is no rule file", path.display())]
+    /// A file is too large for a rule file.
+    #[error("{} is larger than 8 MiB, which is too large for a rule file", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -95,7 +95,7 @@ fn preset_names() -> String {
     PRESETS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-/// The ids that a rule file may name, beyond those that it defines.
+/// The ids that a rule file may name, in addition to those that it defines.
 fn known_ids<'s>() -> impl Iterator<Item = &'s str> {
     heuristics::all().map(|rule| rule.id).chain([METRICS_ID, SPARK_METRICS_ID])
 }

@@ -1,4 +1,4 @@
-//! The JSON Schema of rule files, made from the rules' own parameters.
+//! The JSON Schema of rule files, generated from the rules' parameters.
 
 use serde_json::{Map, Value, json};
 
@@ -12,13 +12,13 @@ use crate::metrics::{MetricParams, SparkMetricParams};
 use crate::params::{Key, Params};
 use crate::severity::Severity;
 
-/// The schema of one document of a rule file, as JSON text.
+/// The schema of one document in a rule file, as JSON text.
 #[must_use]
 pub fn text() -> String {
     format!("{:#}\n", schema())
 }
 
-/// The schema of one document of a rule file (draft 7, which editors know best).
+/// The schema of one document in a rule file (draft 7, which editors support best).
 #[must_use]
 pub fn schema() -> Value {
     let rules = heuristics::all().map(|rule| (rule.id, rule.title, (rule.keys)(), true));
@@ -56,14 +56,14 @@ pub fn schema() -> Value {
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A document of an elephant-rs rule file",
-        "description": "What it leaves out stays as it is built in. A file may hold several, with --- between them.",
+        "description": "Omitted keys keep their built-in values. A file may contain several documents, separated by ---.",
         "type": ["object", "null"],
         "if": {"type": "object", "required": ["suppress"]},
         "then": suppression(),
         "else": {
             "required": ["rule"],
             "properties": {
-                "rule": {"description": "which rule this is about", "type": "string", "anyOf": [{"oneOf": known}, several, {"pattern": "^[a-z]"}]},
+                "rule": {"description": "the rule that the document is about", "type": "string", "anyOf": [{"oneOf": known}, several, {"pattern": "^[a-z]"}]},
             },
             "allOf": branches,
         },
@@ -101,28 +101,28 @@ fn pattern(description: &str) -> Value {
     json!({"description": description, "type": "string"})
 }
 
-/// For which applications.
+/// The applications that a document applies to.
 fn scope() -> Value {
     let one = pattern("a word, a glob such as etl-*, or a regular expression such as /^etl-\\d+$/");
     let fits = json!({"anyOf": [one, {"type": "integer"}, {"type": "array", "minItems": 1, "items": one}]});
     let aspects: Map<String, Value> =
         Aspect::ALL.into_iter().map(|aspect| (aspect.key().to_owned(), fits.clone())).collect();
     json!({
-        "description": "to which applications this applies; all conditions have to hold, the most specific document wins",
+        "description": "the applications that the document applies to; all conditions must hold; the most specific document wins",
         "type": "object", "properties": aspects, "additionalProperties": false,
     })
 }
 
 fn suppression() -> Value {
     json!({
-        "description": "findings that somebody has looked at and accepted",
+        "description": "findings that were reviewed and accepted",
         "required": ["suppress", "reason"],
         "additionalProperties": false,
         "properties": {
             "suppress": pattern("the rule's id, or a pattern of ids"),
             "for": scope(),
             "application": pattern("the application's id, or a pattern"),
-            "subject": pattern("what the findings are about: map, reduce, stage 3.0, executor 7, driver, application; or a pattern"),
+            "subject": pattern("the subject of the findings: map, reduce, stage 3.0, executor 7, driver, application; or a pattern"),
             "reason": pattern("why these findings are accepted"),
             "until": {"description": "the last day", "type": "string", "format": "date", "pattern": "^\\d{4}-\\d{2}-\\d{2}$"},
         },

@@ -1,4 +1,4 @@
-//! To which applications a document of a rule file applies.
+//! The applications that a document of a rule file applies to.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use crate::params::Problems;
 use crate::params::words::did_you_mean;
 use crate::params::yaml::{Kind, Node};
 
-/// Compiled expressions may take so much memory.
+/// The memory limit of compiled expressions.
 const MAX_REGEX: usize = 1 << 20;
 
-/// What scopes look at in an application.
+/// The aspects of an application that scopes can test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aspect {
     /// `mapreduce` or `spark`.
     Engine,
-    /// Hive, Pig, … as reports name it.
+    /// Hive, Pig and others, as reports name it.
     JobType,
     /// Its queue.
     Queue,
     /// Its user.
     User,
-    /// The name its user gave it.
+    /// Its name.
     Name,
 }
 
@@ -35,7 +35,7 @@ impl Aspect {
     /// Every aspect, the least specific first.
     pub const ALL: [Self; 5] = [Self::Engine, Self::JobType, Self::Queue, Self::User, Self::Name];
 
-    /// The key of rule files.
+    /// The key in rule files.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -47,13 +47,13 @@ impl Aspect {
         }
     }
 
-    /// The same for people.
+    /// The same as words.
     #[must_use]
     pub fn words(self) -> String {
         self.key().replace('_', " ")
     }
 
-    /// What `app` has; `None` where its history does not tell.
+    /// The value for `app`; `None` if its history does not contain it.
     #[must_use]
     pub fn of(self, app: &Application) -> Option<&str> {
         match self {
@@ -77,7 +77,7 @@ impl Pattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// What is wrong with a regular expression.
+    /// If the regular expression is invalid.
     pub fn parse(written: &str) -> Result<Self, String> {
         let between_slashes = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
         let expression = match between_slashes {
@@ -90,13 +90,13 @@ impl Pattern {
         Ok(Self { written: written.to_owned(), regex })
     }
 
-    /// Whether `text` is meant.
+    /// Whether `text` matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.regex.as_ref().map_or(self.written == text, |regex| regex.is_match(text))
     }
 
-    /// Whether it means one text only.
+    /// Whether it matches only one text.
     #[must_use]
     pub const fn is_exact(&self) -> bool {
         self.regex.is_none()
@@ -124,10 +124,10 @@ fn as_regex(glob: &str) -> String {
 fn in_one_line(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default().trim();
-    format!("this is no regular expression: {}", last.strip_prefix("error: ").unwrap_or(last))
+    format!("invalid regular expression: {}", last.strip_prefix("error: ").unwrap_or(last))
 }
 
-/// One pattern, or a list of which one has to fit.
+/// One pattern, or a list in which one must match.
 #[derive(Debug, Clone)]
 struct Patterns(Vec<Pattern>);
 
@@ -157,14 +157,14 @@ impl<'de> Deserialize<'de> for Patterns {
     }
 }
 
-/// The applications that a document applies to; all of them where it says nothing.
+/// The applications that a document applies to; all if it says nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     conditions: Vec<(Aspect, Patterns)>,
 }
 
-/// How specific a scope is: for each aspect, from the most specific one on, 2 for words, 1 for patterns, 0 for nothing.
-/// Compared from the front.
+/// How specific a scope is. For each aspect, from the most specific one on: 2 for words, 1 for patterns, 0
+/// for nothing. Compared from the front.
 pub(super) type Specificity = [u8; Aspect::ALL.len()];
 
 impl Scope {
@@ -172,10 +172,10 @@ impl Scope {
     pub(super) fn read(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Self {
         let Kind::Map(entries) = &node.kind else {
             let message = format!(
-                "for says to what applications this applies; expected a mapping, got {}",
+                "for selects the applications; expected a mapping, got {}",
                 node.what()
             );
-            problems.error(file, &node.span, message, Some("such as for: {queue: root.etl.*}".to_owned()));
+            problems.error(file, &node.span, message, Some("write for example for: {queue: root.etl.*}".to_owned()));
             return Self::default();
         };
         let mut scope = Self::default();
@@ -183,13 +183,13 @@ impl Scope {
             let Some(aspect) = Aspect::ALL.into_iter().find(|aspect| aspect.key() == key.value) else {
                 let keys = Aspect::ALL.map(Aspect::key);
                 let message =
-                    format!("\"{}\" is nothing to choose applications by: {}", key.value, keys.join(", "));
+                    format!("applications cannot be selected by \"{}\"; use {}", key.value, keys.join(", "));
                 problems.error(file, &key.span, message, did_you_mean(&key.value, keys.into_iter()));
                 continue;
             };
             match value.read::<Patterns>() {
                 Ok(patterns) if patterns.0.is_empty() => {
-                    problems.error(file, &value.span, "an empty list fits no application", None);
+                    problems.error(file, &value.span, "an empty list matches no application", None);
                 }
                 Ok(patterns) => {
                     if aspect == Aspect::Engine
@@ -199,7 +199,7 @@ impl Scope {
                             value.as_text().unwrap_or_default(),
                             ["mapreduce", "spark"].into_iter(),
                         );
-                        problems.error(file, &value.span, "an engine is mapreduce or spark", help);
+                        problems.error(file, &value.span, "the engine must be mapreduce or spark", help);
                     }
                     scope.conditions.push((aspect, patterns));
                 }
@@ -216,13 +216,13 @@ impl Scope {
         self.conditions.is_empty()
     }
 
-    /// Whether it applies to `app`. What a history does not tell fits no condition.
+    /// Whether it applies to `app`. A value that the history lacks matches no condition.
     #[must_use]
     pub fn applies_to(&self, app: &Application) -> bool {
         self.misfit(app).is_none()
     }
 
-    /// The first condition that does not fit `app`.
+    /// The first condition that `app` does not meet.
     #[must_use]
     pub fn misfit(&self, app: &Application) -> Option<Aspect> {
         let fits = |(aspect, patterns): &(Aspect, Patterns)| {
@@ -231,7 +231,7 @@ impl Scope {
         self.conditions.iter().find(|condition| !fits(condition)).map(|(aspect, _)| *aspect)
     }
 
-    /// How specific it is.
+    /// Its specificity.
     #[must_use]
     pub(super) fn specificity(&self) -> Specificity {
         let weigh = |wanted: Aspect| {
@@ -267,7 +267,7 @@ mod tests {
         assert!(fits("job ?", "job 7") && !fits("job ?", "job 77"));
         assert!(fits("/\\d{3}/", "etl-123-x") && !fits("/^\\d+$/", "a1"));
         assert!(fits("*", "a\nb") && fits("/", "/") && fits("//", "//"));
-        assert!(Pattern::parse("/(/").unwrap_err().contains("no regular expression"));
+        assert!(Pattern::parse("/(/").unwrap_err().contains("invalid regular expression"));
         assert!(Pattern::parse("/(\\w{1000}){1000}/").is_err());
     }
 }

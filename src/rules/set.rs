@@ -1,4 +1,4 @@
-//! All rules with the parameters in force, for all applications or for one.
+//! All rules with their effective parameters, for all applications or for a single one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -26,16 +26,16 @@ mod tests;
 /// So many sets of rules for different applications are kept; more are made anew each time.
 const MAX_VARIANTS: usize = 1000;
 
-/// From so many tasks on an application is judged by several rules at the same time. What they share
-/// ([`Shared`]) is computed by one of them while others wait, so nothing of that may itself spread over threads.
+/// Applications with at least this many tasks are judged by several rules in parallel. One rule computes
+/// the data in [`Shared`] while others wait, so that computation must not use several threads itself.
 const MANY_TASKS: u64 = 10_000;
 
-/// All rules with the parameters in force.
+/// All rules with their effective parameters.
 pub struct RuleSet {
     documents: Vec<Arc<Document>>,
     suppressions: Vec<Suppression>,
     rules: Arc<Vec<ActiveRule>>,
-    /// Rules for applications that documents with a scope apply to, by the places of those documents.
+    /// Rules for applications with scoped documents, by the indices of those documents.
     variants: Mutex<BTreeMap<Vec<usize>, Arc<Vec<ActiveRule>>>>,
     metrics: (MetricParams, Vec<Parameter>),
     spark_metrics: (SparkMetricParams, Vec<Parameter>),
@@ -49,17 +49,17 @@ impl RuleSet {
         Self::with_files(&[])
     }
 
-    /// The built-in rules under the documents of `files`.
+    /// The built-in rules, overridden by the documents of `files`.
     ///
     /// # Errors
-    /// All that is wrong with the files.
+    /// All errors in the files.
     pub fn with_files(files: &[RuleFile]) -> Result<Self, RuleError> {
         let (rules, problems) = Self::read(files);
         let errors = problems.iter().any(|problem| problem.importance == Importance::Error);
         rules.filter(|_| !errors).ok_or(RuleError::Invalid(problems))
     }
 
-    /// As [`RuleSet::with_files`], with the problems whether or not the rules can be used.
+    /// Like [`RuleSet::with_files`], with all problems, whether or not the rules can be used.
     #[must_use]
     pub fn read(files: &[RuleFile]) -> (Option<Self>, Vec<RuleProblem>) {
         let mut problems = Problems::default();
@@ -76,7 +76,7 @@ impl RuleSet {
         content.suppressions.iter().for_each(|suppression| check_rules(suppression, &ids, &mut problems));
         let mut documents: Vec<Arc<Document>> =
             built_in_documents(&mut problems).into_iter().chain(content.documents).map(Arc::new).collect();
-        // Stable: of equals, the later one of the files stays on top.
+        // The sort is stable: of equal documents, the later one stays on top.
         documents.sort_by_key(|document| document.precedence());
         let set = Self::assemble(documents, content.suppressions, &mut problems);
         let problems = problems.into_vec(&files);
@@ -89,17 +89,17 @@ impl RuleSet {
         suppressions: Vec<Suppression>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        // Everything at once, for what is wrong with any of them.
+        // All documents at once, to report every problem.
         let all: Vec<&Document> = documents.iter().map(AsRef::as_ref).collect();
         for document in
             all.iter().filter(|document| is_about_metrics(document) && !document.scope.is_everything())
         {
-            let message = "metrics are measured alike for all applications";
+            let message = "metrics are the same for all applications";
             problems.error(
                 &document.layer.file,
                 &document.layer.span,
                 message,
-                Some("leave out for".to_owned()),
+                Some("omit for".to_owned()),
             );
         }
         built_in_rules(&all, problems)?;
@@ -123,25 +123,25 @@ impl RuleSet {
         })
     }
 
-    /// The same rules on another day, for suppressions with a last day.
+    /// The same rules on another day, for suppressions with an end date.
     #[must_use]
     pub fn on(self, today: NaiveDate) -> Self {
         Self { today, ..self }
     }
 
-    /// The day by which suppressions are judged.
+    /// The day that suppressions are checked against.
     #[must_use]
     pub const fn today(&self) -> NaiveDate {
         self.today
     }
 
-    /// The rules in catalogue order, with the parameters that hold where no document with a scope applies.
+    /// The rules in catalogue order, with the parameters for applications without scoped documents.
     #[must_use]
     pub fn rules(&self) -> &[ActiveRule] {
         &self.rules
     }
 
-    /// The rules with the parameters that hold for `app`.
+    /// The rules with the parameters for `app`.
     #[must_use]
     pub fn rules_for(&self, app: &Application) -> Arc<Vec<ActiveRule>> {
         let scoped =
@@ -186,19 +186,19 @@ impl RuleSet {
             .filter(move |document| !document.layer.built_in && document.target.includes(id, provenance))
     }
 
-    /// What rule files silence.
+    /// The suppressions of the rule files.
     #[must_use]
     pub fn suppressions(&self) -> &[Suppression] {
         &self.suppressions
     }
 
-    /// What should be changed in the files although it works.
+    /// Warnings about files that work but should be changed.
     #[must_use]
     pub fn warnings(&self) -> &[RuleProblem] {
         &self.warnings
     }
 
-    /// The rules that are switched on, for some applications at least, for reports.
+    /// The rules that are enabled for at least some applications, for reports.
     #[must_use]
     pub fn infos(&self) -> Vec<RuleInfo> {
         let somewhere = |rule: &ActiveRule| {
@@ -223,7 +223,7 @@ impl RuleSet {
         &self.spark_metrics.0
     }
 
-    /// The parameters of metrics for reports, under the id that rule files give them.
+    /// The parameters of metrics for reports, by their id in rule files.
     #[must_use]
     pub fn metrics_params(&self, id: &str) -> &[Parameter] {
         match id {
@@ -233,7 +233,7 @@ impl RuleSet {
         }
     }
 
-    /// What `app` cost.
+    /// The costs of `app`.
     #[must_use]
     pub fn measure(&self, app: &Application) -> Metrics {
         match app.engine {
@@ -242,7 +242,7 @@ impl RuleSet {
         }
     }
 
-    /// What the rules that are switched on say about `app`.
+    /// Evaluates the enabled rules on `app`.
     #[must_use]
     pub fn evaluate(&self, app: &Application) -> Evaluation {
         let metrics = OnceLock::new();
@@ -257,7 +257,7 @@ impl RuleSet {
         evaluation
     }
 
-    /// What each rule that is switched on says about `app`.
+    /// The evaluation of each enabled rule on `app`.
     fn parts<'a>(
         &self,
         app: &'a Application,
@@ -309,7 +309,7 @@ fn is_about_metrics(document: &Document) -> bool {
         .any(|id| matches!(&document.target, super::Target::Rule(own) if own == id))
 }
 
-/// The rules' own files, which come with the program.
+/// The rules' own files, which ship with the program.
 fn built_in_documents(problems: &mut Problems) -> Vec<Document> {
     let metrics = [(METRICS_ID, METRICS_DEFAULTS), (SPARK_METRICS_ID, SPARK_METRICS_DEFAULTS)];
     let files = heuristics::all().map(|rule| (rule.id, rule.defaults)).chain(metrics);
@@ -330,7 +330,7 @@ fn layers_of<'d>(documents: &[&'d Document], id: &str, provenance: Provenance) -
     about.map(|document| &document.layer).collect()
 }
 
-/// Every rule with the parameters that `documents` give it; `None` where a built-in file is not complete.
+/// Every rule with its parameters from `documents`; `None` if a built-in file is incomplete.
 fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
     let mut rules = built_in_rules(documents, problems)?;
     rules.extend(custom::load_all(documents, problems));

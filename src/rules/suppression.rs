@@ -1,4 +1,4 @@
-//! Findings that somebody has looked at and accepted, with a reason and, best, a last day.
+//! Suppressed findings: reviewed and accepted, with a reason and preferably an end date.
 
 use std::sync::Arc;
 
@@ -19,19 +19,19 @@ const KEYS: [&str; 6] = ["suppress", "for", "application", "subject", "reason", 
 pub struct Suppression {
     /// Its file.
     pub file: Arc<RuleFile>,
-    /// Where the rule's id stands.
+    /// The position of the rule's id.
     pub span: Span,
-    /// The rules whose findings it silences.
+    /// The rules whose findings it suppresses.
     pub rules: Pattern,
     /// The applications.
     pub scope: Scope,
-    /// Their ids, where it is about single runs.
+    /// Their ids, if it applies only to some runs.
     pub application: Option<Pattern>,
-    /// What the findings are about, as reports name it.
+    /// The subject of the findings, as reports name it.
     pub subject: Option<Pattern>,
-    /// Why they are accepted.
+    /// The reason.
     pub reason: String,
-    /// The last day on which they are; `None` for good.
+    /// The last day that it applies; `None` if it never expires.
     pub until: Option<NaiveDate>,
 }
 
@@ -56,7 +56,7 @@ impl Suppression {
                 }
                 other => {
                     let message =
-                        format!("\"{other}\" is no key of a suppression; those are {}", KEYS.join(", "));
+                        format!("a suppression has no key \"{other}\"; its keys are {}", KEYS.join(", "));
                     problems.error(file, &key.span, message, did_you_mean(other, KEYS.into_iter()));
                     Ok(())
                 }
@@ -66,7 +66,7 @@ impl Suppression {
         fields.finish(file, problems)
     }
 
-    /// Where it stands.
+    /// Its position, `file:line`.
     #[must_use]
     pub fn origin(&self) -> String {
         format!("{}:{}", self.file.name, self.file.place(self.span.start).0)
@@ -78,7 +78,7 @@ impl Suppression {
         self.until.is_some_and(|until| until < today)
     }
 
-    /// Whether it means this finding.
+    /// Whether it applies to this finding.
     #[must_use]
     pub fn covers(&self, app: &Application, finding: &Finding) -> bool {
         let fits = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|p| p.matches(text));
@@ -112,12 +112,12 @@ impl Fields<'_> {
         let until = self.until.and_then(|(text, at)| {
             let day = text.parse::<NaiveDate>();
             let help = Some("write it as 2027-01-31".to_owned());
-            day.map_err(|_| problems.error(file, &at, format!("\"{text}\" is no day"), help)).ok()
+            day.map_err(|_| problems.error(file, &at, format!("\"{text}\" is not a valid date"), help)).ok()
         });
         let reason = self.reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
         if reason.is_none() {
             let help = Some(
-                "add reason: why these findings are accepted, for those who read it next year".to_owned(),
+                "add reason: why these findings are accepted".to_owned(),
             );
             problems.error(file, &span, "a suppression needs a reason", help);
         }
@@ -126,13 +126,13 @@ impl Fields<'_> {
     }
 }
 
-/// Whether a rule that it names is there.
+/// Whether the named rules exist.
 pub(super) fn check_rules(suppression: &Suppression, defined: &[&str], problems: &mut Problems) {
     let ids = || known_ids().chain(defined.iter().copied());
     if !ids().any(|id| suppression.rules.matches(id)) {
         let written = suppression.rules.to_string();
         let help = did_you_mean(&written, ids())
-            .unwrap_or_else(|| "`elephant-rs rules list` names them all".to_owned());
+            .unwrap_or_else(|| "`elephant-rs rules list` lists all ids".to_owned());
         problems.error(
             &suppression.file,
             &suppression.span,

@@ -2,12 +2,12 @@ use super::*;
 
 fn same(names: &[&str], normal: &str) {
     for name in names {
-        assert_eq!(normalise(name), normal, "of {name:?}");
+        assert_eq!(normalise(name), normal, "for {name:?}");
     }
 }
 
 #[test]
-fn dates_go() {
+fn dates_are_replaced() {
     same(
         &[
             "sales 2026-11-20",
@@ -34,7 +34,7 @@ fn dates_go() {
 }
 
 #[test]
-fn ids_go() {
+fn ids_are_replaced() {
     same(
         &[
             "x job_1526555215992_0001",
@@ -60,7 +60,7 @@ fn ids_go() {
 }
 
 #[test]
-fn short_commits_go() {
+fn short_commits_are_replaced() {
     same(&["nightly-a1b2c3d", "nightly-0c45bab", "nightly-1234567", "nightly-45bab53e9"], "nightly-<n>");
     same(&["etl@a1b2c3d", "etl@7f00e1c"], "etl@<n>");
     same(&["etl_a1b2c3d.x", "etl_45BAB53.x"], "etl_<n>.x");
@@ -71,7 +71,7 @@ fn short_commits_go() {
 }
 
 #[test]
-fn dates_with_named_months_go() {
+fn dates_with_named_months_are_replaced() {
     same(
         &[
             "sales Nov 20 2026",
@@ -100,7 +100,7 @@ fn dates_with_named_months_go() {
 }
 
 #[test]
-fn dates_without_leading_zeros_go() {
+fn dates_without_leading_zeros_are_replaced() {
     same(
         &[
             "x 2026-11-5",
@@ -125,7 +125,7 @@ fn dates_without_leading_zeros_go() {
 }
 
 #[test]
-fn times_and_parts_of_dates_go() {
+fn times_and_parts_of_dates_are_replaced() {
     same(&["at 9:05", "at 9:05:33", "at 19:05:33", "at 9:05 AM", "at 14h", "at 09h", "at 9h05"], "at <time>");
     same(&["day=20/hour=3", "day=5/hour=14"], "day=<n>/hour=<n>");
     same(&["year=2026/month=11/week=47", "year=2027/month=1/week=2"], "year=<n>/month=<n>/week=<n>");
@@ -139,7 +139,7 @@ fn times_and_parts_of_dates_go() {
 }
 
 #[test]
-fn what_tells_jobs_apart_stays() {
+fn parts_that_distinguish_jobs_stay() {
     for name in [
         "INSERT OVERWRITE TABLE x...y(Stage-1)",
         "PigLatin:foo.pig",
@@ -160,7 +160,7 @@ fn what_tells_jobs_apart_stays() {
 }
 
 #[test]
-fn parameters_of_shortened_queries_go() {
+fn parameters_of_shortened_queries_are_replaced() {
     same(
         &[
             "INSERT OVERWRITE DIRECTORY '/user/bi_...'23'(Stage-2)",

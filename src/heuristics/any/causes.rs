@@ -1,14 +1,14 @@
-//! Causes of an application's stragglers, and what helps against each.
+//! Causes of an application's stragglers, and remedies for each.
 
 use crate::model::{Application, Engine};
 use crate::stragglers::cause::{Cause, CauseCounts, LabelledGroup, Params, StragglerCause, attribute};
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 
-/// How many causes are worth advice.
+/// The number of causes that get advice.
 const ADVISED: usize = 2;
 
-/// The causes of stragglers that their input does not explain.
+/// The causes of stragglers whose input does not explain them.
 pub(in crate::heuristics) struct Causes {
     groups: Vec<Vec<StragglerCause>>,
     /// Causes with their number of stragglers, the most frequent first.
@@ -38,7 +38,7 @@ impl Causes {
         Self { groups, counts }
     }
 
-    /// The cause of one straggler of the group at `place`.
+    /// The cause of one straggler of the group at index `place`.
     pub(super) fn of_task(&self, place: usize, task: usize) -> Option<&StragglerCause> {
         self.groups.get(place)?.iter().find(|straggler| straggler.task == task)
     }
@@ -51,12 +51,12 @@ impl Causes {
     }
 }
 
-/// What helps against the most frequent causes.
+/// Remedies for the most frequent causes.
 pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<String> {
     causes.counts.iter().take(ADVISED).map(|&(cause, _)| remedy(app, cause)).collect()
 }
 
-/// What helps one straggler: where its node is to blame, a look at that node.
+/// The remedy for one straggler. If its node is the cause, advises to examine that node.
 pub(super) fn remedy_for_one(app: &Application, cause: Cause, node: Option<&str>) -> String {
     let of_the_node = matches!(
         cause,
@@ -69,62 +69,62 @@ pub(super) fn remedy_for_one(app: &Application, cause: Cause, node: Option<&str>
     );
     match node.filter(|_| of_the_node) {
         Some(node) => format!(
-            "{}: look at {node} at the time of the task; `elephant-rs nodes` sets it beside the others",
+            "{}: examine {node} at the time of the task; `elephant-rs nodes` compares it with the other nodes",
             cause.display_name()
         ),
         None => remedy(app, cause),
     }
 }
 
-/// What helps against one cause.
+/// The remedy for one cause.
 fn remedy(app: &Application, cause: Cause) -> String {
     let spark = app.engine == Engine::Spark;
     let pick =
         |of_spark: &'static str, of_mapreduce: &'static str| if spark { of_spark } else { of_mapreduce };
     let what = match cause {
         Cause::DataSkew => pick(
-            "spread their data: see spark-stage-metrics",
-            "spread their data: see mapper-skew and reducer-skew",
+            "distribute their data evenly: see spark-stage-metrics",
+            "distribute their data evenly: see mapper-skew and reducer-skew",
         ),
         Cause::Gc => pick(
-            "let fewer tasks share a heap (spark.executor.cores) or give it more (spark.executor.memory): see \
+            "run fewer tasks per heap (spark.executor.cores) or enlarge the heap (spark.executor.memory): see \
              spark-executor-gc",
-            "give their JVMs more heap (mapreduce.map.java.opts, mapreduce.reduce.java.opts): see mapper-gc and reducer-gc",
+            "enlarge the heap of the tasks (mapreduce.map.java.opts, mapreduce.reduce.java.opts): see mapper-gc and reducer-gc",
         ),
         Cause::Disk => pick(
-            "spill less (spark.sql.shuffle.partitions, spark.executor.memory) and spread spark.local.dir over disks",
-            "spill less (mapreduce.task.io.sort.mb): see mapper-spill, and spread the node managers' local folders over disks",
+            "spill less (spark.sql.shuffle.partitions, spark.executor.memory) and put spark.local.dir on several disks",
+            "spill less (mapreduce.task.io.sort.mb): see mapper-spill; put yarn.nodemanager.local-dirs on several disks",
         ),
         Cause::Network => pick(
-            "fetch with fewer and larger blocks, and look at the network of the nodes that they fetched from",
-            "start reduces later (mapreduce.job.reduce.slowstart.completedmaps) and look at the network between the nodes",
+            "fetch fewer and larger blocks, and check the network of the nodes that they fetched from",
+            "start reduce tasks later (mapreduce.job.reduce.slowstart.completedmaps) and check the network between the nodes",
         ),
         Cause::Hardware => pick(
-            "`elephant-rs nodes` ranks the nodes; keep tasks off the worst with --conf spark.excludeOnFailure.enabled=true, \
-             or take it out",
-            "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst for \
+            "`elephant-rs nodes` ranks the nodes; exclude the worst with --conf spark.excludeOnFailure.enabled=true, \
+             or remove them from the cluster",
+            "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for \
              yarn.resourcemanager.nodes.exclude-path",
         ),
         Cause::Cpu | Cause::Contention => {
-            "`elephant-rs nodes` tells whether it is always the same nodes; if so, fewer containers on them, if not, see \
-             what ran beside these tasks"
+            "`elephant-rs nodes` shows whether the same nodes are always affected; if so, run fewer containers on them; if not, \
+             find out what else ran on them"
         }
         Cause::SlowFileSystem => {
-            "look at the name nodes and data nodes of the minute in which these tasks began"
+            "check name nodes and data nodes at the time when these tasks started"
         }
         Cause::Scheduler => pick(
-            "the driver was slow to start or to collect them: larger tasks, smaller results, more driver memory and cores",
-            "reduces waited for maps: mapreduce.job.reduce.slowstart.completedmaps nearer to 1",
+            "the driver was slow to launch tasks or to collect results: use larger tasks, smaller results, more driver memory and cores",
+            "reduce tasks waited for map tasks: set mapreduce.job.reduce.slowstart.completedmaps closer to 1",
         ),
         Cause::ColdStart => {
-            "the first tasks of an executor load classes and compile code: keep executors longer, or take it as it is"
+            "the first tasks of an executor load classes and compile code: keep executors longer, or accept it"
         }
         Cause::MoreWork => {
-            "they do more for each byte than the others: look for records with many matches, large groups or user code \
+            "they do more work per byte than the others: look for records with many matches, large groups or user code \
              that depends on the data"
         }
         Cause::Unexplained => {
-            "`elephant-rs stragglers --node-metrics FILE` sets metrics of the nodes beside them"
+            "`elephant-rs stragglers --node-metrics FILE` compares them with metrics of the nodes"
         }
     };
     format!("{}: {what}", cause.display_name())

@@ -1,4 +1,4 @@
-//! What rules on costs share: the parts of a history that they rest on, and why a cost is not known.
+//! Shared by the rules on costs: the parts of a history that costs depend on, and why a cost is unknown.
 
 use crate::heuristics::{mapreduce, spark};
 use crate::metrics::requested_container;
@@ -8,17 +8,17 @@ use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Application, Engine};
 use crate::params::Assumed;
 
-/// What the memory that containers held, and what was needed of it, follow from.
+/// The data that allocated and needed memory are computed from.
 pub(super) const OF_MEMORY: &[Facet] = &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics, Facet::End];
-/// What run time and wait follow from.
+/// The data that run time and wait time are computed from.
 pub(super) const OF_TIME: &[Facet] = &[Facet::Tasks, Facet::Jobs, Facet::Executors, Facet::End];
 
-/// What is missing of the history, in words to follow "because".
+/// What the history lacks, phrased to follow "because".
 fn partial(app: &Application, facets: &[Facet]) -> Option<String> {
     app.partial(facets, |_| CounterMask::NONE)
 }
 
-/// Whether all attempts that ended by themselves tell how long they ran, so that no time is missing.
+/// Whether all attempts that ended by themselves have a run time, so that no time is missing.
 fn tells_times(group: &TaskGroup) -> bool {
     let attempts = &group.attempts;
     let ended = (0..attempts.len())
@@ -26,7 +26,7 @@ fn tells_times(group: &TaskGroup) -> bool {
     ended.map(|row| attempts.run_time(row)).all(|time| time.is_some())
 }
 
-/// Why the memory that containers held is not known.
+/// Why the allocated memory is unknown.
 pub(super) fn used_unknown(app: &Application) -> String {
     let of_unknown_size = |kind: &TaskKind| {
         app.group(*kind).is_some_and(tells_times) && requested_container(app, *kind, Assumed(None)).is_none()
@@ -34,26 +34,26 @@ pub(super) fn used_unknown(app: &Application) -> String {
     let kinds = [TaskKind::Map, TaskKind::Reduce];
     partial(app, OF_MEMORY).unwrap_or_else(|| match (app.engine, kinds.into_iter().find(of_unknown_size)) {
         (Engine::MapReduce, Some(kind)) => mapreduce::no_container(app, kind),
-        (Engine::MapReduce, None) => "an attempt does not tell how long it held its container".to_owned(),
-        (Engine::Spark, _) => "the log does not tell what each executor held, and how long".to_owned(),
+        (Engine::MapReduce, None) => "the history does not contain the run time of every attempt".to_owned(),
+        (Engine::Spark, _) => "the event log does not contain the memory and lifetime of every executor".to_owned(),
     })
 }
 
-/// Why it is not known how long the application ran.
+/// Why the run time is unknown.
 pub(super) fn run_time_unknown(app: &Application) -> String {
     partial(app, OF_TIME)
-        .unwrap_or_else(|| "the history does not tell when the application began or ended".to_owned())
+        .unwrap_or_else(|| "the history does not contain the start or end of the application".to_owned())
 }
 
-/// Why it is not known how long it waited.
+/// Why the wait time is unknown.
 pub(super) fn wait_unknown(app: &Application) -> String {
     partial(app, OF_TIME).unwrap_or_else(|| match app.engine {
         Engine::MapReduce => mapreduce::no_times(app),
-        Engine::Spark => "no executor came, or not all times of executors and jobs are known".to_owned(),
+        Engine::Spark => "no executor started, or not all times of executors and jobs are known".to_owned(),
     })
 }
 
-/// Why it is not known how much of it tasks needed, where it is known what containers held.
+/// Why the memory that tasks needed is unknown, if the allocated memory is known.
 pub(super) fn needs_unknown(app: &Application) -> String {
     partial(app, OF_MEMORY).unwrap_or_else(|| match app.engine {
         Engine::MapReduce => mapreduce::no_memory(app),

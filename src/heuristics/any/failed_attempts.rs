@@ -1,4 +1,4 @@
-//! `failed-attempts`: task time that went into attempts that failed.
+//! `failed-attempts`: task time spent on failed attempts.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,15 +16,15 @@ use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
 
-/// From how many failures on one host a host is a suspect.
+/// A host is suspicious from this many failures on.
 const SUSPICIOUS_FAILURES: u64 = 3;
 
 rule_params! {
     /// Parameters of `failed-attempts`.
     pub(super) struct Failures / FailuresLayer {
-        /// Time of failed attempts over the time of all attempts.
+        /// Time of failed attempts / time of all attempts.
         failed_share: Ascending<Ratio>,
-        /// Time of failed attempts.
+        /// Time of failed attempts. Small jobs lose little, however large the share.
         failed_time: Ascending<Duration>,
     }
 }
@@ -39,7 +39,7 @@ const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {fa
 
 struct Failed(Failures);
 
-/// What attempts that failed took.
+/// The costs of failed attempts.
 #[derive(Default)]
 struct Cost {
     attempts: u64,
@@ -84,7 +84,7 @@ impl Cost {
         cost
     }
 
-    /// The host with most failures, if it has far more than its share of them: over half, of several hosts.
+    /// The host with most failures, if it has far more than its share: over half, with several hosts.
     fn suspect<'a>(&self, app: &'a Application) -> Option<(&'a str, u64)> {
         let named = self
             .failed_on
@@ -93,7 +93,7 @@ impl Cost {
         let (name, host, failures) = named.min_by_key(|&(name, _, failures)| (Reverse(failures), name))?;
         let ran = self.ran_on.get(&host).copied().unwrap_or_default();
         let most = 2 * failures > self.failed && failures >= SUSPICIOUS_FAILURES;
-        // Where a host ran most of the attempts, most failures are bound to be there.
+        // A host that ran most of the attempts is bound to have most of the failures.
         let more_than_its_share =
             u128::from(failures) * u128::from(self.attempts) >= 2 * u128::from(ran) * u128::from(self.failed);
         (most && self.ran_on.len() > 1 && more_than_its_share).then_some((name, failures))
@@ -108,7 +108,7 @@ impl Check for Failed {
             return Verdict::NotApplicable;
         }
         if cost.all_time == Millis::ZERO {
-            return Verdict::NotEvaluated("no attempt tells how long it ran".to_owned());
+            return Verdict::NotEvaluated("no attempt has a run time".to_owned());
         }
         let share = cost.failed_time.as_f64() / cost.all_time.as_f64();
         let by_share = params.failed_share.severity(share);
@@ -157,23 +157,23 @@ fn advice(app: &Application, cost: &Cost) -> Vec<String> {
             Engine::MapReduce => "mapreduce.job.maxtaskfailures.per.tracker=1",
         };
         advice.push(format!(
-            "{failures} of {} failures are of {host}: look at its disks, memory and logs, and keep tasks off it with {exclude}",
+            "{failures} of {} failures happened on {host}: check its disks, memory and logs, and exclude it with {exclude}",
             cost.failed
         ));
     }
     if 2 * cost.lost_with_executor > cost.failed {
         advice.push(
-            "most of the work was lost with executors: see why they went before their tasks are made smaller or retried \
-             more often"
+            "most of the work was lost together with executors: find out why they were lost before you make tasks smaller or \
+             retry more often"
                 .to_owned(),
         );
     }
     let told_by = match app.engine {
-        Engine::Spark => "spark-stages-with-failed-tasks tells why, and what helps",
-        Engine::MapReduce => "the diagnostics of the attempts tell why",
+        Engine::Spark => "spark-stages-with-failed-tasks gives the causes and remedies",
+        Engine::MapReduce => "the diagnostics of the attempts give the causes",
     };
     advice.push(format!(
-        "an attempt that fails late costs most, and each task may fail {}; {told_by}",
+        "attempts that fail late cost most, and each task may fail {}; {told_by}",
         limit_of_failures(app, cost)
     ));
     advice

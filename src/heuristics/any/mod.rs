@@ -1,4 +1,4 @@
-//! The rules of any engine, one file per heuristic; what several share stands here.
+//! The rules of any engine, one file per heuristic, and their shared functions.
 
 mod causes;
 mod costs;
@@ -58,7 +58,7 @@ fn host(app: &Application, group: &TaskGroup, row: usize) -> Option<String> {
     group.attempts.node(row).and_then(|node| app.strings.get(node)).map(str::to_owned)
 }
 
-/// Tasks of all groups.
+/// The number of tasks in all groups.
 fn tasks(app: &Application) -> u64 {
     app.groups.iter().map(|group| group.tasks.len() as u64).sum()
 }

@@ -1,4 +1,4 @@
-//! The settings of speculation under which stragglers would have been copied in time.
+//! Finds speculation settings with which stragglers would have been copied in time.
 
 use crate::heuristics::wording::{change, conf_line, plural};
 use crate::model::conf::ConfKey;
@@ -14,7 +14,7 @@ use crate::stragglers::replay::{Attempt, Options, Timeline};
 use crate::stragglers::speculation::Copies;
 use crate::units::Millis;
 
-/// Whether the cluster copied slow tasks of the group; `None` where the history does not tell.
+/// Whether speculation was on for the group; `None` if the history does not show it.
 pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
     let (key, default) = match (app.engine, group.kind) {
         (Engine::Spark, _) => (ConfKey::Speculation, false),
@@ -22,11 +22,11 @@ pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
         (Engine::MapReduce, _) => (ConfKey::MapSpeculative, true),
     };
     let set = app.conf.flag(key).or((!app.conf.is_empty()).then_some(default));
-    // Settings of a site may be missing in the history; what happened is not.
+    // The history may lack settings of the site, but it contains the copies that were launched.
     if set != Some(true) && Copies::of(group).launched > 0 { Some(true) } else { set }
 }
 
-/// Advice to copy slow tasks where that is off and would have gained something.
+/// Advice to switch speculation on, if it is off and would have helped.
 pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>]) -> Vec<String> {
     let off: Vec<&GroupStragglers<'_>> =
         views.iter().filter(|view| is_on(app, view.group) == Some(false)).collect();
@@ -41,7 +41,7 @@ pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>]) -> Vec
             let mut lines = vec![conf_line(app, ConfKey::Speculation, true)];
             lines.extend(stragglers.lines(app, best));
             vec![format!(
-                "run late tasks a second time; {} would have been copied in time: {}",
+                "enable speculative execution; {} would have been copied in time: {}",
                 of_all(caught, stragglers.all()),
                 lines.join(" ")
             )]
@@ -57,7 +57,7 @@ fn switch_on_mapreduce(app: &Application, view: &GroupStragglers<'_>) -> Option<
     let key = switch(view.group.kind);
     (copied > 0).then(|| {
         format!(
-            "run late {}s a second time; {} would have been copied: {}",
+            "enable speculative execution for {} tasks; {} would have been copied: {}",
             view.group.kind.name(),
             of_all(copied, all),
             change(app, key, true)
@@ -72,7 +72,7 @@ const fn switch(kind: TaskKind) -> ConfKey {
     }
 }
 
-/// Advice for speculation that is on and missed stragglers of these groups.
+/// Advice for groups with speculation whose stragglers were missed.
 pub(super) fn better_settings(
     app: &Application,
     views: &[&GroupStragglers<'_>],
@@ -85,15 +85,15 @@ pub(super) fn better_settings(
             let expected = stragglers.caught(stragglers.current);
             if expected > in_time {
                 return vec![format!(
-                    "with the settings in force {} should have been copied in time: see whether cores were free for \
+                    "with the current settings {} should have been copied in time: check whether cores were free for \
                      copies, and whether executors were excluded",
                     of_all(expected, stragglers.all())
                 )];
             }
             if caught <= expected {
                 return vec![
-                    "no multiplier or quantile would have copied more of them in time: too few tasks were done while \
-                     they ran, or they ran not long enough; `elephant-rs stragglers` tells their causes"
+                    "no multiplier or quantile would have copied more of them in time: too few tasks had finished while \
+                     they ran, or they did not run long enough; `elephant-rs stragglers` shows their causes"
                         .to_owned(),
                 ];
             }
@@ -108,7 +108,7 @@ pub(super) fn better_settings(
             let copied = fates.iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
             if copied > 0 && views.iter().all(|view| Copies::of(view.group).launched == 0) {
                 return vec![format!(
-                    "by the progress that they reported Hadoop's speculator should have copied {} and copied none: see \
+                    "judging by reported progress, Hadoop's speculator should have copied {} but copied none: check \
                      whether the job really ran with {}=true, and whether containers were free",
                     of_all(copied, fates.len() as u64),
                     ConfKey::MapSpeculative.name(),
@@ -122,7 +122,7 @@ pub(super) fn better_settings(
 /// Spark's settings of speculation: quantile and multiplier.
 type Setting = (f64, f64);
 
-/// Stragglers that a second attempt might have helped, with what is needed to try settings on them.
+/// Stragglers that a second attempt could have helped, with the data to try settings on them.
 struct SparkStragglers {
     groups: Vec<(Medians, Vec<(Attempt, Millis)>)>,
     current: Setting,
@@ -140,7 +140,7 @@ impl SparkStragglers {
             let places = timeline.places();
             let late = view.unexplained().filter_map(|task| {
                 let attempt = timeline.attempts.get(*places.get(&task.attempt())?)?.clone();
-                // A copy that starts later than this would have come too late.
+                // A copy that starts later than this would be too late.
                 let latest = Millis::from_f64(1000.0 * (task.duration - limit.reference))?;
                 Some((attempt, latest))
             });
@@ -167,7 +167,7 @@ impl SparkStragglers {
         self.groups.iter().map(|(_, late)| late.len() as u64).sum()
     }
 
-    /// How many would have been copied in time.
+    /// How many of them would have been copied in time.
     fn caught(&self, (quantile, multiplier): Setting) -> u64 {
         let in_time = |medians: &Medians, (attempt, latest): &(Attempt, Millis)| {
             let first = medians.first_flag(attempt, quantile, multiplier, self.min_runtime);
@@ -179,9 +179,9 @@ impl SparkStragglers {
         self.groups.iter().map(of_group).sum()
     }
 
-    /// The most careful setting that catches most, the one in force first.
+    /// The most conservative of the settings that catch most; the current one is preferred.
     fn best(&self) -> (Setting, u64) {
-        // What is set already comes first, so that no more is changed than helps.
+        // The current setting comes first, so that only changes that help are advised.
         let quantiles = std::iter::once(self.current.0).chain(QUANTILES);
         let grid = quantiles.flat_map(|quantile| MULTIPLIERS.map(|multiplier| (quantile, multiplier)));
         let mut best = (self.current, self.caught(self.current));
@@ -194,7 +194,7 @@ impl SparkStragglers {
         best
     }
 
-    /// The lines that bring a setting about.
+    /// The configuration lines for a setting.
     fn lines(&self, app: &Application, setting: Setting) -> Vec<String> {
         let keys = [ConfKey::SpeculationQuantile, ConfKey::SpeculationMultiplier];
         let values =
@@ -213,7 +213,7 @@ fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
-/// Spark's defaults in the application's version; the latest where it is unknown.
+/// Spark's defaults for the application's version; for the latest version if it is unknown.
 pub(super) fn defaults(app: &Application) -> SparkSpeculation {
     let mut parts = app
         .engine_version
@@ -228,7 +228,7 @@ pub(super) fn defaults(app: &Application) -> SparkSpeculation {
     }
 }
 
-/// What Hadoop's speculator would have made of each unexplained straggler of a group.
+/// The decisions of Hadoop's speculator about the unexplained stragglers of a group.
 fn fates_of_stragglers(view: &GroupStragglers<'_>) -> Vec<Fate> {
     if view.unexplained().next().is_none() {
         return Vec::new();
@@ -239,30 +239,30 @@ fn fates_of_stragglers(view: &GroupStragglers<'_>) -> Vec<Fate> {
     view.unexplained().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
 }
 
-/// What held Hadoop's speculator back from most of the stragglers, and what helps.
+/// Why Hadoop's speculator did not copy most of the stragglers, and the remedy.
 fn what_held_back(fates: &[Fate]) -> String {
     let count = |name: &str| fates.iter().filter(|fate| fate.name() == name).count();
     let reasons = [
         (
             count(Fate::ContainersWaited.name()),
-            "the speculator copies nothing while tasks wait for containers: give the job's queue room, or let fewer tasks wait",
+            "the speculator copies nothing while tasks wait for containers: give the job's queue more capacity, or reduce the number of waiting tasks",
         ),
         (
             count(Fate::Paced.name()),
-            "the speculator copies one task at a time and then rests: mapreduce.job.speculative.retry-after-speculate=1000 (15000 ms unless set)",
+            "the speculator copies one task at a time and then pauses: mapreduce.job.speculative.retry-after-speculate=1000 (15000 ms unless set)",
         ),
         (
             count(Fate::TooFewDone.name()),
-            "the speculator waits until a twentieth of the tasks is done, and these ran before that: more and smaller tasks let it act earlier",
+            "the speculator waits until 5 % of the tasks have finished, and these ran before that: with more and smaller tasks it acts earlier",
         ),
         (
             count(Fate::NeverWorth.name()),
-            "by their reported progress a new attempt would not have ended earlier (mapreduce.job.speculative.slowtaskthreshold changes nothing in Hadoop 2 and 3): since Hadoop 3.3 yarn.app.mapreduce.am.job.task.estimator.class=org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator follows changes of speed",
+            "judging by reported progress, a new attempt would not have finished earlier (mapreduce.job.speculative.slowtaskthreshold has no effect in Hadoop 2 and 3): since Hadoop 3.3 yarn.app.mapreduce.am.job.task.estimator.class=org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator follows changes of speed",
         ),
     ];
     let main = reasons.into_iter().rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0);
     main.map_or_else(
-        || "copies came late or were slow themselves: `elephant-rs nodes` ranks the nodes, and a copy gains little on a slow one".to_owned(),
+        || "copies started late or were slow themselves: `elephant-rs nodes` ranks the nodes, and a copy gains little on a slow one".to_owned(),
         |(_, advice)| advice.to_owned(),
     )
 }

@@ -1,4 +1,5 @@
-//! `speculation-waste`: copies that lost their race took time for nothing (S2 section 4, S0 tables 2 and 3).
+//! `speculation-waste`: time wasted on speculative copies that lost their race (S2 section 4, S0 tables 2
+//! and 3).
 
 use super::speculation_settings::defaults;
 use super::{rule, tasks};
@@ -16,15 +17,15 @@ use crate::severity::Severity;
 use crate::stragglers::detect::spark::SparkSpeculation;
 use crate::stragglers::speculation::Copies;
 
-/// Spark 4 copies later and fewer tasks than the versions before it.
+/// Spark 4 copies tasks later, and fewer of them, than earlier versions.
 const CAREFUL: SparkSpeculation = SparkSpeculation::V4;
 
 rule_params! {
     /// Parameters of `speculation-waste`.
     pub(super) struct Waste / WasteLayer {
-        /// Time of copies that lost their race over the time of all attempts.
+        /// Time of losing speculative copies / time of all attempts.
         lost_share: Ascending<Ratio>,
-        /// Time of copies that lost their race.
+        /// Time of losing speculative copies. Small jobs lose little, however large the share.
         lost_time: Ascending<Duration>,
     }
 }
@@ -49,7 +50,7 @@ impl Check for Lost {
             return Verdict::NotApplicable;
         }
         let Some(share) = all.lost_share() else {
-            return Verdict::NotEvaluated("no attempt tells how long it ran".to_owned());
+            return Verdict::NotEvaluated("no attempt has a run time".to_owned());
         };
         let low = Severity::Low;
         let by_share = params.lost_share.severity(share);
@@ -100,8 +101,8 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
             }
             if lines.is_empty() {
                 vec![
-                    "tasks are copied late already: the copies lost because they were no faster; \
-                     `elephant-rs stragglers` tells why the originals were slow"
+                    "tasks are already copied late: the copies lost because they were not faster; \
+                     `elephant-rs stragglers` shows why the originals were slow"
                         .to_owned(),
                 ]
             } else {
@@ -123,17 +124,17 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
                 (ConfKey::ReduceSpeculative, "reduces")
             };
             let mut advice = Vec::new();
-            // Hadoop 1 has no master of its own for each job, and none of its settings.
+            // Hadoop 1 has no application master per job, and none of its settings.
             if !app.masters.is_empty() {
                 advice.push(
                     "copy fewer tasks at a time: mapreduce.job.speculative.speculative-cap-running-tasks=0.05, \
-                     mapreduce.job.speculative.minimum-allowed-tasks=2 (Hadoop copies up to a tenth of the running \
-                     tasks, and up to 10 in any case)"
+                     mapreduce.job.speculative.minimum-allowed-tasks=2 (by default Hadoop copies up to 10 % of the running \
+                     tasks, but always up to 10)"
                         .to_owned(),
                 );
             }
             advice
-                .push(format!("copy none of the {which}, which lost the most: {}", change(app, key, false)));
+                .push(format!("disable speculative execution for the {which}, which lost most: {}", change(app, key, false)));
             advice
         }
     }

@@ -22,11 +22,11 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `straggler-detection`.
     pub(super) struct Detection / DetectionLayer {
-        /// Stragglers that were copied in time over all stragglers.
+        /// Stragglers that the cluster's own speculation copied in time / all stragglers.
         recall: Descending<Ratio>,
-        /// The most that one missed straggler took beyond the median of its group.
+        /// Longest excess over its group's median among stragglers that were not copied in time.
         missed_time: Ascending<Duration>,
-        /// From how many times the median of its group on a task is a straggler.
+        /// A task is a straggler from this multiple of its group's median duration.
         median_factor: Quantity<Ratio>,
         /// Groups with fewer tasks are not judged.
         min_tasks: Quantity<Count>,
@@ -45,15 +45,15 @@ const MESSAGE: &str = "speculation copied {copied_in_time_count} of {stragglers}
 
 struct OwnSpeculation(Detection);
 
-/// What speculation did about the stragglers that it could have helped.
+/// The results of speculation on the stragglers that it could have helped.
 #[derive(Debug, Clone, Copy, Default)]
 struct Caught {
     stragglers: u64,
-    /// Copied while the original would yet run as long as its group's median.
+    /// Copied while at least the group's median duration remained for the original.
     in_time: u64,
-    /// Copied too late to gain anything.
+    /// Copied too late to help.
     late: u64,
-    /// Sum over those that were copied of the time until then, in medians of their group.
+    /// Sum of the times until the copy, in multiples of the group's median.
     latency: f64,
     worst_missed: Millis,
 }
@@ -72,7 +72,7 @@ impl Caught {
             if let Some(at) = detected {
                 self.latency += at / limit.reference;
             }
-            // A copy takes as long as the others did, so that one which comes later than this is a fake (S0 §6.2).
+            // A copy takes as long as the other tasks, so a later one cannot win (S0 §6.2).
             let gains = detected.is_some_and(|at| task.duration - at >= limit.reference)
                 || (task.attempt() != task.winner() && detected.is_some());
             match (gains, detected) {
@@ -107,11 +107,11 @@ impl Check for OwnSpeculation {
         let watched: Vec<&GroupStragglers<'_>> =
             views.iter().filter(|view| is_on(app, view.group) == Some(true)).collect();
         if watched.is_empty() {
-            // Where it is off, straggler-impact tells what it could have gained.
+            // If speculation is off, straggler-impact reports what it could have gained.
             return if views.iter().any(|view| is_on(app, view.group).is_some()) {
                 Verdict::NotApplicable
             } else {
-                Verdict::NotEvaluated("the history does not tell whether speculation was on".to_owned())
+                Verdict::NotEvaluated("the history does not show whether speculation was on".to_owned())
             };
         }
         let mut caught = Caught::default();

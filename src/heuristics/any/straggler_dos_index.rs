@@ -1,4 +1,5 @@
-//! `straggler-dos-index`: tasks that take far longer for their input than the other tasks of their group (S2 eq 1).
+//! `straggler-dos-index`: tasks that take far longer for their input than the other tasks of their group
+//! (S2 eq 1).
 
 use std::cmp::Reverse;
 
@@ -24,19 +25,22 @@ use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::{Labelling, dos_index, is_dos_straggler};
 use crate::units::{Bytes, Millis, Timestamp};
 
-/// How many groups have findings of their own.
+/// How many groups get their own finding.
 const REPORTED: usize = 3;
 
 rule_params! {
     /// Parameters of `straggler-dos-index`.
     pub(super) struct DosIndex / DosIndexLayer {
-        /// Time per input of a task over that of its whole group.
+        /// Time per input of a task / time per input of its whole group. The paper reports stragglers
+        /// from 2.5 and diagnoses them from 10.
         dos_index: Ascending<Ratio>,
-        /// What the task took more than its group takes for as much input.
+        /// How much longer the task took than its group takes for the same input.
         lost_time: Ascending<Duration>,
-        /// A task that took less than this many times the median of its group is no straggler, whatever its index.
+        /// A task below this multiple of its group's median duration is not a straggler, whatever its
+        /// index. A short last split takes little time, but much time per input.
         median_factor: Quantity<Ratio>,
-        /// What a task may lose that was launched before its executor had ended any: classes are loaded, code is compiled.
+        /// Spark: lost time that is allowed for a task launched before its executor finished its first
+        /// task. Such a task loads classes and compiles code.
         cold_start: Quantity<Duration>,
         /// Groups with fewer tasks are not judged.
         min_tasks: Quantity<Count>,
@@ -60,14 +64,14 @@ struct SlowForTheirInput(DosIndex);
 
 /// The worst task of a group.
 struct Worst<'a> {
-    /// The group's place among those that are judged.
+    /// The index of the group among the judged groups.
     place: usize,
     view: &'a GroupStragglers<'a>,
     task: Execution,
     index: f64,
     lost: Millis,
     severity: Severity,
-    /// Tasks of the group that are as bad as low at least.
+    /// The number of tasks in the group with severity low or higher.
     stragglers: u64,
 }
 
@@ -85,7 +89,7 @@ impl Check for SlowForTheirInput {
             return Verdict::NotApplicable;
         }
         if views.iter().all(|view| view.executions.input_unit.is_none()) {
-            return Verdict::NotEvaluated("no task tells its input".to_owned());
+            return Verdict::NotEvaluated("no task has a known input size".to_owned());
         }
         let warm = first_ends(app);
         let mut worst: Vec<Worst<'_>> =
@@ -101,7 +105,7 @@ impl Check for SlowForTheirInput {
         if let (Some(last), Some(more)) =
             (judgements.last_mut(), bad.checked_sub(REPORTED).filter(|&more| more > 0))
         {
-            last.message = format!("{}; {} more are like it", last.message, plural(more as u64, "group"));
+            last.message = format!("{}; similar in {} more", last.message, plural(more as u64, "group"));
         }
         if judgements.is_empty() {
             judgements.push(harmless(app));
@@ -119,13 +123,13 @@ impl Check for SlowForTheirInput {
 }
 
 impl DosIndex {
-    /// The straggler of a group with the worst severity, of equal ones the one that lost most.
+    /// The straggler with the highest severity in a group; of equal ones, the one that lost most time.
     fn worst<'a>(&self, place: usize, view: &'a GroupStragglers<'a>, warm: &FirstEnds) -> Option<Worst<'a>> {
         let tasks = &view.executions.tasks;
         let told: Vec<(f64, Option<f64>)> =
             tasks.iter().map(|task| (task.duration, task.input().map(|input| input as f64))).collect();
         let indices = dos_index(&told);
-        // What much input explains belongs to the rules on skew.
+        // The rules on skew judge tasks whose input explains their duration.
         let places = view.labels.places().filter(|&place| !view.is_explained(place));
         let late = places.filter_map(|place| {
             let (task, index) = (*tasks.get(place)?, (*indices.get(place)?)?);
@@ -135,7 +139,7 @@ impl DosIndex {
             }
             let conditions = [self.dos_index.severity(index), self.lost_time.severity(lost.as_f64())];
             let severity = conditions.into_iter().min()?;
-            // A task without input has an index without end.
+            // A task without input has an infinite index.
             is_dos_straggler(Some(index), 1.0).then_some((severity, lost, task, index))
         });
         let late: Vec<(Severity, Millis, Execution, f64)> = late.collect();
@@ -197,10 +201,10 @@ fn in_words(cause: &StragglerCause) -> String {
     }
 }
 
-/// When each executor ended its first task.
+/// When the first task of each executor ended.
 type FirstEnds = FxHashMap<Symbol, Timestamp>;
 
-/// Whether the task was launched before its executor had ended any.
+/// Whether the task was launched before its executor had finished a task.
 fn is_cold(view: &GroupStragglers<'_>, task: &Execution, warm: &FirstEnds) -> bool {
     let attempts = &view.group.attempts;
     let warm_from = attempts.executor(task.attempt()).and_then(|executor| warm.get(&executor));

@@ -1,4 +1,4 @@
-//! `straggler-impact`: how long an application waited for nothing but stragglers (S2 table 2).
+//! `straggler-impact`: how long an application waited only for stragglers (S2 table 2).
 
 use super::causes::remedies;
 use super::speculation_settings::switch_on;
@@ -22,11 +22,13 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `straggler-impact`.
     pub(super) struct Impact / ImpactLayer {
-        /// Time in which only stragglers were left, over the time in which tasks ran.
+        /// Time in which only stragglers were still running / time in which tasks ran. Tasks that took
+        /// long because they read much do not count: the skew rules judge them.
         delay_share: Ascending<Ratio>,
-        /// Time in which only stragglers were left.
+        /// Time in which only stragglers were still running. Short jobs lose little, however large the
+        /// share.
         delay: Ascending<Duration>,
-        /// From how many times the median of its group on a task is a straggler.
+        /// A task is a straggler from this multiple of its group's median duration.
         median_factor: Quantity<Ratio>,
         /// Groups with fewer tasks are not judged.
         min_tasks: Quantity<Count>,
@@ -60,7 +62,7 @@ impl Check for HeldUp {
         }
         let span = time_of_tasks(app);
         if span == Millis::ZERO {
-            return Verdict::NotEvaluated("no attempt tells when it ran".to_owned());
+            return Verdict::NotEvaluated("no attempt has known start and end times".to_owned());
         }
         let delay = covered(views.iter().filter_map(GroupStragglers::tail));
         let share = delay.as_f64() / span.as_f64();
@@ -133,7 +135,7 @@ fn stragglers_by_mean(views: &[GroupStragglers<'_>], labelling: Labelling) -> u6
     views.iter().map(|view| by_mean.of(&view.executions).count()).sum()
 }
 
-/// Time of stragglers beyond the median over the time of all tasks (S2 table 2).
+/// The time of stragglers beyond the median, as a share of the time of all tasks (S2 table 2).
 fn extra_compute(views: &[GroupStragglers<'_>]) -> Option<f64> {
     let all: f64 = views.iter().flat_map(|view| &view.executions.tasks).map(|task| task.duration).sum();
     let extra: f64 = views
@@ -144,7 +146,7 @@ fn extra_compute(views: &[GroupStragglers<'_>]) -> Option<f64> {
     (all > 0.0).then(|| extra / all)
 }
 
-/// The group that waited longest for stragglers alone.
+/// The group that waited longest only for stragglers.
 fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
     let told = views.iter().filter_map(|view| {
         let (from, to) = view.tail()?;

@@ -1,4 +1,4 @@
-//! `wait-time`: an application waited for resources more than it worked (seed 004, "Wait Time").
+//! `wait-time`: an application waited for resources longer than it worked (seed 004, "Wait Time").
 
 mod cause;
 
@@ -18,9 +18,9 @@ use cause::Cause;
 rule_params! {
     /// Parameters of `wait-time`.
     pub(super) struct Wait / WaitLayer {
-        /// Time in which the application waited over its run time.
+        /// Wait time of the application / its run time.
         wait_share: Ascending<Ratio>,
-        /// Time in which the application waited.
+        /// Wait time of the application. Short waits do no harm, however large the share.
         wait_time: Ascending<Duration>,
     }
 }
@@ -49,11 +49,11 @@ impl Check for Waited {
         if run == Millis::ZERO {
             return Verdict::NotApplicable;
         }
-        // Tasks may wait beside each other.
+        // Several tasks may wait at the same time.
         let share = (wait.as_f64() / run.as_f64()).min(1.0);
         let by_share = params.wait_share.severity(share);
         let by_time = params.wait_time.severity(wait.as_f64());
-        // Where both limits are off, nothing is still no wait.
+        // Even with both limits off, a wait of 0 is not a finding.
         let severity = if wait == Millis::ZERO { Severity::None } else { by_share.min(by_time) };
         let level = severity.max(Severity::Low);
         let limits = [
@@ -65,7 +65,7 @@ impl Check for Waited {
             ("run_time_ms", Measure::Time(run)),
             ("wait_ratio", Measure::Ratio(Some(share))),
         ];
-        // What it waited for takes a look at every attempt.
+        // Finding the cause reads every attempt.
         let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
         evidence.extend(cause.iter().flat_map(Cause::evidence));
         Judgement::of(Subject::Application, severity)
@@ -88,12 +88,12 @@ impl Check for Waited {
     }
 }
 
-/// Tasks may wait beside each other, and together for longer than the job takes.
+/// Several tasks may wait at the same time, together for longer than the job takes.
 fn waited(wait: Millis, run: Millis) -> String {
     if wait > run {
-        format!("tasks together waited {wait} in the {run} that it took")
+        format!("tasks waited {wait} in total, in a run time of {run}")
     } else {
-        format!("waited {wait} of the {run} that it took")
+        format!("waited {wait} of its run time of {run}")
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
         Timestamp::from_millis(minutes * MINUTE)
     }
 
-    /// Tasks that succeeded, each from one minute to another.
+    /// Successful tasks, each from one minute to another.
     fn group(kind: TaskKind, times: &[(i64, i64)]) -> TaskGroup {
         let mut group = TaskGroup::new(kind);
         for (number, &(start, finish)) in (0..).zip(times) {
@@ -145,36 +145,36 @@ mod tests {
     }
 
     #[test]
-    fn a_first_task_that_came_late() {
+    fn a_first_task_that_started_late() {
         let found = found(&job(vec![group(TaskKind::Map, &[(100, 110), (100, 120)])], 120));
-        // The longest map could have been done after 20 minutes.
+        // The longest map task could have finished after 20 minutes.
         assert_eq!(
             (found.severity, found.message.as_str()),
             (
                 Severity::Moderate,
-                "waited 1h 40m of the 2h that it took, 83.3 %; its first map started 1h 40m after it could \
+                "waited 1h 40m of its run time of 2h, 83.3 %; its first map task started 1h 40m late \
                  (moderate from 30m)"
             )
         );
         assert_eq!(
             found.advice,
             [
-                "queue etl had no room for its maps: submit the job to another one (mapreduce.job.queuename) or at \
-                 another hour"
+                "queue etl had no free capacity for its map tasks: use another queue (mapreduce.job.queuename), run \
+                 off-peak, or add capacity"
             ]
         );
     }
 
     #[test]
-    fn the_kind_that_waited_most_is_the_one_that_is_told() {
-        // Two rounds of maps, and a reduce that starts an hour after the first map has ended.
+    fn the_kind_that_waited_most_is_reported() {
+        // Two waves of map tasks, and a reduce task that starts an hour after the first map task ended.
         let maps = group(TaskKind::Map, &[(0, 5), (0, 5), (5, 10), (5, 10)]);
         let found = found(&job(vec![maps, group(TaskKind::Reduce, &[(65, 70)])], 70));
-        assert!(found.message.contains("; its first reduce started 1h after it could"), "{}", found.message);
+        assert!(found.message.contains("; its first reduce task started 1h late"), "{}", found.message);
     }
 
     #[test]
-    fn attempts_that_came_to_nothing_are_no_lack_of_room() {
+    fn failed_attempts_are_not_missing_capacity() {
         let mut maps = group(TaskKind::Map, &[(0, 10), (0, 10), (120, 130)]);
         for (number, (start, finish)) in (1..).zip([(0, 60), (60, 120)]) {
             let row = maps.attempts.push(2, number);
@@ -184,32 +184,32 @@ mod tests {
         }
         let found = found(&job(vec![maps], 130));
         assert!(
-            found.message.contains("; map 2 ended last, after 2 attempts that failed in 2h"),
+            found.message.contains("; map 2 ended last, after 2 attempts that failed within 2h"),
             "{}",
             found.message
         );
-        assert!(found.advice[0].starts_with("find out what the other attempts of map 2 died of"));
+        assert!(found.advice[0].starts_with("find out why the other attempts of map 2 failed"));
     }
 
     #[test]
-    fn attempts_that_were_killed_are_no_failures() {
-        // Killed for others after a minute, and two hours without room.
+    fn killed_attempts_are_not_failures() {
+        // Killed for others after a minute, then two hours without capacity.
         let mut maps = group(TaskKind::Map, &[(0, 10), (0, 10), (120, 130)]);
         let row = maps.attempts.push(2, 1);
         maps.attempts.set_outcome(row, Outcome::Killed);
         maps.attempts.set_time(row, TimePoint::Start, Some(moment(0)));
         maps.attempts.set_time(row, TimePoint::Finish, Some(moment(1)));
         let found = found(&job(vec![maps], 130));
-        assert!(found.message.contains("; maps started late"), "{}", found.message);
+        assert!(found.message.contains("; map tasks started late"), "{}", found.message);
     }
 
     #[test]
-    fn a_master_that_came_late() {
+    fn an_application_master_that_started_late() {
         let mut job = job(vec![group(TaskKind::Map, &[(100, 120)])], 120);
         job.masters.push(MasterAttempt { started_at: Some(moment(90)), node: None });
         let found = found(&job);
-        assert!(found.message.contains("; its master started after 1h 30m"), "{}", found.message);
-        assert!(found.advice[0].starts_with("queue etl had no room for its master"), "{:?}", found.advice);
+        assert!(found.message.contains("; its application master started after 1h 30m"), "{}", found.message);
+        assert!(found.advice[0].starts_with("queue etl had no free capacity for its application master"), "{:?}", found.advice);
     }
 
     #[test]
@@ -220,24 +220,24 @@ mod tests {
         limited.conf.insert("mapreduce.job.running.map.limit".to_owned(), property);
         assert_eq!(
             found(&limited).advice,
-            ["let more of them run at a time: mapreduce.job.running.map.limit 1 → 2"]
+            ["allow more concurrent tasks: mapreduce.job.running.map.limit 1 → 2"]
         );
         let mut uber = job(vec![group(TaskKind::Map, &rounds)], 120);
         uber.uberized = Some(true);
         let found = found(&uber);
         assert!(
-            found.message.contains("; its tasks ran one after another in its master"),
+            found.message.contains("; its tasks ran one after another in its application master"),
             "{}",
             found.message
         );
         assert_eq!(
             found.advice,
-            ["let its tasks run beside each other: mapreduce.job.ubertask.enable → false"]
+            ["run its tasks in parallel: mapreduce.job.ubertask.enable → false"]
         );
     }
 
     #[test]
-    fn where_both_limits_are_off_nothing_is_still_no_wait() {
+    fn without_limits_a_wait_of_zero_is_not_a_finding() {
         let text = "rule: wait-time\nwait_share: off\nwait_time: off\n".to_owned();
         let rules = RuleSet::with_files(&[RuleFile { name: "off.yaml".to_owned(), text }]).unwrap();
         let severity = |app: &Application| {
@@ -249,44 +249,44 @@ mod tests {
     }
 
     #[test]
-    fn rounds_of_tasks() {
-        // Six rounds of two maps each.
+    fn waves_of_tasks() {
+        // Six waves of two map tasks each.
         let maps: Vec<(i64, i64)> = (0..12).map(|map| (map / 2 * 10, map / 2 * 10 + 10)).collect();
         let reduces = group(TaskKind::Reduce, &[(10, 60)]);
         let found = found(&job(vec![group(TaskKind::Map, &maps), reduces], 60));
         assert_eq!(
             found.message,
-            "waited 50m of the 1h that it took, 83.3 %; at most 2 of 12 maps ran at a time (moderate from 30m)"
+            "waited 50m of its run time of 1h, 83.3 %; at most 2 of 12 map tasks ran concurrently (moderate from 30m)"
         );
         let evidence =
             |key: &str| found.evidence.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         assert_eq!(evidence("at_a_time_count"), Some(&Measure::Count(2)));
         assert_eq!(evidence("waiting_tasks_count"), Some(&Measure::Count(12)));
-        assert!(found.advice[0].starts_with("queue etl had room for 2 of its maps"), "{:?}", found.advice);
+        assert!(found.advice[0].starts_with("queue etl had capacity for 2 of its map tasks"), "{:?}", found.advice);
     }
 
     #[test]
-    fn tasks_may_wait_together_for_longer_than_the_job_takes() {
-        // Reduces could start at five minutes, when the first map had ended.
+    fn the_total_wait_of_tasks_may_exceed_the_run_time() {
+        // Reduce tasks could start after five minutes, when the first map task ended.
         let maps = group(TaskKind::Map, &[(0, 5), (55, 60)]);
         let reduces = group(TaskKind::Reduce, &[(60, 65)]);
         let found = found(&job(vec![maps, reduces], 65));
         assert_eq!(
             found.message,
-            "tasks together waited 1h 50m in the 1h 5m that it took, 100 %; at most 1 of 2 maps ran at a \
-             time (moderate from 30m)"
+            "tasks waited 1h 50m in total, in a run time of 1h 5m, 100 %; at most 1 of 2 map tasks ran \
+             concurrently (moderate from 30m)"
         );
     }
 
     #[test]
-    fn a_job_that_starts_at_once_waits_for_nothing() {
+    fn a_job_that_starts_at_once_does_not_wait() {
         let found = found(&job(vec![group(TaskKind::Map, &[(0, 60), (0, 30)])], 60));
         assert_eq!((found.severity, found.advice.len()), (Severity::None, 0));
-        assert_eq!(found.message, "waited 0 ms of the 1h that it took, 0 % (low from 30 %)");
+        assert_eq!(found.message, "waited 0 ms of its run time of 1h, 0 % (low from 30 %)");
     }
 
     #[test]
-    fn what_is_unknown_is_told() {
+    fn unknown_values_are_reported() {
         let reason = |app: &Application| {
             let evaluation = RuleSet::built_in().unwrap().evaluate(app);
             let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == "wait-time");
@@ -296,7 +296,7 @@ mod tests {
         without_submission.submitted_at = None;
         assert_eq!(
             reason(&without_submission),
-            "the history does not tell when the application began or ended"
+            "the history does not contain the start or end of the application"
         );
         let mut untold = group(TaskKind::Reduce, &[(0, 60)]);
         untold.attempts.set_time(0, TimePoint::Start, None);

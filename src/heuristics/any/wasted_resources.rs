@@ -1,4 +1,4 @@
-//! `wasted-resources`: memory that containers held above what their tasks needed (seed 004, "Wasted Resources").
+//! `wasted-resources`: containers had more memory than their tasks needed (seed 004, "Wasted Resources").
 
 use std::cmp::Reverse;
 
@@ -19,9 +19,9 @@ use crate::units::{Bytes, MbMillis, show_gb_hours};
 rule_params! {
     /// Parameters of `wasted-resources`.
     pub(super) struct Waste / WasteLayer {
-        /// Memory above what was needed over all that was held.
+        /// Memory above what tasks needed / all memory that containers held.
         wasted_share: Ascending<Ratio>,
-        /// Memory above what was needed.
+        /// Memory above what tasks needed. Small jobs waste little, however large the share.
         wasted: Ascending<MemoryTime>,
     }
 }
@@ -90,7 +90,7 @@ impl Check for Unneeded {
     }
 }
 
-/// What the rules on containers and heaps advise, so that no two advise different values.
+/// The advice of the rules on containers and heaps, so that no two rules advise different values.
 fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
     match app.engine {
         Engine::MapReduce => of_containers(app, shared),
@@ -98,7 +98,8 @@ fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
     }
 }
 
-/// The kind of tasks that held most comes first, and what it cannot do is told; of the others what they can.
+/// Advice by kind of tasks. The kind that used most comes first, even if it cannot shrink; others only if
+/// they can.
 fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
     let tasks = [(TaskKind::Map, Container::Map), (TaskKind::Reduce, Container::Reduce)];
     let sizes = tasks.map(|(kind, _)| requested_container(app, kind, Assumed(None)));
@@ -116,13 +117,13 @@ fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
         }
     }
     if lines.is_empty() {
-        lines.push("ask for containers of the size that the tasks need".to_owned());
+        lines.push("request containers of the size that the tasks need".to_owned());
     }
     lines
 }
 
-/// What attempts of one kind held together, as far as their times are known: memory over time, or where not all sizes are
-/// known the time alone.
+/// The memory that attempts of one kind held over time, as far as their times are known. If some sizes are
+/// unknown, the time alone.
 fn held(app: &Application, kind: TaskKind, sizes_are_known: bool) -> MbMillis {
     let Some(group) = app.group(kind) else { return MbMillis::ZERO };
     let size = requested_container(app, kind, Assumed(None)).filter(|_| sizes_are_known);
@@ -139,8 +140,8 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
     lines.extend(spark::less_than_is_held(app));
     if lines.is_empty() {
         lines.push(
-            "the executor that needs most sets the size of all: even out what executors do, or let those go that have \
-             nothing to do"
+            "the executor that needs most determines the size of all: balance the work of executors, or release idle \
+             executors"
                 .to_owned(),
         );
     }
@@ -159,7 +160,7 @@ mod tests {
     use crate::rules::{RuleFile, RuleSet};
     use crate::units::Timestamp;
 
-    /// A hundred tasks of an hour, of which each needs so many MiB.
+    /// A hundred tasks of one hour that need this many MiB each.
     fn group(kind: TaskKind, needs: i64) -> TaskGroup {
         let mut group = TaskGroup::new(kind);
         for number in 0..100 {
@@ -202,15 +203,15 @@ mod tests {
         [("mapreduce.map.memory.mb", "4096"), ("mapreduce.reduce.memory.mb", "4096")];
 
     #[test]
-    fn containers_shrink_to_what_the_rules_on_memory_ask_for() {
-        // 400 GB·h of maps need at most 100 × 1.5 × 1 GiB·h.
+    fn containers_shrink_to_the_size_that_the_memory_rules_advise() {
+        // 400 GB·h of map tasks need at most 100 × 1.5 × 1 GiB·h.
         let app = job(vec![group(TaskKind::Map, 1024)], &SIZES);
         let found = found(&app);
         assert_eq!(
             (found.severity, found.message.as_str()),
             (
                 Severity::Severe,
-                "250 GB·h of the 400 GB·h held are above what was needed, 62.5 % (severe from 55 %)"
+                "250 of 400 GB·h of allocated memory were not needed, 62.5 % (severe from 55 %)"
             )
         );
         assert_eq!(
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_cannot_shrink_says_nothing_beside_one_that_can() {
+    fn kinds_that_cannot_shrink_are_skipped_if_another_can() {
         let groups = vec![group(TaskKind::Map, 1024), group(TaskKind::Reduce, 4000)];
         let advice = found(&job(groups, &SIZES)).advice;
         assert!(
@@ -235,20 +236,20 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_container_that_is_granted_cannot_shrink() {
+    fn the_smallest_container_of_the_cluster_cannot_shrink() {
         let settings =
             [("mapreduce.map.memory.mb", "1024"), ("yarn.scheduler.minimum-allocation-mb", "1024")];
         assert_eq!(
             found(&job(vec![group(TaskKind::Map, 200)], &settings)).advice,
             [
-                "YARN grants no container below 1 GiB (yarn.scheduler.minimum-allocation-mb): give each task more work, so that \
-              fewer hold one"
+                "YARN allocates no containers below 1 GiB (yarn.scheduler.minimum-allocation-mb): give each task more work, so that \
+              fewer containers are needed"
             ]
         );
     }
 
     #[test]
-    fn tasks_of_an_uberized_job_hold_its_master() {
+    fn tasks_of_an_uberized_job_use_the_container_of_the_application_master() {
         let mut app = job(vec![group(TaskKind::Map, 500)], &[("yarn.app.mapreduce.am.resource.mb", "4096")]);
         app.uberized = Some(true);
         let advice = found(&app).advice;
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_was_assumed_has_a_value_to_set() {
+    fn an_assumed_size_has_a_value_to_set() {
         let app = job(vec![group(TaskKind::Map, 500)], &[]);
         let rules = "rule: metrics\ncontainer_default: 4GB\n---\nrule: wasted-resources\nenabled: true\n";
         assert_eq!(
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_told() {
+    fn unknown_values_are_reported() {
         let reason = |app: &Application| {
             let evaluation = RuleSet::built_in().unwrap().evaluate(app);
             let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == "wasted-resources");
@@ -287,7 +288,7 @@ mod tests {
         timeless.attempts.set_time(7, TimePoint::Start, None);
         assert_eq!(
             reason(&job(vec![timeless], &SIZES)),
-            "an attempt does not tell how long it held its container"
+            "the history does not contain the run time of every attempt"
         );
     }
 }

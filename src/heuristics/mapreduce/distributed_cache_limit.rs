@@ -1,5 +1,5 @@
-//! `distributed-cache-limit`: files that every node must download are too large (Dr. Elephant
-//! `DistributedCacheLimitHeuristic`).
+//! `distributed-cache-limit`: the distributed cache contains too large files, which every node downloads
+//! (Dr. Elephant `DistributedCacheLimitHeuristic`).
 
 use super::rule;
 use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
@@ -14,13 +14,13 @@ use crate::units::Bytes;
 rule_params! {
     /// Parameters of `distributed-cache-limit`.
     pub(super) struct CacheLimit / CacheLimitLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. Failed and killed jobs downloaded their files, too.
         only_succeeded_jobs: bool,
-        /// The largest file or archive that passes.
+        /// Size limit of a file or archive. A file of exactly this size passes.
         limit: Quantity<Size>,
-        /// Severity of a file above the limit.
+        /// Severity of a file or archive above the limit.
         above_limit: Severity,
-        /// Severity of lists whose names and sizes do not match.
+        /// Severity if the number of names differs from the number of sizes.
         mismatch: Severity,
     }
 }
@@ -43,7 +43,7 @@ const MESSAGE: &str = "the largest of {files_count} cached files has {largest_by
 
 struct Cache(CacheLimit);
 
-/// Names and sizes of one of the two lists, as the job sets them.
+/// The names and sizes of one of the two lists in the job's configuration.
 struct List {
     sizes_key: ConfKey,
     names: Vec<String>,
@@ -86,7 +86,7 @@ impl CacheLimit {
             .message(MISMATCH, &[])
             .advice(|| {
                 vec![format!(
-                    "set one size for each file in {}, or let the job client do it",
+                    "set one size per file in {}, or let the job client set them",
                     app.conf.name_in_use(list.sizes_key)
                 )]
             })
@@ -132,7 +132,7 @@ impl CacheLimit {
     }
 }
 
-/// `None` where the job has neither names nor sizes.
+/// `None` if the job has neither names nor sizes.
 fn list(app: &Application, names: ConfKey, sizes_key: ConfKey) -> Option<List> {
     let names = app.conf.text(names)?;
     let sizes = app.conf.text(sizes_key).unwrap_or_default();

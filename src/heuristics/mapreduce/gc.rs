@@ -1,4 +1,5 @@
-//! `mapper-gc`, `reducer-gc`: tasks spend their time collecting garbage (Dr. Elephant `GenericGCHeuristic`).
+//! `mapper-gc`, `reducer-gc`: tasks spend much time in garbage collection (Dr. Elephant
+//! `GenericGCHeuristic`).
 
 use super::heap::Heap;
 use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
@@ -19,15 +20,16 @@ use crate::units::three_digits;
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.
     pub(super) struct Gc / GcLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Mean GC time over mean CPU time.
+        /// Mean GC time / mean CPU time.
         gc_cpu_ratio: Ascending<Ratio>,
-        /// Mean GC time over mean run time. GC time is wall time, so this holds on busy nodes too.
+        /// Mean GC time / mean run time. GC time is wall time, so CPU time alone misleads on busy nodes.
         gc_run_time_ratio: Ascending<Ratio>,
-        /// Mean run time.
+        /// Mean run time. Short tasks spend a large share of their time in GC, but lose little by it.
         run_time: Ascending<Duration>,
     }
 }
@@ -112,7 +114,7 @@ impl Check for Collection {
 }
 
 impl Gc {
-    /// Mean GC, CPU and run time in milliseconds; `None` where there is nothing to judge.
+    /// Mean GC, CPU and run time in milliseconds; `None` if there is nothing to judge.
     fn means(&self, role: Role, group: &TaskGroup) -> Result<Option<[i64; 3]>, String> {
         let missing = self.missing_counters;
         let rows = group.winners().filter_map(|row| {
@@ -123,7 +125,7 @@ impl Gc {
         let rows: Vec<(i64, i64, i64)> = rows.collect();
         if missing == MissingCounters::Unknown {
             let lacks = |c| group.winners().all(|row| counter(group, row, c, missing).is_none());
-            // Clusters that cannot measure CPU time write 0 for every task.
+            // Clusters that cannot measure CPU time log 0 for every task.
             let zero_cpu = !rows.is_empty() && rows.iter().all(|&(_, cpu, _)| cpu == 0);
             if lacks(Counter::CpuMilliseconds) || zero_cpu {
                 return Err(no_task_reports(role, group, Counter::CpuMilliseconds.name()));
@@ -145,28 +147,28 @@ impl Gc {
     }
 }
 
-/// More heap where the heap is full; less garbage where it is not, as then more heap would only be wasted.
+/// More heap if the heap is full; otherwise less garbage, because more heap would be wasted.
 fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<String> {
     let heap = Heap::of(app, role, group);
     let (opts, kind) = (heap.opts, role.kind().name());
     let Some(larger) = heap.larger else {
         let room = heap.peak.zip(heap.limit).map(|(peak, limit)| {
-            format!("more heap would not help, the largest {kind} uses {peak} with a heap of {limit}: ")
+            format!("more heap would not help, because the largest {kind} task uses {peak} with a heap of {limit}: ")
         });
         return vec![format!(
-            "{}make less garbage (reuse Writable objects, avoid boxed values in inner loops) or try \
+            "{}create less garbage (reuse Writable objects, avoid boxed values in inner loops) or try \
              -XX:+UseParallelGC in {opts}",
             room.unwrap_or_default()
         )];
     };
     let now = heap.limit.map(|limit| format!("{}m → ", limit.whole_mib())).unwrap_or_default();
     let mut advice =
-        vec![format!("give the heap half as much again: -Xmx in {opts} {now}{}m", larger.whole_mib())];
+        vec![format!("enlarge the heap by half: -Xmx in {opts} {now}{}m", larger.whole_mib())];
     if let Some(container) = heap.container(app)
         && app.conf.mebibytes(role.memory()).is_none_or(|now| now < container)
     {
         let change = change(app, role.memory(), container.whole_mib());
-        advice.push(format!("and the container room for it: {change}"));
+        advice.push(format!("and enlarge the container to match: {change}"));
     }
     advice
 }

@@ -1,4 +1,4 @@
-//! What the heap and the container of a role should be: one answer for every rule that gives advice on them.
+//! The recommended heap and container of a role: the same answer for every rule that advises on them.
 
 use super::{Role, container_for, is_unread, own_java_opts, run_time};
 use crate::model::Application;
@@ -9,18 +9,18 @@ use crate::units::Bytes;
 
 /// The share of a container that Hadoop gives to the heap (`mapreduce.job.heap.memory-mb.ratio`).
 pub(super) const HEAP_SHARE: f64 = 0.8;
-/// A process that never held this much of its heap's limit had room to spare.
+/// A process whose use stayed below this share of its heap limit did not need the whole heap.
 const FULL_HEAP: f64 = 0.7;
-/// Collecting garbage for this share of the run time is a sign of a heap that is too small.
+/// From this share of the run time, garbage collection is a sign of a heap that is too small.
 const GC_PRESSURE: f64 = 0.01;
 
-/// What the tasks of a role use and should get.
+/// What the tasks of a role use, and what they should get.
 pub(super) struct Heap {
-    /// The limit in force: `-Xmx`, else what the JVMs had committed.
+    /// The effective limit: `-Xmx`, or the heap that the JVMs had committed.
     pub(super) limit: Option<Bytes>,
-    /// The most resident memory that any task had.
+    /// The highest resident memory of any task.
     pub(super) peak: Option<Bytes>,
-    /// The limit to set instead, where tasks fill their heap and collect garbage all the time.
+    /// The recommended limit, if tasks fill their heap and collect garbage all the time.
     pub(super) larger: Option<Bytes>,
     /// The name of the setting with the JVM options of this role.
     pub(super) opts: &'static str,
@@ -37,7 +37,7 @@ impl Heap {
         let limit = limit.filter(known);
         let peak = largest(Counter::PhysicalMemoryBytes).max(largest(Counter::PeakPhysicalMemoryBytes));
         let peak = peak.filter(known);
-        // Without a limit the peak is the best guess at what the heap may grow to.
+        // Without a limit, the peak is the best estimate of the heap size.
         let base = limit.or(peak);
         let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
         let larger = base
@@ -46,8 +46,8 @@ impl Heap {
         Self { limit, peak, larger, opts: own_java_opts(app, role) }
     }
 
-    /// The heap of the master of an uberized job, in which all of its tasks run. Whether it should grow is not known: its
-    /// collections are those of maps and reduces together.
+    /// The heap of the application master of an uberized job, which runs all its tasks. Whether it should
+    /// grow is unknown: its collections are those of map and reduce tasks together.
     pub(super) fn of_master(app: &Application) -> Self {
         let of = |role: Role| Some(Self::of(app, role, app.group(role.kind())?));
         let peak = [Role::Map, Role::Reduce].into_iter().filter_map(|role| of(role)?.peak).max();
@@ -56,14 +56,14 @@ impl Heap {
         Self { limit, peak, larger: None, opts: key.name() }
     }
 
-    /// The container that the larger heap needs.
+    /// The container that the larger heap requires.
     pub(super) fn container(&self, app: &Application) -> Option<Bytes> {
         let larger = self.larger?;
         Some(container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger)))
     }
 }
 
-/// Whether the tasks together spent a noticeable share of their run time collecting garbage.
+/// Whether the tasks together spent a significant share of their run time in garbage collection.
 fn collects_much(group: &TaskGroup) -> bool {
     if is_unread(group, &[Counter::GcTimeMillis]) {
         return false;

@@ -75,7 +75,7 @@ impl Check for Failure {
     }
 }
 
-/// The errors of failed attempts and how often each was seen; of killed attempts where none failed.
+/// The errors of failed attempts with their counts; of killed attempts if none failed.
 fn errors(app: &Application) -> BTreeMap<&str, u64> {
     let of = |wanted: Outcome| {
         let mut counts = BTreeMap::new();
@@ -98,7 +98,7 @@ fn first_line(text: &str) -> &str {
     text.trim().lines().next().unwrap_or_default().trim().trim_end_matches('.')
 }
 
-/// What to do about an error that Hadoop's users meet often; a place to look for all others.
+/// The remedy for an error that is common in Hadoop; for others, where to look.
 fn advice(app: &Application, error: &str) -> String {
     let has = |needle: &str| error.contains(needle);
     let role = role_of(app, error);
@@ -107,7 +107,7 @@ fn advice(app: &Application, error: &str) -> String {
     } else if has("beyond physical memory limits") {
         more_memory(app, role)
     } else if has("beyond virtual memory limits") {
-        "set yarn.nodemanager.vmem-check-enabled=false on the nodes: virtual memory says little about a JVM"
+        "set yarn.nodemanager.vmem-check-enabled=false on the nodes: virtual memory is not meaningful for a JVM"
             .to_owned()
     } else if has("Timed out after") {
         let seconds = error.split("Timed out after ").nth(1).and_then(|rest| rest.split(' ').next());
@@ -120,13 +120,13 @@ fn advice(app: &Application, error: &str) -> String {
          mapreduce.map.output.compress=true"
             .to_owned()
     } else if has("ClassNotFoundException") || has("NoClassDefFoundError") {
-        "ship the missing class with the job: -libjars, or put it into the job's jar".to_owned()
+        "add the missing class to the job: with -libjars, or in the job's jar".to_owned()
     } else {
         where_to_look(app)
     }
 }
 
-/// Whose attempts died of `error`.
+/// The role whose attempts failed with `error`.
 fn role_of(app: &Application, error: &str) -> Role {
     let symbol = app.strings.find(error);
     let died = |kind| {
@@ -139,7 +139,7 @@ fn role_of(app: &Application, error: &str) -> Role {
 fn more_heap(app: &Application, role: Role) -> String {
     let opts = own_java_opts(app, role);
     let Some(now) = app.conf.heap_limit(role.java_opts()) else {
-        return format!("give the {} more heap: -Xmx in {opts}, half as much again", role.plural());
+        return format!("enlarge the heap of the {} by half: -Xmx in {opts}", role.plural());
     };
     let larger = Bytes::from_mib(now.whole_mib().saturating_mul(3).div_ceil(2));
     let heap = format!("-Xmx in {opts} {}m → {}m", now.whole_mib(), larger.whole_mib());
@@ -159,7 +159,7 @@ fn more_memory(app: &Application, role: Role) -> String {
                 change(app, role.memory(), larger.whole_mib())
             )
         }
-        None => format!("raise {} by half, or lower -Xmx to 80 % of it", role.memory().name()),
+        None => format!("increase {} by half, or lower -Xmx to 80 % of it", role.memory().name()),
     }
 }
 
@@ -167,13 +167,13 @@ fn where_to_look(app: &Application) -> String {
     let ran = app.groups.iter().any(|group| !group.attempts.is_empty());
     let yarn = app.id.replacen("job_", "application_", 1);
     if app.status == Status::Killed {
-        "ask who killed it: a user (mapred job -kill), the scheduler's preemption, or a limit on run time"
+        "find out who killed it: a user (mapred job -kill), preemption by the scheduler, or a run-time limit"
             .to_owned()
     } else if !app.masters.is_empty() {
         format!("read the log of a failed attempt: yarn logs -applicationId {yarn}")
     } else if ran {
         "read the log of a failed attempt: logs/userlogs on the node that ran it, or yarn logs".to_owned()
     } else {
-        "no attempt ran: read the log of the job's master and what the scheduler says of the queue".to_owned()
+        "no attempt ran: read the log of the application master and check the queue in the scheduler".to_owned()
     }
 }

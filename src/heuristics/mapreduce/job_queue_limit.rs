@@ -1,4 +1,5 @@
-//! `job-queue-limit`: tasks come near the time limit of their queue (Dr. Elephant `JobQueueLimitHeuristic`).
+//! `job-queue-limit`: tasks run almost as long as their queue allows (Dr. Elephant
+//! `JobQueueLimitHeuristic`).
 
 use std::collections::BTreeMap;
 
@@ -17,9 +18,10 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `job-queue-limit`.
     pub(super) struct QueueLimit / QueueLimitLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// How long a task may run in each queue that has a limit.
+        /// Maximum run time of a task, for each queue that has a limit.
         limits: BTreeMap<String, Quantity<Duration>>,
         /// Time left before the limit.
         time_left: Descending<Duration>,
@@ -46,10 +48,10 @@ impl Check for Limit {
         if app.engine != Engine::MapReduce || params.limits.is_empty() {
             return Verdict::NotApplicable;
         }
-        // The queue that was asked for; schedulers write the one they chose with its parents (`root.default`).
+        // The requested queue. Schedulers log the chosen one with its parents (`root.default`).
         let queue = app.conf.text(ConfKey::Queue).or_else(|| app.queue.clone());
         let Some(queue) = queue else {
-            return Verdict::NotEvaluated("the history does not name the job's queue".to_owned());
+            return Verdict::NotEvaluated("the job history does not contain the job's queue".to_owned());
         };
         let Some(limit) = params.limits.get(&queue) else {
             return Verdict::Judged(without_limit(app, queue));
@@ -60,7 +62,7 @@ impl Check for Limit {
         let times: Vec<i64> =
             groups.flat_map(|group| group.winners().filter_map(|row| run_time(group, row))).collect();
         let Some(&longest) = times.iter().max() else {
-            return Verdict::NotEvaluated("no task tells when it started and ended".to_owned());
+            return Verdict::NotEvaluated("no task reports its start and end".to_owned());
         };
         let judge = |time: i64| params.time_left.severity(limit.get() - time as f64);
         let severity = judge(longest);

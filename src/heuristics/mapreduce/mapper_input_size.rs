@@ -1,6 +1,7 @@
 //! `mapper-input-size`: splits are too small or too large (Dr. Elephant 0.4 `MapperInputSizeHeuristic`).
 //!
-//! Dr. Elephant replaced it by the run times of `mapper-time`; it is off unless a rule file switches it on.
+//! Dr. Elephant replaced it with the run times of `mapper-time`. It is off unless a rule file switches it
+//! on.
 
 use super::{
     MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unread,
@@ -22,17 +23,18 @@ use crate::units::Bytes;
 rule_params! {
     /// Parameters of `mapper-input-size`.
     pub(super) struct InputSize / InputSizeLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Mean input of small maps.
+        /// Mean input per map task if map tasks are too small.
         small_input: Descending<Size>,
-        /// Number of maps, for small ones to matter.
+        /// Number of map tasks from which small ones matter.
         small_num_tasks: Ascending<Count>,
-        /// Mean input of large maps.
+        /// Mean input per map task if map tasks are too large.
         large_input: Ascending<Size>,
-        /// Number of maps, for large ones to matter.
+        /// Number of map tasks up to which large ones matter. With few map tasks there is room for more.
         large_num_tasks: Descending<Count>,
     }
 }
@@ -88,7 +90,7 @@ impl Check for Splits {
                 vec![match change_towards(app, key, block.get(), too_small) {
                     Some(change) => format!("{change} ({block})"),
                     None => {
-                        "the split sizes are set already: merge small files, or split large ones".to_owned()
+                        "the split sizes already fit: merge small files, or split large ones".to_owned()
                     }
                 }]
             })

@@ -1,4 +1,4 @@
-//! `mapper-speed`: maps read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
+//! `mapper-speed`: map tasks read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
 use super::{
     MissingCounters, Role, change_towards, counter, input_bytes, is_unread, limit, no_task_reports, rule,
@@ -20,9 +20,9 @@ use crate::stats::{median, truncated_mean};
 use crate::units::{BytesPerSecond, three_digits};
 
 choice! {
-    /// Which task stands for all.
+    /// How the values of all map tasks are averaged.
     pub(super) enum Middle {
-        /// The median, which no straggler moves.
+        /// The median, which stragglers do not affect.
         Median = "median",
         /// The mean, as in Dr. Elephant 0.4.
         Mean = "mean",
@@ -32,19 +32,21 @@ choice! {
 rule_params! {
     /// Parameters of `mapper-speed`.
     pub(super) struct MapperSpeed / MapperSpeedLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Bytes of input in a second of run time.
+        /// Input read per second.
         speed: Descending<Speed>,
-        /// Run time.
+        /// Median (or mean) run time of the map tasks.
         run_time: Ascending<Duration>,
-        /// Which task stands for all.
+        /// How speed and run time are averaged over the map tasks: median, or mean as in Dr. Elephant
+        /// 0.4.
         middle: Middle,
-        /// The run time that advice aims at.
+        /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
-        /// Time that every task needs before it reads; taken off the run time, which stays at least 1 s.
+        /// Time that each map task needs before it reads. It is subtracted from the run time.
         start_up: Quantity<Duration>,
     }
 }
@@ -60,7 +62,7 @@ const MESSAGE: &str = "a map reads {input_bytes} in {run_time_ms}, {speed_bytes_
 
 struct Reading(MapperSpeed);
 
-/// What a map reads, and how much of it is the description of its split.
+/// The counters of the bytes that a map task reads, and of the bytes of its split's description.
 const READ: [Counter; 6] = [
     Counter::HdfsBytesRead,
     Counter::S3BytesRead,
@@ -70,9 +72,9 @@ const READ: [Counter; 6] = [
     Counter::SplitRawBytes,
 ];
 
-/// Input, run time and speed of one map.
+/// Input, run time and speed of one map task.
 struct Sample {
-    /// Whether it read more than the description of its split, which every map fetches.
+    /// Whether it read more than the description of its split, which every map task fetches.
     reads_files: bool,
     bytes: i64,
     millis: i64,
@@ -137,7 +139,7 @@ impl MapperSpeed {
             Some(start_up) if start_up.get() > 0 => millis.saturating_sub_unsigned(start_up.get()).max(1000),
             _ => millis,
         };
-        // A task without run time has no speed; Dr. Elephant divides by zero here.
+        // A task without run time has no speed. Dr. Elephant divides by zero here.
         let speed = i128::from(bytes).checked_mul(1000)?.checked_div(i128::from(millis))?;
         let split = group.attempts.counter(row, Counter::SplitRawBytes).unwrap_or_default();
         let speed = i64::try_from(speed).unwrap_or(i64::MAX);
@@ -160,23 +162,23 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Dur
     let mut advice = match busy {
         Some(busy) if busy >= 0.7 => {
             let percent = three_digits(100.0 * busy);
-            vec![format!("the maps compute: CPU time is {percent} % of their run time; profile the map code")]
+            vec![format!("the map tasks are CPU-bound: CPU time is {percent} % of their run time; profile the map code")]
         }
         Some(busy) => {
             let percent = three_digits(100.0 * busy);
             vec![format!(
-                "the maps wait: CPU time is only {percent} % of their run time; look at calls to other services, \
+                "the map tasks are I/O-bound: CPU time is only {percent} % of their run time; check calls to other services, \
                  remote reads and busy disks"
             )]
         }
-        None => vec!["find out whether the maps compute or wait: the history has no CPU time".to_owned()],
+        None => vec!["find out whether the map tasks are CPU-bound or I/O-bound: the job history has no CPU time".to_owned()],
     };
     let size = split_for(group, target).filter(|size| *size < to_bytes(bytes));
     if let Some(size) = size
         && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
     {
         advice
-            .push(format!("meanwhile more maps share the work: {change} ({size}) for about {target} a map"));
+            .push(format!("meanwhile use more map tasks: {change} ({size}) for about {target} per map task"));
     }
     advice
 }

@@ -1,4 +1,4 @@
-//! `mapper-spill`: map output goes to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
+//! `mapper-spill`: map output is written to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
 use super::{
     MissingCounters, Role, change, counter, grouped, is_unread, limit, no_task_reports, own_java_opts, rule,
@@ -17,21 +17,22 @@ use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Bytes;
 
-/// Bytes of bookkeeping per record in the sort buffer (Hadoop `MapTask.MapOutputBuffer.METASIZE`).
+/// Metadata bytes per record in the sort buffer (Hadoop `MapTask.MapOutputBuffer.METASIZE`).
 const RECORD_OVERHEAD: u64 = 16;
-/// The sort buffer's largest size in MiB (`MapTask` refuses more than 2047).
+/// The maximum size of the sort buffer in MiB (`MapTask` rejects more than 2047).
 const MAX_SORT_MB: u64 = 2047;
 
 rule_params! {
     /// Parameters of `mapper-spill`.
     pub(super) struct MapperSpill / MapperSpillLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Spilled records for each record that the maps put out.
+        /// Spilled records / map output records. A ratio of 1 is normal.
         spill_ratio: Ascending<Ratio>,
-        /// Number of maps.
+        /// Number of map tasks.
         num_tasks: Ascending<Count>,
     }
 }
@@ -110,21 +111,21 @@ impl Check for Spilling {
     }
 }
 
-/// Dr. Elephant compares four decimals, the rest cut off on both sides.
+/// Dr. Elephant compares four decimals; both values are truncated.
 fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
     let values = cutoffs.values();
     let passed = |cutoff: f64| (ratio * 10_000.0).trunc() >= (cutoff * 10_000.0).trunc();
     match values {
         None => Severity::Critical,
         Some(values) => {
-            // Cut-offs rise, so the passed ones are the first ones.
+            // Cut-offs rise, so the passed ones come first.
             let count = values.into_iter().take_while(|&cutoff| passed(cutoff)).count();
             Severity::ALL.into_iter().nth(count).unwrap_or_default()
         }
     }
 }
 
-/// A sort buffer that holds the largest map's output in one go.
+/// Advises a sort buffer that holds the output of the largest map task at once.
 fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
     let is_known = !is_unread(group, &[Counter::MapOutputBytes, Counter::MapOutputRecords]);
     let needed = group.winners().filter(|_| is_known).filter_map(|row| {
@@ -142,8 +143,8 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
         && let Some(more) = i64::try_from(wanted).ok().map(|wanted| wanted - now).filter(|&more| more > 0)
     {
         advice.push(format!(
-            "sort in one go: {} (the largest map output takes {needed} of it), with {more} MiB more for -Xmx in {} \
-             and for {}",
+            "avoid repeated spills: {} (the largest map output needs {needed}), and add {more} MiB to -Xmx in {} \
+             and to {}",
             change(app, ConfKey::SortMb, wanted),
             own_java_opts(app, Role::Map),
             app.conf.name_in_use(ConfKey::MapMemoryMb),
@@ -151,7 +152,7 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
     }
     if needed.is_some_and(|bytes| bytes > Bytes::from_mib(MAX_SORT_MB)) {
         advice.push(
-            "the largest output does not fit any sort buffer: make splits smaller, or put out less with a combiner"
+            "the largest output exceeds the maximum sort buffer: use smaller splits, or reduce the output with a combiner"
                 .to_owned(),
         );
     }
@@ -160,8 +161,8 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
     }
     if advice.is_empty() {
         advice.push(
-            "the sort buffer is large enough for what the maps put out: look for records far larger than others, \
-             and for a combiner that puts out as much as it takes in"
+            "the sort buffer is large enough for the map output: look for records that are far larger than others, \
+             and for a combiner that does not reduce its input"
                 .to_owned(),
         );
     }

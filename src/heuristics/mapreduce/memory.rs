@@ -24,17 +24,18 @@ use crate::units::{Bytes, three_digits};
 rule_params! {
     /// Parameters of `mapper-memory` and `reducer-memory`.
     pub(super) struct Memory / MemoryLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// Mean physical memory over container size.
+        /// Mean physical memory / container size.
         used_ratio: Descending<Ratio>,
-        /// Container size.
+        /// Container size. Small containers waste little.
         container: Ascending<Size>,
-        /// The container size of a job that does not tell it.
+        /// Container size of a job whose history does not contain it.
         container_default: Assumed<Size>,
-        /// What advice leaves free above the measured peak, as a share of it.
+        /// Room above the measured peak in advised sizes, as a share of the peak.
         headroom: Quantity<Ratio>,
     }
 }
@@ -74,7 +75,7 @@ impl Check for Usage {
             .winners()
             .filter_map(|row| counter(group, row, Counter::PhysicalMemoryBytes, missing))
             .collect();
-        // Clusters that cannot measure memory write 0 for every task.
+        // Clusters that cannot measure memory log 0 for every task.
         if missing == MissingCounters::Unknown && used.iter().all(|&bytes| bytes == 0) {
             return Verdict::NotEvaluated(no_task_reports(*role, group, Counter::PhysicalMemoryBytes.name()));
         }
@@ -129,9 +130,9 @@ impl Check for Usage {
     }
 }
 
-/// What to do about a task that needs more than the others.
-const EVEN_OUT: &str = "even out what the tasks do";
-/// What tells how much memory a task needed.
+/// The remedy if one task needs more than the others.
+const EVEN_OUT: &str = "balance the work of the tasks";
+/// The counters that show how much memory a task needed.
 const MEMORY: [Counter; 4] = [
     Counter::PhysicalMemoryBytes,
     Counter::VirtualMemoryBytes,
@@ -139,7 +140,7 @@ const MEMORY: [Counter; 4] = [
     Counter::PeakVirtualMemoryBytes,
 ];
 
-/// Why the size of containers is not known.
+/// Why the container size is unknown.
 pub(in crate::heuristics) fn no_container(app: &Application, kind: TaskKind) -> String {
     let key = match kind {
         _ if app.uberized == Some(true) => ConfKey::MasterMemoryMb,
@@ -149,7 +150,7 @@ pub(in crate::heuristics) fn no_container(app: &Application, kind: TaskKind) -> 
     format!("the container size is unknown: no configuration file with {} was found", key.name())
 }
 
-/// Why it is not known how much memory tasks needed, of which some kind does not tell it.
+/// Why the memory that tasks needed is unknown, if some kind does not report it.
 pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
     let why = |role: Role| {
         let group = app.group(role.kind()).filter(|group| !group.tasks.is_empty())?;
@@ -160,12 +161,12 @@ pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
             .or_else(|| silent.then(|| no_task_reports(role, group, Counter::PhysicalMemoryBytes.name())))
     };
     let why = [Role::Map, Role::Reduce].into_iter().find_map(why);
-    why.unwrap_or_else(|| "no task tells how much memory it needed".to_owned())
+    why.unwrap_or_else(|| "no task reports how much memory it used".to_owned())
 }
 
 impl Usage {
-    /// The smallest container that holds the measured peak with room to spare, and the heap that
-    /// `mapper-gc` and `reducer-gc` ask for. Tasks of an uberized job share the container of their master.
+    /// The smallest container that holds the measured peak and the headroom, and the heap that `mapper-gc`
+    /// and `reducer-gc` advise. Tasks of an uberized job share the container of the application master.
     fn remedy_for(&self, app: &Application, group: &TaskGroup, container: Option<Bytes>) -> Remedy {
         let Self(role, params) = self;
         let headroom = params.headroom.get();
@@ -175,7 +176,7 @@ impl Usage {
             (Heap::of(app, *role, group), role.memory(), role.java_opts(), role.kind().name())
         };
         let Some(peak) = heap.peak else {
-            let why = "find out what the tasks use: none that succeeded tells its memory";
+            let why = "find out how much memory the tasks use: no successful task reports it";
             return Remedy::NoSetting(why.to_owned());
         };
         let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom)).unwrap_or(peak);
@@ -183,15 +184,15 @@ impl Usage {
         if let Some(container) = container.filter(|&container| fitting >= container) {
             return Remedy::NoSetting(match heap.larger {
                 Some(larger) => format!(
-                    "the container cannot shrink, its heap is full and should grow to {larger}: {EVEN_OUT}"
+                    "the container cannot shrink, because its heap is full and should grow to {larger}: {EVEN_OUT}"
                 ),
                 None => cannot_shrink(app, container, &format!("the largest {whose} needs {peak}")),
             });
         }
         let why = if let Some(larger) = heap.larger {
-            format!("measured peak {peak}, and room for the larger heap of {larger}")
+            format!("measured peak {peak}, plus the larger heap of {larger}")
         } else {
-            format!("measured peak {peak} and {} % above it", three_digits(100.0 * headroom))
+            format!("measured peak {peak} plus {} %", three_digits(100.0 * headroom))
         };
         let mut lines = vec![format!("{} ({why})", change(app, size, fitting.whole_mib()))];
         let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
@@ -214,12 +215,12 @@ fn cannot_shrink(app: &Application, container: Bytes, why: &str) -> String {
     let key = ConfKey::MinimumAllocationMb;
     let granted = match app.conf.mebibytes(key) {
         Some(least) if container <= least => {
-            format!("YARN grants no container below {least} ({})", key.name())
+            format!("YARN allocates no containers below {least} ({})", key.name())
         }
         None if container <= USUAL_STEP => {
-            format!("few clusters grant less than {container} ({})", key.name())
+            format!("few clusters allow containers below {container} ({})", key.name())
         }
-        _ => return format!("the container cannot shrink, {why}: {EVEN_OUT}"),
+        _ => return format!("the container cannot shrink, because {why}: {EVEN_OUT}"),
     };
-    format!("{granted}: give each task more work, so that fewer hold one")
+    format!("{granted}: give each task more work, so that fewer containers are needed")
 }

@@ -1,4 +1,4 @@
-//! The rules of MapReduce, one file per heuristic; what several share stands here.
+//! The rules of MapReduce, one file per heuristic, and their shared functions.
 
 mod distributed_cache_limit;
 mod gc;
@@ -54,16 +54,16 @@ use rule;
 pub(super) use memory::{no_container, no_memory};
 
 choice! {
-    /// What a counter is that the history does not have.
+    /// How a missing counter is read.
     pub(super) enum MissingCounters {
-        /// Unknown: the task does not count, and without any task the rule is not evaluated.
+        /// Unknown: the task is skipped, and without any task the rule is not evaluated.
         Unknown = "unknown",
-        /// Zero, as Dr. Elephant reads it.
+        /// Zero, as in Dr. Elephant.
         Zero = "zero",
     }
 }
 
-/// Maps or reduces.
+/// Map or reduce tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Map,
@@ -103,13 +103,13 @@ impl Role {
         }
     }
 
-    /// "1 map", "20 reduces".
+    /// "1 map task", "20 reduce tasks".
     fn count(self, tasks: u64) -> String {
         let plural = if tasks == 1 { "" } else { "s" };
-        format!("{tasks} {}{plural}", self.kind().name())
+        format!("{tasks} {} task{plural}", self.kind().name())
     }
 
-    /// "1 map reads", "20 reduces read".
+    /// "1 map task reads", "20 reduce tasks read".
     fn do_what(self, tasks: u64, verb: &str) -> String {
         let singular = if tasks == 1 { "s" } else { "" };
         format!("{} {verb}{singular}", self.count(tasks))
@@ -117,14 +117,14 @@ impl Role {
 
     const fn plural(self) -> &'static str {
         match self {
-            Self::Map => "maps",
-            Self::Reduce => "reduces",
+            Self::Map => "map tasks",
+            Self::Reduce => "reduce tasks",
         }
     }
 }
 
-/// The tasks to judge, or `None` where the rule has nothing to say: another engine, no such tasks, or a
-/// job that did not succeed while only those are wanted.
+/// The tasks to judge; `None` if the rule does not apply: another engine, no such tasks, or a job that did
+/// not succeed although only succeeded jobs are judged.
 fn tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -> Option<&TaskGroup> {
     if app.engine != Engine::MapReduce || (only_succeeded_jobs && app.status != Status::Succeeded) {
         return None;
@@ -132,7 +132,7 @@ fn tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -> Option
     app.group(kind).filter(|group| !group.tasks.is_empty())
 }
 
-/// What is to say where [`tasks`] are none: nothing, unless they may be behind a limit.
+/// The verdict if [`tasks`] is `None`: not applicable, unless the tasks may be beyond a limit.
 fn without_tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -> Verdict {
     if app.engine != Engine::MapReduce || (only_succeeded_jobs && app.status != Status::Succeeded) {
         return Verdict::NotApplicable;
@@ -144,18 +144,18 @@ fn without_tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -
     }
 }
 
-/// Why a rule cannot be evaluated that adds up these counters of tasks: one of them cannot be read of some task.
+/// Why a rule that sums these counters cannot be evaluated: one of them is unreadable in some task.
 fn unread(app: &Application, kind: TaskKind, counters: &[Counter]) -> Option<String> {
     let wanted = CounterMask::of(counters);
     app.unreadable_counters(|of| if of == kind { wanted } else { CounterMask::NONE })
 }
 
-/// Whether one of these counters cannot be read of some task.
+/// Whether one of these counters is unreadable in some task.
 fn is_unread(group: &TaskGroup, counters: &[Counter]) -> bool {
     group.attempts.any_unreadable().has_any(counters)
 }
 
-/// A counter of one attempt, with the rule's reading of missing ones.
+/// A counter of one attempt; `missing` says how a missing one is read.
 fn counter(group: &TaskGroup, row: usize, counter: Counter, missing: MissingCounters) -> Option<i64> {
     match missing {
         MissingCounters::Unknown => group.attempts.counter(row, counter).filter(|&value| value >= 0),
@@ -165,7 +165,7 @@ fn counter(group: &TaskGroup, row: usize, counter: Counter, missing: MissingCoun
     }
 }
 
-/// The bytes a map read, over all file systems but the local one.
+/// The bytes that a map task read, from all file systems except the local one.
 fn input_bytes(group: &TaskGroup, row: usize, missing: MissingCounters) -> Option<i64> {
     match missing {
         MissingCounters::Unknown => {
@@ -173,7 +173,7 @@ fn input_bytes(group: &TaskGroup, row: usize, missing: MissingCounters) -> Optio
             total.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX))
         }
         MissingCounters::Zero => {
-            // The four file systems that Dr. Elephant knows.
+            // The four file systems that Dr. Elephant supports.
             let known =
                 [Counter::HdfsBytesRead, Counter::S3BytesRead, Counter::S3aBytesRead, Counter::S3nBytesRead];
             let values = known.into_iter().filter_map(|c| counter(group, row, c, missing));
@@ -187,16 +187,16 @@ fn run_time(group: &TaskGroup, row: usize) -> Option<i64> {
     group.attempts.run_time(row).and_then(|time| i64::try_from(time.get()).ok())
 }
 
-/// The reason when none of the tasks has what a rule needs.
+/// The reason if no task has the data that a rule needs.
 fn no_task_reports(role: Role, group: &TaskGroup, what: &str) -> String {
     if group.winners().next().is_none() {
-        format!("no {} ended successfully", role.kind().name())
+        format!("no {} task ended successfully", role.kind().name())
     } else {
         format!("no {} task reports {what}", role.kind().name())
     }
 }
 
-/// Why it is not known how long tasks waited, where the history is whole.
+/// Why the wait time of tasks is unknown, if the history is complete.
 pub(super) fn no_times(app: &Application) -> String {
     let untold = |role: Role| {
         let group = app.group(role.kind()).filter(|group| !group.tasks.is_empty())?;
@@ -204,7 +204,7 @@ pub(super) fn no_times(app: &Application) -> String {
         (!told).then(|| no_task_reports(role, group, "its start and end"))
     };
     let untold = [Role::Map, Role::Reduce].into_iter().find_map(untold);
-    untold.unwrap_or_else(|| "the history does not tell when the job was submitted".to_owned())
+    untold.unwrap_or_else(|| "the job history does not contain the submission time".to_owned())
 }
 
 fn to_bytes(value: i64) -> Bytes {
@@ -215,31 +215,31 @@ fn to_millis(value: i64) -> crate::units::Millis {
     crate::units::Millis::new(u64::try_from(value).unwrap_or_default())
 }
 
-/// The smallest container of most clusters, and the step of larger ones.
+/// The smallest container of most clusters, and the step between sizes.
 const USUAL_STEP: Bytes = Bytes::from_mib(512);
 
-/// `needed` rounded up to what YARN grants: whole multiples of the smallest container.
+/// `needed` rounded up to what YARN allocates: multiples of the smallest container.
 fn container_for(app: &Application, needed: Bytes) -> Bytes {
     let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(USUAL_STEP).whole_mib().max(1);
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))
 }
 
-/// `size` rounded to whole MiB, at least one: nobody sets splits to the byte.
+/// `size` rounded to whole MiB, at least one: splits need no more precision.
 fn whole_mib(size: Bytes) -> Bytes {
     Bytes::from_mib(((size.get() + Bytes::PER_MIB / 2) / Bytes::PER_MIB).max(1))
 }
 
-/// As [`change`], for numbers that should rise (or fall); `None` where the job's own value is there already.
+/// Like [`change`], for numbers that should rise (or fall); `None` if the job's value is already there.
 fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Option<String> {
     let now = app.conf.integer(key).and_then(|now| u64::try_from(now).ok());
-    // Hadoop's way to say "not set" for split sizes and the like.
+    // In Hadoop, 0 and 1 mean "not set" for split sizes and similar settings.
     let now = now.filter(|&now| now > 1);
     let moves = now.is_none_or(|now| if rise { new > now } else { new < now });
     moves.then(|| change(app, key, new))
 }
 
-/// The input size that would make a map run for `target`: what every advice about splits goes by, so that no
-/// two rules ask for different sizes. `None` where maps' times or inputs are unknown.
+/// The input size with which a map task would run for `target`. All advice on splits uses it, so that no
+/// two rules advise different sizes. `None` if the times or inputs of the map tasks are unknown.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn split_for(group: &TaskGroup, target: Positive<Duration>) -> Option<Bytes> {
     if is_unread(group, &Counter::INPUT_BYTES) {
@@ -255,7 +255,7 @@ fn split_for(group: &TaskGroup, target: Positive<Duration>) -> Option<Bytes> {
     Some(whole_mib(Bytes::new((input as f64 * target.get() / time as f64) as u64)))
 }
 
-/// The name under which the JVM options of this role alone are set; `mapred.child.java.opts` is shared.
+/// The name of the setting with the JVM options of this role only; `mapred.child.java.opts` is shared.
 fn own_java_opts(app: &Application, role: Role) -> &'static str {
     let names = role.java_opts().names();
     let hadoop_1 = app.conf.find(role.memory()).is_some_and(|(name, _)| name.starts_with("mapred."));

@@ -1,4 +1,5 @@
-//! `shuffle-sort`: reduces wait for data longer than they work on it (Dr. Elephant `ShuffleSortHeuristic`).
+//! `shuffle-sort`: reduce tasks spend more time on shuffle and sort than on their work (Dr. Elephant
+//! `ShuffleSortHeuristic`).
 
 use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict, Worse};
@@ -17,11 +18,12 @@ use crate::units::Timestamp;
 rule_params! {
     /// Parameters of `shuffle-sort`.
     pub(super) struct ShuffleSort / ShuffleSortLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// Mean time of a phase.
+        /// Mean time of the shuffle or the sort phase.
         phase_time: Ascending<Duration>,
-        /// Twice the mean time of a phase over the mean time of the reduce function.
+        /// Twice the time of the phase / mean time of the reduce function, rounded down.
         phase_ratio: Ascending<Ratio>,
     }
 }
@@ -96,7 +98,7 @@ impl ShuffleSort {
         if reduce <= 0 {
             return by_time;
         }
-        // Dr. Elephant divides whole numbers here.
+        // Dr. Elephant uses integer division here.
         let ratio = phase.saturating_mul(2) / reduce;
         by_time.min(self.phase_ratio.severity(ratio as f64))
     }
@@ -127,14 +129,14 @@ fn means(group: &TaskGroup) -> Option<Means> {
     })
 }
 
-/// Reduces that were started early hold their containers while the maps still run; the share of maps to
-/// wait for follows from how long fetching takes once all maps are done.
+/// Reduce tasks that start early hold their containers while map tasks still run. The advised share of map
+/// tasks follows from the fetch time after all map tasks have finished.
 fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Vec<String> {
     let mut advice = Vec::new();
     if let Some((waiting, slow_start)) = early_start(app, reduces, mean_shuffle) {
         let waited = to_millis(waiting);
         advice.push(format!(
-            "{} of the shuffle is waiting for maps that still run: {}",
+            "{} of the shuffle is spent waiting for running map tasks: {}",
             waited,
             change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))
         ));
@@ -142,19 +144,19 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> 
     let copies = app.conf.integer(ConfKey::ParallelCopies).unwrap_or(5);
     let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
     if maps > 100 && copies < 20 {
-        advice.push(format!("fetch from more maps at once: {}", change(app, ConfKey::ParallelCopies, 20)));
+        advice.push(format!("fetch from more map tasks in parallel: {}", change(app, ConfKey::ParallelCopies, 20)));
     }
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
-        advice.push(format!("send less: {}", change(app, ConfKey::MapOutputCompress, true)));
+        advice.push(format!("shuffle less data: {}", change(app, ConfKey::MapOutputCompress, true)));
     }
     if advice.is_empty() {
         advice
-            .push("send less: filter and project in the map, or aggregate there with a combiner".to_owned());
+            .push("shuffle less data: filter and project in the map function, or aggregate with a combiner".to_owned());
     }
     advice
 }
 
-/// Mean time that reduces waited for maps, and the slow start that would spare it.
+/// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid it.
 fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
     let maps = app.group(TaskKind::Map)?;
     let ends: Vec<i64> = maps.sorted_ends().into_iter().map(Timestamp::as_millis).collect();
@@ -174,7 +176,7 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
     let fetching = (mean_shuffle - waiting).max(0);
     let done_by_then = ends.partition_point(|&end| end <= last_map - fetching);
     let share = done_by_then as f64 / ends.len() as f64;
-    // Steps of a twentieth, at most 1 and never below what the job has now.
+    // In steps of 5 %, at most 1 and never below the current value.
     let share = ((share * 20.0).floor() / 20.0).clamp(0.05, 1.0);
     let now = app.conf.fraction(ConfKey::SlowStart).unwrap_or(0.05);
     (share > now).then_some((waiting, share))
@@ -188,7 +190,7 @@ fn sort_advice(app: &Application) -> Vec<String> {
     }
     advice.push(
         "keep more of the fetched data in memory: mapreduce.reduce.shuffle.merge.percent and the heap of the \
-         reduces"
+         reduce tasks"
             .to_owned(),
     );
     advice

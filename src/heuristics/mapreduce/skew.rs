@@ -21,13 +21,13 @@ use crate::severity::Severity;
 use crate::units::Bytes;
 
 choice! {
-    /// Whose number of tasks must be large for skew to matter.
+    /// The group whose number of tasks must be large for skew to matter.
     pub(super) enum GroupGate {
-        /// The tasks with little to do, as Dr. Elephant's code has it.
+        /// The tasks with little work, as in Dr. Elephant's code.
         SmallGroup = "small-group",
-        /// The tasks with much to do.
+        /// The tasks with much work.
         LargeGroup = "large-group",
-        /// All tasks, as the wiki can be read.
+        /// All tasks, which is one reading of the wiki.
         AllTasks = "all-tasks",
     }
 }
@@ -35,25 +35,26 @@ choice! {
 rule_params! {
     /// Parameters of `mapper-skew` and `reducer-skew`.
     pub(super) struct Skew / SkewLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// What a missing counter is.
+        /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
-        /// How many times the smaller group's mean the two means are apart.
+        /// Difference of the two groups' means / the smaller mean.
         deviation: Ascending<Ratio>,
-        /// Mean bytes of the large group, in blocks.
+        /// Mean bytes of the large group, in blocks. Skew among small inputs costs nothing.
         large_group_blocks: Ascending<Ratio>,
-        /// Block size where the job does not tell its own.
+        /// Block size of a job whose configuration does not contain it.
         block_size: Positive<Size>,
-        /// Whether the job's own block size is used.
+        /// Whether the block size of the job's configuration is used.
         block_size_from_job: bool,
-        /// Tasks in the group that `group_gate` names.
+        /// Number of tasks in the group that group_gate names.
         group_tasks: Ascending<Count>,
-        /// Whose number of tasks counts.
+        /// The group that group_tasks counts: small-group, large-group or all-tasks.
         group_gate: GroupGate,
-        /// The run time that advice aims at.
+        /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
-        /// How much longer the large group runs, on average.
+        /// How much longer the slow group runs. A skew of a few seconds does no harm.
         time_gap: Ascending<Duration>,
     }
 }
@@ -77,7 +78,7 @@ pub(super) const REDUCER: Rule =
 
 struct Skewness(Role, Skew);
 
-/// One of the two things that can be skewed.
+/// One of the two quantities that can be skewed.
 struct Side {
     groups: TwoGroups,
     severity: Severity,
@@ -133,7 +134,7 @@ impl Check for Skewness {
 }
 
 impl Role {
-    /// The counters that a task's input adds up from.
+    /// The counters that add up to a task's input.
     const fn input(self) -> &'static [Counter] {
         match self {
             Self::Map => &Counter::INPUT_BYTES,
@@ -152,7 +153,7 @@ impl Skew {
 
     fn gate(&self, groups: TwoGroups, total: u64) -> Severity {
         if groups.small.count == 0 {
-            // All tasks are alike: there is nothing to compare.
+            // All tasks are alike, so there is nothing to compare.
             return Severity::None;
         }
         let count = match self.group_gate {
@@ -195,15 +196,15 @@ impl Skew {
 
 impl Skewness {
     fn data_message(&self, side: &Side) -> String {
-        self.message(side, "read", "much", side.groups.deviation(), |mean| to_bytes(mean).to_string())
+        self.message(side, "read", "more", side.groups.deviation(), |mean| to_bytes(mean).to_string())
     }
 
     fn time_message(&self, side: &Side) -> String {
         let deviation = side.groups.in_units_of(1000).deviation();
-        self.message(side, "run", "long", deviation, |mean| to_millis(mean).to_string())
+        self.message(side, "run", "longer", deviation, |mean| to_millis(mean).to_string())
     }
 
-    /// "200 maps read 1 MiB each, 1 reads 100 MiB: 99 times as much (critical from 16)".
+    /// "200 map tasks read 1 MiB each, 1 reads 100 MiB: 99× more (critical from 16)".
     fn message(
         &self,
         side: &Side,
@@ -218,7 +219,7 @@ impl Skewness {
             return format!("{} {} each", role.do_what(large.count, verb), show(large.mean));
         }
         format!(
-            "{} {} each, {} {verb}{} {}: {deviation} times as {quality} ({})",
+            "{} {} each, {} {verb}{} {}: {deviation}× {quality} ({})",
             role.do_what(small.count, verb),
             show(small.mean),
             large.count,
@@ -240,10 +241,10 @@ impl Skewness {
                 let large = to_bytes(groups.large.mean);
                 let even = split_for(group, self.1.target_run_time);
                 let setting = match even {
-                    // Larger splits even the maps out: a large map is none at that size.
+                    // Larger splits balance the map tasks: at that size, the large group is not large.
                     Some(size) if size >= large => {
                         change_towards(app, ConfKey::SplitMinSize, size.get(), true)
-                            .map(|change| format!("give all maps as much: {change} ({size})"))
+                            .map(|change| format!("give all map tasks the same amount: {change} ({size})"))
                     }
                     _ => {
                         let size = even.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
@@ -263,8 +264,8 @@ impl Skewness {
                     maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
                 });
                 let mut advice = vec![
-                    "spread the heavy keys: add a random prefix to them and aggregate twice, or give the job a \
-                     partitioner that knows them (mapreduce.job.partitioner.class); in Hive \
+                    "distribute the frequent keys: add a random prefix to them and aggregate twice, or use a \
+                     partitioner that treats them separately (mapreduce.job.partitioner.class); in Hive \
                      hive.groupby.skewindata=true or hive.optimize.skewjoin=true"
                         .to_owned(),
                 ];
@@ -283,13 +284,13 @@ impl Skewness {
         let Self(role, _) = self;
         let mut advice = vec![match common_node(app, group, groups.pivot) {
             Some((node, there, long)) => format!(
-                "{there} of the {long} long {} ran on {node}: look at that node, and keep it out of the cluster \
+                "{there} of the {long} long {} ran on {node}: check that node, and exclude it from the cluster \
                  (yarn.resourcemanager.nodes.exclude-path) while it is slow",
                 role.plural()
             ),
             None => format!(
-                "the long {} read no more than the others: look for records that cost more than others, and at \
-                 the nodes they ran on",
+                "the long {} read no more than the others: look for records that cost more than others, and check \
+                 the nodes that they ran on",
                 role.plural()
             ),
         }];
@@ -300,8 +301,8 @@ impl Skewness {
     }
 }
 
-/// The node that ran most of the tasks from `pivot` milliseconds on, if one did: its name, how many of them
-/// it ran, and how many there are.
+/// The node that ran most of the tasks with at least `pivot` milliseconds, if there is one: its name, its
+/// number of these tasks, and their total number.
 fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Option<(&'a str, usize, usize)> {
     let mut by_node: BTreeMap<Symbol, usize> = BTreeMap::new();
     let mut long = 0;
@@ -313,7 +314,7 @@ fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Optio
     }
     let (&node, &there) = by_node.iter().max_by_key(|(node, count)| (**count, Reverse(**node)))?;
     let nodes_of_all: BTreeSet<Symbol> = group.winners().filter_map(|row| group.attempts.node(row)).collect();
-    // One task is no pattern, and neither is a node that ran everything.
+    // One task is not a pattern, and neither is a node that ran all tasks.
     let tells = there >= 2 && there * 2 > long && nodes_of_all.len() > 1;
     if tells { Some((app.strings.get(node)?, there, long)) } else { None }
 }

@@ -19,17 +19,19 @@ use crate::units::Bytes;
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.
     pub(super) struct Time / TimeLayer {
-        /// Whether jobs that failed or were killed are left out.
+        /// Whether only succeeded jobs are judged. If false, failed and killed jobs are judged by their
+        /// succeeded tasks.
         only_succeeded_jobs: bool,
-        /// Mean run time of short tasks.
+        /// Mean run time of tasks that are too short.
         short_run_time: Descending<Duration>,
-        /// Number of tasks, for short ones to matter.
+        /// Number of tasks from which short ones matter.
         num_tasks: Ascending<Count>,
-        /// Mean run time of long tasks.
+        /// Mean run time of tasks that are too long.
         long_run_time: Ascending<Duration>,
-        /// Number of tasks, for long ones to matter: few tasks leave room for more.
+        /// Number of tasks up to which long ones matter, as in Dr. Elephant 0.4. off: long tasks matter
+        /// at any number.
         long_num_tasks: Descending<Count>,
-        /// The run time that advice aims at.
+        /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
     }
 }
@@ -107,19 +109,19 @@ impl Check for RunTime {
 }
 
 impl RunTime {
-    /// As many tasks as bring the mean run time to the target.
+    /// The number of tasks that brings the mean run time to the target.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
     fn advice(&self, app: &Application, group: &TaskGroup, mean: i64) -> Vec<String> {
         let Self(role, params) = self;
         let total = group.tasks.len() as u64;
         let factor = params.target_run_time.get() / (mean.max(1) as f64);
         let wanted = ((total as f64 / factor).ceil() as u64).max(1);
-        let aim = format!("for about {} a task", params.target_run_time);
+        let aim = format!("for about {} per task", params.target_run_time);
         let fewer = factor > 1.0;
         let by_setting = match role {
             Role::Reduce => change_towards(app, ConfKey::Reduces, wanted, !fewer),
             Role::Map => split_for(group, params.target_run_time).and_then(|size| {
-                // Splits cannot be smaller than a mebibyte in earnest; such maps do not wait for input.
+                // Splits below 1 MiB make no sense; such map tasks do not wait for input.
                 let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
                 let input = mean_input(group)?;
                 let moves = if fewer { size > input } else { size < input };
@@ -131,10 +133,10 @@ impl RunTime {
         let mut advice = vec![match by_setting {
             Some(change) => format!("{change} {aim}"),
             None if wanted == total || total == 1 => {
-                format!("the settings are right for {total} {what}: profile what a task does with its time")
+                format!("the settings already fit {total} {what}: profile a task")
             }
             None if fewer => format!("use about {wanted} {what} instead of {total}, {aim}"),
-            None => format!("spread the work over about {wanted} {what} instead of {total}, {aim}"),
+            None => format!("distribute the work over about {wanted} {what} instead of {total}, {aim}"),
         }];
         if fewer && *role == Role::Map {
             advice.push(

@@ -1,5 +1,5 @@
-//! `spark-configuration`: settings that waste or endanger (Dr. Elephant `ConfigurationHeuristic`, and
-//! `BestPropertiesConventionHeuristic` of 2.0.9).
+//! `spark-configuration`: settings that waste resources or risk failures (Dr. Elephant
+//! `ConfigurationHeuristic`, and `BestPropertiesConventionHeuristic` of 2.0.9).
 
 mod allocation;
 mod shuffle;
@@ -19,39 +19,41 @@ use crate::severity::Severity;
 rule_params! {
     /// Parameters of `spark-configuration`.
     pub(super) struct Settings / SettingsLayer {
-        /// No serializer is set, so Java's is used.
+        /// Severity if no serializer is set, so Java's is used.
         unset_serializer: Severity,
-        /// A serializer other than Kryo is set.
+        /// Severity if a serializer other than Kryo is set.
         other_serializer: Severity,
-        /// Less shuffle data of RDDs than this is no reason to think about serializers.
+        /// The serializer is judged only if RDDs shuffle this much. SQL and DataFrames do not use it.
         serializer_shuffle: Quantity<Size>,
-        /// A shuffle manager other than `sort` is set.
+        /// Severity if a shuffle manager other than "sort" is set. Remote shuffle services bring their
+        /// own.
         other_shuffle_manager: Severity,
-        /// Executors come and go, and nothing keeps their shuffle files.
+        /// Severity if dynamic allocation is on and shuffle files are lost with removed executors.
         lost_shuffle_files: Severity,
-        /// There is no shuffle service, and no dynamic allocation either.
+        /// Severity if there is neither dynamic allocation nor a shuffle service.
         no_shuffle_service: Severity,
-        /// Whether Spark's other ways to keep shuffle files do as well as a shuffle service.
+        /// Whether shuffle tracking, decommissioning and shuffle plugins count like a shuffle service.
         tracking_helps: bool,
-        /// Heap of an executor.
+        /// Heap per executor.
         executor_memory: Ascending<Size>,
-        /// Cores of an executor.
+        /// Cores per executor.
         executor_cores: Ascending<Count>,
-        /// Memory of a container beyond its heap, where it is set.
+        /// Memory overhead per executor, if it is set.
         overhead: Ascending<Size>,
-        /// The same over the heap.
+        /// Memory overhead / heap.
         overhead_ratio: Ascending<Ratio>,
-        /// Executors that dynamic allocation keeps whatever the load.
+        /// Minimum number of executors under dynamic allocation.
         min_executors: Ascending<Count>,
-        /// The share of them that had nothing to do, on average.
+        /// Average share of these executors that were idle.
         idle_ratio: Ascending<Ratio>,
-        /// Executors that dynamic allocation may start.
+        /// Maximum number of executors under dynamic allocation.
         max_executors: Ascending<Count>,
-        /// Whether a fixed number of executors is judged by the same list.
+        /// Whether spark.executor.instances is judged by max_executors, too.
         judge_instances: bool,
-        /// An asterisk in the list of secondary jars, which Spark 1 does not expand.
+        /// Severity of an asterisk in spark.yarn.secondary.jars.
         star_in_jars: Severity,
-        /// Whether the driver's sizes are judged.
+        /// Whether heap, cores and overhead of the driver are judged. spark-driver-metrics judges them by
+        /// actual use.
         judge_driver: bool,
         /// Heap of the driver.
         driver_memory: Ascending<Size>,
@@ -73,11 +75,11 @@ const NO_ISSUE: &str = "no setting stands out";
 
 struct Configuration(Settings);
 
-/// A setting that stands out.
+/// A setting worth reporting.
 struct Issue {
     severity: Severity,
     text: String,
-    /// What to set; `None` where another setting's advice says it.
+    /// The change to make; `None` if the advice on another setting includes it.
     advice: Option<String>,
 }
 
@@ -85,11 +87,11 @@ impl Check for Configuration {
     fn check(&self, app: &Application) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if app.conf.is_empty() {
-            return Verdict::NotEvaluated("the log has no configuration".to_owned());
+            return Verdict::NotEvaluated("the event log has no configuration".to_owned());
         }
         let mut issues = self.issues(app, spark);
         issues.retain(|issue| issue.severity > Severity::None);
-        // Stable: of equally bad settings the first in the order of the page comes first.
+        // The sort is stable: equally bad settings stay in the order of the page.
         issues.sort_by_key(|issue| std::cmp::Reverse(issue.severity));
         let texts: Vec<&str> = issues.iter().map(|issue| issue.text.as_str()).collect();
         Judgement::of(Subject::Application, issues.first().map_or(Severity::None, |issue| issue.severity))
@@ -107,7 +109,7 @@ impl Configuration {
         let mut issues = Vec::new();
         issues.extend(shuffle::serializer(params, app, spark));
         issues.extend(shuffle::manager(params, app));
-        // In local mode there are no executors, whatever their settings say.
+        // Local mode has no executors, whatever the settings say.
         if ClusterManager::of(&app.conf) != Some(ClusterManager::Local) {
             issues.extend(allocation::shuffle_files(params, app));
             issues.extend(sizes::executor(params, app, spark));
@@ -122,7 +124,7 @@ impl Configuration {
     }
 }
 
-/// The settings that are judged, where the application sets them.
+/// The judged settings that the application sets.
 fn evidence(app: &Application) -> Vec<(&'static str, Measure)> {
     let size = |key| app.conf.spark_memory(key).map(Measure::Size);
     let count = |key| whole(app, key).map(Measure::Count);
@@ -144,12 +146,12 @@ fn evidence(app: &Application) -> Vec<(&'static str, Measure)> {
     all.into_iter().filter_map(|(key, measure)| Some((key, measure?))).collect()
 }
 
-/// A setting that counts things.
+/// A setting that is a count.
 fn whole(app: &Application, key: ConfKey) -> Option<u64> {
     app.conf.integer(key).and_then(|count| u64::try_from(count).ok())
 }
 
-/// The setting's value as the application wrote it, after its name.
+/// The name and value of a setting as the application wrote them.
 fn setting(app: &Application, key: ConfKey) -> String {
     match app.conf.find(key) {
         Some((name, value)) => format!("{name} is {value}"),

@@ -1,4 +1,4 @@
-//! `spark-configuration-parameters`: what stages suffer from, and which settings would help (Dr. Elephant
+//! `spark-configuration-parameters`: problems of stages, and settings that would help (Dr. Elephant
 //! `ConfigurationParametersHeuristic`).
 
 mod facts;
@@ -24,9 +24,9 @@ use recommend::{Change, Recommended};
 choice! {
     /// How settings are recommended.
     pub(super) enum Method {
-        /// Only what a measurement asks for, and in what the application can change.
+        /// Only changes that a measurement justifies, and only in settings that the application can change.
         Measured = "measured",
-        /// As Dr. Elephant does.
+        /// As in Dr. Elephant.
         DrElephant = "dr-elephant",
     }
 }
@@ -34,57 +34,60 @@ choice! {
 rule_params! {
     /// Parameters of `spark-configuration-parameters`.
     pub(super) struct Limits / LimitsLayer {
-        /// Longest over median run time of a stage's tasks.
+        /// Skew of a stage: longest / median run time of its tasks.
         skew_ratio: Ascending<Ratio>,
-        /// Longest less median run time.
+        /// Longest - median run time: how long the stage waits.
         skew_gap: Ascending<Duration>,
-        /// The same as a share of the application's run time.
+        /// (Longest - median) / run time of the application.
         skew_gap_share: Ascending<Ratio>,
-        /// Skew matters where the longest task runs for more than this.
+        /// Skew is judged only if the longest task runs longer than this.
         skew_task_time: Quantity<Duration>,
-        /// Skew matters where the longest task takes more than this share of its stage.
+        /// Skew is judged only if the longest task takes more than this share of the stage's time.
         skew_stage_share: Quantity<Ratio>,
-        /// Longest less median run time, where the slowest task has no more data than others.
+        /// Longest - median, if the slowest task has no more data than others (JVM start, slow node).
         unexplained_gap: Ascending<Duration>,
-        /// Whether one task's data are judged, whatever time it takes.
+        /// Whether a task that reads far more than the others is a finding even if it is not slow yet.
         judge_data_skew: bool,
-        /// The most that a task of a stage reads over the median.
+        /// Most bytes read by a task of the stage / median over its tasks.
         data_skew_ratio: Ascending<Ratio>,
-        /// The same over the most that any stage reads or writes.
+        /// Most bytes read by a task of the stage / most bytes that any stage reads or writes.
         data_skew_share: Ascending<Ratio>,
-        /// Spilled bytes over the largest of input, output, shuffle read and shuffle write.
+        /// Bytes spilled from memory / largest of input, output, shuffle read and shuffle write of a
+        /// stage.
         spill_ratio: Ascending<Ratio>,
-        /// Spilled bytes of a stage.
+        /// Bytes spilled from memory by the stage.
         spill_size: Ascending<Size>,
-        /// A stage with this much data may spill.
+        /// Spill is not judged in a stage that reads or writes this much.
         spill_max_data: Quantity<Size>,
-        /// Median run time of a stage's tasks.
+        /// Long tasks: median run time of a stage's tasks.
         long_task_time: Ascending<Duration>,
-        /// Share of the application's run time that a stage with spill or long tasks takes.
+        /// For spill and long tasks: time of the stage / run time of the application.
         stage_share: Ascending<Ratio>,
-        /// Failed attempts over tasks of a stage.
+        /// Failed task attempts / tasks of a stage. The same cut-offs apply to attempts out of memory and
+        /// to killed containers.
         failure_rate: Ascending<Ratio>,
-        /// Whether failures of tasks and stages are findings of this rule.
+        /// Whether this rule reports failures, too. spark-stages-with-failed-tasks reports them by
+        /// default.
         report_failures: bool,
-        /// GC time over task time of all executors.
+        /// For the settings: GC time / task time of all executors.
         gc_ratio: Ascending<Ratio>,
-        /// Task time of all executors together.
+        /// Task time of all executors. GC is judged only if they have run this long.
         gc_task_time: Ascending<Duration>,
-        /// Heap over what it was seen to hold, with what Spark keeps for itself.
+        /// Heap size / (peak heap use + the 300 MiB that Spark reserves).
         heap_ratio: Ascending<Ratio>,
-        /// Heaps up to this size are never too large.
+        /// Heaps up to this size are never called too large.
         heap_min: Quantity<Size>,
         /// Cores of the driver.
         driver_cores: Ascending<Count>,
-        /// The most that a recommendation counts for what has rules of its own.
+        /// Highest severity of the finding about settings. GC, heaps and failures have their own rules.
         settings_severity: Severity,
-        /// How settings are recommended.
+        /// How settings are computed: measured or dr-elephant.
         method: Method,
-        /// The run time of tasks that more partitions aim at.
+        /// Task run time that advice on partitions aims at.
         target_task_time: Positive<Duration>,
-        /// The most partitions to recommend.
+        /// Largest number of partitions to recommend.
         max_partitions: Quantity<Count>,
-        /// The most executors to recommend.
+        /// Largest number of executors to recommend.
         max_instances: Quantity<Count>,
     }
 }
@@ -129,7 +132,8 @@ impl Check for Settings {
     }
 }
 
-/// The judgement on the application: which settings to change. None where a stage's finding tells them.
+/// The judgement on the application: which settings to change. Severity none if a stage's finding reports
+/// them.
 fn settings(
     facts: &Facts<'_>,
     recommended: &Recommended,
@@ -139,7 +143,7 @@ fn settings(
 ) -> Judgement {
     let severity = match limits.method {
         Method::DrElephant => facts.settings_severity(),
-        // Garbage collection alone has a rule of its own, which gives the same settings.
+        // GC alone has its own rule, which advises the same settings.
         Method::Measured if told || changes.iter().all(Change::is_about_gc) => Severity::None,
         Method::Measured => changes.iter().map(|change| change.severity).max().unwrap_or_default(),
     };
@@ -158,24 +162,24 @@ fn executors(spark: &Spark) -> u64 {
 fn advice(app: &Application, changes: &[Change]) -> Vec<String> {
     if changes.is_empty() {
         return vec![
-            "keep the sizes of executors and driver: what was measured asks for no other setting".to_owned(),
+            "keep the sizes of executors and driver: no measurement calls for a change".to_owned(),
         ];
     }
     changes.iter().map(|change| change.line(app)).collect()
 }
 
-/// "2 settings do not fit what was measured: heaps hold at most 800 MiB of 4 GiB (…)".
+/// "2 settings do not fit the measurements: an executor's heap of 4 GiB holds at most 800 MiB (…)".
 fn message(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> String {
     let measured: Vec<String> = facts.measured(limits);
     let measured = if measured.is_empty() { String::new() } else { format!(": {}", measured.join(", ")) };
     match changes.len() {
-        0 => format!("settings fit what was measured{measured}"),
-        1 => format!("1 setting does not fit what was measured{measured}"),
-        many => format!("{many} settings do not fit what was measured{measured}"),
+        0 => format!("settings fit the measurements{measured}"),
+        1 => format!("1 setting does not fit the measurements{measured}"),
+        many => format!("{many} settings do not fit the measurements{measured}"),
     }
 }
 
-/// A ratio's limit in brackets: "15 % of task time in garbage collection (severe from 15 %)".
+/// A value with its limit in brackets: "15 % of task time in garbage collection (severe from 15 %)".
 fn with_limit(text: &str, severity: Severity, cutoffs: &Ascending<Ratio>, share: bool) -> String {
     let passed = if share { cutoffs.describe_in(severity, percent) } else { cutoffs.describe(severity) };
     format!("{text} ({passed})")

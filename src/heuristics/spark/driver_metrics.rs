@@ -1,4 +1,5 @@
-//! `spark-driver-metrics`: a driver that is too large, or that collects garbage (Dr. Elephant `DriverHeuristic`).
+//! `spark-driver-metrics`: the driver is too large, or spends much time in garbage collection (Dr. Elephant
+//! `DriverHeuristic`).
 
 use std::cmp::Reverse;
 
@@ -17,11 +18,11 @@ use crate::severity::Severity;
 use crate::units::{Bytes, Millis, three_digits};
 
 choice! {
-    /// What tells the driver's time in garbage collection.
+    /// The source of the driver's GC time.
     pub(super) enum GcFrom {
-        /// Its own metrics, over the run time of the application.
+        /// Its own metrics, compared with the run time of the application.
         Heartbeats = "heartbeats",
-        /// The tasks that it ran itself.
+        /// The tasks that it ran itself, compared with their time.
         Tasks = "tasks",
     }
 }
@@ -29,23 +30,26 @@ choice! {
 rule_params! {
     /// Parameters of `spark-driver-metrics`.
     pub(super) struct Driver / DriverLayer {
-        /// Whether a driver that runs the tasks itself is judged.
+        /// Whether the driver is judged in local mode, where it runs the tasks. The executor rules judge
+        /// it anyway.
         judge_local: bool,
-        /// The driver's cores.
+        /// Cores of the driver.
         cores: Ascending<Count>,
-        /// Its heap.
+        /// Heap of the driver.
         memory: Ascending<Size>,
-        /// Its memory beyond the heap, where it is set.
+        /// Memory overhead of the driver, if it is set.
         overhead: Ascending<Size>,
-        /// What tells its time in garbage collection.
+        /// Source of the driver's GC time: heartbeats (its own metrics, compared with the run time of the
+        /// application), or tasks (tasks that the driver ran, compared with their time) as in Dr.
+        /// Elephant.
         gc_from: GcFrom,
-        /// Time in garbage collection over run time.
+        /// GC time / the time that `gc_from` names.
         gc_ratio: Ascending<Ratio>,
-        /// Time in garbage collection.
+        /// GC time. A few seconds are not worth a change.
         gc_time: Ascending<Duration>,
-        /// The heap over its highest use and what Spark reserves.
+        /// Heap size / (peak heap use + the 300 MiB that Spark reserves).
         heap_ratio: Ascending<Ratio>,
-        /// Heap that matters to `heap_ratio` only if there is more of it.
+        /// heap_ratio is judged only for heaps larger than this.
         above_heap: Quantity<Size>,
     }
 }
@@ -73,11 +77,11 @@ impl Check for DriverCheck {
         let facts = Facts::of(app, spark, params.gc_from);
         if app.conf.is_empty() && facts.gc.is_none() && facts.used.is_none() {
             return Verdict::NotEvaluated(
-                "the log has neither settings nor metrics of the driver".to_owned(),
+                "the event log has neither settings nor metrics of the driver".to_owned(),
             );
         }
         let aspects = params.judge(app, &facts);
-        // Of equals the first one, so that messages do not change.
+        // Of equal aspects, take the first, so that messages are stable.
         let worst = aspects.iter().rev().max_by_key(|aspect| aspect.severity);
         let severity = worst.map(|aspect| aspect.severity).unwrap_or_default();
         let judgement = Judgement::of(Subject::Driver, severity).facts(facts.evidence());
@@ -93,16 +97,17 @@ impl Check for DriverCheck {
     }
 }
 
-/// One thing that may be wrong.
+/// One aspect of the driver.
 struct Aspect {
     severity: Severity,
     message: String,
-    /// The setting that the advice is about.
+    /// The setting to change.
     key: ConfKey,
     advice: String,
 }
 
-/// Worst first, and of two that would change the same setting only the worse one: they may contradict each other.
+/// Worst first. Of two aspects that change the same setting, only the worse one: they may contradict each
+/// other.
 fn advice(mut aspects: Vec<Aspect>) -> Vec<String> {
     aspects.retain(|aspect| aspect.severity > Severity::None);
     aspects.sort_by_key(|aspect| Reverse(aspect.severity));
@@ -131,12 +136,12 @@ impl Driver {
             ),
             key: ConfKey::DriverCores,
             advice: format!(
-                "a driver rarely needs more than two: {}",
+                "a driver rarely needs more than two cores: {}",
                 set(ConfKey::DriverCores, "2".to_owned())
             ),
         });
         let severity = self.memory.severity(heap);
-        // Without a known use half of it is a step that rarely hurts.
+        // If the use is unknown, half of the heap is a step that rarely hurts.
         let half = memory::rounded_up(Bytes::new(facts.heap.get() / 2));
         let enough = fits.unwrap_or(half).min(facts.heap);
         aspects.push(Aspect {
@@ -144,7 +149,7 @@ impl Driver {
             message: format!("the driver has {} of heap ({})", facts.heap, self.memory.describe(severity)),
             key: ConfKey::DriverMemory,
             advice: format!(
-                "collect less in the driver, write results from executors, and make it smaller: {}",
+                "collect less in the driver, write results from executors, and reduce its heap: {}",
                 set(ConfKey::DriverMemory, Setting(enough).to_string())
             ),
         });
@@ -154,12 +159,12 @@ impl Driver {
             aspects.push(Aspect {
                 severity,
                 message: format!(
-                    "the driver has {overhead} of memory beyond its heap ({})",
+                    "the driver has {overhead} of memory overhead ({})",
                     self.overhead.describe(severity)
                 ),
                 key: ConfKey::DriverMemoryOverhead,
                 advice: format!(
-                    "a tenth of the heap is what Spark takes by itself: {}",
+                    "use 10 % of the heap, which is Spark's default: {}",
                     set(ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)).to_string())
                 ),
             });
@@ -171,14 +176,14 @@ impl Driver {
             aspects.push(Aspect {
                 severity,
                 message: format!(
-                    "the driver has {} of heap and uses at most {used}; that is {} times what it uses and Spark \
+                    "the driver has {} of heap but uses at most {used}, so the heap is {}× what the driver uses and Spark \
                      reserves ({})",
                     facts.heap,
                     three_digits(ratio),
                     self.heap_ratio.describe(severity)
                 ),
                 key: ConfKey::DriverMemory,
-            advice: format!("a heap that fits: {}", set(ConfKey::DriverMemory, Setting(fits).to_string())),
+            advice: format!("set a heap that fits: {}", set(ConfKey::DriverMemory, Setting(fits).to_string())),
             });
         }
         aspects
@@ -198,20 +203,20 @@ impl Driver {
             ),
             key: ConfKey::DriverMemory,
             advice: format!(
-                "give the driver half as much heap again, or collect and broadcast less: {}",
+                "enlarge the driver's heap by half, or collect and broadcast less: {}",
                 conf_line(app, ConfKey::DriverMemory, Setting(larger))
             ),
         })
     }
 }
 
-/// What is known of the driver.
+/// The known facts about the driver.
 struct Facts {
     cores: u64,
     heap: Bytes,
     overhead: Option<Bytes>,
     used: Option<Bytes>,
-    /// Time in garbage collection, and the time that it is part of.
+    /// GC time, and the time that it is a part of.
     gc: Option<(Millis, Millis)>,
 }
 
@@ -250,10 +255,10 @@ impl Facts {
     }
 }
 
-/// The driver's time in garbage collection, by its own metrics; before Spark 3.3 there is no sum of them.
+/// The driver's GC time from its own metrics. Before Spark 3.3 they have no total.
 fn collections(spark: &Spark) -> Option<Millis> {
     let peaks = &spark.driver.peaks;
-    // Without a heap nobody looked: Spark writes zeros then.
+    // Without heap metrics the driver was not polled: Spark then logs zeros.
     peaks.heap()?;
     let minor_and_major = || {
         let minor = peaks.get(ExecutorMetric::MinorGcTime)?;
@@ -291,18 +296,18 @@ mod tests {
     }
 
     #[test]
-    fn a_heap_is_measured_by_its_use() {
+    fn a_heap_is_compared_with_its_use() {
         let used = [(ExecutorMetric::JvmHeapMemory, 700 << 20)];
         let severity = |heap| sample::severity(&app(&[("spark.driver.memory", heap)], &used), ID, false);
         assert_eq!(severity("2g"), Some(Severity::None));
         assert_eq!(severity("2100m"), Some(Severity::Severe));
         let found = sample::evaluate(&app(&[("spark.driver.memory", "8g")], &used), ID, false);
         let advice = &found.findings[0].advice;
-        assert_eq!(advice, &["a heap that fits: --conf spark.driver.memory=1500m (now 8g)"]);
+        assert_eq!(advice, &["set a heap that fits: --conf spark.driver.memory=1500m (now 8g)"]);
     }
 
     #[test]
-    fn collections_are_measured_by_the_run_time() {
+    fn gc_time_is_compared_with_the_run_time() {
         use ExecutorMetric::{JvmHeapMemory, MajorGcTime, MinorGcTime, TotalGcTime};
         let conf = [("spark.driver.memory", "1g")];
         let severity = |peaks, dr| sample::severity(&app(&conf, peaks), ID, dr);
@@ -333,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_no_verdict() {
+    fn without_data_the_rule_is_not_evaluated() {
         let mut app = sample::app(&[]);
         sample::executor(&mut app, "1");
         assert_eq!(sample::severity(&app, ID, false), None);

@@ -1,5 +1,5 @@
-//! `spark-event-log-limit`: event logs that history servers choke on (seed: Dr. Elephant's wiki, "Spark Event Log
-//! Limit").
+//! `spark-event-log-limit`: event logs that are too large for history servers (seed: Dr. Elephant's wiki,
+//! "Spark Event Log Limit").
 
 use super::{conf_line, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
@@ -16,9 +16,9 @@ use crate::units::Bytes;
 choice! {
     /// Which size of a log is judged.
     pub(super) enum Measured {
-        /// What a reader has to parse, whatever the compression.
+        /// The decompressed size, which readers have to parse.
         Decoded = "decoded",
-        /// What lies on disk.
+        /// The size on disk.
         Stored = "stored",
     }
 }
@@ -26,11 +26,11 @@ choice! {
 rule_params! {
     /// Parameters of `spark-event-log-limit`.
     pub(super) struct Limit / LimitLayer {
-        /// Size of the log.
+        /// Size of the event log.
         size: Ascending<Size>,
-        /// Which size that is.
+        /// Which size is judged: decoded (JSON to parse) or stored (bytes on disk).
         measured: Measured,
-        /// Whether logs that are written in parts are judged, too.
+        /// Whether rolling logs (spark.eventLog.rolling.enabled) are judged, too.
         judge_rolling: bool,
     }
 }
@@ -55,7 +55,7 @@ impl Check for LogSize {
     fn check(&self, app: &Application) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let Some(size) = self.size(&spark.log) else {
-            return Verdict::NotEvaluated("the size of the log is not known".to_owned());
+            return Verdict::NotEvaluated("the size of the event log is unknown".to_owned());
         };
         let judged = self.0.judge_rolling || !spark.log.rolling;
         let severity = if judged { self.0.size.severity(size.as_f64()) } else { Severity::None };
@@ -86,20 +86,20 @@ fn advice(app: &Application, log: &LogFacts) -> Vec<String> {
     let mut advice = Vec::new();
     if log.rolling {
         advice.push(
-            "let the history server drop old parts: spark.history.fs.eventLog.rolling.maxFilesToRetain=10 \
+            "let the history server compact old parts: spark.history.fs.eventLog.rolling.maxFilesToRetain=10 \
              in its own configuration"
                 .to_owned(),
         );
     } else {
         advice.push(format!(
-            "write the log in parts: {} {}",
+            "use rolling event logs: {} {}",
             conf_line(app, ConfKey::EventLogRolling, "true"),
             conf_line(app, ConfKey::EventLogRollingMaxFileSize, "128m"),
         ));
     }
     if app.conf.flag(ConfKey::EventLogBlockUpdates) == Some(true) {
         advice.push(format!(
-            "leave block updates out: {}",
+            "do not log block updates: {}",
             conf_line(app, ConfKey::EventLogBlockUpdates, "false")
         ));
     }

@@ -1,4 +1,5 @@
-//! `spark-executor-gc`: executors spend their tasks' time collecting garbage (Dr. Elephant `ExecutorGcHeuristic`).
+//! `spark-executor-gc`: executors spend much task time in garbage collection (Dr. Elephant
+//! `ExecutorGcHeuristic`).
 
 use super::support::memory::more_heap_lines;
 use super::support::memory::unreadable;
@@ -19,11 +20,12 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `spark-executor-gc`.
     pub(super) struct Gc / GcLayer {
-        /// GC time over task time, summed over all executors.
+        /// GC time / task time, over all executors.
         gc_ratio: Ascending<Ratio>,
-        /// Task time of all executors together: JVMs collect much while they are young.
+        /// Task time of all executors. A young JVM collects often, so short applications say little.
         task_time: Ascending<Duration>,
-        /// GC time over task time that is worth a remark: the heap may be larger than it has to be.
+        /// Low GC time / task time. It causes a remark that the heap may be too large, but never a
+        /// finding.
         gc_low_ratio: Descending<Ratio>,
     }
 }
@@ -54,7 +56,7 @@ impl Check for Collection {
             return Verdict::NotEvaluated("no task reports its JVM GC time".to_owned());
         };
         if time == Millis::ZERO {
-            return Verdict::NotEvaluated("tasks took no time at all".to_owned());
+            return Verdict::NotEvaluated("the task time is 0".to_owned());
         }
         let ratio = gc.as_f64() / time.as_f64();
         let low = Severity::Low;
@@ -89,7 +91,7 @@ impl Check for Collection {
 }
 
 impl Collection {
-    /// What little collection says about the heap, where there was time enough to collect.
+    /// The remark that little GC may mean too large a heap, if the tasks ran long enough.
     fn remark(&self, ratio: f64, time: Millis) -> Option<String> {
         let Self(params) = self;
         let level = params.gc_low_ratio.severity(ratio);
@@ -99,7 +101,7 @@ impl Collection {
         told.then(|| {
             let passed = params.gc_low_ratio.describe_in(level, percent);
             format!(
-                "GC takes {} of task time ({passed}): the heap may be larger than it has to be",
+                "GC takes {} of task time ({passed}): the heap may be larger than needed",
                 percent(ratio)
             )
         })

@@ -1,4 +1,4 @@
-//! `spark-executor-load-balance`: some executors work while others wait (Dr. Elephant v2.0.9
+//! `spark-executor-load-balance`: some executors work while others are idle (Dr. Elephant v2.0.9
 //! `ExecutorLoadHeuristic`).
 
 use super::support::memory;
@@ -19,11 +19,11 @@ use crate::severity::Severity;
 use crate::units::{Bytes, Millis, three_digits};
 
 choice! {
-    /// Which deviations make a load unbalanced.
+    /// The deviations that decide.
     pub(super) enum JudgedBy {
-        /// That of the time in tasks; the others say why.
+        /// That of the task time; the others explain it.
         TaskTime = "task-time",
-        /// The worst one.
+        /// The largest deviation.
         AnyMetric = "any-metric",
     }
 }
@@ -31,23 +31,24 @@ choice! {
 rule_params! {
     /// Parameters of `spark-executor-load-balance`.
     pub(super) struct Balance / BalanceLayer {
-        /// Which deviations make a load unbalanced.
+        /// Which deviation decides: task-time (the others only explain it), or any-metric as in Dr.
+        /// Elephant.
         judged_by: JudgedBy,
-        /// Whether time and bytes are counted per time that the executor was there.
+        /// Whether time and bytes are divided by the lifetime of the executor.
         by_life: bool,
-        /// Deviation of the time in tasks.
+        /// Largest deviation of an executor's task time from the mean / mean.
         task_time_deviation: Ascending<Ratio>,
-        /// Deviation of the bytes read.
+        /// The same deviation for bytes read.
         input_deviation: Ascending<Ratio>,
-        /// Deviation of the highest use of storage memory.
+        /// The same deviation for peak storage memory.
         storage_deviation: Ascending<Ratio>,
-        /// Deviation of the bytes written.
+        /// The same deviation for bytes written.
         output_deviation: Ascending<Ratio>,
-        /// Uses of storage memory below this count as none.
+        /// Peak storage memory below this counts as 0.
         ignored_storage: Quantity<Size>,
-        /// How much busier than the mean the busiest executor is, over the time of its cores.
+        /// (Highest - mean task time) / (cores x lifetime) of the busiest executor.
         idle_share: Ascending<Ratio>,
-        /// Time in tasks of the busiest executor, over its cores.
+        /// Task time of the busiest executor / its cores.
         busiest_time: Ascending<Duration>,
     }
 }
@@ -80,12 +81,12 @@ impl Check for Unbalanced {
             spark.executors.iter().filter_map(|e| Load::of(app, spark, e, params)).collect();
         if loads.is_empty() {
             return Verdict::NotEvaluated(
-                "no executor tells its time in tasks and how long it was there".to_owned(),
+                "no executor has a known task time and lifetime".to_owned(),
             );
         }
         let deviations = Deviations::of(&loads, !params.by_life);
         let metrics = [
-            ("time in tasks", "task_time_deviation", deviations.task_time, &params.task_time_deviation),
+            ("task time", "task_time_deviation", deviations.task_time, &params.task_time_deviation),
             ("bytes read", "input_deviation", deviations.input, &params.input_deviation),
             ("storage memory", "storage_deviation", deviations.storage, &params.storage_deviation),
             ("bytes written", "output_deviation", deviations.output, &params.output_deviation),
@@ -96,7 +97,7 @@ impl Check for Unbalanced {
         };
         let judge =
             |(_, _, deviation, cutoffs): &(&str, &str, f64, &Ascending<Ratio>)| cutoffs.severity(*deviation);
-        // Of equals the first one.
+        // Of equal metrics, take the first.
         let worst = metrics.iter().take(judged).rev().max_by_key(|metric| judge(metric));
         let Some(worst) = worst else { return Verdict::NotApplicable };
         let (name, key, deviation, cutoffs) = *worst;
@@ -156,7 +157,7 @@ impl Check for Unbalanced {
     }
 }
 
-/// What one executor did, with `by_life` per millisecond that it was there.
+/// The load of one executor; with `by_life` per millisecond of its lifetime.
 struct Load {
     task_time: f64,
     input: f64,
@@ -168,7 +169,7 @@ struct Load {
 impl Load {
     fn of(app: &Application, spark: &Spark, executor: &Executor, params: &Balance) -> Option<Self> {
         let totals = &executor.totals;
-        // An executor without tasks has worked no time at all; that is known.
+        // The task time of an executor without tasks is known: it is 0.
         let task_time = totals.task_time.or((totals.tasks == 0).then_some(Millis::ZERO))?;
         let life = if params.by_life {
             memory::life(app, spark, executor).filter(|life| life.get() > 0)?.as_f64()
@@ -187,7 +188,7 @@ impl Load {
     }
 }
 
-/// How far the executors are from their mean.
+/// The deviations of the executors from their mean.
 struct Deviations {
     task_time: f64,
     input: f64,
@@ -224,8 +225,8 @@ impl Deviations {
     }
 }
 
-/// The largest distance from the mean, over the mean; 0 where the mean is. Dr. Elephant's means of milliseconds and
-/// bytes are `whole`, the rest cut off.
+/// The largest distance from the mean, as a multiple of the mean; 0 if the mean is 0. With `whole`, the
+/// mean is truncated as in Dr. Elephant.
 fn deviation(values: impl Iterator<Item = f64> + Clone, whole: bool) -> f64 {
     let count = values.clone().count().max(1) as f64;
     let mean = values.clone().sum::<f64>() / count;
@@ -236,7 +237,7 @@ fn deviation(values: impl Iterator<Item = f64> + Clone, whole: bool) -> f64 {
     values.map(|value| (value - mean).abs()).fold(0.0, f64::max) / mean
 }
 
-/// The time in tasks of the busiest executor, over its cores.
+/// The task time of the busiest executor per core.
 fn busiest_time(app: &Application, executors: &[Executor]) -> Millis {
     let time = |executor: &Executor| {
         let time = executor.totals.task_time.unwrap_or_default();
@@ -250,17 +251,17 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<String> {
     if !uneven.is_empty() {
         let uneven = uneven.join(" and ");
         advice.push(format!(
-            "{uneven} differ too: repartition the data so that tasks are smaller and alike, three or more for each core"
+            "{uneven} also differ: repartition the data into smaller tasks of similar size, at least three per core"
         ));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) != Some(true) {
         let on = conf_line(app, ConfKey::DynamicAllocation, true);
         let tracking = conf_line(app, ConfKey::ShuffleTracking, true);
-        advice.push(format!("give executors back that have nothing to do: {on} {tracking}"));
+        advice.push(format!("release idle executors: {on} {tracking}"));
     }
     if advice.is_empty() {
         let line = conf_line(app, ConfKey::DynamicAllocationIdleTimeout, "30s");
-        advice.push(format!("give idle executors back sooner: {line}"));
+        advice.push(format!("release idle executors sooner: {line}"));
     }
     advice
 }
@@ -274,7 +275,7 @@ mod tests {
 
     const ID: &str = "spark-executor-load-balance";
 
-    /// Ten minutes of executors, each with its seconds in tasks.
+    /// Executors that live for ten minutes, each with its task time in seconds.
     fn app(seconds: &[u64]) -> Application {
         let mut app = sample::app(&[]);
         for (id, seconds) in seconds.iter().enumerate() {
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn executors_that_were_there_for_less_time_do_less() {
+    fn executors_with_shorter_lifetimes_do_less() {
         let mut app = app(&[600, 60]);
         sample::spark(&mut app).executors[1].added_at = Some(Timestamp::from_millis(540_000));
         assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_alone_are_a_finding_of_the_preset_only() {
+    fn bytes_alone_are_a_finding_only_with_the_preset() {
         let mut app = app(&[600, 600]);
         sample::spark(&mut app).executors[0].totals.input = Some(Bytes::from_mib(100));
         assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn without_executors_there_is_nothing_to_balance() {
+    fn without_executors_the_rule_is_not_evaluated() {
         assert_eq!(sample::severity(&sample::app(&[]), ID, false), None);
         let mut unknown = app(&[600, 600]);
         for executor in &mut sample::spark(&mut unknown).executors {

@@ -1,4 +1,5 @@
-//! `spark-executor-metrics`: one executor does far more than the others (Dr. Elephant `ExecutorsHeuristic`).
+//! `spark-executor-metrics`: one executor does far more than the others (Dr. Elephant
+//! `ExecutorsHeuristic`).
 
 use super::support::memory;
 use super::{conf_line, percent, rule, spark};
@@ -19,20 +20,21 @@ use crate::units::{Bytes, Millis, three_digits};
 rule_params! {
     /// Parameters of `spark-executor-metrics`.
     pub(super) struct Balance / BalanceLayer {
-        /// The highest value of an executor over the median of all.
+        /// Highest value of an executor / median over executors.
         max_to_median: Ascending<Ratio>,
-        /// Highest values below this are no matter.
+        /// A metric in bytes is ignored if its highest value is below this.
         ignore_bytes: Quantity<Size>,
-        /// Highest task times below this are no matter.
+        /// Task time is ignored if its highest value is below this.
         ignore_time: Quantity<Duration>,
-        /// What the busiest executor works longer than the median, on each of its cores, over the application's
-        /// run time.
+        /// (Highest - median task time) / cores / run time of the application: the most that balancing
+        /// could save.
         excess_time: Ascending<Ratio>,
-        /// The worst that an imbalance of bytes can be.
+        /// Highest severity of an imbalance of bytes. Only lost time matters.
         bytes_at_most: Severity,
-        /// Executors that lived for less than this share of the longest life are left out.
+        /// Executors with less than this share of the longest lifetime are left out. They had less time
+        /// to work.
         min_life: Quantity<Ratio>,
-        /// Whether the driver is compared like an executor.
+        /// Whether the driver is compared like an executor. It runs no tasks.
         with_driver: bool,
     }
 }
@@ -47,12 +49,12 @@ pub(super) const RULE: Rule = rule!(
 
 struct Comparison(Balance);
 
-/// One metric of executors.
+/// One metric of the executors.
 struct Metric {
     name: &'static str,
     keys: [&'static str; 2],
     of: fn(&Executor) -> Option<u64>,
-    /// The counters that it is the sum of.
+    /// The counters that add up to it.
     counters: &'static [Counter],
     is_time: bool,
 }
@@ -95,7 +97,7 @@ const METRICS: [Metric; 5] = [
     },
 ];
 
-/// How a metric spreads over the executors.
+/// The distribution of a metric over the executors.
 struct Spread<'a> {
     metric: &'static Metric,
     most: &'a Executor,
@@ -107,16 +109,16 @@ impl Check for Comparison {
     fn check(&self, app: &Application) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let compared = self.compared(app, spark);
-        // A lone executor is nothing to compare.
+        // A single executor cannot be compared.
         if compared.len() < 2 {
             return Verdict::NotApplicable;
         }
         let spreads: Vec<Spread<'_>> =
             METRICS.iter().filter_map(|metric| spread(metric, &compared)).collect();
         let judged = spreads.iter().map(|spread| (self.severity(app, spread), spread)).rev();
-        // Of equally bad metrics the first counts: `max_by_key` gives the last.
+        // Of equally bad metrics, take the first; `max_by_key` returns the last.
         let Some((severity, worst)) = judged.max_by_key(|(severity, _)| *severity) else {
-            return Verdict::NotEvaluated("no task of an executor has ended".to_owned());
+            return Verdict::NotEvaluated("no executor has a finished task".to_owned());
         };
         let mut evidence = vec![
             ("executors_count", Measure::Count(spark.executors.len() as u64)),
@@ -152,7 +154,7 @@ impl Check for Comparison {
 }
 
 impl Comparison {
-    /// The executors that were there long enough to be compared.
+    /// The executors that lived long enough to be compared.
     fn compared<'a>(&self, app: &Application, spark: &'a Spark) -> Vec<&'a Executor> {
         let life = |executor: &Executor| memory::executor_life(app, executor).map_or(0.0, Millis::as_f64);
         let longest = spark.executors.iter().map(life).fold(0.0, f64::max);
@@ -190,13 +192,13 @@ impl Comparison {
         }
         let ratio = worst.ratio();
         let times = if ratio.is_finite() {
-            format!(", {} times as much", three_digits(ratio))
+            format!(", {}× as much", three_digits(ratio))
         } else {
             String::new()
         };
         let passed = self.0.max_to_median.describe(self.0.max_to_median.severity(ratio));
         let excess = match worst.excess(app).filter(|_| metric.is_time) {
-            Some(share) => format!("; on each core that is {} of the application's run time", percent(share)),
+            Some(share) => format!("; the excess per core is {} of the application's run time", percent(share)),
             None => String::new(),
         };
         format!("executor {id} has {max} of {}, the median {median}{times} ({passed}){excess}", metric.name)
@@ -214,12 +216,13 @@ impl Metric {
 }
 
 impl Spread<'_> {
-    /// Infinite where the median is nothing: the others do not take part at all.
+    /// Infinite if the median is 0: the other executors do nothing.
     fn ratio(&self) -> f64 {
         self.max as f64 / self.median as f64
     }
 
-    /// What the busiest executor works longer than the median, on each core, over the application's run time.
+    /// How much longer than the median the busiest executor works per core, as a share of the application's
+    /// run time.
     fn excess(&self, app: &Application) -> Option<f64> {
         let run_time = memory::run_time(app).filter(|time| *time > Millis::ZERO)?;
         let cores = f64::from(self.most.cores.unwrap_or(1).max(1));
@@ -227,8 +230,8 @@ impl Spread<'_> {
     }
 }
 
-/// `None` where no executor tells the metric, or where a counter cannot be read that it is the sum of. Other executors that
-/// do not tell it had no task, or none that counts it.
+/// `None` if no executor reports the metric, or if one of its counters is unreadable. Executors without the
+/// metric had no task, or none that counts it.
 fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spread<'a>> {
     if executors.iter().any(|executor| executor.totals.unreadable.has_any(metric.counters)) {
         return None;
@@ -243,7 +246,7 @@ fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spr
     Some(Spread { metric, most, max, median })
 }
 
-/// Settings that make more tasks; those in force that make as many already are left alone.
+/// Settings for more tasks. Current values that are already sufficient stay.
 fn more_tasks(app: &Application, enough: u64) -> String {
     let settings = [
         (ConfKey::DefaultParallelism, memory::in_force(app, ConfKey::DefaultParallelism)),
@@ -252,22 +255,22 @@ fn more_tasks(app: &Application, enough: u64) -> String {
     let few = settings.into_iter().filter(|(_, now)| now.is_none_or(|now| now < enough));
     let lines: Vec<String> = few.map(|(key, _)| conf_line(app, key, enough)).collect();
     if lines.is_empty() {
-        return "repartition what is read, so that tasks are small and alike".to_owned();
+        return "repartition the input into small tasks of similar size".to_owned();
     }
     format!(
-        "make more and smaller tasks, three for each core, so that executors even out: {}",
+        "use more and smaller tasks, three per core, so that the load of executors balances: {}",
         lines.join(" ")
     )
 }
 
-/// Executors that came late, tasks that waited for the data's host, and keys that hold everything.
+/// Advice for executors that started late, tasks that wait for locality, and keys that dominate.
 fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<String> {
     let mut advice = Vec::new();
     let first_task = compared.iter().filter_map(|executor| executor.first_task_at).min();
     let late = compared.iter().filter(|executor| executor.added_at > first_task).count();
     if first_task.is_some() && late > 0 {
         advice.push(format!(
-            "{late} of {} executors came after the first task had started; wait for all of them: \
+            "{late} of {} executors started after the first task; wait for all of them: \
              --conf spark.scheduler.minRegisteredResourcesRatio=1.0",
             compared.len()
         ));
@@ -276,7 +279,7 @@ fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<
     advice.push(more_tasks(app, cores.saturating_mul(3)));
     if worst.metric.is_time && app.conf.flag(ConfKey::Speculation) != Some(true) {
         advice.push(format!(
-            "where executor {} is on a slow host, let others repeat its tasks: {}",
+            "if executor {} is on a slow host, enable speculative execution: {}",
             worst.most.id,
             conf_line(app, ConfKey::Speculation, "true")
         ));

@@ -20,11 +20,11 @@ use crate::severity::Severity;
 use crate::units::Bytes;
 
 choice! {
-    /// The tasks over which the mean spill is taken.
+    /// The tasks that the mean spill is taken over.
     pub(super) enum MeanOver {
-        /// Those that spilled.
+        /// Tasks that spilled.
         SpillingTasks = "spilling-tasks",
-        /// All of them.
+        /// All tasks.
         AllTasks = "all-tasks",
     }
 }
@@ -32,21 +32,22 @@ choice! {
 rule_params! {
     /// Parameters of `spark-executor-spill`.
     pub(super) struct Spill / SpillLayer {
-        /// Share of executors from which on spilling is common.
+        /// Spilling is common from this share of executors that spill.
         common: Quantity<Ratio>,
-        /// Share of a task's part of the heap from which on its spill is large.
+        /// A spill is large from this ratio: mean spill per task / heap per task (heap / number of
+        /// concurrent tasks).
         large: Quantity<Ratio>,
-        /// The tasks over which the mean spill is taken.
+        /// Tasks that the mean is taken over: spilling-tasks, or all-tasks as in Dr. Elephant.
         mean_over: MeanOver,
-        /// Few executors spill, and little.
+        /// Severity if few executors spill, and little.
         rare_small: Severity,
-        /// Few executors spill, but much.
+        /// Severity if few executors spill, but much.
         rare_large: Severity,
-        /// Many executors spill, but little.
+        /// Severity if many executors spill, but little.
         common_small: Severity,
-        /// Many executors spill, and much.
+        /// Severity if many executors spill, and much.
         common_large: Severity,
-        /// What was spilled over what was read or written.
+        /// Spilled bytes / bytes read or written.
         data_ratio: Ascending<Ratio>,
     }
 }
@@ -85,14 +86,14 @@ impl Check for Spilling {
         let conditions = [("data_ratio", data.severity(facts.data_ratio()), data.describe_in(low, percent))];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).fold(table, Severity::min);
         let by_table = format!(
-            "{severity}: common from {} of executors, large from {} of a task's part",
+            "{severity}: common from {} of executors, large from {} of the heap per task",
             percent(params.common.get()),
             percent(params.large.get())
         );
-        // Where the table alone would be worse, it is the share of the data that decides.
+        // If the table alone gives a higher severity, the share of the data decides.
         let passed = if severity < table {
             let share = data.describe_in(severity, percent);
-            format!("{} of what was read or written, {share}", percent(facts.data_ratio()))
+            format!("{} of the data read or written, {share}", percent(facts.data_ratio()))
         } else {
             by_table
         };
@@ -130,22 +131,22 @@ impl Spill {
     }
 }
 
-/// What was measured.
+/// The measurements.
 struct Facts {
     executors: u64,
-    /// Executors that spilled.
+    /// The number of executors that spilled.
     spilling: u64,
     spilled: Bytes,
     on_disk: Option<Bytes>,
-    /// Tasks over which the mean is taken.
+    /// The number of tasks that the mean is taken over.
     tasks: u64,
-    /// A task's part of the heap.
+    /// The heap per task.
     task_heap: Bytes,
-    /// What was read or written: the largest of input, output, and shuffle read and written.
+    /// The data read or written: the largest of input, output, shuffle read and shuffle write.
     data: Bytes,
 }
 
-/// The counters that facts are made of.
+/// The counters that facts are computed from.
 const MOVED: [Counter; 7] = [
     Counter::MemoryBytesSpilled,
     Counter::DiskBytesSpilled,
@@ -192,7 +193,7 @@ impl Facts {
         Bytes::new(self.spilled.get() / self.tasks)
     }
 
-    /// Infinite where something was spilled although nothing was read or written.
+    /// Infinite if data was spilled but none read or written.
     fn data_ratio(&self) -> f64 {
         self.spilled.as_f64() / self.data.as_f64()
     }
@@ -213,7 +214,7 @@ impl Facts {
     }
 }
 
-/// Attempts that spilled, whatever became of them.
+/// The number of attempts that spilled, whatever their outcome.
 fn spilling_tasks(app: &Application) -> u64 {
     let attempts = app.groups.iter().map(|group| &group.attempts);
     let spilling = attempts.map(|attempts| {
@@ -223,18 +224,18 @@ fn spilling_tasks(app: &Application) -> u64 {
     spilling.sum()
 }
 
-/// What costs least first: Spark's own part of the heap, smaller partitions, more memory for each task.
+/// The cheapest change first: Spark's share of the heap, smaller partitions, more memory per task.
 fn advice(app: &Application, spark: &Spark) -> Vec<String> {
     let mut advice = Vec::new();
     let against = AgainstSpill::of_worst(app, spark);
     let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     if let Some(more) = against.as_ref().map(|against| against.fraction).filter(|&more| more > before) {
         let line = conf_line(app, ConfKey::MemoryFraction, more);
-        advice.push(format!("leave Spark its part of the heap: {line}"));
+        advice.push(format!("restore Spark's default share of the heap: {line}"));
     }
     if let Some(partitions) = against.as_ref().and_then(|against| against.partitions) {
         let line = conf_line(app, ConfKey::ShufflePartitions, partitions);
-        advice.push(format!("make partitions smaller, so that each fits into memory: {line}"));
+        advice.push(format!("use smaller partitions that fit into memory: {line}"));
     }
     let now = ExecutorSize::now(app, spark);
     let wanted = against.and_then(|against| against.executors(app, spark)).unwrap_or(now);
@@ -244,10 +245,10 @@ fn advice(app: &Application, spark: &Spark) -> Vec<String> {
     }
     if wanted.cores != now.cores {
         let line = conf_line(app, ConfKey::ExecutorCores, wanted.cores);
-        advice.push(format!("let fewer tasks share a heap: {line}"));
+        advice.push(format!("run fewer tasks per heap: {line}"));
     }
     if advice.is_empty() {
-        advice.push("make partitions smaller: more tasks in the stages that spill".to_owned());
+        advice.push("use smaller partitions: more tasks in the stages that spill".to_owned());
     }
     advice
 }
@@ -259,7 +260,7 @@ mod tests {
 
     const ID: &str = "spark-executor-spill";
 
-    /// Executors of 4 GiB with 4 cores, of which the first `spilling` spill `each`.
+    /// Executors of 4 GiB with 4 cores; the first `spilling` of them spill `each`.
     fn app(executors: u32, spilling: u32, each: Bytes) -> Application {
         let mut app = sample::app(&[("spark.executor.memory", "4g"), ("spark.executor.cores", "4")]);
         for id in 0..executors {
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn no_quarter_of_the_table_is_empty() {
+    fn every_case_of_the_table_is_reached() {
         let (small, large) = (Bytes::from_mib(1), Bytes::from_mib(4096));
         let severity = |spilling, each| sample::severity(&app(10, spilling, each), ID, false);
         assert_eq!(severity(0, small), Some(Severity::None));
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn dr_elephant_lets_large_spills_of_few_executors_pass() {
+    fn dr_elephant_ignores_large_spills_of_few_executors() {
         let (small, large) = (Bytes::from_mib(1), Bytes::from_mib(4096));
         let severity = |spilling, each| sample::severity(&app(10, spilling, each), ID, true);
         assert_eq!(severity(1, small), Some(Severity::Low));
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_little_of_the_data_is_harmless() {
+    fn spill_of_a_small_share_of_the_data_is_harmless() {
         let mut app = app(4, 4, Bytes::from_mib(100));
         sample::spark(&mut app).executors[0].totals.input = Some(Bytes::from_mib(100_000));
         let found = sample::evaluate(&app, ID, false);
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_without_spill_counters_says_nothing() {
+    fn without_spill_counters_the_rule_is_not_evaluated() {
         let mut app = sample::app(&[]);
         assert_eq!(sample::severity(&app, ID, false), None);
         sample::executor(&mut app, "1");

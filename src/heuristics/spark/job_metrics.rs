@@ -1,4 +1,4 @@
-//! `spark-job-metrics`: jobs that fail, and jobs whose tasks fail (Dr. Elephant `JobsHeuristic`).
+//! `spark-job-metrics`: jobs that fail, and jobs with failed tasks (Dr. Elephant `JobsHeuristic`).
 
 use super::support::failures::{self, Ends};
 use super::support::lost_time::reason_of_job;
@@ -16,11 +16,12 @@ use crate::severity::Severity;
 rule_params! {
     /// Parameters of `spark-job-metrics`.
     pub(super) struct Jobs / JobsLayer {
-        /// Failed jobs over all that ended.
+        /// Failed jobs / ended jobs.
         job_failure_rate: Ascending<Ratio>,
-        /// Failed task attempts of a job over those that succeeded or failed.
+        /// Failed task attempts of a job / its succeeded and failed attempts.
         task_failure_rate: Ascending<Ratio>,
-        /// Failed task attempts of the job: a single one in a small job is a large share and no trouble.
+        /// Failed task attempts of the job. A single one in a small job is a large share but does no
+        /// harm.
         failed_tasks: Ascending<Count>,
     }
 }
@@ -41,7 +42,7 @@ impl Check for JobFailures {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let results: Vec<JobResult> = spark.jobs.iter().filter_map(|job| job.result).collect();
         if results.is_empty() {
-            return Verdict::NotEvaluated("no job has ended".to_owned());
+            return Verdict::NotEvaluated("no job has finished".to_owned());
         }
         let failed = results.iter().filter(|result| **result == JobResult::Failed).count();
         let rate = failed as f64 / results.len() as f64;
@@ -90,7 +91,8 @@ impl JobFailures {
         rate.min(self.0.failed_tasks.severity(ends.failed as f64))
     }
 
-    /// The job with the worst severity by its tasks, of several the one with most failures, then the first.
+    /// The job with the highest severity by its tasks; of several, the one with most failures, then the
+    /// first.
     fn worst<'a>(&self, spark: &'a Spark, ends: &'a [Ends]) -> Option<(&'a Job, &'a Ends)> {
         let jobs = spark.jobs.iter().zip(ends).rev();
         jobs.max_by_key(|(_, ends)| (self.of_tasks(ends), ends.failed))
@@ -108,12 +110,12 @@ impl JobFailures {
     }
 }
 
-/// Why the first of the failed jobs failed, to follow how many did.
+/// The reason of the first failed job, to append to the number of failed jobs.
 fn first_reason(app: &Application, spark: &Spark) -> String {
     reason_of_job(app, spark).map_or_else(String::new, |(id, reason)| format!(": job {id} with \"{reason}\""))
 }
 
-/// The task attempts of each job.
+/// The task attempts of each job, by outcome.
 fn ends_of_jobs(app: &Application, spark: &Spark) -> Vec<Ends> {
     let mut ends = vec![Ends::default(); spark.jobs.len()];
     for stage in &spark.stages {

@@ -18,15 +18,16 @@ use crate::units::Millis;
 rule_params! {
     /// Parameters of `spark-job-runtime`.
     pub(super) struct JobRuntime / JobRuntimeLayer {
-        /// Failed jobs over all that ended.
+        /// Failed jobs / ended jobs.
         job_failure_rate: Ascending<Ratio>,
-        /// Whether only the tasks of jobs that succeeded are judged.
+        /// Whether only the tasks of succeeded jobs are judged.
         only_succeeded_jobs (was "only_succeeded"): bool,
-        /// Failed task attempts of one job over those that failed or succeeded.
+        /// Failed task attempts of a job / its failed and succeeded attempts.
         task_failure_rate: Ascending<Ratio>,
-        /// Time of the job's failed attempts over that of all attempts of the application.
+        /// Time of the job's failed attempts / time of all attempts of the application.
         lost_share: Ascending<Ratio>,
-        /// A job is left to the rule on stages where one stage has more of its lost time than this.
+        /// If one stage has more than this share of the job's lost time, spark-stage-runtime reports that
+        /// stage instead.
         one_stage: Quantity<Ratio>,
     }
 }
@@ -48,7 +49,7 @@ impl Check for FailingJobs {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let ended = spark.jobs.iter().filter(|job| job.result.is_some()).count() as u64;
         if ended == 0 {
-            return Verdict::NotEvaluated("the log tells the end of no job".to_owned());
+            return Verdict::NotEvaluated("the event log contains no end of a job".to_owned());
         }
         let failed: Vec<&Job> =
             spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed)).collect();
@@ -62,7 +63,7 @@ impl Check for FailingJobs {
         let judged = judged.map(|((failures, _), job)| (failures, job));
         let worst = judged
             .map(|(failures, job)| (params.by_tasks(&failures, spent), failures, job))
-            // Of equals the first one, and those with failures before those without.
+            // Of equal jobs, take the first, and those with failures before those without.
             .rev()
             .max_by(|(a, x, _), (b, y, _)| a.cmp(b).then(x.rate().total_cmp(&y.rate())));
         let by_tasks = worst.as_ref().map(|(severity, ..)| *severity).unwrap_or_default();
@@ -138,15 +139,15 @@ impl JobRuntime {
     }
 }
 
-/// Why the first of the failed jobs failed.
+/// The reason of the first failed job.
 fn of_failed(app: &Application, spark: &Spark) -> String {
     match reason_of_job(app, spark) {
-        Some((id, reason)) => format!("job {id} says why: {reason}"),
-        None => "see the failures of their stages in the driver's log".to_owned(),
+        Some((id, reason)) => format!("see the error of job {id}: {reason}"),
+        None => "check the failures of their stages in the driver's log".to_owned(),
     }
 }
 
-/// The time of all attempts, and the failures of each job in the order of the jobs, with the most time that one of its
+/// The time of all attempts, and the failures of each job in order, with the most time that one of its
 /// stages lost.
 fn failures_by_job(app: &Application, spark: &Spark) -> (Millis, Vec<(Failures, Millis)>) {
     let mut jobs = vec![(Failures::default(), Millis::ZERO); spark.jobs.len()];
@@ -171,7 +172,7 @@ mod tests {
 
     const ID: &str = "spark-job-runtime";
 
-    /// A job per list of attempts, which failed where its list is empty.
+    /// A job per list of attempts. A job with an empty list failed.
     fn app(jobs: &[&[(Outcome, i64)]]) -> Application {
         let mut app = sample::app(&[]);
         for (id, attempts) in (0..).zip(jobs) {
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_jobs_count() {
+    fn failed_jobs_are_counted() {
         let good: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000)];
         let severity = |jobs: &[&[(Outcome, i64)]]| sample::severity(&app(jobs), ID, true);
         assert_eq!(severity(&[&[], good, good, good]), Some(Severity::Low));
@@ -208,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn failures_matter_by_the_time_that_they_take() {
+    fn failures_are_judged_by_the_time_that_they_take() {
         let quick = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 10), (Outcome::Failed, 10)];
         assert_eq!(sample::severity(&app(&[&quick]), ID, false), Some(Severity::None));
         assert_eq!(sample::severity(&app(&[&quick]), ID, true), Some(Severity::Critical));
         let slow = [(Outcome::Succeeded, 10_000), (Outcome::Failed, 3_000), (Outcome::Failed, 3_000)];
-        // One stage lost it all, and has a finding of its own.
+        // One stage lost all the time, and has its own finding.
         assert_eq!(sample::severity(&app(&[&slow]), ID, false), Some(Severity::None));
         let alone = sample::evaluate_with(&app(&[&slow]), ID, "one_stage: 100%");
         assert_eq!(alone.findings[0].severity, Severity::Severe);

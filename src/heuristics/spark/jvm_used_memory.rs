@@ -1,4 +1,5 @@
-//! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant `JvmUsedMemoryHeuristic`).
+//! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant
+//! `JvmUsedMemoryHeuristic`).
 
 use super::support::beyond_heap::kept_room;
 use super::support::memory::{self, Setting};
@@ -17,11 +18,11 @@ use crate::units::{Bytes, Millis};
 rule_params! {
     /// Parameters of `spark-jvm-used-memory`.
     pub(super) struct JvmUsed / JvmUsedLayer {
-        /// The heap over its highest use and what Spark reserves.
+        /// Heap size / (peak heap use + the 300 MiB that Spark reserves).
         heap_ratio: Ascending<Ratio>,
-        /// Heap that executors have no less of.
+        /// Heaps up to this size are small enough.
         above_heap: Quantity<Size>,
-        /// How long all executors together held their memory.
+        /// Sum of the lifetimes of all executors. Memory that is held for minutes costs little.
         executor_time: Ascending<Duration>,
     }
 }
@@ -50,7 +51,7 @@ impl Check for TooLarge {
             return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
         };
         if facts.held.is_none() && params.executor_time.values().is_some() {
-            return Verdict::NotEvaluated("the log does not tell how long executors were there".to_owned());
+            return Verdict::NotEvaluated("the event log does not contain the lifetime of executors".to_owned());
         }
         let ratio = facts.ratio();
         let low = Severity::Low;
@@ -102,19 +103,19 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
     let key = memory::heap_key(app, spark);
     match memory::heap_that_fits(app, spark).filter(|&fits| fits < now) {
         Some(fits) => {
-            let line = format!("a heap that fits: {}", conf_line(app, key, Setting(fits)));
+            let line = format!("set a heap that fits: {}", conf_line(app, key, Setting(fits)));
             Remedy::Change(std::iter::once(line).chain(kept_room(app, spark, fits)).collect())
         }
         None => Remedy::NoSetting(
-            "make more of the heap: let more tasks share it, or cache what is read again".to_owned(),
+            "use the heap better: run more tasks per executor, or cache data that is read repeatedly".to_owned(),
         ),
     }
 }
 
-/// What was measured.
+/// The measurements.
 struct Facts {
     executors: u64,
-    /// The heap of the executor that makes the most of it, and how much that is.
+    /// The heap of the executor with the highest use, and that use.
     heap: Bytes,
     used: Bytes,
     held: Option<Millis>,
@@ -159,7 +160,7 @@ mod tests {
 
     const ID: &str = "spark-jvm-used-memory";
 
-    /// An hour of two executors with this heap; the second uses `used` MiB of it.
+    /// Two executors with this heap that live for an hour; the second uses `used` MiB of it.
     fn app(heap: &str, used: i64) -> Application {
         let mut app = sample::app(&[("spark.executor.memory", heap)]);
         sample::peaks(sample::executor(&mut app, "1"), &[(JvmHeapMemory, 1)]);
@@ -188,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn advice_leaves_what_spark_reserves_and_a_quarter() {
+    fn advice_keeps_the_reserved_memory_and_a_quarter() {
         let found = sample::evaluate(&app("10g", 700), ID, false);
         let advice = &found.findings[0].advice;
-        assert_eq!(advice, &["a heap that fits: --conf spark.executor.memory=1280m (now 10g)"]);
+        assert_eq!(advice, &["set a heap that fits: --conf spark.executor.memory=1280m (now 10g)"]);
     }
 
     #[test]
-    fn without_peaks_there_is_no_verdict() {
+    fn without_peaks_the_rule_is_not_evaluated() {
         let mut app = sample::app(&[]);
         sample::peaks(sample::executor(&mut app, "1"), &[(JvmHeapMemory, 0)]);
         assert_eq!(sample::severity(&app, ID, false), None);

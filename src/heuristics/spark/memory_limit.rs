@@ -1,5 +1,5 @@
-//! `spark-memory-limit`: applications that hold much of the cluster's memory and use little of it (Dr. Elephant
-//! `MemoryLimitHeuristic` of 2.0.9).
+//! `spark-memory-limit`: applications that allocate much of the cluster's memory but use little of it (Dr.
+//! Elephant `MemoryLimitHeuristic` of 2.0.9).
 
 use super::support::memory::{self, Setting};
 use super::{conf_line, percent, rule, spark};
@@ -17,19 +17,19 @@ use crate::units::Bytes;
 choice! {
     /// What counts as the memory of all executors.
     pub(super) enum Total {
-        /// The containers of the most executors that were there at one time.
+        /// The containers at the time when most executors were running.
         Held = "held",
-        /// The heaps of as many executors as the application asked for.
+        /// The heaps of all requested executors.
         Asked = "asked",
     }
 }
 
 choice! {
-    /// What counts as used of the memory for execution and storage.
+    /// Which memory counts as used, of the memory for execution and storage.
     pub(super) enum Used {
-        /// The peaks of execution and storage together.
+        /// The peaks of execution and storage memory together.
         Unified = "unified",
-        /// The peaks of cached blocks, those on the driver too; nothing where the log tells of none.
+        /// The peaks of cached blocks, including those on the driver; 0 if the event log mentions none.
         Blocks = "blocks",
     }
 }
@@ -37,17 +37,19 @@ choice! {
 rule_params! {
     /// Parameters of `spark-memory-limit`.
     pub(super) struct Limit / LimitLayer {
-        /// Memory of all executors together.
+        /// Total memory of all executors.
         total_memory: Ascending<Size>,
-        /// What counts as that.
+        /// What counts as total memory. held: containers at the time when most executors were running.
+        /// asked: spark.executor.instances x heap, as in Dr. Elephant.
         total: Total,
-        /// The share of their heaps that executors used at their peaks.
+        /// Peak heap use / heap. Memory that is used is not wasted.
         heap_used: Descending<Ratio>,
-        /// Memory for execution and storage of all executors together.
+        /// Memory for execution and storage of all executors. Below this, unused memory does not matter.
         unified_memory: Ascending<Size>,
-        /// The share of it that was used at the peaks.
+        /// Peak use / memory for execution and storage.
         unified_used: Descending<Ratio>,
-        /// What counts as used.
+        /// What counts as used. unified: execution and storage. blocks: cached blocks only, as in Dr.
+        /// Elephant.
         used: Used,
     }
 }
@@ -60,7 +62,7 @@ pub(super) const RULE: Rule =
 
 struct Memory(Limit);
 
-/// What was measured, `None` where the log does not tell.
+/// The measurements; `None` if the event log does not contain the data.
 struct Measured {
     total: Option<Bytes>,
     heap_used: Option<f64>,
@@ -77,7 +79,7 @@ impl Check for Memory {
         let measured = self.measure(app, spark);
         let (total, unified) = match (self.total(&measured), self.unified(&measured)) {
             (Err(reason), Err(_)) => return Verdict::NotEvaluated(reason),
-            // What one half cannot tell is no excuse for what the other finds, and no proof of health.
+            // If one half is unknown, the other half's finding counts, but "nothing found" proves nothing.
             (Err(reason), Ok((Severity::None, _))) | (Ok((Severity::None, _)), Err(reason)) => {
                 return Verdict::NotEvaluated(reason);
             }
@@ -128,16 +130,16 @@ impl Memory {
         Measured { total, heap_used, unified, unified_used }
     }
 
-    /// Much memory, of which the heaps are hardly used.
+    /// Much memory in total, with hardly used heaps.
     fn total(&self, measured: &Measured) -> Result<(Severity, String), String> {
         let params = &self.0;
-        let total = measured.total.ok_or("the number of executors is not known")?;
+        let total = measured.total.ok_or("the number of executors is unknown")?;
         let size = params.total_memory.severity(total.as_f64());
         let passed = params.total_memory.describe(size);
         if size == Severity::None || params.heap_used.values().is_none() {
-            return Ok((size, format!("executors hold {total} of memory together ({passed})")));
+            return Ok((size, format!("executors have {total} of memory in total ({passed})")));
         }
-        let used = measured.heap_used.ok_or("the log has no peaks of executors' heaps")?;
+        let used = measured.heap_used.ok_or("the event log has no peaks of the executors' heaps")?;
         let allowed = params.heap_used.severity(used);
         let limit = match allowed {
             Severity::None => {
@@ -146,7 +148,7 @@ impl Memory {
             _ => format!("{passed}, and {}", params.heap_used.describe_in(allowed, percent)),
         };
         let text = format!(
-            "executors hold {total} of memory together and use {} of their heaps ({limit})",
+            "executors have {total} of memory in total and use {} of their heaps ({limit})",
             percent(used)
         );
         Ok((size.min(allowed), text))
@@ -155,12 +157,12 @@ impl Memory {
     /// Much memory for execution and storage, of which little is used.
     fn unified(&self, measured: &Measured) -> Result<(Severity, String), String> {
         let params = &self.0;
-        let unified = measured.unified.ok_or("no executor tells its memory for execution and storage")?;
+        let unified = measured.unified.ok_or("no executor reports its memory for execution and storage")?;
         let size = params.unified_memory.severity(unified.as_f64());
         if size == Severity::None {
             return Ok((Severity::None, String::new()));
         }
-        let used = measured.unified_used.ok_or("the log does not tell how much of its memory Spark used")?;
+        let used = measured.unified_used.ok_or("the event log does not contain the memory use of Spark")?;
         let severity = size.min(params.unified_used.severity(used));
         let what = match params.used {
             Used::Unified => "for execution and storage",
@@ -188,17 +190,17 @@ fn times(size: Bytes, count: u64) -> Bytes {
     Bytes::new(size.get().saturating_mul(count))
 }
 
-/// The memory for execution and storage of the executors that tell its peak, and the share that they used.
+/// The memory for execution and storage of the executors with a known peak, and the share that they used.
 fn unified(executors: &[Executor]) -> (Option<Bytes>, Option<f64>) {
     let total: Vec<Bytes> = executors.iter().filter_map(|executor| executor.storage.total).collect();
-    // An executor whose heap has no peak was never polled: the zeros of its other metrics say nothing.
+    // An executor whose heap has no peak was never polled, so its other zeros mean nothing.
     let polled = executors.iter().filter(|executor| executor.peaks.heap().is_some());
     let told = polled.filter_map(|executor| Some((executor.storage.total?, executor.peaks.unified()?)));
     let (of, used) = told.fold((0.0, 0.0), |(of, used), (t, u)| (of + t.as_f64(), used + u.as_f64()));
     ((!total.is_empty()).then(|| total.into_iter().sum()), (of > 0.0).then(|| used / of))
 }
 
-/// The same of cached blocks, with the driver.
+/// The same for cached blocks, including the driver.
 fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
     let all = || spark.executors.iter().chain([&spark.driver]);
     let total: Bytes = all().filter_map(|executor| executor.storage.total).sum();
@@ -207,19 +209,19 @@ fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
     (known.then_some(total), known.then(|| used.as_f64() / total.as_f64()))
 }
 
-/// A smaller heap where the peaks are known, executors that leave when they are idle.
+/// A smaller heap if the peaks are known; release of idle executors.
 fn advice(app: &Application, spark: &Spark) -> Vec<String> {
     let heap = memory::executor_heap(app);
     let enough = memory::heap_that_fits(app, spark);
     let mut advice = Vec::new();
     if let Some(enough) = enough.filter(|&enough| enough < heap) {
         let line = conf_line(app, ConfKey::ExecutorMemory, Setting(enough));
-        advice.push(format!("make heaps as large as their peaks and a quarter: {line}"));
+        advice.push(format!("size heaps at their peaks plus 25 %: {line}"));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
         let fewer = (memory::max_executors(&spark.executors) / 2).max(1);
         advice.push(format!(
-            "let fewer executors run at a time: {}",
+            "run fewer concurrent executors: {}",
             conf_line(app, ConfKey::DynamicAllocationMax, fewer)
         ));
     } else {
@@ -228,7 +230,7 @@ fn advice(app: &Application, spark: &Spark) -> Vec<String> {
             _ => format!(" {}", conf_line(app, ConfKey::ShuffleTracking, "true")),
         };
         advice.push(format!(
-            "give executors back while they are idle: {}{tracking}",
+            "release idle executors: {}{tracking}",
             conf_line(app, ConfKey::DynamicAllocation, "true")
         ));
     }

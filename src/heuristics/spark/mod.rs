@@ -1,4 +1,4 @@
-//! The rules of Spark, one file per heuristic; what several share stands here.
+//! The rules of Spark, one file per heuristic, and their shared functions.
 
 mod configuration;
 mod configuration_parameters;
@@ -54,7 +54,7 @@ macro_rules! rule {
 }
 use rule;
 
-/// What only Spark applications have; `None` for another engine.
+/// The Spark part of the application; `None` for another engine.
 fn spark(app: &Application) -> Option<&Spark> {
     app.spark.as_deref().filter(|_| app.engine == Engine::Spark)
 }

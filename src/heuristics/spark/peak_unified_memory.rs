@@ -17,15 +17,15 @@ use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis};
 
-/// `spark.memory.fraction` where it is not set.
+/// The default of `spark.memory.fraction`.
 const DEFAULT_FRACTION: f64 = 0.6;
 
 choice! {
-    /// Whose memory a peak is compared with.
+    /// The executor whose memory a peak is compared with.
     pub(super) enum ComparedWith {
-        /// That of the executor that reached it.
+        /// The executor with the peak.
         Own = "own",
-        /// That of the first executor.
+        /// The first executor.
         FirstExecutor = "first-executor",
     }
 }
@@ -33,19 +33,19 @@ choice! {
 rule_params! {
     /// Parameters of `spark-peak-unified-memory`.
     pub(super) struct Unified / UnifiedLayer {
-        /// Peak of execution and storage memory over what they may use.
+        /// Peak execution and storage memory / the memory that an executor has for them.
         peak_share: Descending<Ratio>,
-        /// Whose memory a peak is compared with.
+        /// The executor whose memory a peak is compared with: own, or first-executor as in Dr. Elephant.
         compared_with: ComparedWith,
-        /// Whether the peak execution memory that tasks report counts too.
+        /// Whether the largest "Peak Execution Memory" of a task counts as a peak, too.
         task_peaks: bool,
-        /// Memory that executors have no less of.
+        /// Executors with at most this much memory for execution and storage are small enough.
         above_memory: Quantity<Size>,
-        /// Heap that executors have no less of.
+        /// Executors with at most this heap are small enough.
         above_heap: Quantity<Size>,
-        /// Share of the heap for execution and storage that is no less than this.
+        /// Applications with at most this spark.memory.fraction are not judged.
         above_fraction: Quantity<Ratio>,
-        /// How long all executors together held their memory.
+        /// Sum of the lifetimes of all executors. Memory that is held for minutes costs little.
         executor_time: Ascending<Duration>,
     }
 }
@@ -73,7 +73,7 @@ impl Check for Unused {
             return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
         };
         if facts.held.is_none() && params.executor_time.values().is_some() {
-            return Verdict::NotEvaluated("the log does not tell how long executors were there".to_owned());
+            return Verdict::NotEvaluated("the event log does not contain the lifetime of executors".to_owned());
         }
         let low = Severity::Low;
         let held = facts.held.map_or(f64::NAN, Millis::as_f64);
@@ -125,7 +125,7 @@ impl Check for Unused {
     }
 }
 
-/// Critical, so that it never holds back, for what is more than `floor`.
+/// Critical if the value exceeds `floor`, so that the condition does not limit the severity.
 fn above(value: Bytes, floor: Quantity<Size>) -> Severity {
     if value.as_f64() > floor.get() { Severity::Critical } else { Severity::None }
 }
@@ -134,12 +134,12 @@ fn at_most(floor: Quantity<Size>) -> String {
     format!("at most {floor}")
 }
 
-/// What was measured.
+/// The measurements.
 struct Facts {
     executors: u64,
     peak: Bytes,
     mean_peak: Bytes,
-    /// What the executor with the peak may use.
+    /// The memory of the compared executor.
     total: Bytes,
     heap: Bytes,
     fraction: f64,
@@ -192,36 +192,36 @@ impl Facts {
         evidence
     }
 
-    /// A heap that fits, a smaller part of it for Spark, more tasks in it.
+    /// Advice: a heap that fits, a smaller share for Spark, more tasks per heap.
     fn advice(&self, app: &Application, spark: &Spark) -> Vec<String> {
         let key = memory::heap_key(app, spark);
         let mut advice = Vec::new();
         if let Some(smaller) = memory::heap_that_fits(app, spark).filter(|&fits| fits < self.heap) {
             let line = conf_line(app, key, Setting(smaller));
-            advice.push(format!("smaller executors hold what is used, with a quarter to spare: {line}"));
+            advice.push(format!("use smaller executors, sized at the peak plus 25 %: {line}"));
         }
         if self.fraction > DEFAULT_FRACTION {
             let line = conf_line(app, ConfKey::MemoryFraction, DEFAULT_FRACTION);
-            advice.push(format!("leave more of the heap to the code: {line}"));
+            advice.push(format!("give user code more of the heap: {line}"));
         }
         if let (Some(cores), ConfKey::ExecutorMemory) = (spark.workers().filter_map(|w| w.cores).max(), key) {
             let line = conf_line(app, ConfKey::ExecutorCores, cores.saturating_mul(2));
-            advice.push(format!("or let more tasks share the same memory: {line}"));
+            advice.push(format!("or run more tasks with the same memory: {line}"));
         }
         if advice.is_empty() {
-            advice.push("cache what is read more than once: there is memory for it".to_owned());
+            advice.push("cache data that is read more than once: there is memory for it".to_owned());
         }
         advice
     }
 }
 
-/// The highest execution and storage memory of a worker; `None` where nobody looked.
+/// The highest execution and storage memory of a worker; `None` if it was not polled.
 fn peak(worker: &Executor) -> Option<Bytes> {
     let unified = worker.peaks.unified()?;
     (unified.get() > 0 || worker.peaks.heap().is_some()).then_some(unified)
 }
 
-/// Polls miss what lives between them; a task knows its own peak.
+/// The largest peak that a task reports. Polls miss short peaks; tasks do not.
 fn largest_task_peak(app: &Application) -> Option<Bytes> {
     let attempts = app.groups.iter().map(|group| &group.attempts);
     attempts
@@ -241,7 +241,7 @@ mod tests {
 
     const ID: &str = "spark-peak-unified-memory";
 
-    /// An hour of executors of 10 GiB, each with its peak and its limit in MiB.
+    /// Executors of 10 GiB that live for an hour, each with its peak and its limit in MiB.
     fn app(executors: &[(i64, u64)]) -> Application {
         let mut app = sample::app(&[("spark.executor.memory", "10g"), ("spark.executor.cores", "4")]);
         for (id, (peak, total)) in executors.iter().enumerate() {
@@ -280,14 +280,14 @@ mod tests {
     }
 
     #[test]
-    fn each_executor_is_measured_by_its_own_memory() {
+    fn each_executor_is_compared_with_its_own_memory() {
         let app = app(&[(10, 5000), (400, 500)]);
         assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
         assert_eq!(sample::severity(&app, ID, true), Some(Severity::Critical));
     }
 
     #[test]
-    fn a_tasks_own_peak_counts() {
+    fn peaks_of_tasks_count() {
         let mut app = app(&[(10, 5000)]);
         sample::stage(&mut app, 0, &[(Outcome::Succeeded, 10)]);
         sample::count(&mut app, Counter::PeakExecutionMemory, 4 << 30);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn without_peaks_the_rule_says_what_to_switch_on() {
+    fn without_peaks_the_rule_names_the_setting_to_enable() {
         let mut app = sample::app(&[]);
         let executor = sample::executor(&mut app, "1");
         sample::peaks(executor, &[(ExecutorMetric::OnHeapUnifiedMemory, 0)]);

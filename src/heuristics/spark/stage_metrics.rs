@@ -1,5 +1,5 @@
-//! `spark-stage-metrics`: stages that fail, stages whose tasks fail, and stages that keep every core busy for
-//! long (Dr. Elephant `StagesHeuristic`).
+//! `spark-stage-metrics`: stages that fail, stages with failed tasks, and stages that keep every core busy
+//! for long (Dr. Elephant `StagesHeuristic`).
 
 mod facts;
 
@@ -21,17 +21,17 @@ use crate::params::quantity::{Count, Duration, Ratio};
 use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 
-/// How many stages are named; of the others only the number is told.
+/// How many stages are named; the others are only counted.
 const NAMED: usize = 3;
 
 choice! {
-    /// Among what the run time of a stage's tasks is divided.
+    /// What the run time of a stage's tasks is divided by.
     pub(super) enum Share {
         /// The cores of the executors that ran the stage.
         Core = "core",
-        /// The executors that the application asked for, or has.
+        /// The executors that the application requested, or has.
         Executor = "executor",
-        /// The attempts of tasks.
+        /// The task attempts.
         Task = "task",
     }
 }
@@ -39,15 +39,18 @@ choice! {
 rule_params! {
     /// Parameters of `spark-stage-metrics`.
     pub(super) struct Stages / StagesLayer {
-        /// Failed stages over all that ended.
+        /// Failed stage attempts / ended stage attempts.
         stage_failure_rate: Ascending<Ratio>,
-        /// Failed task attempts of a stage over those that succeeded or failed.
+        /// Failed task attempts of a stage / its succeeded and failed attempts.
         task_failure_rate: Ascending<Ratio>,
-        /// Failed task attempts of the stage: a single one in a small stage is a large share and no trouble.
+        /// Failed task attempts of the stage. A single one in a small stage is a large share but does no
+        /// harm.
         failed_tasks: Ascending<Count>,
-        /// Run time of the stage's tasks, divided.
+        /// Run time of the stage's tasks, divided as run_time_per says.
         run_time: Ascending<Duration>,
-        /// Among what it is divided.
+        /// core: cores of the executors that ran the stage. executor: spark.executor.instances, or all
+        /// executors and the driver, as in Dr. Elephant. task: task attempts, as in later branches of Dr.
+        /// Elephant.
         run_time_per: Share,
     }
 }
@@ -65,7 +68,7 @@ impl Check for StageTroubles {
         let ended = |status| spark.stages.iter().filter(|stage| stage.status == status).count() as u64;
         let (complete, failed) = (ended(StageStatus::Complete), ended(StageStatus::Failed));
         if complete + failed == 0 {
-            return Verdict::NotEvaluated("no stage has ended".to_owned());
+            return Verdict::NotEvaluated("no stage has finished".to_owned());
         }
         let mut bad: Vec<(Severity, Facts)> = spark
             .stages
@@ -105,7 +108,7 @@ impl StageTroubles {
         self.0.task_failure_rate.severity(facts.ends.failure_rate().unwrap_or_default())
     }
 
-    /// A stage that its tasks made fail is no small trouble, however few they were.
+    /// A failure of a stage by its own tasks is serious, even with few failed tasks.
     fn by_number(&self, facts: &Facts) -> Severity {
         if facts.failed_by_its_tasks() {
             return Severity::Critical;
@@ -122,7 +125,7 @@ impl StageTroubles {
         self.by_failures(facts).max(self.by_time(facts))
     }
 
-    /// What there is to say about the stages together.
+    /// The judgement on all stages together.
     fn whole(&self, app: &Application, spark: &Spark, complete: u64, failed: u64) -> Judgement {
         let all = complete + failed;
         let rate = failed as f64 / all as f64;
@@ -155,8 +158,8 @@ impl StageTroubles {
         let trouble = if failing { self.failures_message(facts) } else { self.time_message(facts) };
         let others = match more {
             0 => String::new(),
-            1 => "; one more stage is like it".to_owned(),
-            _ => format!("; {more} more stages are like it"),
+            1 => "; one more stage is similar".to_owned(),
+            _ => format!("; {more} more stages are similar"),
         };
         let mut evidence = vec![
             ("succeeded_attempts_count", Measure::Count(facts.ends.succeeded)),
@@ -190,24 +193,24 @@ impl StageTroubles {
             Share::Executor => "executor",
             Share::Task => "task attempt",
         };
-        format!("its tasks take {each} for each {what} ({passed})")
+        format!("its tasks take {each} per {what} ({passed})")
     }
 }
 
-/// More executors, or less work for them.
+/// Advice: more executors, or less work.
 fn more_at_once(app: &Application) -> Vec<String> {
     let mut advice = Vec::new();
     if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
         if let Some(most) = app.conf.integer(ConfKey::DynamicAllocationMax).filter(|&most| most > 0) {
             let line = conf_line(app, ConfKey::DynamicAllocationMax, most.saturating_mul(2));
-            advice.push(format!("let more executors share the work: {line}"));
+            advice.push(format!("use more executors: {line}"));
         }
     } else if let Some(now) = app.conf.integer(ConfKey::ExecutorInstances).filter(|&now| now > 0) {
         let line = conf_line(app, ConfKey::ExecutorInstances, now.saturating_mul(2));
-        advice.push(format!("let more executors share the work: {line}"));
+        advice.push(format!("use more executors: {line}"));
     }
     advice.push(
-        "or have less work: read fewer columns and partitions, filter before joins, cache what several jobs read"
+        "or reduce the work: read fewer columns and partitions, filter before joins, cache data that several jobs read"
             .to_owned(),
     );
     advice

@@ -1,5 +1,5 @@
-//! `spark-stage-runtime`: stages that take long, that fail, or that lose time to failed tasks (Dr. Elephant v2.0.9
-//! `StageRuntimeHeuristic`).
+//! `spark-stage-runtime`: stages that take long, that fail, or that lose time to failed tasks (Dr. Elephant
+//! v2.0.9 `StageRuntimeHeuristic`).
 
 use std::cmp::Reverse;
 
@@ -26,17 +26,17 @@ const SHOWN: usize = 3;
 rule_params! {
     /// Parameters of `spark-stage-runtime`.
     pub(super) struct StageRuntime / StageRuntimeLayer {
-        /// Failed stage attempts over all that ended.
+        /// Failed stage attempts / ended stage attempts.
         stage_failure_rate: Ascending<Ratio>,
-        /// Whether only stages that succeeded are judged one by one.
+        /// Whether only succeeded stages are judged one by one.
         only_complete_stages (was "only_succeeded"): bool,
-        /// Failed task attempts of one stage over those that failed or succeeded.
+        /// Failed task attempts of a stage / its failed and succeeded attempts.
         task_failure_rate: Ascending<Ratio>,
-        /// Time of the stage's failed attempts over that of all attempts of the application.
+        /// Time of the stage's failed attempts / time of all attempts of the application.
         lost_share: Ascending<Ratio>,
-        /// From the stage's submission to its end.
+        /// Time from the stage's submission to its end.
         stage_time: Ascending<Duration>,
-        /// That time over the run time of the application.
+        /// Time from the stage's submission to its end / run time of the application.
         run_time_share: Ascending<Ratio>,
     }
 }
@@ -61,13 +61,13 @@ impl Check for Stages {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let ended = spark.stages.iter().filter(|stage| stage.status != StageStatus::Unfinished).count();
         if ended == 0 {
-            return Verdict::NotEvaluated("the log tells the end of no stage".to_owned());
+            return Verdict::NotEvaluated("the event log contains no end of a stage".to_owned());
         }
         let whole = Whole::of(app);
         let judged = spark.stages.iter().filter(|stage| params.judges(stage));
         let mut facts: Vec<Facts<'_>> = judged.map(|stage| params.facts(app, stage, &whole)).collect();
         facts.retain(|facts| facts.severity() > Severity::None);
-        // Stable: of equals the one that ran first.
+        // The sort is stable: of equal stages, the one that ran first comes first.
         facts.sort_by_key(|facts| Reverse((facts.severity(), facts.time)));
         let more = facts.len().saturating_sub(SHOWN);
         facts.truncate(SHOWN);
@@ -75,7 +75,7 @@ impl Check for Stages {
             facts.iter().map(|facts| params.judgement(app, spark, facts)).collect();
         if let Some(last) = judgements.last_mut().filter(|_| more > 0) {
             let are = if more == 1 { "stage is" } else { "stages are" };
-            last.message = format!("{}; {more} more {are} like it", last.message);
+            last.message = format!("{}; {more} more {are} similar", last.message);
         }
         let by_stages = params.of_application(app, spark, ended as u64);
         if by_stages.severity > Severity::None || judgements.is_empty() {
@@ -89,7 +89,7 @@ impl Check for Stages {
     }
 }
 
-/// What stages are measured against.
+/// The values that stages are compared with.
 struct Whole {
     run_time: Option<Millis>,
     /// The time of all attempts.
@@ -106,11 +106,11 @@ impl Whole {
     }
 }
 
-/// What was measured of one stage.
+/// The measurements of one stage.
 struct Facts<'a> {
     stage: &'a Stage,
     failures: Failures,
-    /// The time of its failed attempts over that of all attempts.
+    /// The time of its failed attempts, as a share of the time of all attempts.
     lost_share: f64,
     time: Option<Millis>,
     share: Option<f64>,
@@ -230,8 +230,8 @@ impl StageRuntime {
         let rate = failed as f64 / ended.max(1) as f64;
         let severity = self.stage_failure_rate.severity(rate);
         let advice = match reason_of_stage(app, spark) {
-            Some((id, reason)) => format!("stage {id} says why: {reason}"),
-            None => "see why the stages failed in the driver's log".to_owned(),
+            Some((id, reason)) => format!("see the error of stage {id}: {reason}"),
+            None => "check in the driver's log why the stages failed".to_owned(),
         };
         Judgement::of(Subject::Application, severity)
             .tasks(app.task_count())
@@ -249,13 +249,13 @@ impl StageRuntime {
     }
 }
 
-/// More tasks where cores stand idle, more cores where they do not.
+/// More tasks if cores are idle; otherwise more cores.
 fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
     let slots: u64 = spark.workers().map(|worker| memory::slots(app, worker)).sum();
     let tasks = stage.announced_tasks.unwrap_or_default();
     if tasks < slots.saturating_mul(2) {
         let key = if spark.sql.is_empty() { ConfKey::DefaultParallelism } else { ConfKey::ShufflePartitions };
-        // Spark SQL has a number in force where none is set; a smaller one would make matters worse.
+        // Spark SQL has a default. A smaller number would make it worse.
         let now = memory::in_force(app, key).unwrap_or(if key == ConfKey::ShufflePartitions {
             memory::SHUFFLE_PARTITIONS
         } else {
@@ -264,7 +264,7 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
         let enough = slots.saturating_mul(3);
         let how = if now < enough { conf_line(app, key, enough) } else { "repartition".to_owned() };
         return format!(
-            "split the work finer, {} {} few for {slots} at a time: {how}",
+            "use more and smaller tasks, because {} {} few for {slots} concurrent tasks: {how}",
             plural(tasks, "task"),
             if tasks == 1 { "is" } else { "are" },
         );
@@ -274,7 +274,7 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
         Some(true) => ConfKey::DynamicAllocationMax,
         _ => ConfKey::ExecutorInstances,
     };
-    format!("{tasks} tasks wait for {slots} at a time: {}", conf_line(app, key, executors))
+    format!("{tasks} tasks share {slots} task slots; use more executors: {}", conf_line(app, key, executors))
 }
 
 #[cfg(test)]
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn long_stages_count_by_their_share() {
+    fn long_stages_are_judged_by_their_share() {
         let long = [(Outcome::Succeeded, 40 * MINUTE)];
         assert_eq!(sample::severity(&app(&[&long], 41), ID, false), Some(Severity::Moderate));
         assert_eq!(sample::severity(&app(&[&long], 4000), ID, false), Some(Severity::None));
@@ -309,12 +309,12 @@ mod tests {
     }
 
     #[test]
-    fn three_stages_speak_for_more() {
+    fn at_most_three_stages_have_findings() {
         let failing: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000), (Outcome::Failed, 1000)];
         let found = sample::evaluate(&app(&[failing; 5], 1), ID, false);
         assert_eq!(found.findings.len(), 3);
         assert!(
-            found.findings[2].message.ends_with("; 2 more stages are like it"),
+            found.findings[2].message.ends_with("; 2 more stages are similar"),
             "{}",
             found.findings[2].message
         );
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_stages_count() {
+    fn failed_stages_are_counted() {
         let good: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000)];
         let mut app = app(&[good, good, good], 1);
         sample::spark(&mut app).stages[1].status = StageStatus::Failed;
@@ -339,11 +339,11 @@ mod tests {
         let found = sample::evaluate(&app, ID, true);
         assert_eq!(found.findings[0].severity, Severity::Moderate);
         assert_eq!(found.findings[0].message, "1 of 3 stage attempts failed, 33.3 % (moderate from 30 %)");
-        assert_eq!(found.findings[0].advice, ["stage 1.0 says why: Job aborted"]);
+        assert_eq!(found.findings[0].advice, ["see the error of stage 1.0: Job aborted"]);
     }
 
     #[test]
-    fn no_end_is_no_verdict() {
+    fn without_an_end_the_rule_is_not_evaluated() {
         assert_eq!(sample::severity(&app(&[], 1), ID, false), None);
     }
 }

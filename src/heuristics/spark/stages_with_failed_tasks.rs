@@ -1,5 +1,5 @@
-//! `spark-stages-with-failed-tasks`: stages whose tasks fail, why, and executors that were lost (Dr. Elephant
-//! `StagesWithFailedTasksHeuristic`).
+//! `spark-stages-with-failed-tasks`: stages with failed tasks and their causes, and lost executors (Dr.
+//! Elephant `StagesWithFailedTasksHeuristic`).
 
 mod advice;
 mod failures;
@@ -25,13 +25,13 @@ use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use failures::{Failures, Kind};
 
-/// How many stages have findings of their own.
+/// How many stages get their own finding.
 const REPORTED: usize = 3;
 
 choice! {
     /// Which failures count.
     pub(super) enum Counted {
-        /// Every failure, and executors that were lost.
+        /// All failures and lost executors.
         All = "all",
         /// Out of memory and killed containers, as in Dr. Elephant.
         Memory = "memory",
@@ -39,11 +39,11 @@ choice! {
 }
 
 choice! {
-    /// What a stage that failed counts as.
+    /// The severity of a failed stage.
     pub(super) enum FailedStage {
         /// Critical, unless a later attempt of the stage did its work.
         Critical = "critical",
-        /// Critical where as many tasks failed as were done, else harmless, as in Dr. Elephant.
+        /// Critical if at least as many tasks failed as completed, else none, as in Dr. Elephant.
         DrElephant = "dr-elephant",
     }
 }
@@ -51,17 +51,19 @@ choice! {
 rule_params! {
     /// Parameters of `spark-stages-with-failed-tasks`.
     pub(super) struct Failing / FailingLayer {
-        /// Which failures count.
+        /// Which failures count: all, or memory (out of memory and killed containers) as in Dr. Elephant.
         count: Counted,
-        /// Attempts that died of memory over tasks done, for either way of dying.
+        /// Attempts out of memory / completed tasks, and attempts with a killed container / completed
+        /// tasks.
         memory_share: Ascending<Ratio>,
-        /// All failed attempts over tasks of the stage.
+        /// Failed attempts of any kind / tasks of the stage.
         failure_share: Ascending<Ratio>,
-        /// Failed attempts of the stage.
+        /// Failed attempts of the stage. A single one may be bad luck.
         failed_attempts: Ascending<Count>,
-        /// What a stage that failed counts as.
+        /// Severity of a failed stage. critical: unless a later attempt did its work. dr-elephant:
+        /// critical if at least as many tasks failed as completed, else none.
         failed_stage: FailedStage,
-        /// Executors that were lost over all executors.
+        /// Lost executors / all executors. Executors that the driver itself removed are not lost.
         lost_share: Ascending<Ratio>,
     }
 }
@@ -77,11 +79,11 @@ pub(super) const RULE: Rule = rule!(
 
 struct Failed(Failing);
 
-/// A stage with failures, judged.
+/// A judged stage with failures.
 struct Bad<'a> {
     stage: &'a Stage,
     failures: Failures,
-    /// Tasks that it announced.
+    /// Its number of tasks when it was submitted.
     tasks: u64,
     /// Tasks for the score.
     scored: u64,
@@ -107,7 +109,7 @@ impl Check for Failed {
             && let Some(last) = judged.last_mut()
         {
             let are = if more == 1 { "stage is" } else { "stages are" };
-            last.message = format!("{}; {more} more {are} like it", last.message);
+            last.message = format!("{}; {more} more {are} similar", last.message);
         }
         let elsewhere = bad.iter().take(REPORTED).find(|bad| bad.failures.advice_is_on_losses());
         judged.insert(0, params.losses(app, spark, stages, elsewhere.map(|bad| bad.stage)));
@@ -140,7 +142,7 @@ impl Failing {
         let memory =
             [Kind::OutOfMemory, Kind::OverMemory].into_iter().map(|kind| match failures.count(kind) {
                 0 => Severity::None,
-                // Nothing was done beside the failures: the whole stage died of it.
+                // No task completed: the failures made the whole stage fail.
                 count if failures.done == 0 && self.count == Counted::All => {
                     self.memory_share.severity(count as f64)
                 }
@@ -174,7 +176,7 @@ impl Failing {
         };
         let share = match percent(failures.failed as f64 / *tasks as f64) {
             share if failures.failed == failures.failed_tasks => format!(", {share}"),
-            share => format!(", {share} with repeats"),
+            share => format!(", {share} including retries"),
         };
         let passed = if failed && *severity == Severity::Critical {
             "critical for a failed stage".to_owned()
@@ -198,7 +200,7 @@ impl Failing {
         message
     }
 
-    /// The judgement on the application: executors that were lost, whether or not tasks died with them.
+    /// The judgement on the application: lost executors, whether or not tasks failed with them.
     fn losses(&self, app: &Application, spark: &Spark, stages: u64, told: Option<&Stage>) -> Judgement {
         let lost: Vec<(&Executor, Loss)> = lost_executors(spark).collect();
         let all = spark.executors.len() as u64;
@@ -209,7 +211,7 @@ impl Failing {
         };
         let condition = [("lost_share", severity, self.lost_share.describe_in(Severity::Low, percent))];
         let message = if lost.is_empty() {
-            format!("{} with failures that count, no executor was lost", plural(stages, "stage"))
+            format!("{} with relevant failures; no executor was lost", plural(stages, "stage"))
         } else {
             let told = lost.iter().take(REPORTED).map(|(executor, _)| tell(app, executor));
             let told: Vec<String> = told.collect();
@@ -237,7 +239,7 @@ impl Failing {
     }
 }
 
-/// The last attempt of each stage that did the stage's work.
+/// The last attempt of each stage that completed the stage's work.
 struct Done(FxHashMap<u32, u32>);
 
 impl Done {
@@ -246,7 +248,7 @@ impl Done {
         Self(done.map(|stage| (stage.id.stage, stage.id.attempt)).collect())
     }
 
-    /// Whether a later attempt of the same stage did its work.
+    /// Whether a later attempt of the same stage completed its work.
     fn later_than(&self, stage: &Stage) -> bool {
         self.0.get(&stage.id.stage).is_some_and(|&attempt| attempt > stage.id.attempt)
     }
@@ -259,6 +261,6 @@ fn tell(app: &Application, executor: &Executor) -> String {
     let after =
         executor_life(app, executor).map(|life| format!(" {life} after it was added")).unwrap_or_default();
     let reason = executor.removed_reason.as_deref().map(first_line).filter(|reason| !reason.is_empty());
-    let reason = reason.unwrap_or_else(|| "the log does not say why".to_owned());
+    let reason = reason.unwrap_or_else(|| "the event log contains no reason".to_owned());
     format!("executor {}{host} was lost{after}: {reason}", executor.id)
 }

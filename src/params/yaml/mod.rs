@@ -1,7 +1,8 @@
-//! The YAML of rule files as a tree that knows where each part stands.
+//! The YAML of rule files as a tree with positions.
 //!
-//! Rule files are read in two steps, so that one run tells all that is wrong with them, each with its place: text into
-//! a tree, here, and the parts of the tree into typed values ([`Node::read`]), each part on its own.
+//! Rule files are read in two steps, so that one run reports all problems with their positions. This module
+//! parses the text into a tree; then each part of the tree is read separately into a typed value
+//! ([`Node::read`]).
 
 mod read;
 mod tree;
@@ -13,40 +14,40 @@ use serde::de::DeserializeOwned;
 pub use read::ReadError;
 pub use tree::{SyntaxError, documents};
 
-/// A part of a text, in bytes.
+/// A range of a text, in bytes.
 pub type Span = Range<usize>;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
 /// A part of a YAML document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Where it stands, without what follows it.
+    /// Its position, without the text after it.
     pub span: Span,
-    /// What it is.
+    /// Its content.
     pub kind: Kind,
 }
 
-/// What a [`Node`] is.
+/// The content of a [`Node`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// A word, a number, or a longer text.
+    /// A word, a number or a longer text.
     Scalar {
-        /// The text without quotes, lines folded as its style says.
+        /// The text without quotes, with lines folded as its style demands.
         text: String,
-        /// Whether it was written without quotes, so that `true` and `3` are no texts.
+        /// Whether it is unquoted, so that `true` and `3` are not texts.
         plain: bool,
     },
     /// A list.
     List(Vec<Node>),
-    /// Keys and values in the order of the file. A key stands once.
+    /// Keys and values in file order. Each key occurs once.
     Map(Vec<(Spanned<String>, Node)>),
 }
 
@@ -54,7 +55,7 @@ impl Node {
     /// Reads the node as a typed value.
     ///
     /// # Errors
-    /// What was expected, at the innermost node that does not fit.
+    /// If the value has another type; positioned at the innermost node that does not fit.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         T::deserialize(self)
     }
@@ -68,7 +69,7 @@ impl Node {
         }
     }
 
-    /// What the node is, for messages.
+    /// The kind of the node, for messages.
     #[must_use]
     pub const fn what(&self) -> &'static str {
         match &self.kind {

@@ -1,4 +1,4 @@
-//! Trees into typed values: serde over [`Node`]s, with errors that know their node.
+//! Reads trees into typed values: serde over [`Node`]s, with errors that have a position.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use serde::de::{self, Deserializer, EnumAccess, IntoDeserializer, VariantAccess,
 use serde::forward_to_deserialize_any;
 
 use super::{Kind, Node, Span};
-use crate::params::words::nearest;
+use crate::params::words::{did_you_mean, unknown_word};
 
-/// A node that is not what was expected.
+/// A node with an unexpected value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
-    /// The node; `None` where the error was made without one.
+    /// The position of the node; `None` if the error was created without one.
     pub span: Option<Span>,
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     pub message: String,
-    /// What may have been meant.
+    /// A suggestion.
     pub help: Option<String>,
 }
 
@@ -46,18 +46,18 @@ impl de::Error for ReadError {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::unknown(variant, expected)
+        Self::unknown("value", variant, expected)
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::unknown(field, expected)
+        Self::unknown("key", field, expected)
     }
 }
 
 impl ReadError {
-    fn unknown(word: &str, expected: &'static [&'static str]) -> Self {
-        let help = nearest(word, expected.iter().copied()).map(|near| format!("did you mean \"{near}\"?"));
-        Self { span: None, message: format!("\"{word}\" is none of {}", expected.join(", ")), help }
+    fn unknown(kind: &str, word: &str, expected: &'static [&'static str]) -> Self {
+        let help = did_you_mean(word, expected.iter().copied());
+        Self { span: None, message: unknown_word(kind, word, expected), help }
     }
 }
 
@@ -70,7 +70,7 @@ impl<'de> Deserializer<'de> for &Node {
             Kind::Scalar { text, plain: false } => visitor.visit_str(text),
             Kind::List(items) => {
                 let mut list = SeqDeserializer::new(items.iter());
-                // Rest of a list that a visitor leaves is not an error of its own.
+                // The rest of a list that a visitor leaves unread is not an error of its own.
                 visitor.visit_seq(&mut list)
             }
             Kind::Map(entries) => visitor.visit_map(MapDeserializer::new(
@@ -140,7 +140,7 @@ fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null")
 }
 
-/// A plain scalar by YAML 1.2's core schema.
+/// A plain scalar by the core schema of YAML 1.2.
 fn scalar<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, ReadError> {
     match text {
         text if is_null(text) => return visitor.visit_unit(),
@@ -164,7 +164,7 @@ fn scalar<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, Read
     visitor.visit_str(text)
 }
 
-/// A word of a fixed choice.
+/// A word from a fixed set.
 struct Word<'n>(&'n Node);
 
 impl<'de> EnumAccess<'de> for Word<'_> {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_stand_at_the_innermost_node() {
+    fn errors_point_at_the_innermost_node() {
         let text = "[1min, 2min, 3 bananas, 4min]";
         let error = first(text).read::<Ascending<Duration>>().unwrap_err();
         assert_eq!(&text[error.span.unwrap()], "3 bananas");

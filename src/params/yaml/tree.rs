@@ -1,4 +1,4 @@
-//! Text into trees, one for each document.
+//! Parses text into trees, one per document.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,23 +7,23 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::{Kind, Node, Span, Spanned};
 
-/// Nothing in a rule file nests deeper.
+/// The maximum nesting in a rule file.
 const MAX_DEPTH: usize = 32;
-/// Nodes of a file, copies of anchored ones included.
+/// The maximum number of nodes in a file, including copies of anchored nodes.
 const MAX_NODES: usize = 200_000;
 
 const NESTED: &str = "lists and mappings are nested too deeply";
 
-/// Text that is no YAML, or more of it than a rule file needs.
+/// Text that is not YAML, or that is larger than any rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Where it was noticed.
+    /// The position of the error.
     pub span: Span,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
-/// The documents of a text, without empty ones. After an error reading goes on with the next document.
+/// The non-empty documents of a text. After an error, reading continues with the next document.
 #[must_use]
 pub fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
     let mut found = Found::default();
@@ -45,8 +45,8 @@ struct Found {
 }
 
 impl Found {
-    /// Reads documents up to an error, and returns where the document with the error begins: an error may be noticed
-    /// far behind its cause.
+    /// Reads documents up to an error, and returns the start of the document with the error. An error may
+    /// be detected far after its cause.
     fn read(&mut self, text: &str, from: usize) -> Option<usize> {
         let places = Places::of(text, from);
         let mut builder = Builder::default();
@@ -57,7 +57,7 @@ impl Found {
                 Ok((event, span)) => (event, places.span(span)),
                 Err(error) => {
                     let at = places.byte(error.marker().index());
-                    self.errors.push(SyntaxError { span: at..at, message: in_our_words(error.info()) });
+                    self.errors.push(SyntaxError { span: at..at, message: reword(error.info()) });
                     return Some(begun);
                 }
             };
@@ -76,9 +76,9 @@ impl Found {
     }
 }
 
-/// Bytes of characters: the parser counts characters.
+/// Converts positions in characters, which the parser reports, into bytes.
 struct Places {
-    /// `None` where all characters are one byte.
+    /// `None` if all characters are single bytes.
     bytes: Option<Vec<usize>>,
     from: usize,
     len: usize,
@@ -104,7 +104,7 @@ impl Places {
     }
 }
 
-/// A list or a mapping that is not yet closed.
+/// An unfinished list or mapping.
 struct Open {
     span: Span,
     anchor: usize,
@@ -139,11 +139,11 @@ impl Builder {
             Event::SequenceEnd | Event::MappingEnd => self.end(&span, nodes),
             Event::Alias(anchor) => {
                 let Some(known) = self.anchors.get(&anchor) else {
-                    return Err(error(span, "the alias stands before its anchor, or within it"));
+                    return Err(error(span, "the alias occurs before its anchor or inside it"));
                 };
                 let mut node = known.clone();
                 *nodes += count(&node);
-                // What is wrong with the value is shown where it is used.
+                // An error in the value is shown where the alias is used.
                 node.span = span;
                 self.put(node, 0, nodes)
             }
@@ -175,7 +175,7 @@ impl Builder {
                 (Kind::Map(entries), last)
             }
         };
-        // Blocks end where the next thing starts: what lies between is not theirs.
+        // A block ends where the next token starts; the text between is not part of it.
         let end = if at.is_empty() { last.unwrap_or(at.end) } else { at.end };
         let span = open.span.start..end.max(open.span.start);
         self.put(Node { span, kind }, open.anchor, nodes)
@@ -184,7 +184,7 @@ impl Builder {
     fn put(&mut self, node: Node, anchor: usize, nodes: &mut usize) -> Result<(), SyntaxError> {
         *nodes += 1;
         if *nodes > MAX_NODES {
-            return Err(error(node.span, "there is more here than a rule file can hold"));
+            return Err(error(node.span, "the file has more values than a rule file may have"));
         }
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
@@ -197,14 +197,14 @@ impl Builder {
                     if known.insert(key.value.clone()) {
                         entries.push((key, node));
                     } else {
-                        let message = format!("\"{}\" stands here a second time", key.value);
+                        let message = format!("the key \"{}\" occurs twice", key.value);
                         self.errors.push(SyntaxError { span: key.span, message });
                     }
                 }
                 (None, Kind::Scalar { text, .. }) => {
                     *key = Some(Spanned { value: text.clone(), span: node.span });
                 }
-                (None, _) => return Err(error(node.span, "a key has to be a word")),
+                (None, _) => return Err(error(node.span, "a key must be a word")),
             },
         }
         Ok(())
@@ -215,12 +215,12 @@ fn error(span: Span, message: impl Into<Cow<'static, str>>) -> SyntaxError {
     SyntaxError { span, message: message.into().into_owned() }
 }
 
-/// What the parser says, told to somebody who edits a rule file.
-fn in_our_words(info: &str) -> String {
-    if info.contains("recursion limit") { NESTED.to_owned() } else { format!("this is no YAML: {info}") }
+/// The parser's message, reworded for users who edit a rule file.
+fn reword(info: &str) -> String {
+    if info.contains("recursion limit") { NESTED.to_owned() } else { format!("this is not valid YAML: {info}") }
 }
 
-/// A document without anything but comments.
+/// Whether a document contains only comments.
 fn is_empty(node: &Node) -> bool {
     matches!(&node.kind, Kind::Scalar { text, plain: true } if text.is_empty() || text == "~" || text == "null")
 }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_knows_its_place() {
+    fn every_part_has_its_position() {
         let text = "# Überschrift\nrule: a\nlist: [1, 'zwei', 3.5]\nblock:\n  - x\n  - y   # why\n---\n# nothing\n---\nrule: b\n";
         let (documents, errors) = documents(text);
         assert_eq!((documents.len(), errors.len()), (2, 0));
@@ -256,16 +256,16 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_behind_an_error() {
+    fn reading_continues_after_an_error() {
         let text = "rule: a\nx: [1, 2\n---\nrule: b\nrule: c\n---\nrule: d\n";
         let (documents, errors) = documents(text);
         assert_eq!(documents.len(), 2, "{documents:?}");
         assert_eq!(errors.len(), 2, "{errors:?}");
-        assert!(errors[1].message.contains("second time"), "{errors:?}");
+        assert!(errors[1].message.contains("occurs twice"), "{errors:?}");
     }
 
     #[test]
-    fn bombs_and_towers_are_refused() {
+    fn alias_bombs_and_deep_nesting_are_rejected() {
         let deep = format!("x: {}1{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(documents(&deep).1[0].message.contains("nested"), "{:?}", documents(&deep).1);
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -273,12 +273,12 @@ mod tests {
             let below = format!("*a{}, ", level - 1).repeat(10);
             bomb = format!("{bomb}a{level}: &a{level} [{below}]\n");
         }
-        assert!(documents(&bomb).1[0].message.contains("more here"), "{:?}", documents(&bomb).1);
+        assert!(documents(&bomb).1[0].message.contains("more values"), "{:?}", documents(&bomb).1);
         assert!(documents("a: &a [*a]").1[0].message.contains("alias"));
     }
 
     #[test]
-    fn odd_texts_are_no_reason_to_fail() {
+    fn odd_texts_never_panic() {
         for text in [
             "",
             "\u{feff}",

@@ -1,4 +1,4 @@
-//! Aggregates: values of rows put together. A row that does not tell its value is left out.
+//! Aggregates: combine the values of rows. Rows without the value are skipped.
 
 pub(super) use super::node::Aggregate as Of;
 use super::node::AggregateKind;
@@ -10,8 +10,8 @@ use crate::stats::{descriptive, nearest_rank};
 /// The aggregate over the rows of `scope`.
 ///
 /// # Errors
-/// [`Gap::NoRows`] where no row tells its value, except for counts of rows that are there; [`Gap::NoneFulfils`] where a
-/// condition takes none of them, except for counts, which are 0 then.
+/// [`Gap::NoRows`] if no row has the value, except for counts of existing rows. [`Gap::NoneFulfils`] if no
+/// row fulfils the condition, except for counts, which are 0 then.
 pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Value<'a>, Gap<'n>> {
     scope.spend(scope.row_count(of.rows).saturating_mul(of.cost))?;
     let outside = Inner::default();
@@ -64,7 +64,7 @@ fn values<'a: 'c, 'n: 'c, 'c>(
                 taken = true;
                 values.extend(value());
             }
-            // What no row tells is unknown, whatever the condition.
+            // A value that no row has is unknown, whatever the condition.
             Ok(false) => told_by_refused = told_by_refused || value().is_some(),
             Err(_) => {}
         }
@@ -72,15 +72,15 @@ fn values<'a: 'c, 'n: 'c, 'c>(
     Taken { values, none_fulfils: !taken && told_by_refused }
 }
 
-/// The values of the rows that an aggregate takes.
+/// The rows that an aggregate uses.
 struct Taken {
     values: Vec<f64>,
-    /// Whether rows tell their value, and none of them fulfils the condition.
+    /// Whether rows have the value but none of them fulfils the condition.
     none_fulfils: bool,
 }
 
-/// How many rows there are, or how many of those that tell it fulfil the condition; unknown where there are rows and
-/// none tells it.
+/// The number of rows, or of rows that fulfil the condition. Unknown if rows exist but the condition is
+/// unknown in all of them.
 fn count<'a: 'c, 'n: 'c, 'c>(
     of: &'n Of,
     scope: &Scope<'a, 'n>,

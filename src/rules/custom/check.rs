@@ -1,4 +1,4 @@
-//! Runs a defined rule on an application.
+//! Runs a custom rule on an application.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,20 +13,20 @@ use crate::metrics::Metrics;
 use crate::model::Application;
 use crate::severity::Severity;
 
-/// So many stages or executors have findings of their own.
+/// At most this many stages or executors get their own finding.
 const MAX_FINDINGS: usize = 10;
 
-/// What a rule says about one thing that it judges.
+/// The result of a rule for one subject.
 enum Said {
     Judged(Judgement<Name>),
-    /// Its condition does not hold.
+    /// The rule's condition does not hold.
     NotMeant,
     NotEvaluated(String),
     TooExpensive,
 }
 
 impl CustomRule {
-    /// The verdict on `app`, which cost `metrics`: the worst findings, where there are many.
+    /// The verdict on `app` with costs `metrics`. If there are many findings, only the worst are kept.
     #[must_use]
     pub fn check(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
         match self.judge_all(app, metrics) {
@@ -35,7 +35,7 @@ impl CustomRule {
         }
     }
 
-    /// The verdict with a judgement for all that the rule judges, also where nothing was found.
+    /// The verdict with a judgement for every subject, including those without a finding.
     #[must_use]
     pub fn judge_all(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
         let engine = self.over.engine().or(self.engine);
@@ -71,7 +71,7 @@ impl CustomRule {
             Some(Err(Gap::TooExpensive)) => return Said::TooExpensive,
             Some(Err(gap)) => return Said::NotEvaluated(reason(gap, "when", &scope)),
         }
-        // A rule runs on each of its subjects: their number counts as well.
+        // A rule runs on each subject, so their number counts as well.
         if scope.spend(self.values.iter().map(|value| value.node.cost()).sum()).is_err() {
             return Said::TooExpensive;
         }
@@ -97,7 +97,7 @@ impl CustomRule {
         match scope.values.get(*value) {
             Some(Ok(Value::Number(number))) => Ok(limit.severity(*number)),
             Some(Err(gap)) => Err(reason(*gap, name, scope)),
-            _ => Err(format!("{name} is no number")),
+            _ => Err(format!("{name} is not a number")),
         }
     }
 
@@ -124,7 +124,7 @@ impl CustomRule {
         }
     }
 
-    /// The limit that decides, in words.
+    /// The deciding threshold, in words.
     fn decisive(&self, scope: &Scope<'_, '_>, severity: Severity, by: usize) -> String {
         let describe = |limit: &DefinedLimit, level| {
             let cutoff = limit.limit.judge.describe(level, limit.limit.in_percent);
@@ -142,7 +142,7 @@ impl CustomRule {
         format!("harmless: {harmless}")
     }
 
-    /// The values, each under its name with the unit's ending.
+    /// The values, each with its name and the unit as suffix.
     pub(super) fn evidence(&self, scope: &Scope<'_, '_>) -> Vec<(Name, Measure)> {
         let mut evidence = Vec::with_capacity(self.values.len());
         for (value, known) in self.values.iter().zip(&scope.values) {
@@ -161,13 +161,13 @@ impl CustomRule {
     }
 }
 
-/// A value's name with the ending that tells its unit.
+/// A value's name with the suffix of its unit.
 fn key(name: &str, measure: &Measure) -> String {
     let ending = measure.key_ending();
     if name.ends_with(ending) { name.to_owned() } else { format!("{name}{ending}") }
 }
 
-/// The worst judgements; where nothing was found, one that says so.
+/// The worst judgements; if nothing was found, one judgement of severity none.
 fn told(mut judgements: Vec<Judgement<Name>>) -> Verdict<Name> {
     judgements.sort_by_key(|judgement| std::cmp::Reverse(judgement.severity));
     let found = judgements.iter().filter(|judgement| judgement.severity > Severity::None).count();
@@ -177,7 +177,7 @@ fn told(mut judgements: Vec<Judgement<Name>>) -> Verdict<Name> {
         && let Some(last) = judgements.last_mut()
     {
         let are = if more == 1 { "is 1" } else { &format!("are {more}") };
-        last.message = format!("{}; there {are} more like it", last.message);
+        last.message = format!("{}; there {are} more of this kind", last.message);
     }
     match <[Judgement<Name>; 1]>::try_from(judgements) {
         Ok([one]) => Verdict::Judged(one),
@@ -187,7 +187,7 @@ fn told(mut judgements: Vec<Judgement<Name>>) -> Verdict<Name> {
 
 fn too_expensive(app: &Application) -> String {
     format!(
-        "too expensive: {} tasks times what the rule computes for each are more than {} steps",
+        "too expensive: {} tasks times the steps that the rule computes for each exceed {} steps",
         app.task_count(),
         super::scope::MAX_WORK
     )

@@ -1,4 +1,4 @@
-//! How thresholds make the severity of a rule: `min` where all have to be bad, `max` where one is enough.
+//! Combines thresholds into a rule's severity: `min` if all must be passed, `max` if one is enough.
 
 use super::mistake::Mistake;
 use super::syntax::{Expr, Kind, parse};
@@ -8,16 +8,16 @@ use crate::severity::Severity;
 /// A combination of thresholds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Combination {
-    /// One threshold, by its place.
+    /// One threshold, by its index.
     Threshold(usize),
-    /// The mildest: all have to be bad.
+    /// The lowest severity: all must be passed.
     Min(Vec<Self>),
-    /// The worst: one is enough.
+    /// The highest severity: one is enough.
     Max(Vec<Self>),
 }
 
 impl Combination {
-    /// Reads a combination of the thresholds called `names`.
+    /// Parses a combination of the thresholds called `names`.
     ///
     /// # Errors
     /// Every mistake in it.
@@ -28,11 +28,11 @@ impl Combination {
         combination.filter(|_| mistakes.is_empty()).ok_or(mistakes)
     }
 
-    /// The severity, where `of` tells that of a threshold, and the threshold that decides. `min` is known where all
-    /// its parts are, `max` where one of them is.
+    /// The severity and the deciding threshold; `of` returns the severity of a threshold. `min` is known if
+    /// all its parts are known, `max` if one of them is.
     ///
     /// # Errors
-    /// What the first unknown threshold lacks.
+    /// The error of the first unknown threshold.
     pub(super) fn severity<E>(
         &self,
         of: &mut dyn FnMut(usize) -> Result<Severity, E>,
@@ -41,7 +41,7 @@ impl Combination {
             Self::Threshold(place) => Ok((of(*place)?, *place)),
             Self::Min(parts) => {
                 let known: Vec<_> = parts.iter().map(|part| part.severity(of)).collect::<Result<_, E>>()?;
-                // The first of equals.
+                // The first of equal severities decides.
                 Ok(known.into_iter().min_by_key(|(severity, _)| *severity).unwrap_or((Severity::None, 0)))
             }
             Self::Max(parts) => {
@@ -59,7 +59,7 @@ impl Combination {
         }
     }
 
-    /// The thresholds it takes.
+    /// Calls `see` with each threshold in it.
     pub(super) fn thresholds(&self, see: &mut dyn FnMut(usize)) {
         match self {
             Self::Threshold(place) => see(*place),
@@ -68,7 +68,7 @@ impl Combination {
     }
 }
 
-const HOW: &str = "write min(a, b) where all thresholds have to be passed, max(a, b) where one is enough";
+const HOW: &str = "write min(a, b) if all thresholds must be passed, max(a, b) if one is enough";
 
 fn read(expr: &Expr, names: &[String], mistakes: &mut Vec<Mistake>) -> Option<Combination> {
     let mut wrong = |message: String, help: String| {
@@ -89,14 +89,14 @@ fn read(expr: &Expr, names: &[String], mistakes: &mut Vec<Mistake>) -> Option<Co
         }
         Kind::Call { name, args } if matches!(name.as_str(), "min" | "max") => {
             if args.is_empty() {
-                return wrong(format!("{name} of nothing"), HOW.to_owned());
+                return wrong(format!("{name} needs at least one threshold"), HOW.to_owned());
             }
-            // All parts are read, for the mistakes in each.
+            // All parts are read, to report the mistakes in each.
             let parts: Vec<_> = args.iter().map(|arg| read(arg, names, mistakes)).collect();
             let parts = parts.into_iter().collect::<Option<Vec<_>>>()?;
             Some(if name == "min" { Combination::Min(parts) } else { Combination::Max(parts) })
         }
-        _ => wrong("a severity is made of thresholds, min and max".to_owned(), HOW.to_owned()),
+        _ => wrong("a severity may only contain thresholds, min and max".to_owned(), HOW.to_owned()),
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_stops_all_but_not_one() {
+    fn an_unknown_threshold_makes_min_unknown_but_not_max() {
         use Severity::{Low, None as Harmless};
         let known = [Some(Low), None, Some(Harmless)];
         assert_eq!(severity("max(b, a)", &known), Ok((Low, 0)));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_their_place() {
+    fn mistakes_have_a_position() {
         let names = ["gc_ratio".to_owned()];
         let mistakes = Combination::parse("min(gc_ratoi, 3)", &names).unwrap_err();
         assert_eq!((mistakes[0].at, mistakes[1].at), (4, 14));

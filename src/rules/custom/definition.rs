@@ -1,4 +1,4 @@
-//! A rule as its file defines it, checked and ready to run.
+//! A custom rule, checked and ready to run.
 
 use super::combination::Combination;
 use super::compile::Over;
@@ -16,13 +16,13 @@ use crate::rules::Scope;
 /// A rule that users define.
 #[derive(Debug)]
 pub struct CustomRule {
-    /// Its name for people.
+    /// Its display name.
     pub title: String,
     /// Its page in Markdown.
     pub page: String,
-    /// The engine whose applications it judges; any where it is not told.
+    /// The engine whose applications it judges; `None` for any.
     pub engine: Option<Engine>,
-    /// What it judges.
+    /// Its subjects.
     pub over: Over,
     pub(super) when: Option<Node>,
     pub(super) values: Vec<DefinedValue>,
@@ -31,36 +31,36 @@ pub struct CustomRule {
     pub(super) score_tasks: Option<Node>,
     pub(super) message: Template,
     pub(super) advice: Vec<Advice>,
-    /// What it should say about examples.
+    /// Its examples, with the expected results.
     pub examples: Vec<Example>,
-    /// The applications that it is for, by the scope of the document that defines it.
+    /// The applications it applies to, by the scope of the defining document.
     pub(crate) only_for: Scope,
     pub(super) rests_on: Vec<Facet>,
     pub(super) reads: CounterMask,
 }
 
-/// A value by its name.
+/// A value with its name.
 #[derive(Debug)]
 pub(super) struct DefinedValue {
     pub(super) name: String,
     pub(super) node: Node,
     pub(super) kind: Type,
-    /// Whether it is a share that people read in percent.
+    /// Whether it is a share that is shown in percent.
     pub(super) in_percent: bool,
 }
 
-/// A threshold on the value of its name.
+/// A threshold on the value of the same name.
 #[derive(Debug)]
 pub(super) struct DefinedLimit {
     pub(super) name: String,
-    /// The place of the value.
+    /// The index of the value.
     pub(super) value: usize,
     pub(super) limit: Limit,
-    /// The document that says so last, and where in it.
+    /// The document that defines it last, and the position in it.
     pub(super) origin: (usize, Span),
 }
 
-/// One line of advice, and when it is given.
+/// One line of advice, and its condition.
 #[derive(Debug)]
 pub(super) struct Advice {
     pub(super) when: Option<Node>,

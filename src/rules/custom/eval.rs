@@ -1,5 +1,5 @@
-//! Evaluates expressions. What is not known stays unknown, with what it lacks; nothing here panics, takes the clock's
-//! time or draws a number.
+//! Evaluates expressions. Unknown values stay unknown, with the reason. Nothing here panics, reads the
+//! clock or uses random numbers.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,8 @@ use crate::heuristics::split::TwoGroups;
 type Evaluated<'a, 'n> = Result<Value<'a>, Gap<'n>>;
 
 impl Node {
-    /// The value of the expression on `scope`, and on `row` within an aggregate, whose constants are `constants`.
+    /// The value of the expression on `scope`; inside an aggregate also on `row`, with the aggregate's
+    /// `constants`.
     ///
     /// # Errors
     /// Why it is unknown.
@@ -106,7 +107,7 @@ impl Node {
         })
     }
 
-    /// The value of a number.
+    /// The value of a numeric expression.
     pub(super) fn number<'a, 'n>(
         &'n self,
         scope: &Scope<'a, 'n>,
@@ -161,7 +162,7 @@ fn decided<'a, 'n>(
     if decides(&second) { second } else { first.and(second) }
 }
 
-/// A number, unless it has no value.
+/// A number, or [`Gap::Undefined`] if it is NaN.
 fn finite<'a>(number: f64) -> Result<Value<'a>, Gap<'static>> {
     if number.is_nan() { Err(Gap::Undefined) } else { Ok(Value::Number(number)) }
 }
@@ -173,7 +174,7 @@ fn arithmetic(how: Arithmetic, one: f64, other: f64) -> f64 {
         Arithmetic::Minus => one - other,
         Arithmetic::Times(count) if count >= 0 => one * other * thousands(count),
         Arithmetic::Times(count) => one * other / thousands(count),
-        // Scaled first, so that whole numbers stay exact.
+        // Scale first, so that whole numbers stay exact.
         Arithmetic::Over(count) if count >= 0 => one * thousands(count) / other,
         Arithmetic::Over(count) => one / (other * thousands(count)),
         Arithmetic::Remainder => one % other,
@@ -183,7 +184,7 @@ fn arithmetic(how: Arithmetic, one: f64, other: f64) -> f64 {
 fn compare(how: Comparison, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Gap<'static>> {
     if let (Value::Number(one), Value::Number(other)) = (one, other) {
         return Ok(match how {
-            #[allow(clippy::float_cmp)] // what an equal sign means
+            #[allow(clippy::float_cmp)] // exact equality is meant
             Comparison::Equal => one == other,
             #[allow(clippy::float_cmp)]
             Comparison::NotEqual => one != other,

@@ -1,4 +1,4 @@
-//! Examples in a rule's file: what the rule should say, for `elephant-rs rules test`.
+//! Examples in a rule's file: the expected result of the rule, for `elephant-rs rules test`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,58 +11,58 @@ use crate::severity::Severity;
 /// An example.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// Its name; empty where it has none.
+    /// Its name; may be empty.
     pub name: String,
     /// The rule file.
     pub file: String,
     /// Its line there.
     pub line: usize,
-    /// What the rule looks at.
+    /// The input of the rule.
     pub input: Input,
-    /// What it should say.
+    /// The expected result.
     pub expected: Expected,
 }
 
-/// What the rule looks at in an example.
+/// The input of an example.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// Values instead of those that the rule would compute, by their places.
+    /// Values that replace those that the rule would compute, by index.
     Values(Vec<(usize, Option<Given>)>),
     /// A history.
     History {
-        /// The path as it is written, relative to the rule's file.
+        /// The path as written, relative to the rule's file.
         path: String,
-        /// What is judged, by its name in reports; all of it where it is not told.
+        /// The subject, by its name in reports; `None` for all.
         subject: Option<String>,
-        /// The application, where the path holds several.
+        /// The application, if the path contains several.
         application: Option<String>,
     },
 }
 
-/// A value of an example.
+/// A value in an example.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given {
     /// A number in stored units.
     Number(f64),
     /// A text.
     Text(String),
-    /// Yes or no.
+    /// True or false.
     Flag(bool),
 }
 
-/// What a rule should say.
+/// The expected result of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// This severity; of several findings the worst.
+    /// This severity; of several findings, the worst.
     Severity(Severity),
-    /// That something is missing.
+    /// Not evaluated, because data is missing.
     NotEvaluated,
-    /// Nothing: it is not about such applications.
+    /// Not applicable to such applications.
     NotApplicable,
 }
 
 impl Expected {
-    /// Reads what an example expects.
+    /// Parses an expected result.
     #[must_use]
     pub(super) fn parse(word: &str) -> Option<Self> {
         match word {
@@ -84,10 +84,10 @@ impl fmt::Display for Expected {
 }
 
 impl Given {
-    /// Reads a value of this type as people write it; `None` inside for `unknown`.
+    /// Parses a value of this type; `None` inside for `unknown`.
     ///
     /// # Errors
-    /// What was expected.
+    /// If the text is not a value of this type.
     pub(super) fn parse(text: &str, kind: Type) -> Result<Option<Self>, String> {
         if matches!(text, "unknown" | "null" | "~") {
             return Ok(None);
@@ -102,7 +102,7 @@ impl Given {
             Type::Number(unit) => Self::Number(number(text, unit)?),
             Type::Any => Self::Number(number(text, Unit::NUMBER)?),
             Type::Groups(_) | Type::Group(_) => {
-                return Err("a split has no literal; give what is taken from it".to_owned());
+                return Err("a split has no literal; give the values that use it".to_owned());
             }
         }))
     }
@@ -118,7 +118,7 @@ impl Given {
 }
 
 fn number(text: &str, unit: Unit) -> Result<f64, String> {
-    // Quantities are not negative, values may be.
+    // Quantities are never negative, but values may be.
     let (sign, text) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
     let amount = match unit {
         _ if text == "infinite" => f64::INFINITY,
@@ -127,7 +127,7 @@ fn number(text: &str, unit: Unit) -> Result<f64, String> {
         Unit::SPEED => Quantity::<Speed>::parse(text)?.get(),
         Unit::COUNT => Quantity::<Count>::parse(text)?.get(),
         unit if unit.fits(Unit::NUMBER) => Quantity::<Ratio>::parse(text)?.get(),
-        unit => return Err(format!("{} has no literal; give what is computed from it", unit.name())),
+        unit => return Err(format!("{} has no literal; give the values that use it", unit.name())),
     };
     Ok(sign * amount)
 }

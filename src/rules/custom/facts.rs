@@ -1,4 +1,4 @@
-//! Facts of the model behind the names of expressions.
+//! Reads the facts that expressions name from the model.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use crate::model::{Application, Engine, Symbol};
 use crate::params::Assumed;
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 
-#[allow(clippy::unnecessary_wraps)] // facts are options
+#[allow(clippy::unnecessary_wraps)] // all facts are options
 fn text(text: &str) -> Option<Value<'_>> {
     Some(Value::Text(Cow::Borrowed(text)))
 }
@@ -71,7 +71,7 @@ pub(super) fn of_app<'a>(scope: &Scope<'a, '_>, field: AppField) -> Option<Value
     }
 }
 
-/// A number about the tasks of what is judged.
+/// A number about the subject's tasks.
 pub(super) fn of_tasks<'a>(scope: &Scope<'a, '_>, field: TasksField) -> Option<Value<'a>> {
     let groups = scope.judged.groups(scope.app);
     let ended = |outcome| Some(count(groups.iter().map(|group| group.count_tasks(outcome)).sum()));
@@ -89,7 +89,7 @@ pub(super) fn of_tasks<'a>(scope: &Scope<'a, '_>, field: TasksField) -> Option<V
     }
 }
 
-/// A number about the attempts of what is judged.
+/// A number about the subject's attempts.
 pub(super) fn of_attempts<'a>(scope: &Scope<'a, '_>, field: AttemptsField) -> Value<'a> {
     let rows = |wanted: &dyn Fn(&TaskGroup, usize) -> bool| {
         let of_group =
@@ -106,7 +106,7 @@ pub(super) fn of_attempts<'a>(scope: &Scope<'a, '_>, field: AttemptsField) -> Va
     }
 }
 
-/// What is judged as a row, where it is one.
+/// The subject as a row, if it is one.
 #[must_use]
 pub(super) fn subject_row(judged: Judged<'_>) -> Option<Row<'_>> {
     match judged {
@@ -179,13 +179,13 @@ fn of_attempt<'a>(
     }
 }
 
-#[allow(clippy::unnecessary_wraps)] // facts are options
+#[allow(clippy::unnecessary_wraps)] // all facts are options
 fn word<'a>(variant: &impl std::fmt::Debug) -> Option<Value<'a>> {
     Some(Value::Text(Cow::Owned(snake_case(&format!("{variant:?}")))))
 }
 
-/// Shuffle, sort and reduce function of a reduce, where its moments are in order. Hadoop 1 leaves the end of the sort
-/// out where nothing was sorted.
+/// The durations of shuffle, sort and reduce function of a reduce task, if its times are in order. Hadoop 1
+/// omits the end of the sort if nothing was sorted.
 fn phases(group: &TaskGroup, row: usize) -> Option<[Millis; 3]> {
     let moment = |point| group.attempts.time(row, point);
     let (start, finish): (Timestamp, Timestamp) = (moment(TimePoint::Start)?, moment(TimePoint::Finish)?);

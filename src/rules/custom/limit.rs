@@ -1,4 +1,4 @@
-//! Thresholds of defined rules: cut-offs whose unit is that of the value they judge.
+//! Thresholds of custom rules: cut-offs with the unit of the value they judge.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::severity::Severity;
 
 /// Cut-offs of any unit and direction.
 pub(super) trait Judge: fmt::Debug + Send + Sync {
-    /// The severity of a value; where `decimals` are told, only as many count, on both sides.
+    /// The severity of a value. With `decimals`, value and cut-off are truncated to that many decimals.
     fn severity(&self, value: f64, decimals: Option<i32>) -> Severity;
 
     /// The cut-off of a level: "critical from 16".
@@ -27,7 +27,7 @@ impl<U: Unit, D: Direction> Judge for Cutoffs<U, D> {
             return Self::severity(self, value);
         };
         let cut = |number: f64| (number * 10f64.powi(decimals)).trunc();
-        // Cut-offs are in order, so those that are passed come first.
+        // Cut-offs are ordered, so the passed ones come first.
         let passed = cutoffs
             .into_iter()
             .take_while(|&cutoff| cutoff.is_finite() && D::passed(cut(value), cut(cutoff)));
@@ -48,31 +48,32 @@ impl<U: Unit, D: Direction> Judge for Cutoffs<U, D> {
 pub(super) struct Limit {
     /// The cut-offs.
     pub(super) judge: Box<dyn Judge>,
-    /// Whether more is worse.
+    /// The direction in which values get worse.
     pub(super) way: Way,
-    /// How many decimals count; all of them where it is not told.
+    /// The number of decimals that count; `None` for all.
     pub(super) decimals: Option<i32>,
     /// Whether the cut-offs are written in percent.
     pub(super) in_percent: bool,
 }
 
-/// Which way values get worse.
+/// The direction in which values get worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// More is worse.
+    /// Larger values are worse.
     Rising,
-    /// Less is worse.
+    /// Smaller values are worse.
     Falling,
 }
 
-const BOTH_WAYS: &str = "write {rising: [low, moderate, severe, critical]} where more is worse, or {falling: […]} where \
-                         less is worse";
+const BOTH_WAYS: &str = "write {rising: [low, moderate, severe, critical]} if larger values are worse, or {falling: […]} if \
+                         smaller values are worse";
 
 impl Limit {
-    /// Reads a threshold for a value of `unit`; a bare list keeps the way of the threshold it replaces.
+    /// Reads a threshold for a value of `unit`. A bare list keeps the direction of the threshold that it
+    /// replaces.
     ///
     /// # Errors
-    /// What was expected instead.
+    /// If the node is not such a threshold.
     pub(super) fn read(node: &Node, unit: ValueUnit, before: Option<&Self>) -> Result<Self, ReadError> {
         let mut way = None;
         let mut decimals = before.and_then(|before| before.decimals);
@@ -109,7 +110,7 @@ impl Limit {
             way = before.map(|before| before.way);
         }
         let Some(way) = way else {
-            let message = "this does not say which way values get worse".to_owned();
+            let message = "the threshold does not say in which direction values get worse".to_owned();
             return Err(ReadError {
                 span: Some(node.span.clone()),
                 message,
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_has_to_be_told_once() {
+    fn a_direction_must_be_given_once() {
         assert!(read("[1, 2, 3, 4]", ValueUnit::NUMBER, None).is_err());
         assert!(read("{rising: [1, 2, 3, 4], falling: [4, 3, 2, 1]}", ValueUnit::NUMBER, None).is_err());
         assert!(read("{risin: [1, 2, 3, 4]}", ValueUnit::NUMBER, None).is_err());
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_are_cut_off_on_both_sides() {
+    fn decimals_are_truncated_on_both_sides() {
         let limit =
             read("{rising: [2.01, 2.2, never, never], decimals: 4}", ValueUnit::NUMBER, None).unwrap();
         assert_eq!(limit.severity(2.19999), Severity::Low);

@@ -1,4 +1,4 @@
-//! The rules that the documents of a rule set define.
+//! Loads the custom rules of a rule set.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use crate::rules::active::{ActiveRule, RuleCheck, RuleInfo};
 use crate::rules::document::{Document, Target};
 use crate::rules::known_ids;
 
-/// Keys that only documents have which define a rule.
+/// Keys that occur only in documents that define a rule.
 const DEFINING: [&str; 2] = ["values", "message"];
 
 /// Marks the first document that defines each rule, and returns the ids of those rules.
@@ -28,14 +28,14 @@ pub(in crate::rules) fn mark(documents: &mut [Document]) -> Vec<String> {
     ids
 }
 
-/// The rules that `documents` define, in the order of their ids' first documents.
+/// The custom rules of `documents`, in the order of their first documents.
 pub(in crate::rules) fn load_all(documents: &[&Document], problems: &mut Problems) -> Vec<ActiveRule> {
     let defining = documents.iter().filter(|document| document.defines);
     defining.filter_map(|base| load(base, documents, problems)).collect()
 }
 
-/// Tells what is wrong with the rules that `documents` define: without documents for some applications, and with each of
-/// these by itself.
+/// Reports the problems of the custom rules in `documents`: without the documents for some applications,
+/// and with each of those separately.
 pub(in crate::rules) fn check_all(documents: &[&Document], problems: &mut Problems) {
     for base in documents.iter().filter(|document| document.defines) {
         let Target::Rule(id) = &base.target else { continue };

@@ -1,8 +1,9 @@
-//! Rules that users define in YAML: values from expressions, thresholds, a message and advice, without code.
+//! Custom rules in YAML: values from expressions, thresholds, a message and advice, without code.
 //!
-//! A definition is checked when it is read: names, types, units. What then runs on an application is a tree without a
-//! name left to look up (`node`), over facts of the model (`facts`) and nothing else: no files, no network, no clock. A
-//! rule that would take too long is not evaluated, by the number of its steps and not by the clock.
+//! A definition is checked when it is read: names, types, units. On an application, the rule then runs as a
+//! tree with all names resolved (`node`), over facts of the model (`facts`) only: no files, no network, no
+//! clock. A rule that would take too long is not evaluated; its steps are counted instead of measuring
+//! time.
 
 mod aggregate;
 mod check;

@@ -1,4 +1,5 @@
-//! What an expression can see: names, types, and what they mean. The table in `docs/defining-rules.md` is this one.
+//! The names that an expression can use, with types and meanings. The table in `docs/defining-rules.md` is
+//! generated from them.
 
 mod columns;
 
@@ -13,11 +14,11 @@ use super::unit::Type;
 pub(super) struct Named<F> {
     /// The name after the dot.
     pub(super) name: String,
-    /// What stands behind it.
+    /// The fact that it names.
     pub(super) field: F,
     /// Its type.
     pub(super) kind: Type,
-    /// What it means, in a few words.
+    /// Its meaning, in a few words.
     pub(super) meaning: String,
 }
 
@@ -27,7 +28,7 @@ macro_rules! fields {
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[allow(missing_docs)] // the meanings stand in the table
+        #[allow(missing_docs)] // the table has the meanings
         pub(super) enum $enum { $($variant,)+ }
 
         #[doc = concat!("Every name of `", $namespace, "`.")]
@@ -44,49 +45,49 @@ fields! {
     /// Facts about the application.
     AppField, APP, "app" {
         "id" Id Type::Text, "id of the job or application";
-        "name" Name Type::Text, "the name its user gave it";
-        "user" User Type::Text, "its user";
+        "name" Name Type::Text, "its name";
+        "user" User Type::Text, "the user who submitted it";
         "queue" Queue Type::Text, "its queue";
         "job_type" JobType Type::Text, "what submitted a MapReduce job, such as `Hive`";
         "engine" Engine Type::Text, "`mapreduce` or `spark`";
-        "engine_version" EngineVersion Type::Text, "the engine's version";
+        "engine_version" EngineVersion Type::Text, "version of the engine";
         "status" Status Type::Text, "`succeeded`, `failed`, `killed`, `running` or `unknown`";
-        "complete" Complete Type::Flag, "whether the history tells it from beginning to end";
-        "uberized" Uberized Type::Flag, "whether all tasks ran inside the master";
+        "complete" Complete Type::Flag, "whether the history is complete";
+        "uberized" Uberized Type::Flag, "whether all tasks ran inside the application master (uber mode)";
         "run_time" RunTime Type::TIME, "from submission to end";
         "wait_time" WaitTime Type::TIME, "time in which tasks waited for resources";
-        "used_gb_hours" UsedGbHours Type::NUMBER, "memory held over time, in GiB·h";
-        "wasted_gb_hours" WastedGbHours Type::NUMBER, "the part of it above what was needed";
-        "wasted_ratio" WastedRatio Type::NUMBER, "wasted over used memory";
-        "failed_gb_hours" FailedGbHours Type::NUMBER, "what failed attempts held, in GiB·h";
-        "used_core_hours" UsedCoreHours Type::NUMBER, "Spark: cores that tasks held, in core·h";
-        "idle_core_hours" IdleCoreHours Type::NUMBER, "Spark: cores that executors held and no task used";
-        "idle_ratio" IdleRatio Type::NUMBER, "Spark: idle cores over all that executors held";
-        "log_size" LogSize Type::SIZE, "Spark: the event log, decoded";
-        "stored_log_size" StoredLogSize Type::SIZE, "Spark: the event log as it lies on disk";
-        "log_is_rolling" LogIsRolling Type::Flag, "Spark: whether the event log is written in parts";
+        "used_gb_hours" UsedGbHours Type::NUMBER, "memory allocated over time, in GiB·h";
+        "wasted_gb_hours" WastedGbHours Type::NUMBER, "the part of it that was not needed";
+        "wasted_ratio" WastedRatio Type::NUMBER, "wasted memory as a share of used memory";
+        "failed_gb_hours" FailedGbHours Type::NUMBER, "memory allocated to failed attempts, in GiB·h";
+        "used_core_hours" UsedCoreHours Type::NUMBER, "Spark: cores that tasks used, in core·h";
+        "idle_core_hours" IdleCoreHours Type::NUMBER, "Spark: cores of executors that no task used, in core·h";
+        "idle_ratio" IdleRatio Type::NUMBER, "Spark: idle cores as a share of all executor cores";
+        "log_size" LogSize Type::SIZE, "Spark: size of the event log, decompressed";
+        "stored_log_size" StoredLogSize Type::SIZE, "Spark: size of the event log as stored";
+        "log_is_rolling" LogIsRolling Type::Flag, "Spark: whether the event log is rolling, written in parts";
     }
 }
 
 fields! {
-    /// Numbers about the tasks of what is judged.
+    /// Numbers about the subject's tasks.
     TasksField, TASKS, "tasks" {
         "total" Total Type::COUNT, "tasks";
-        "succeeded" Succeeded Type::COUNT, "those that succeeded";
-        "failed" Failed Type::COUNT, "those that failed";
-        "killed" Killed Type::COUNT, "those that were killed";
-        "container" Container Type::SIZE, "MapReduce: the memory that each container was asked with";
+        "succeeded" Succeeded Type::COUNT, "successful tasks";
+        "failed" Failed Type::COUNT, "failed tasks";
+        "killed" Killed Type::COUNT, "killed tasks";
+        "container" Container Type::SIZE, "MapReduce: the requested memory of each container";
     }
 }
 
 fields! {
-    /// Numbers about the attempts of what is judged.
+    /// Numbers about the subject's attempts.
     AttemptsField, ATTEMPTS, "attempts" {
-        "total" Total Type::COUNT, "attempts, ended or not";
-        "succeeded" Succeeded Type::COUNT, "those that succeeded";
-        "failed" Failed Type::COUNT, "those that failed";
-        "killed" Killed Type::COUNT, "those that were killed";
-        "speculative" Speculative Type::COUNT, "those that were started beside a running one";
+        "total" Total Type::COUNT, "attempts, finished or not";
+        "succeeded" Succeeded Type::COUNT, "successful attempts";
+        "failed" Failed Type::COUNT, "failed attempts";
+        "killed" Killed Type::COUNT, "killed attempts";
+        "speculative" Speculative Type::COUNT, "speculative copies";
     }
 }
 
@@ -96,11 +97,11 @@ fields! {
         "id" Id Type::Text, "stage and attempt, such as `3.0`";
         "number" Number Type::COUNT, "the stage's number";
         "attempt" Attempt Type::COUNT, "the attempt's number, from 0";
-        "name" Name Type::Text, "its name, mostly the call site";
-        "status" Status Type::Text, "`complete` or `failed`; unknown without an end";
-        "failure" Failure Type::Text, "what the log says about a failure";
+        "name" Name Type::Text, "its name, usually the call site";
+        "status" Status Type::Text, "`complete` or `failed`; unknown if the end is not logged";
+        "failure" Failure Type::Text, "the logged reason of a failure";
         "duration" Duration Type::TIME, "from submission to end";
-        "announced_tasks" AnnouncedTasks Type::COUNT, "tasks it announced";
+        "announced_tasks" AnnouncedTasks Type::COUNT, "number of tasks when it was submitted";
     }
 }
 
@@ -108,18 +109,18 @@ fields! {
     /// Facts about a job of a Spark application.
     JobField, JOB, "job" {
         "number" Number Type::COUNT, "the job's number";
-        "result" Result Type::Text, "`succeeded` or `failed`; unknown without an end";
-        "failure" Failure Type::Text, "what the log says about a failure";
-        "description" Description Type::Text, "what the user's code says it does";
+        "result" Result Type::Text, "`succeeded` or `failed`; unknown if the end is not logged";
+        "failure" Failure Type::Text, "the logged reason of a failure";
+        "description" Description Type::Text, "the description that the user's code set";
         "duration" Duration Type::TIME, "from submission to end";
-        "stages" Stages Type::COUNT, "stages it needs, run or skipped";
+        "stages" Stages Type::COUNT, "its stages, whether run or skipped";
     }
 }
 
-/// What has a row each: what aggregates run over.
+/// The kinds of rows that aggregates run over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
-    /// The attempts that stand for tasks that succeeded.
+    /// Successful tasks, each represented by one attempt.
     Tasks,
     /// All attempts.
     Attempts,
@@ -132,7 +133,7 @@ pub(super) enum Rows {
 }
 
 impl Rows {
-    /// The namespace of such a row.
+    /// The namespace of these rows.
     #[must_use]
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -144,7 +145,7 @@ impl Rows {
         }
     }
 
-    /// The rows of a namespace.
+    /// The kind of rows with this namespace.
     #[must_use]
     pub(super) fn named(name: &str) -> Option<Self> {
         [Self::Tasks, Self::Attempts, Self::Stages, Self::Jobs, Self::Executors]
@@ -155,7 +156,7 @@ impl Rows {
 
 /// A fact about one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // each is the field of its namespace
+#[allow(missing_docs)] // each holds a field of its namespace
 pub(super) enum RowField {
     Attempt(AttemptField),
     Stage(StageField),
@@ -167,7 +168,7 @@ fn find<F: Copy>(names: &[Named<F>], name: &str) -> Option<(F, Type)> {
     names.iter().find(|named| named.name == name).map(|named| (named.field, named.kind))
 }
 
-/// The fact behind `name` in a namespace of rows.
+/// The fact with this name in a namespace of rows.
 #[must_use]
 pub(super) fn row_field(rows: Rows, name: &str) -> Option<(RowField, Type)> {
     match rows {
@@ -178,19 +179,19 @@ pub(super) fn row_field(rows: Rows, name: &str) -> Option<(RowField, Type)> {
     }
 }
 
-/// The fact behind `app.<name>`.
+/// The fact `app.<name>`.
 #[must_use]
 pub(super) fn app_field(name: &str) -> Option<(AppField, Type)> {
     find(&APP, name)
 }
 
-/// The fact behind `tasks.<name>`.
+/// The fact `tasks.<name>`.
 #[must_use]
 pub(super) fn tasks_field(name: &str) -> Option<(TasksField, Type)> {
     find(&TASKS, name)
 }
 
-/// The fact behind `attempts.<name>`.
+/// The fact `attempts.<name>`.
 #[must_use]
 pub(super) fn attempts_field(name: &str) -> Option<(AttemptsField, Type)> {
     find(&ATTEMPTS, name)
@@ -227,7 +228,7 @@ mod tests {
     use crate::model::counters::Counter;
 
     #[test]
-    fn every_name_stands_once() {
+    fn every_name_is_unique() {
         for namespace in NAMESPACES {
             let mut names: Vec<String> = lines(namespace).into_iter().map(|(name, ..)| name).collect();
             let count = names.len();

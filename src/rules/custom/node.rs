@@ -1,4 +1,4 @@
-//! Expressions ready to be evaluated: names are found, types are checked.
+//! Expressions ready for evaluation: names are resolved and types are checked.
 
 use regex::Regex;
 
@@ -13,53 +13,53 @@ pub(super) enum Node {
     Flag(bool),
     /// A text.
     Text(String),
-    /// `null`: nobody knows.
+    /// `null`: an unknown value.
     Unknown,
     /// A fact about the application.
     App(AppField),
-    /// A number about the tasks of what is judged.
+    /// A number about the subject's tasks.
     Tasks(TasksField),
-    /// A number about the attempts of what is judged.
+    /// A number about the subject's attempts.
     Attempts(AttemptsField),
-    /// A fact about what is judged, where that is a stage or an executor.
+    /// A fact about the subject, if it is a stage or an executor.
     Subject(RowField),
     /// A fact about the row of an aggregate.
     Row(RowField),
-    /// Another value of the rule, by its place.
+    /// Another value of the rule, by index.
     Value(usize),
-    /// Something that is the same for all rows of an aggregate, by its place in [`Aggregate::constants`].
+    /// A value that is the same for all rows of an aggregate, by index in [`Aggregate::constants`].
     Constant(usize),
     /// A setting.
     Setting(SettingKind, String),
-    /// One number of many rows.
+    /// One number from many rows.
     Aggregate(Box<Aggregate>),
     /// A part of a split.
     Part(Box<Node>, Side, Part),
-    /// One of the two groups; on its own nothing.
+    /// One of the two groups. It has no value of its own.
     Side(Box<Node>, Side),
     /// `-x`
     Negated(Box<Node>),
     /// `!x`
     Not(Box<Node>),
-    /// Two numbers.
+    /// An operation on two numbers.
     Arithmetic(Arithmetic, Box<[Node; 2]>),
-    /// Two values compared.
+    /// A comparison of two values.
     Comparison(Comparison, Box<[Node; 2]>),
     /// `x in […]`
     In(Box<Node>, Vec<Node>),
-    /// All must hold.
+    /// Both must hold.
     And(Box<[Node; 2]>),
-    /// One must hold.
+    /// At least one must hold.
     Or(Box<[Node; 2]>),
     /// `condition ? one : other`
     Choice(Box<[Node; 3]>),
-    /// Two texts.
+    /// A test on two texts.
     TextTest(TextTest, Box<[Node; 2]>),
-    /// A text and a pattern.
+    /// A test of a text against a pattern.
     Matches(Box<Node>, Box<Regex>),
     /// Whether a value is known.
     Known(Box<Node>),
-    /// The first value that is known.
+    /// The first known value.
     FirstKnown(Vec<Node>),
     /// A function of one number.
     Function(Function, Box<Node>),
@@ -69,10 +69,10 @@ pub(super) enum Node {
     Largest(Vec<Node>),
 }
 
-/// Arithmetic with two numbers. Products and quotients say by how many thousands the result is off, as times are stored
-/// in milliseconds.
+/// Arithmetic with two numbers. Times are stored in milliseconds, so products and quotients carry the power
+/// of 1000 that corrects the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the words of arithmetic
+#[allow(missing_docs)] // the names are those of arithmetic
 pub(super) enum Arithmetic {
     Plus,
     Minus,
@@ -83,7 +83,7 @@ pub(super) enum Arithmetic {
 
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the words of comparisons
+#[allow(missing_docs)] // the names are those of comparisons
 pub(super) enum Comparison {
     Equal,
     NotEqual,
@@ -93,7 +93,7 @@ pub(super) enum Comparison {
     AtLeast,
 }
 
-/// A question about two texts.
+/// A test on two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // named like their functions
 pub(super) enum TextTest {
@@ -112,7 +112,7 @@ pub(super) enum Function {
     Round,
     Trunc,
     Sqrt,
-    /// Divided by a unit.
+    /// Division by a unit.
     In(f64),
 }
 
@@ -131,7 +131,7 @@ pub(super) enum SettingKind {
 
 /// One of the groups of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // by size
+#[allow(missing_docs)] // they differ by size
 pub(super) enum Side {
     Small,
     Large,
@@ -142,41 +142,41 @@ pub(super) enum Side {
 pub(super) enum Part {
     /// Mean of a group.
     Mean,
-    /// Values in a group.
+    /// The number of values in a group.
     Count,
-    /// How far the means are apart.
+    /// The distance of the means.
     Deviation,
     /// The smallest value of the large group.
     Pivot,
 }
 
-/// One number, or a split, of many rows.
+/// One number, or a split, from many rows.
 #[derive(Debug, Clone)]
 pub(super) struct Aggregate {
-    /// How the values are put together.
+    /// How the values are combined.
     pub(super) kind: AggregateKind,
     /// The rows.
     pub(super) rows: Rows,
-    /// What is taken from each row; `None` where rows are only counted.
+    /// The value of each row; `None` if rows are only counted.
     pub(super) value: Option<Node>,
-    /// Which rows are taken.
+    /// Selects the rows.
     pub(super) condition: Option<Node>,
-    /// What is the same for all rows, evaluated once.
+    /// Values that are the same for all rows, evaluated once.
     pub(super) constants: Vec<Node>,
-    /// Steps for each row.
+    /// Steps per row.
     pub(super) cost: u64,
-    /// What the rows must tell, in the words of the history, for the reason where none does.
+    /// The data that rows need, with the names that histories use. Given as the reason if no row has it.
     pub(super) needs: Vec<String>,
 }
 
-/// How values of rows become one.
+/// How the values of rows are combined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs)] // named like their functions
 pub(super) enum AggregateKind {
     Sum,
     Mean,
     Median,
-    /// With the share of values below.
+    /// With the share of values below it.
     Percentile(f64),
     Min,
     Max,
@@ -186,7 +186,7 @@ pub(super) enum AggregateKind {
 }
 
 impl Node {
-    /// Calls `see` with each direct part of the expression, those of aggregates included.
+    /// Calls `see` with each direct part of the expression, including those of aggregates.
     pub(super) fn parts<'n>(&'n self, see: &mut dyn FnMut(&'n Self)) {
         match self {
             Self::Number(_)
@@ -225,7 +225,7 @@ impl Node {
         }
     }
 
-    /// Replaces each direct part by what `change` makes of it; aggregates are left alone.
+    /// Replaces each direct part with the result of `change`; aggregates are not changed.
     fn map_parts(&mut self, change: &mut dyn FnMut(&mut Self)) {
         match self {
             Self::Part(node, ..)
@@ -235,7 +235,7 @@ impl Node {
             | Self::Matches(node, _)
             | Self::Known(node)
             | Self::Function(_, node)
-            // The list behind "in" holds literals.
+            // The list after "in" holds literals.
             | Self::In(node, _) => change(node),
             Self::Arithmetic(_, two)
             | Self::Comparison(_, two)
@@ -250,7 +250,7 @@ impl Node {
         }
     }
 
-    /// Whether a row of an aggregate is needed.
+    /// Whether the expression needs a row of an aggregate.
     #[must_use]
     pub(super) fn depends_on_row(&self) -> bool {
         match self {
@@ -264,11 +264,11 @@ impl Node {
         }
     }
 
-    /// Steps that one evaluation takes, aggregates not counted.
+    /// The steps of one evaluation, without aggregates.
     #[must_use]
     pub(super) fn cost(&self) -> u64 {
         let own = match self {
-            // Texts may be long, and settings name others.
+            // Texts may be long, and settings refer to others.
             Self::Matches(..) | Self::TextTest(..) | Self::Setting(..) => 50,
             Self::In(_, list) => list.len() as u64,
             _ => 1,
@@ -280,7 +280,7 @@ impl Node {
         cost
     }
 
-    /// Moves what no row changes into `constants`.
+    /// Moves parts that no row changes into `constants`.
     pub(super) fn move_constants(&mut self, constants: &mut Vec<Self>) {
         match self {
             Self::Number(_) | Self::Flag(_) | Self::Text(_) | Self::Unknown | Self::Row(_) => {}

@@ -1,4 +1,4 @@
-//! Why a rule was not evaluated, in words, and what a rule rests on.
+//! The reason why a rule was not evaluated, and the data that a rule needs.
 
 use std::fmt;
 
@@ -19,14 +19,14 @@ use crate::model::table::TaskKind;
 #[must_use]
 pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String {
     match gap {
-        Gap::Untold(Node::Setting(_, name)) => format!("the configuration does not tell {name}"),
+        Gap::Untold(Node::Setting(_, name)) => format!("the configuration does not contain {name}"),
         Gap::Untold(node) => match told_name(node) {
-            Some(name) => format!("the history does not tell {name}"),
-            None => format!("{what} is not known"),
+            Some(name) => format!("the history does not contain {name}"),
+            None => format!("{what} is unknown"),
         },
         Gap::NoRows(of) => no_rows(of, scope),
-        Gap::NoneFulfils(of) => format!("no {} fulfils the condition", noun(of, scope)),
-        Gap::Undefined => format!("{what} has no value here"),
+        Gap::NoneFulfils(of) => format!("no {} meets the condition", noun(of, scope)),
+        Gap::Undefined => format!("{what} is undefined here"),
         Gap::TooExpensive => "too expensive".to_owned(),
     }
 }
@@ -45,7 +45,7 @@ fn no_rows(of: &Of, scope: &Scope<'_, '_>) -> String {
     scope.each_row(of.rows, &mut |_| any = true);
     match (any, of.rows) {
         (false, Rows::Tasks) => format!("no {noun} ended successfully"),
-        (false, _) => format!("the history shows no {noun}"),
+        (false, _) => format!("the history contains no {noun}"),
         (true, _) => format!("no {noun} reports {}", of.needs.join(" and ")),
     }
 }
@@ -67,12 +67,12 @@ fn told_name(node: &Node) -> Option<String> {
     }
 }
 
-/// Limits joined for a sentence, each once.
+/// Limits joined for a sentence, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Limits(Vec<String>);
 
 impl Limits {
-    /// Adds a limit that is not there yet.
+    /// Adds a limit unless it is already present.
     pub(super) fn add(&mut self, limit: Option<String>) {
         if let Some(limit) = limit.filter(|limit| !self.0.contains(limit)) {
             self.0.push(limit);
@@ -87,7 +87,7 @@ impl fmt::Display for Limits {
 }
 
 impl CustomRule {
-    /// The parts of a Spark application that the verdict rests on, by what the expressions use.
+    /// The parts of a Spark application that the verdict depends on, from the names in the expressions.
     #[must_use]
     pub fn rests_on(&self) -> &[Facet] {
         &self.rests_on
@@ -123,7 +123,7 @@ impl CustomRule {
         facets
     }
 
-    /// Whether an expression uses what the application cost.
+    /// Whether an expression uses the application's costs.
     #[must_use]
     pub fn needs_metrics(&self) -> bool {
         self.nodes().any(needs_metrics)
@@ -147,7 +147,7 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
         },
         Node::Row(field) | Node::Subject(field) => facets.extend(behind(*field)),
         Node::Aggregate(of) => facets.push(match of.rows {
-            // What is told of executors are sums over tasks, unless a fact says otherwise.
+            // Facts about executors are sums over tasks, unless a fact says otherwise.
             Rows::Tasks | Rows::Attempts | Rows::Executors => Facet::Tasks,
             Rows::Stages => Facet::Stages,
             Rows::Jobs => Facet::Jobs,
@@ -164,7 +164,7 @@ fn read(node: &Node, counters: &mut CounterMask) {
     node.parts(&mut |part| read(part, counters));
 }
 
-/// The counters that a fact is made of.
+/// The counters that a fact is computed from.
 fn counters_behind(field: RowField) -> &'static [Counter] {
     match field {
         RowField::Attempt(AttemptField::Counter(counter)) => {

@@ -6,39 +6,39 @@ use super::compile::FUNCTIONS;
 use super::names::{NAMESPACES, lines};
 use super::unit::Type;
 
-/// A namespace: its name, and what it is about.
+/// The namespaces and their descriptions.
 const ABOUT: [(&str, &str); 6] = [
     ("app", "The application."),
     (
         "tasks",
-        "The tasks of what is judged: all tasks of an application, its maps, its reduces, the tasks of a stage.",
+        "The tasks of the subject: all tasks of an application, its map tasks, its reduce tasks, or the tasks of a stage.",
     ),
     ("attempts", "The attempts of those tasks."),
     (
         "task",
-        "Within aggregates: each task that succeeded, by the attempt that stands for it. `attempt` has the same names for \
-         every attempt, however it ended.",
+        "Inside aggregates: each successful task, with the data of its successful attempt. `attempt` has the same names for \
+         every attempt, successful or not.",
     ),
     (
         "stage",
-        "A stage attempt of a Spark application: what a rule `over: stage` judges; else within aggregates.",
+        "A stage attempt of a Spark application: the subject of a rule with `over: stage`; in other rules, inside aggregates.",
     ),
-    ("job", "Within aggregates: each job of a Spark application."),
+    ("job", "Inside aggregates: each job of a Spark application."),
 ];
 
 const EXECUTOR: (&str, &str) = (
     "executor",
-    "An executor of a Spark application, or the driver where it runs the tasks: what a rule `over: executor` judges; else \
-     within aggregates. Times and sizes of tasks are added up over its attempts.",
+    "An executor of a Spark application, or the driver if it runs the tasks: the subject of a rule with `over: executor`; in \
+     other rules, inside aggregates. Times and sizes of tasks are sums over its attempts.",
 );
 
-/// The reference in Markdown: a table for each namespace, and one of the functions.
+/// The reference in Markdown: a table per namespace, and a table of the functions.
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::new();
     for (namespace, about) in ABOUT.into_iter().chain([EXECUTOR]) {
         debug_assert!(NAMESPACES.contains(&namespace));
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ =
             writeln!(text, "### `{namespace}`\n\n{about}\n\n| name | type | meaning |\n| --- | --- | --- |");
         for (name, kind, meaning) in lines(namespace) {
@@ -46,14 +46,14 @@ pub fn markdown() -> String {
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "### Functions\n\n| call | gives |\n| --- | --- |");
+    let _ = writeln!(text, "### Functions\n\n| call | result |\n| --- | --- |");
     for (_, usage, meaning) in FUNCTIONS {
         let _ = writeln!(text, "| `{usage}` | {} |", cell(meaning));
     }
     text
 }
 
-/// A type without its article.
+/// The name of a type without its article.
 fn word(kind: Type) -> String {
     kind.name().trim_start_matches("a ").to_owned()
 }

@@ -31,27 +31,27 @@ pub(in crate::rules) fn properties() -> Map<String, Value> {
     });
     let example = example();
     let keys = json!({
-        "title": text("the rule's name for people"),
+        "title": text("the rule's display name"),
         "engine": {"description": "the engine whose applications it judges", "enum": ["any", "mapreduce", "spark"]},
         "over": {
-            "description": "what is judged, each on its own",
+            "description": "the subjects; each is judged separately",
             "enum": ["application", "map", "reduce", "stage", "executor"],
         },
-        "when": text("a condition: elsewhere the rule has nothing to say"),
+        "when": text("a condition; if it does not hold, the rule does not apply"),
         "description": text("the rule's page in Markdown"),
         "values": {
-            "description": "names with an expression each; a value sees those above it",
+            "description": "a name and an expression each; a value can use those above it",
             "type": "object", "additionalProperties": expression(),
         },
         "thresholds": {
-            "description": "low, moderate, severe, critical for values, by the value's name",
+            "description": "cut-offs for low, moderate, severe, critical, by the value's name",
             "type": "object", "additionalProperties": threshold,
         },
-        "severity": text("min(a, b) where all thresholds have to be passed, max(a, b) where one is enough"),
+        "severity": text("min(a, b) if all thresholds must be passed, max(a, b) if one is enough"),
         "score_tasks": {"description": "the number of tasks in the score", "type": ["string", "number"]},
-        "message": text("one sentence; {…} holds an expression"),
-        "advice": {"description": "what to change", "anyOf": [advice, {"type": "array", "items": advice}]},
-        "examples": {"description": "what the rule should say", "type": "array", "items": example},
+        "message": text("one sentence; {…} contains an expression"),
+        "advice": {"description": "what the user should change", "anyOf": [advice, {"type": "array", "items": advice}]},
+        "examples": {"description": "inputs with the expected results", "type": "array", "items": example},
     });
     match keys {
         Value::Object(keys) => keys,

@@ -1,4 +1,4 @@
-//! What an expression is evaluated on: an application, and the part of it that is judged.
+//! The data that an expression is evaluated on: an application and the subject in it.
 
 use std::cell::Cell;
 
@@ -12,10 +12,10 @@ use crate::model::counters::CounterMask;
 use crate::model::spark::{Executor, Job, Spark, Stage};
 use crate::model::table::{TaskGroup, TaskKind};
 
-/// How many steps a rule may take on one application: a few seconds of work.
+/// The maximum number of steps of a rule on one application: a few seconds of work.
 pub(super) const MAX_WORK: u64 = 100_000_000;
 
-/// What is judged.
+/// The subject of a judgement.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Judged<'a> {
     /// The application.
@@ -29,7 +29,7 @@ pub(super) enum Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    /// Everything in `app` that a rule over `over` judges, in the order of the history.
+    /// All subjects in `app` of a rule over `over`, in the order of the history.
     #[must_use]
     pub(super) fn all(app: &'a Application, over: Over) -> Vec<Self> {
         let group = |kind| {
@@ -50,7 +50,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// What a finding about it is about.
+    /// The subject of its findings.
     #[must_use]
     pub(super) fn subject(self) -> Subject {
         match self {
@@ -72,7 +72,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The counters of its tasks that cannot be read.
+    /// The counters that are unreadable in one of its tasks.
     #[must_use]
     pub(super) fn any_unreadable(self, app: &Application) -> CounterMask {
         let mut unread = CounterMask::NONE;
@@ -83,7 +83,7 @@ impl<'a> Judged<'a> {
         unread
     }
 
-    /// How many tasks it has, for the score.
+    /// Its number of tasks, for the score.
     #[must_use]
     pub(super) fn task_count(self, app: &'a Application) -> u64 {
         match self {
@@ -120,25 +120,25 @@ pub(super) struct Inner<'c, 'a, 'n> {
 pub(super) struct Scope<'a, 'w> {
     /// The application.
     pub(super) app: &'a Application,
-    /// What it cost.
+    /// Its costs.
     pub(super) metrics: &'a Metrics,
-    /// What is judged.
+    /// The subject.
     pub(super) judged: Judged<'a>,
-    /// The values above, by their places.
+    /// The values above, by index.
     pub(super) values: Vec<Result<Value<'a>, Gap<'w>>>,
-    /// Steps taken so far, by all that is judged in this application.
+    /// Steps so far, over all subjects of this application.
     pub(super) work: &'w Cell<u64>,
 }
 
 impl<'a> Scope<'a, '_> {
-    /// Takes `steps`, or fails when the rule has none left.
+    /// Spends `steps`; fails if the rule has too few left.
     pub(super) fn spend(&self, steps: u64) -> Result<(), Gap<'static>> {
         let spent = self.work.get().saturating_add(steps);
         self.work.set(spent);
         if spent > MAX_WORK { Err(Gap::TooExpensive) } else { Ok(()) }
     }
 
-    /// How many rows there are at most.
+    /// The maximum number of rows.
     #[must_use]
     pub(super) fn row_count(&self, rows: Rows) -> u64 {
         let spark = self.app.spark.as_deref();

@@ -1,4 +1,4 @@
-//! Messages and advice: text with `{expressions}` in it, each shown in its unit.
+//! Messages and advice: text with `{expressions}`, each shown in its unit.
 
 use super::compile::{Compiled, Env, compile};
 use super::mistake::Mistake;
@@ -7,12 +7,12 @@ use super::scope::{Inner, Scope};
 use super::unit::{Type, Unit, percent};
 use super::value::Value;
 
-/// The longest template in bytes.
+/// The maximum length of a template in bytes.
 const MAX_LENGTH: usize = 4000;
-/// Text of a history that a message shows at most, in characters.
+/// The maximum number of characters of a history's text that a message shows.
 const MAX_SHOWN: usize = 200;
 
-/// A text with places for values.
+/// A text with placeholders for values.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
     parts: Vec<Part>,
@@ -31,12 +31,12 @@ pub(super) enum Style {
     Unit,
     /// A share in percent.
     Percent,
-    /// Digits only, as settings take them: bytes, milliseconds.
+    /// Digits only, as settings need them: bytes, milliseconds.
     Plain,
 }
 
 impl Template {
-    /// Reads a template; `in_percent` tells which values are shares that people read in percent.
+    /// Parses a template; `in_percent` says which values are shares that are shown in percent.
     ///
     /// # Errors
     /// Every mistake in its expressions.
@@ -46,7 +46,7 @@ impl Template {
         in_percent: &dyn Fn(usize) -> bool,
     ) -> Result<Self, Vec<Mistake>> {
         if source.len() > MAX_LENGTH {
-            return Err(vec![Mistake::new(0, 0, format!("a text of more than {MAX_LENGTH} bytes"))]);
+            return Err(vec![Mistake::new(0, 0, format!("the text is longer than {MAX_LENGTH} bytes"))]);
         }
         let (mut parts, mut mistakes) = (Vec::new(), Vec::new());
         let mut text = String::new();
@@ -65,8 +65,8 @@ impl Template {
             }
             let start = from + at + 1;
             let Some(len) = brace.find('}').filter(|_| brace.starts_with('{')) else {
-                let mistake = Mistake::new(from + at, 1, "a brace without its other one");
-                mistakes.push(mistake.help("write {{ or }} for a brace that is meant as one"));
+                let mistake = Mistake::new(from + at, 1, "unmatched brace");
+                mistakes.push(mistake.help("write {{ or }} for a literal brace"));
                 break;
             };
             let inner = brace.get(1..len).unwrap_or_default();
@@ -135,7 +135,7 @@ impl Part {
     }
 }
 
-/// A value for people.
+/// A value as text.
 #[must_use]
 pub(super) fn show(value: &Value<'_>, kind: Type, style: Style) -> String {
     match value {
@@ -148,7 +148,7 @@ pub(super) fn show(value: &Value<'_>, kind: Type, style: Style) -> String {
     }
 }
 
-/// A text of a history, cut to what a message can hold.
+/// A text of a history, shortened for a message.
 #[must_use]
 pub(super) fn shorten(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {

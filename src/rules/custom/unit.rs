@@ -1,40 +1,42 @@
-//! Units of the values in an expression: checked when a rule is read, carried through `+ - * /`, shown in messages.
+//! Units of the values in an expression: checked when a rule is read, propagated through `+ - * /`, shown
+//! in messages.
 
 use std::borrow::Cow;
 
 use crate::finding::Measure;
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
-/// What a number measures: powers of size and time, and whether it counts things.
+/// What a number measures: powers of size and time, and whether it is a count.
 ///
-/// A time is stored in milliseconds and a size in bytes; a speed, and whatever else has time in it, counts seconds.
+/// Times are stored in milliseconds and sizes in bytes. Speeds and other units that contain time are per
+/// second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit {
     size: i8,
     time: i8,
-    /// A whole number of things, as long as no unit is left.
+    /// Whether it is a whole count; only set without any other unit.
     counts: bool,
 }
 
 impl Unit {
     /// A plain number: a ratio, a mean of counts.
     pub(super) const NUMBER: Self = Self { size: 0, time: 0, counts: false };
-    /// A number of things.
+    /// A count.
     pub(super) const COUNT: Self = Self { size: 0, time: 0, counts: true };
     /// A time in milliseconds.
     pub(super) const TIME: Self = Self { size: 0, time: 1, counts: false };
     /// A size in bytes.
     pub(super) const SIZE: Self = Self { size: 1, time: 0, counts: false };
-    /// Bytes in a second.
+    /// Bytes per second.
     pub(super) const SPEED: Self = Self { size: 1, time: -1, counts: false };
 
-    /// Whether both measure the same; a count is a number, too.
+    /// Whether both measure the same; a count is also a number.
     #[must_use]
     pub(super) const fn fits(self, other: Self) -> bool {
         self.size == other.size && self.time == other.time
     }
 
-    /// The unit of a sum or a choice of both; `None` where they measure different things.
+    /// The unit of a sum or a choice of both; `None` if they measure different things.
     #[must_use]
     pub(super) fn common(self, other: Self) -> Option<Self> {
         self.fits(other).then_some(Self { counts: self.counts && other.counts, ..self })
@@ -66,7 +68,7 @@ impl Unit {
         }
     }
 
-    /// How many factors of a thousand lie between the stored number and one in seconds.
+    /// The power of 1000 between the stored number and one in seconds.
     #[must_use]
     pub(super) const fn thousands(self) -> i32 {
         if self.time == 1 && self.size == 0 { 1 } else { 0 }
@@ -91,7 +93,7 @@ impl Unit {
         }
     }
 
-    /// `value` for people, in the largest fitting unit.
+    /// `value` as text, in the largest fitting unit.
     #[must_use]
     pub(super) fn show(self, value: f64) -> String {
         let sign = if value < 0.0 { "-" } else { "" };
@@ -109,7 +111,7 @@ impl Unit {
         format!("{sign}{shown}")
     }
 
-    /// The ending of keys that hold values of this unit.
+    /// The suffix of keys that hold values of this unit.
     const fn key_ending(self) -> &'static str {
         match self {
             Self::TIME => "_ms",
@@ -120,13 +122,13 @@ impl Unit {
         }
     }
 
-    /// That a value of this unit is not known.
+    /// The measure for an unknown value of this unit.
     #[must_use]
     pub(super) const fn unknown(self) -> Measure {
         Measure::Number(None, self.key_ending())
     }
 
-    /// `value` as evidence; `None` for a unit that evidence cannot tell.
+    /// `value` as evidence; `None` for a unit that evidence cannot express.
     #[must_use]
     pub(super) fn measure(self, value: f64) -> Option<Measure> {
         match self {
@@ -136,7 +138,7 @@ impl Unit {
             Self::TIME => Millis::from_f64(value).map(Measure::Time),
             Self::SIZE => Bytes::from_f64(value).map(Measure::Size),
             Self::SPEED if value.is_finite() => Some(Measure::Speed(BytesPerSecond::new(value))),
-            // Counts are whole and below 2^64 like sizes.
+            // Counts are whole and below 2^64, like sizes.
             Self::COUNT => Bytes::from_f64(value).map(|count| Measure::Count(count.get())),
             unit if unit.fits(Self::NUMBER) => Some(Measure::Ratio(value.is_finite().then_some(value))),
             _ => None,
@@ -144,13 +146,13 @@ impl Unit {
     }
 }
 
-/// A share as people read it: `12.5 %`.
+/// A share as text: `12.5 %`.
 #[must_use]
 pub(super) fn percent(share: f64) -> String {
     if share.is_infinite() { "infinite".to_owned() } else { format!("{} %", three_digits(100.0 * share)) }
 }
 
-/// A large number with thousands apart.
+/// A large number with its thousands separated.
 fn grouped(amount: f64) -> String {
     let digits = format!("{amount:.0}");
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -163,25 +165,25 @@ fn grouped(amount: f64) -> String {
     text
 }
 
-/// What an expression gives.
+/// The type of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     /// A number with its unit.
     Number(Unit),
-    /// Words.
+    /// Text.
     Text,
-    /// Yes or no.
+    /// True or false.
     Flag,
     /// A two-group split of numbers.
     Groups(Unit),
     /// One of the two groups.
     Group(Unit),
-    /// Fits everything: 0, `null`, and what is wrong already.
+    /// Fits every type: 0, `null`, and expressions with a mistake.
     Any,
 }
 
 impl Type {
-    /// A number of things.
+    /// A count.
     pub(super) const COUNT: Self = Self::Number(Unit::COUNT);
     /// A plain number.
     pub(super) const NUMBER: Self = Self::Number(Unit::NUMBER);
@@ -190,7 +192,7 @@ impl Type {
     /// A time.
     pub(super) const TIME: Self = Self::Number(Unit::TIME);
 
-    /// The type of a choice between both; `None` where they cannot be compared.
+    /// The type of a choice between both; `None` if they cannot be compared.
     #[must_use]
     pub(super) fn common(self, other: Self) -> Option<Self> {
         match (self, other) {
@@ -200,7 +202,7 @@ impl Type {
         }
     }
 
-    /// The unit of a number; 0 is a plain one.
+    /// The unit of a number; 0 is a plain number.
     #[must_use]
     pub(super) const fn unit(self) -> Option<Unit> {
         match self {

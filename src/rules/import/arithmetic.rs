@@ -1,4 +1,5 @@
-//! Numbers as Dr. Elephant's configuration writes them. It evaluates them as JavaScript; what people write is `1/8`.
+//! Numbers as Dr. Elephant's configuration writes them. Dr. Elephant evaluates them as JavaScript; users
+//! write `1/8`.
 
 use nom::branch::alt;
 use nom::character::complete::{char, multispace0, one_of};
@@ -8,17 +9,17 @@ use nom::number::complete::double;
 use nom::sequence::{delimited, pair};
 use nom::{IResult, Parser};
 
-/// Longer ones are no numbers, and brackets nest on the stack.
+/// Longer texts are not numbers, and nested brackets use the stack.
 const MAX_LEN: usize = 200;
 
 /// The value of `1/8`, `2*3` or `(1+2)/4`.
 ///
 /// # Errors
-/// If it is no finite number that is not negative.
+/// If it is not a finite number of at least 0.
 pub(super) fn evaluate(text: &str) -> Result<f64, String> {
-    let no_number = || format!("no number (\"{}\")", text.trim());
+    let no_number = || format!("not a number (\"{}\")", text.trim());
     if text.len() > MAX_LEN {
-        return Err("longer than any number".to_owned());
+        return Err("too long for a number".to_owned());
     }
     let (_, value) = all_consuming(sum).parse(text).map_err(|_| no_number())?;
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(no_number()) }
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_write() {
+    fn numbers_as_users_write_them() {
         for (text, value) in
             [("1/8", 0.125), (" 2 * 3 ", 6.0), ("(1+2)/4", 0.75), ("1e3", 1000.0), ("10-2-3", 5.0)]
         {
@@ -59,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number() {
+    fn other_texts_are_rejected() {
         for text in
             ["", "x", "1/0", "1,2", "1 2", "-1", "Math.pow(2, 3)", "NaN", "Infinity", "(1", &"(".repeat(150)]
         {

@@ -1,4 +1,4 @@
-//! A Dr. Elephant configuration (`HeuristicConf.xml`) as a rule file, with what changes on the way.
+//! Converts a Dr. Elephant configuration (`HeuristicConf.xml`) to a rule file, and notes the differences.
 
 mod arithmetic;
 mod table;
@@ -13,31 +13,31 @@ use xml::{Heuristic, Param};
 
 use super::{RuleFile, RuleSet};
 
-/// A rule file made from a Dr. Elephant configuration.
+/// A rule file converted from a Dr. Elephant configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// The rule file.
     pub yaml: String,
-    /// What somebody who migrates has to know, each with the line of the configuration.
+    /// Notes for the user who migrates, each with the line of the configuration.
     pub notes: Vec<Note>,
 }
 
-/// What became of a part of the configuration.
+/// What happened to a part of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The line of the configuration.
     pub line: usize,
-    /// What it says.
+    /// The note.
     pub message: String,
 }
 
-/// Turns a configuration into a rule file.
+/// Converts a configuration to a rule file.
 ///
-/// Heuristics that the configuration does not register are switched off, as they are in Dr. Elephant. Parameters stand
-/// over the preset `dr-elephant`, or over the built-in rules, as the user likes.
+/// Heuristics that the configuration does not register are switched off, as in Dr. Elephant. The parameters
+/// override the preset `dr-elephant` or the built-in rules, as the user chooses.
 ///
 /// # Errors
-/// If the text is no `HeuristicConf.xml`.
+/// If the text is not a `HeuristicConf.xml`.
 pub fn import(text: &str) -> Result<Imported, XmlError> {
     let heuristics = xml::read(text)?;
     let mut import = Import::default();
@@ -62,9 +62,9 @@ impl Import {
         let known = RULES.iter().find(|rule| rule.class == name && rule.application_type == application_type);
         let Some(rule) = known else {
             let message = match application_type.as_str() {
-                "tez" | "tony" => format!("{name}: histories of {application_type} are not read; left out"),
+                "tez" | "tony" => format!("{name}: {application_type} applications are not supported; omitted"),
                 _ => format!(
-                    "{name} is no heuristic of Dr. Elephant's own; write it as a rule of your own, if it is still needed"
+                    "{name} is not a heuristic of Dr. Elephant itself; write a custom rule if you still need it"
                 ),
             };
             return self.note(*line, message);
@@ -74,7 +74,7 @@ impl Import {
             return self.note(*line, format!("{name}: {}", rule.remark));
         }
         if !self.registered.insert(rule.id) {
-            return self.note(*line, format!("{name} is registered a second time; the first one was taken"));
+            return self.note(*line, format!("{name} is registered twice; the first registration is used"));
         }
         if !rule.remark.is_empty() {
             self.note(*line, format!("{name}: {}", rule.remark));
@@ -97,37 +97,37 @@ impl Import {
         let Some(parameter) = rule.parameters.iter().find(|known| known.name == key) else {
             let names: Vec<&str> = rule.parameters.iter().map(|known| known.name).collect();
             let known = if names.is_empty() {
-                "it has none".to_owned()
+                "it has no parameters".to_owned()
             } else {
-                format!("it has {}", names.join(", "))
+                format!("its parameters are {}", names.join(", "))
             };
-            self.note(*line, format!("{class} has no parameter {key} and ignored it; left out ({known})"));
+            self.note(*line, format!("{class} has no parameter {key} and ignored it; omitted ({known})"));
             return Vec::new();
         };
         let Parameter { name, to, conversion, unread } = parameter;
         if let Some(why) = unread {
             let effect = format!("{class}: {name} = {value} had no effect in Dr. Elephant ({why})");
             if to.is_empty() {
-                self.note(*line, format!("{effect}; left out"));
+                self.note(*line, format!("{effect}; omitted"));
                 return Vec::new();
             }
             let message = format!(
-                "{effect}; it stands in the file as a comment, to take effect as {to} if you want it"
+                "{effect}; the file has it as a comment; uncomment it to set {to}"
             );
             self.note(*line, message);
         }
         if to.is_empty() {
-            self.note(*line, format!("{class}: {name} has no counterpart here; left out"));
+            self.note(*line, format!("{class}: {name} has no equivalent here; omitted"));
             return Vec::new();
         }
         match convert(conversion, value, all).and_then(|written| accepted(rule.id, to, &written)) {
             Ok(lines) => {
                 let (before, why) =
-                    if unread.is_some() { ("# ", ", without effect there") } else { ("", "") };
+                    if unread.is_some() { ("# ", ", had no effect there") } else { ("", "") };
                 lines.into_iter().map(|line| format!("{before}{line}  # {name} = {value}{why}")).collect()
             }
             Err(why) => {
-                self.note(*line, format!("{class}: {name} = {value}: {why}; left out"));
+                self.note(*line, format!("{class}: {name} = {value}: {why}; omitted"));
                 Vec::new()
             }
         }
@@ -146,12 +146,12 @@ impl Import {
             if !self.engines.contains(engine) {
                 self.note(
                     1,
-                    format!("no heuristic for {engine} is registered: all its rules of Dr. Elephant are off"),
+                    format!("no heuristic for {engine} is registered: all its Dr. Elephant rules are off"),
                 );
             }
         }
         let header = "\
-# Made from a HeuristicConf.xml of Dr. Elephant.
+# Converted from a HeuristicConf.xml of Dr. Elephant.
 # To judge as Dr. Elephant did:      --rules dr-elephant --rules <this file>
 # To take over the thresholds only:  --rules <this file>
 ";
@@ -159,7 +159,7 @@ impl Import {
     }
 }
 
-/// The lines that set `keys` to a value, if the rule takes it.
+/// The lines that set `keys` to a value, if the rule accepts it.
 fn accepted(id: &str, keys: &str, written: &str) -> Result<Vec<String>, String> {
     let lines: Vec<String> = keys.split(' ').map(|key| format!("{key}: {written}")).collect();
     let text = format!("rule: {id}\n{}\n", lines.join("\n"));
@@ -176,17 +176,17 @@ fn excluded(id: &str, types: &str) -> Option<String> {
 }
 
 fn quoted(text: &str) -> String {
-    // A JSON string is a YAML string.
+    // A JSON string is also a YAML string.
     serde_json::Value::from(text).to_string()
 }
 
-/// The value as rule files write it.
+/// The value in the syntax of rule files.
 fn convert(conversion: &Conversion, value: &str, all: &[Param]) -> Result<String, String> {
     let list = |scale: f64, unit: &str| {
         let numbers: Vec<f64> = value.split(',').map(arithmetic::evaluate).collect::<Result<_, _>>()?;
         if numbers.len() != 4 {
             return Err(format!(
-                "{} numbers instead of 4: Dr. Elephant ignored them and kept its own",
+                "{} numbers instead of 4: Dr. Elephant ignored them and used its defaults",
                 numbers.len()
             ));
         }
@@ -232,12 +232,12 @@ fn size(text: &str) -> Result<String, String> {
         "M" => "MB",
         "G" => "GB",
         "T" => "TB",
-        other => return Err(format!("a size in \"{other}\"")),
+        other => return Err(format!("unknown size unit \"{other}\"")),
     };
     Ok(format!("{}{unit}", plain(number)))
 }
 
-/// A number without the dust of floating point: 0.1 * 3 is 0.3.
+/// A number without floating-point noise: 0.1 * 3 is 0.3.
 fn plain(number: f64) -> String {
     let rounded = (number * 1e9).round() / 1e9;
     if (rounded - number).abs() <= number.abs() * 1e-12 { rounded.to_string() } else { number.to_string() }

@@ -1,7 +1,7 @@
-//! Dr. Elephant's heuristics and parameters, and what they are here. Read from its code: the class's own reading of its
-//! parameters decides what has an effect, not the comments of the configuration that it ships.
+//! Dr. Elephant's heuristics and parameters, and their equivalents here. They follow its code rather than
+//! the comments in the configuration that it ships: the code decides whether a parameter has an effect.
 
-/// How a value is written here.
+/// How a value is converted.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Conversion {
     /// Four numbers, each times `scale`, with a unit.
@@ -10,7 +10,7 @@ pub(super) enum Conversion {
     TimesDefault { default: f64, key: &'static str, unit: &'static str },
     /// One number with a unit.
     Number(&'static str),
-    /// One number that has to be exceeded, as four equal cut-offs.
+    /// One number that must be exceeded, as four equal cut-offs.
     Above(&'static str),
     /// A size such as 10GB.
     SizeText,
@@ -23,7 +23,7 @@ pub(super) enum Conversion {
 pub(super) struct Parameter {
     /// Its name in Dr. Elephant.
     pub(super) name: &'static str,
-    /// Its key here, or several with blanks between them; empty where there is none.
+    /// Its key here, or several separated by blanks; empty if there is none.
     pub(super) to: &'static str,
     pub(super) conversion: Conversion,
     /// Why Dr. Elephant does not use it.
@@ -36,11 +36,11 @@ pub(super) struct Rule {
     pub(super) application_type: &'static str,
     /// Its class without the package.
     pub(super) class: &'static str,
-    /// Its rule here; empty where there is none.
+    /// Its rule here; empty if there is none.
     pub(super) id: &'static str,
-    /// Whether the configuration that Dr. Elephant's master ships registers it.
+    /// Whether the configuration that Dr. Elephant's master branch ships registers it.
     pub(super) standard: bool,
-    /// What somebody who migrates has to know of it.
+    /// A note for the user who migrates.
     pub(super) remark: &'static str,
     pub(super) parameters: &'static [Parameter],
 }
@@ -62,12 +62,12 @@ const NUMBERS: Conversion = Conversion::List { scale: 1.0, unit: "" };
 const MINUTES: Conversion = Conversion::List { scale: 1.0, unit: "min" };
 const GIGABYTES: Conversion = Conversion::List { scale: 1.0, unit: "GB" };
 const TERABYTES: Conversion = Conversion::List { scale: 1.0, unit: "TB" };
-/// Shares of the 100 MiB/s that Dr. Elephant takes for a disk.
+/// Shares of 100 MiB/s, the disk speed that Dr. Elephant assumes.
 const DISK_SPEED: Conversion = Conversion::List { scale: 100.0, unit: "MB/s" };
 const CONTAINERS: Conversion =
     Conversion::TimesDefault { default: 2048.0, key: "container_memory_default_mb", unit: "MB" };
 
-const LIST_IS_LOST: &str = "a configured list is turned into text that it cannot read back";
+const LIST_IS_LOST: &str = "Dr. Elephant turns a configured list into text that it cannot read back";
 const OTHER_KEY: &str = "the code reads another key than its configuration documents";
 
 const SKEW: &[Parameter] = &[
@@ -162,7 +162,7 @@ pub(super) const RULES: &[Rule] = &[
         class: "ConfigurationHeuristic",
         id: "",
         standard: false,
-        remark: "it only repeats the configuration; `elephant-rs analyze --format json --details` has it",
+        remark: "it only repeats the configuration; `elephant-rs analyze --format json --details` shows it",
         parameters: &[],
     },
     spark(
@@ -235,8 +235,8 @@ pub(super) const RULES: &[Rule] = &[
         &[
             param("spill_fraction_of_executors_threshold", "common", Conversion::Number("")),
             param("spill_max_memory_threshold", "large", Conversion::Number("")),
-            unread("spark_executor_cores_threshold", "", NUMBERS, "it only chooses the words of its advice"),
-            unread("spark_executor_memory_threshold", "", NUMBERS, "it only chooses the words of its advice"),
+            unread("spark_executor_cores_threshold", "", NUMBERS, "it only affects the wording of its advice"),
+            unread("spark_executor_memory_threshold", "", NUMBERS, "it only affects the wording of its advice"),
         ],
     ),
     branch(

@@ -1,17 +1,17 @@
-//! `HeuristicConf.xml`: heuristics with their parameters, and where they stand.
+//! Reads `HeuristicConf.xml`: heuristics with their parameters and positions.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::Event;
 use thiserror::Error;
 
-/// A text that is no `HeuristicConf.xml`.
+/// A text that is not a `HeuristicConf.xml`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", match line { Some(line) => format!("line {line}: {message}"), None => message.clone() })]
 pub struct XmlError {
     /// The line, counted from 1.
     pub line: Option<usize>,
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     pub message: String,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Heuristic>, XmlError> {
     if !state.path.is_empty() {
         return Err(XmlError {
             line: None,
-            message: "the file ends within an element: it is cut".to_owned(),
+            message: "the file is cut inside an element".to_owned(),
         });
     }
     if !state.seen_root {
@@ -99,7 +99,7 @@ impl State {
     fn close(&mut self) {
         let Some((tag, line)) = self.path.pop() else { return };
         let text = std::mem::take(&mut self.text);
-        // Values stand in comments of the rule file, too: they may not end a line there.
+        // Values also occur in comments of the rule file, where they must not end the line.
         let value = text.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, " ");
         let parents: Vec<&str> = self.path.iter().map(|(tag, _)| tag.as_str()).collect();
         let Some(heuristic) = self.heuristics.last_mut() else { return };

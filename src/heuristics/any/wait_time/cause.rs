@@ -1,4 +1,4 @@
-//! What an application waited for, as far as its history tells.
+//! Finds what an application waited for, as far as its history shows.
 
 use super::super::task_name;
 use crate::finding::Measure;
@@ -12,21 +12,21 @@ use crate::units::{Millis, Timestamp};
 
 /// What an application waited for most of the time.
 pub(super) enum Cause {
-    /// The first executor of Spark.
+    /// Spark: the first executor.
     FirstExecutor { after: Millis },
-    /// Executors of Spark, while jobs ran, after the first had come.
+    /// Spark: further executors while jobs ran.
     Executors,
     /// The first of these tasks.
     FirstTask { kind: TaskKind, after: Millis },
-    /// Its own master (Hadoop 2).
+    /// Its application master (Hadoop 2).
     Master { after: Millis },
-    /// Attempts that failed, of the task that ended last.
+    /// Failed attempts of the task that ended last.
     FailedAttempts { task: String, count: u64, took: Millis },
-    /// Containers: of these tasks only so many ran at a time, by the job's own setting where there is one.
+    /// Containers: only this many of the tasks ran concurrently, perhaps because of the job's own setting.
     Containers { kind: TaskKind, at_a_time: u64, tasks: u64, by: Option<(ConfKey, u64)> },
-    /// Tasks of an uberized job run in its master, one after another.
+    /// Tasks of an uberized job run one after another in the application master.
     Uber,
-    /// Tasks that started late although no others held their containers.
+    /// Tasks that started late although no other task held their containers.
     LateTasks { kind: TaskKind },
 }
 
@@ -42,7 +42,7 @@ impl Cause {
         app.group(kind).map_or(Self::LateTasks { kind }, |group| Self::of_tasks(app, group, wait))
     }
 
-    /// What the tasks of one kind waited for.
+    /// The cause of the wait of one kind of tasks.
     fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis) -> Self {
         let (kind, tasks) = (group.kind, group.tasks.len() as u64);
         if let Some(after) = master_after(app).filter(|&after| kind == TaskKind::Map && is_most(after, wait))
@@ -71,26 +71,26 @@ impl Cause {
         Self::Containers { kind, at_a_time, tasks, by }
     }
 
-    /// To follow the measured wait.
+    /// The text that follows the measured wait.
     pub(super) fn told(&self) -> String {
         match self {
             Self::FirstExecutor { after } => format!("; {after} of it for its first executor"),
             Self::Executors => "; most of it while jobs ran and no executor was left".to_owned(),
             Self::FirstTask { kind, after } => {
-                format!("; its first {} started {after} after it could", kind.name())
+                format!("; its first {} task started {after} late", kind.name())
             }
-            Self::Master { after } => format!("; its master started after {after}"),
+            Self::Master { after } => format!("; its application master started after {after}"),
             Self::FailedAttempts { task, count, took } => {
-                format!("; {task} ended last, after {} that failed in {took}", plural(*count, "attempt"))
+                format!("; {task} ended last, after {} that failed within {took}", plural(*count, "attempt"))
             }
             Self::Containers { kind, at_a_time, tasks, .. } => format!(
-                "; at most {} of {} {}s ran at a time",
+                "; at most {} of {} {} tasks ran concurrently",
                 grouped(i128::from(*at_a_time)),
                 grouped(i128::from(*tasks)),
                 kind.name()
             ),
-            Self::Uber => "; its tasks ran one after another in its master".to_owned(),
-            Self::LateTasks { kind } => format!("; {}s started late", kind.name()),
+            Self::Uber => "; its tasks ran one after another in its application master".to_owned(),
+            Self::LateTasks { kind } => format!("; {} tasks started late", kind.name()),
         }
     }
 
@@ -129,34 +129,34 @@ impl Cause {
             Self::FirstExecutor { .. } => spark::waiting_advice(app, spark::Missing::First),
             Self::Executors => spark::waiting_advice(app, spark::Missing::Later),
             Self::FirstTask { kind, .. } => vec![format!(
-                "{queue} had no room for its {}s: submit the job to another one ({setting}) or at another hour",
+                "{queue} had no free capacity for its {} tasks: use another queue ({setting}), run off-peak, or add capacity",
                 kind.name()
             )],
             Self::Master { .. } => vec![format!(
-                "{queue} had no room for its master: submit the job to another one ({setting}) or at another hour; a \
-                 queue also limits what all masters hold (yarn.scheduler.capacity.maximum-am-resource-percent)"
+                "{queue} had no free capacity for its application master: use another queue ({setting}) or run off-peak; the \
+                 queue also limits the resources of all application masters (yarn.scheduler.capacity.maximum-am-resource-percent)"
             )],
             Self::FailedAttempts { task, .. } => vec![format!(
-                "find out what the other attempts of {task} died of: a queue with more room would not help"
+                "find out why the other attempts of {task} failed: more capacity would not help"
             )],
             Self::Containers { by: Some((key, limit)), tasks, .. } => {
                 let more = limit.saturating_mul(2).min(*tasks);
-                vec![format!("let more of them run at a time: {}", change(app, *key, more))]
+                vec![format!("allow more concurrent tasks: {}", change(app, *key, more))]
             }
             Self::Containers { kind, at_a_time, by: None, .. } => vec![format!(
-                "{queue} had room for {} of its {}s: give the queue a larger share of the cluster, or the job a queue \
-                 with more room ({setting})",
+                "{queue} had capacity for {} of its {} tasks: give the queue a larger share of the cluster, or use a queue \
+                 with more capacity ({setting})",
                 grouped(i128::from(*at_a_time)),
                 kind.name(),
             )],
             Self::Uber => {
                 vec![format!(
-                    "let its tasks run beside each other: {}",
+                    "run its tasks in parallel: {}",
                     change(app, ConfKey::UberTask, false)
                 )]
             }
             Self::LateTasks { kind } => {
-                vec![format!("look at what else ran in {queue} when its {}s could have started", kind.name())]
+                vec![format!("check what else ran in {queue} when its {} tasks could have started", kind.name())]
             }
         }
     }
@@ -167,24 +167,24 @@ const fn is_most(part: Millis, whole: Millis) -> bool {
     part.get().saturating_mul(2) >= whole.get()
 }
 
-/// How much later the first task of a group started than it could have, where the group waited for so long.
+/// How much later than possible the first task of a group started, if the group waited this long.
 fn first_after(group: &TaskGroup, wait: Millis) -> Option<Millis> {
     let attempts = &group.attempts;
     let longest = group.winners().filter_map(|row| attempts.run_time(row)).max()?;
     let last = group.winners().filter_map(|row| attempts.time(row, TimePoint::Finish)).max()?;
-    // That is how the wait is defined.
+    // This follows from the definition of the wait.
     let could = Timestamp::from_millis(last.as_millis().saturating_sub_unsigned((longest + wait).get()));
     let first = (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()?;
     Millis::between(could, first)
 }
 
-/// How long after the submission the first master of the job started.
+/// The time from submission to the start of the job's first application master.
 fn master_after(app: &Application) -> Option<Millis> {
     let first = app.masters.iter().filter_map(|master| master.started_at).min()?;
     Millis::between(app.submitted_at?, first)
 }
 
-/// The failed attempts of the task that ended last, where they ran for most of the wait.
+/// The failed attempts of the task that ended last, if they ran for most of the wait.
 fn failed_before_the_last(group: &TaskGroup, wait: Millis) -> Option<Cause> {
     let attempts = &group.attempts;
     let winners = group.winners().filter_map(|row| Some((attempts.time(row, TimePoint::Finish)?, row)));
@@ -197,7 +197,7 @@ fn failed_before_the_last(group: &TaskGroup, wait: Millis) -> Option<Cause> {
     (count > 0 && is_most(took, wait)).then_some(cause)
 }
 
-/// How many attempts of a group ran at the same time, at most.
+/// The maximum number of concurrent attempts of a group.
 fn most_at_a_time(group: &TaskGroup) -> u64 {
     let attempts = &group.attempts;
     max_concurrent((0..attempts.len()).filter_map(|row| {

@@ -1,4 +1,4 @@
-//! How executors come and go.
+//! Settings of dynamic allocation.
 
 use super::{Issue, Settings, setting, whole};
 use crate::heuristics::spark::support::memory;
@@ -9,10 +9,10 @@ use crate::model::spark::Spark;
 use crate::severity::Severity;
 use crate::units::Millis;
 
-/// The first version in which `spark.dynamicAllocation.shuffleTracking.enabled` is on unless it is switched off.
+/// The first version in which `spark.dynamicAllocation.shuffleTracking.enabled` is on by default.
 const TRACKING_BY_DEFAULT: (u32, u32) = (3, 4);
 
-/// Executors that go take their shuffle files along.
+/// Removed executors lose their shuffle files.
 pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issue> {
     if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
         return None;
@@ -21,9 +21,9 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     if !dynamic {
         return Some(Issue {
             severity: params.no_shuffle_service,
-            text: "there is no shuffle service and no dynamic allocation".to_owned(),
+            text: "neither a shuffle service nor dynamic allocation is on".to_owned(),
             advice: Some(format!(
-                "give executors back while they are idle: {} {}",
+                "release idle executors: {} {}",
                 conf_line(app, ConfKey::DynamicAllocation, "true"),
                 conf_line(app, ConfKey::ShuffleService, "true"),
             )),
@@ -34,17 +34,17 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     }
     Some(Issue {
         severity: params.lost_shuffle_files,
-        text: "executors come and go by dynamic allocation, and nothing keeps their shuffle files".to_owned(),
+        text: "dynamic allocation is on, but shuffle files are lost with removed executors".to_owned(),
         advice: Some(format!(
-            "let executors with shuffle files stay: {}; or, where the cluster has a shuffle service: {}",
+            "keep executors with shuffle files: {}; or, if the cluster has a shuffle service: {}",
             conf_line(app, ConfKey::ShuffleTracking, "true"),
             conf_line(app, ConfKey::ShuffleService, "true"),
         )),
     })
 }
 
-/// Whether Spark keeps shuffle files without a shuffle service. A log that does not tell its version is given the
-/// benefit of the doubt: older versions refuse to start.
+/// Whether Spark keeps shuffle files without a shuffle service. If the version is unknown, assume that it
+/// does: older versions refuse to start.
 fn kept_otherwise(app: &Application) -> bool {
     let yes = |name: &str| app.conf.raw(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
     let decommission =
@@ -60,7 +60,7 @@ fn version(app: &Application) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// A floor under dynamic allocation that holds executors without work.
+/// A minimum of dynamic allocation that keeps idle executors.
 pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark) -> Option<Issue> {
     let least = whole(app, ConfKey::DynamicAllocationMin)?;
     let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
@@ -72,7 +72,7 @@ pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark)
     };
     let severity = by_number.min(allowed);
     let busy = match idle.filter(|_| params.idle_ratio.values().is_some()) {
-        Some(idle) => format!(", of which {} had nothing to do", percent(idle)),
+        Some(idle) => format!(", of which {} were idle on average", percent(idle)),
         None => String::new(),
     };
     Some(Issue {
@@ -82,11 +82,11 @@ pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark)
             setting(app, ConfKey::DynamicAllocationMin),
             params.min_executors.describe(by_number)
         ),
-        advice: Some(format!("let idle executors go: {}", conf_line(app, ConfKey::DynamicAllocationMin, 0))),
+        advice: Some(format!("release idle executors: {}", conf_line(app, ConfKey::DynamicAllocationMin, 0))),
     })
 }
 
-/// The share of `least` executors that tasks would not have kept busy, on average.
+/// The average share of `least` executors that tasks did not keep busy.
 fn idle(app: &Application, spark: &Spark, least: u64) -> Option<f64> {
     let run_time = memory::run_time(app).filter(|time| *time > Millis::ZERO)?;
     let busy = spark.executors.iter().filter_map(|executor| {
@@ -96,7 +96,7 @@ fn idle(app: &Application, spark: &Spark, least: u64) -> Option<f64> {
     (least > 0).then(|| (1.0 - busy / least as f64).max(0.0))
 }
 
-/// So many executors that nobody can have meant it.
+/// A number of executors so large that it is probably a mistake.
 pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> {
     let judge = |key| {
         let most = whole(app, key)?;
@@ -109,7 +109,7 @@ pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> 
         Some(Issue {
             severity,
             text: format!("{} ({})", setting(app, key), params.max_executors.describe(severity)),
-            advice: Some(format!("ask for fewer executors: {}", conf_line(app, key, fewer))),
+            advice: Some(format!("request fewer executors: {}", conf_line(app, key, fewer))),
         })
     };
     let fixed = params.judge_instances.then_some(ConfKey::ExecutorInstances);

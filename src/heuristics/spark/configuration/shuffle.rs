@@ -1,4 +1,4 @@
-//! What shuffles are written with.
+//! Settings of shuffles.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use crate::units::Bytes;
 
 const KRYO: &str = "org.apache.spark.serializer.KryoSerializer";
 
-/// Java's serializer, where RDDs of objects are shuffled.
+/// Java's serializer, if RDDs of objects are shuffled.
 pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) -> Option<Issue> {
     let severity = match app.conf.text(ConfKey::Serializer).as_deref() {
         Some(KRYO) => return None,
@@ -30,23 +30,23 @@ pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) ->
         severity,
         text: format!("{}{data}", setting(app, ConfKey::Serializer)),
         advice: Some(format!(
-            "write objects smaller and faster: {}; or use DataFrames, which need no serializer",
+            "serialize objects faster and smaller: {}; or use DataFrames, which need no serializer",
             conf_line(app, ConfKey::Serializer, KRYO)
         )),
     })
 }
 
-/// A shuffle manager by hand.
+/// A shuffle manager other than Spark's own.
 pub(super) fn manager(params: &Settings, app: &Application) -> Option<Issue> {
     let manager = app.conf.text(ConfKey::ShuffleManager)?;
     (manager != "sort").then(|| Issue {
         severity: params.other_shuffle_manager,
         text: setting(app, ConfKey::ShuffleManager),
-        advice: Some(format!("use Spark's own: {}", conf_line(app, ConfKey::ShuffleManager, "sort"))),
+        advice: Some(format!("use Spark's shuffle manager: {}", conf_line(app, ConfKey::ShuffleManager, "sort"))),
     })
 }
 
-/// Shuffle bytes written by stages of jobs that are part of no SQL execution: SQL writes rows of its own format.
+/// Shuffle bytes written by stages of jobs outside SQL executions. SQL writes rows in its own format.
 fn rdd_shuffle(app: &Application, spark: &Spark) -> Bytes {
     let mut first_job_is_sql = FxHashMap::default();
     for job in &spark.jobs {

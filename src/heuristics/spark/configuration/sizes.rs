@@ -1,4 +1,4 @@
-//! How large executors and the driver are.
+//! Sizes of executors and driver.
 
 use super::{Issue, Settings, setting, whole};
 use crate::heuristics::spark::conf_line;
@@ -12,9 +12,9 @@ use crate::params::quantity::{Count, Size};
 use crate::severity::Severity;
 use crate::units::Bytes;
 
-/// Where heaps are still collected well and pointers are short.
+/// Up to this size, garbage collection works well and pointers are short.
 const GOOD_HEAP: Bytes = Bytes::from_mib(16 * 1024);
-/// How many tasks share a JVM and its connections to storage well.
+/// Up to this many tasks share a JVM and its storage connections well.
 const GOOD_CORES: u64 = 4;
 
 pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> Vec<Issue> {
@@ -23,7 +23,7 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
     let fits = heap_that_fits(app, spark);
     let mut memory = memory(&params.executor_memory, app, ConfKey::ExecutorMemory, fits);
     let cores = cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores);
-    // Fewer cores go with a smaller heap: one advice says both.
+    // A smaller heap needs fewer cores, so one line of advice has both.
     if let (Some(memory), Some(cores)) = (&mut memory, &cores)
         && cores.severity > Severity::None
     {
@@ -48,9 +48,9 @@ pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
 fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Option<Bytes>) -> Option<Issue> {
     let size = app.conf.spark_memory(key)?;
     let severity = cutoffs.severity(size.as_f64());
-    // Half of it, unless that is still more than a good heap; always something to set.
+    // Half of it, or a good heap if half is still more. The result is always a valid setting.
     let half = Bytes::new(size.get() / 2).min(GOOD_HEAP).max(Bytes::from_mib(1024));
-    // What was measured says more than a rule of thumb.
+    // A measurement is better than a rule of thumb.
     let smaller = fits.filter(|&fits| fits < size).unwrap_or(half);
     Some(Issue {
         severity,
@@ -86,7 +86,7 @@ fn cores_of(
     Some(Issue {
         severity,
         text: format!("{text} ({})", cutoffs.describe(severity)),
-        advice: Some(format!("let fewer tasks share a JVM: {}{heap}", conf_line(app, key, fewer))),
+        advice: Some(format!("run fewer tasks per JVM: {}{heap}", conf_line(app, key, fewer))),
     })
 }
 
@@ -101,21 +101,21 @@ fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -
         severity,
         text: format!("{}, for a heap of {heap} ({})", setting(app, key), params.overhead.describe(severity)),
         advice: Some(format!(
-            "ask for what the container uses beyond its heap, a tenth of it unless Python or native code needs \
+            "request only the memory overhead that the container uses, 10 % of the heap unless Python or native code needs \
              more: {}",
             conf_line(app, key, Setting(tenth))
         )),
     })
 }
 
-/// An asterisk that stands for no file.
+/// An asterisk that matches no file.
 pub(super) fn star_in_jars(params: &Settings, app: &Application) -> Option<Issue> {
     let jars = app.conf.text(ConfKey::SecondaryJars)?;
     jars.contains('*').then(|| Issue {
         severity: params.star_in_jars,
-        text: format!("{} has an asterisk", app.conf.name_in_use(ConfKey::SecondaryJars)),
+        text: format!("{} contains an asterisk", app.conf.name_in_use(ConfKey::SecondaryJars)),
         advice: Some(
-            "name each jar by its path, or put them into one folder that spark.yarn.jars names".to_owned(),
+            "list the path of each jar, or put them into a folder and set spark.yarn.jars".to_owned(),
         ),
     })
 }

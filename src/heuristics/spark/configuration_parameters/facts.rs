@@ -1,4 +1,4 @@
-//! What recommendations rest on: settings in force and what was measured.
+//! The data behind recommendations: effective settings and measurements.
 
 use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes, with_limit};
@@ -16,7 +16,7 @@ use crate::model::spark::{Executor, Spark};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis};
 
-/// Settings in force and what was measured.
+/// Effective settings and measurements.
 pub(super) struct Facts<'a> {
     pub(super) app: &'a Application,
     pub(super) spark: &'a Spark,
@@ -24,7 +24,7 @@ pub(super) struct Facts<'a> {
     pub(super) now: ExecutorSize,
     pub(super) fraction: f64,
     pub(super) partitions: u64,
-    /// Number of executors where it is a setting.
+    /// The number of executors, if it is set.
     pub(super) instances: Option<u64>,
     pub(super) overhead: Bytes,
     pub(super) driver: Driver,
@@ -34,11 +34,11 @@ pub(super) struct Facts<'a> {
     pub(super) gc: Severity,
     pub(super) out_of_memory: Severity,
     pub(super) container_kills: Severity,
-    /// Whether nothing is missing that could speak for more memory.
+    /// Whether no data is missing that could call for more memory.
     pub(super) complete: bool,
 }
 
-/// The driver as a process of its own.
+/// The driver as a separate process.
 pub(super) struct Driver {
     pub(super) memory: Bytes,
     pub(super) cores: u64,
@@ -56,7 +56,7 @@ impl<'a> Facts<'a> {
         let stages = analyse(app, spark, limits);
         let (gc_ratio, gc) = collection(spark, limits);
         let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
-        // Dr. Elephant knows neither dynamic allocation nor local mode.
+        // Dr. Elephant supports neither dynamic allocation nor local mode.
         let fixed = limits.method == Method::DrElephant || !(dynamic || is_local(app, spark));
         Self {
             app,
@@ -78,22 +78,22 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The worst of what settings alone are to blame for.
+    /// The highest severity that settings alone cause.
     pub(super) fn settings_severity(&self) -> Severity {
         self.gc.max(self.heap).max(self.driver.heap).max(self.driver.too_many_cores)
     }
 
-    /// What was measured of executors and driver and has passed a limit.
+    /// The measurements of executors and driver that passed a limit.
     pub(super) fn measured(&self, limits: &Limits) -> Vec<String> {
         let of = |peak: Option<Bytes>, heap: Bytes, who: &str, severity: Severity| {
             let peak = peak.filter(|_| severity > Severity::None)?;
             let ratio = crate::units::three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
-            let text = format!("{who} of {heap} holds at most {peak}, {ratio} times what it needs");
+            let text = format!("{who} of {heap} holds at most {peak}, {ratio}× its need");
             Some(with_limit(&text, severity, &limits.heap_ratio, false))
         };
         let whose = if is_local(self.app, self.spark) { "the driver's heap" } else { "an executor's heap" };
         let gc = self.gc_ratio.filter(|_| self.gc > Severity::None).map(|ratio| {
-            let text = format!("{} of task time is garbage collection", percent(ratio));
+            let text = format!("{} of task time is spent in garbage collection", percent(ratio));
             with_limit(&text, self.gc, &limits.gc_ratio, true)
         });
         let cores = (self.driver.too_many_cores > Severity::None)
@@ -105,7 +105,7 @@ impl<'a> Facts<'a> {
             died(tasks(|stage| stage.figures.out_of_memory), "task attempts ran out of memory"),
             died(
                 tasks(|stage| stage.figures.over_memory),
-                "task attempts died with a container over its memory",
+                "task attempts were killed because their container exceeded its memory limit",
             ),
             of(self.peak, self.now.heap, whose, self.heap),
             of(self.driver.peak, self.driver.memory, "the driver's heap", self.driver.heap),
@@ -135,9 +135,9 @@ impl Driver {
         let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());
         let peak = spark.driver.peaks.heap();
         let cores = cores.unwrap_or(1).max(1);
-        // In local mode the driver's heap is the heap of the tasks.
+        // In local mode, the driver's heap is the heap of the tasks.
         let own = !is_local(app, spark);
-        // Elsewhere the driver shares the cores of the machine that submits, whatever the setting says.
+        // In client mode, the driver shares the cores of the submitting machine, whatever the setting says.
         let in_cluster = app.conf.text(ConfKey::SparkDeployMode).is_some_and(|mode| mode == "cluster");
         let counts = in_cluster || limits.method == Method::DrElephant;
         Self {
@@ -158,7 +158,7 @@ fn heap_severity(heap: Bytes, peak: Option<Bytes>, limits: &Limits) -> Severity 
     })
 }
 
-/// GC time over task time, and how bad that is.
+/// GC time as a share of task time, and its severity.
 fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
     if spark.any_unreadable(&[Counter::GcTimeMillis]) {
         return (None, Severity::None);
@@ -172,7 +172,8 @@ fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
     (ratio, severity.min(limits.gc_task_time.severity(time.as_f64())))
 }
 
-/// How bad it is that JVMs ran out of memory. One is worth a larger heap; Dr. Elephant goes by rates alone.
+/// The severity of out-of-memory errors. A single one justifies a larger heap; Dr. Elephant uses only
+/// rates.
 fn out_of_memory(spark: &Spark, stages: &[Analysis<'_>], limits: &Limits) -> Severity {
     let rates = stages.iter().map(|stage| stage.out_of_memory).max().unwrap_or_default();
     let any = stages.iter().any(|stage| stage.figures.out_of_memory > 0)

@@ -1,4 +1,4 @@
-//! From what was measured to settings.
+//! Derives settings from measurements.
 
 use super::facts::Facts;
 use super::stage_analysis::Analysis;
@@ -16,12 +16,12 @@ use crate::model::conf::ConfKey;
 use crate::severity::Severity;
 use crate::units::Bytes;
 
-/// What more memory beyond the heap is given after a container was killed.
+/// The additional memory overhead after a container was killed.
 const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
-/// The driver cores that Dr. Elephant leaves.
+/// The number of driver cores that Dr. Elephant recommends.
 const DRIVER_CORES: u64 = 2;
 
-/// Every setting as it should be; unchanged where nothing speaks against it.
+/// The recommended value of every setting; unchanged if no measurement calls for a change.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Recommended {
     pub(super) size: ExecutorSize,
@@ -34,7 +34,7 @@ pub(super) struct Recommended {
     driver_overhead: Option<Bytes>,
 }
 
-/// Why a setting should change.
+/// The reason for a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     Spill,
@@ -55,38 +55,38 @@ impl Reason {
             Self::OutOfMemory => "tasks ran out of memory",
             Self::Gc => "less garbage collection",
             Self::Unused => "never used",
-            Self::ContainerKilled => "containers were killed for their memory",
+            Self::ContainerKilled => "containers exceeded their memory limit",
             Self::LongTasks => "shorter tasks",
-            Self::SameParallelism => "as many tasks at a time as before",
+            Self::SameParallelism => "same number of concurrent tasks",
             Self::DriverUnused => "never used by the driver",
-            Self::DriverCores => "a driver needs few",
+            Self::DriverCores => "a driver needs few cores",
         }
     }
 }
 
-/// One setting to change.
+/// A setting to change.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Change {
     key: ConfKey,
     value: String,
     pub(super) reason: Reason,
-    /// How bad what it mends is.
+    /// The severity of the problem that it solves.
     pub(super) severity: Severity,
 }
 
 impl Change {
-    /// Whether it mends garbage collection.
+    /// Whether it reduces garbage collection.
     pub(super) fn is_about_gc(&self) -> bool {
         self.reason == Reason::Gc
     }
 
-    /// The line to paste and why.
+    /// The configuration line and the reason.
     pub(super) fn line(&self, app: &Application) -> String {
         format!("{}: {}", conf_line(app, self.key, &self.value), self.reason.words())
     }
 }
 
-/// Settings as they should be, and those of them that change, most effective first.
+/// All recommended settings, and those that change, most effective first.
 pub(super) fn recommend(facts: &Facts<'_>, limits: &Limits) -> (Recommended, Vec<Change>) {
     let mut plan = Plan::new(facts);
     match limits.method {
@@ -97,7 +97,7 @@ pub(super) fn recommend(facts: &Facts<'_>, limits: &Limits) -> (Recommended, Vec
     (plan.to, changes)
 }
 
-/// Recommendations in the making, with the reason of each.
+/// Recommendations under construction, each with its reason.
 struct Plan {
     to: Recommended,
     size: Option<(Reason, Severity)>,
@@ -148,7 +148,7 @@ impl Plan {
         }
     }
 
-    /// More partitions where tasks are long and their number is a setting.
+    /// More partitions, if tasks are long and a setting determines their number.
     fn shorten_tasks(&mut self, facts: &Facts<'_>, limits: &Limits) {
         let long = facts.stages.iter().filter(|stage| {
             stage.long_tasks > Severity::None
@@ -166,7 +166,7 @@ impl Plan {
         }
     }
 
-    /// First Spark's own share of the heap, then smaller partitions, then more memory: what costs least first.
+    /// The cheapest change first: Spark's share of the heap, then smaller partitions, then more memory.
     fn avoid_spill(&mut self, facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) {
         let because = Some((Reason::Spill, stage.spill));
         let most = limits.max_partitions.get();
@@ -185,7 +185,7 @@ impl Plan {
         }
     }
 
-    /// More heap for each task, unless spill asked for it already.
+    /// More heap per task, unless spill already requires it.
     fn relieve(&mut self, facts: &Facts<'_>, because: (Reason, Severity)) {
         if facts.fraction > MEMORY_FRACTION {
             self.to.fraction = MEMORY_FRACTION;
@@ -206,7 +206,7 @@ impl Plan {
         }
     }
 
-    /// Fewer cores need more executors for the same number of tasks at a time.
+    /// With fewer cores per executor, more executors are needed for the same number of concurrent tasks.
     fn keep_parallelism(&mut self, facts: &Facts<'_>, limits: &Limits) {
         if self.to.size.cores != facts.now.cores {
             let cores = |instances: u64| instances.saturating_mul(u64::from(facts.now.cores));
@@ -254,7 +254,8 @@ impl Plan {
         self.round_to_gib();
     }
 
-    /// Dr. Elephant's way with heaps that are too large: more tasks in small ones, else less heap.
+    /// Dr. Elephant's remedy for heaps that are too large: more tasks per heap if it is small, else less
+    /// heap.
     fn pack(&mut self, facts: &Facts<'_>) {
         const GIB: u64 = 1024;
         let Some(peak) = facts.peak.filter(|peak| *peak > Bytes::default()) else { return };
@@ -277,7 +278,7 @@ impl Plan {
         self.size = Some((Reason::Unused, facts.heap));
     }
 
-    /// Dr. Elephant prints whole GiB from two on, else whole MiB.
+    /// Dr. Elephant prints whole GiB from 2 GiB on, and whole MiB below.
     fn round_to_gib(&mut self) {
         let round = |size: Bytes| {
             let mib = size.get().div_ceil(Bytes::PER_MIB);
@@ -344,8 +345,8 @@ impl Recommended {
     }
 }
 
-/// The stage that spills most, if any spills at least as badly as `from`. Skewed stages are left out: their
-/// spill is that of one task.
+/// The stage that spills most, if any spills with at least the severity `from`. Skewed stages are skipped:
+/// their spill is that of a single task.
 fn spilling<'a, 'b>(facts: &'b Facts<'a>, from: Severity) -> Option<&'b Analysis<'a>> {
     if !facts.stages.iter().any(|stage| stage.spill >= from) {
         return None;
@@ -355,7 +356,7 @@ fn spilling<'a, 'b>(facts: &'b Facts<'a>, from: Severity) -> Option<&'b Analysis
     most.filter(|stage| stage.figures.spilled().is_some_and(|spilled| spilled > Bytes::default()))
 }
 
-/// `value` rounded up to a whole number, `most` at most.
+/// `value` rounded up to a whole number of at most `most`.
 fn whole(value: f64, most: f64) -> u64 {
     Bytes::from_f64(value.min(most).ceil()).unwrap_or_default().get()
 }

@@ -1,4 +1,4 @@
-//! What the tasks of a stage tell about it: spill, long tasks, skew with its cause, failures (Dr. Elephant
+//! Analyses a stage by its tasks: spill, long tasks, skew with its cause, failures (Dr. Elephant
 //! `StagesAnalyzer`).
 
 use super::Limits;
@@ -9,22 +9,22 @@ use crate::model::spark::{Spark, Stage, StageStatus};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis};
 
-/// The most that the start of a JVM explains of a task's time.
+/// The maximum task time that the start of a JVM explains.
 const START_UP: Millis = Millis::from_secs(30);
-/// Data that no task takes noticeable time for.
+/// Data that takes no noticeable time.
 const LITTLE: Bytes = Bytes::from_mib(1);
 
-/// One stage attempt, judged.
+/// The analysis of one stage attempt.
 pub(super) struct Analysis<'a> {
     pub(super) stage: &'a Stage,
     pub(super) figures: Figures,
     pub(super) spill: Severity,
     pub(super) long_tasks: Severity,
-    /// Skew of run time.
+    /// The severity of run-time skew.
     pub(super) skew: Severity,
-    /// Why the slowest task is slow; empty where there is no skew.
+    /// Why the slowest task is slow; empty without skew.
     pub(super) causes: Vec<Cause>,
-    /// One task has far more data than the others, whatever time it takes.
+    /// The severity if one task reads far more data than the others, whatever its run time.
     pub(super) data_skew: Severity,
     pub(super) fullest: Option<Flow>,
     pub(super) task_failures: Severity,
@@ -36,18 +36,18 @@ pub(super) struct Analysis<'a> {
 /// Why one task runs longer than the others of its stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// It has more of this than the others.
+    /// It has more of this data than the others.
     Data(Flow),
-    /// The others do as much; it was the first task of a JVM, which loads classes and compiles.
+    /// It has no more data, but was the first task of a JVM, which loads classes and compiles code.
     FirstOnExecutor,
-    /// The others do as much; it spent much of its time in garbage collection.
+    /// It has no more data, but spent much of its time in garbage collection.
     Gc(Millis),
-    /// The others do as much: its node may be slow.
+    /// It has no more data: its node may be slow.
     SameWork,
 }
 
 impl Analysis<'_> {
-    /// The worst of what findings about the stage are made of.
+    /// The highest severity of all findings about the stage.
     pub(super) fn severity(&self, limits: &Limits) -> Severity {
         let failures = if limits.report_failures {
             self.task_failures.max(self.out_of_memory).max(self.container_kills).max(self.stage_failure)
@@ -58,7 +58,7 @@ impl Analysis<'_> {
     }
 }
 
-/// Every stage attempt that ran tasks, in the order of the stages.
+/// Every stage attempt with tasks, in the order of the stages.
 pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) -> Vec<Analysis<'a>> {
     let app_time = run_time(app);
     let ran = spark.stages.iter().filter_map(|stage| {
@@ -72,12 +72,12 @@ pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) 
     ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, whole, limits)).collect()
 }
 
-/// What stages are compared with.
+/// The values that stages are compared with.
 #[derive(Clone, Copy)]
 struct Whole {
     /// The application's run time.
     time: Option<Millis>,
-    /// The most that any stage reads or writes; `None` where what a stage did cannot be read.
+    /// The most bytes that any stage reads or writes; `None` if the bytes of a stage are unreadable.
     most_data: Option<Bytes>,
 }
 
@@ -108,8 +108,8 @@ fn analyse_stage<'a>(stage: &'a Stage, figures: Figures, whole: Whole, limits: &
     }
 }
 
-/// Whether one task reads so much more than the others that its time will follow as data grow. Stages in which most
-/// tasks read nothing have few keys, not a frequent one.
+/// Whether one task reads so much more than the others that its time will grow with the data. Stages in
+/// which most tasks read nothing have few keys rather than a frequent one.
 fn data_skew(figures: &Figures, whole: Whole, limits: &Limits) -> (Severity, Option<Flow>) {
     if !limits.judge_data_skew {
         return (Severity::None, None);
@@ -135,7 +135,7 @@ fn spill_ratio(figures: &Figures, limits: &Limits) -> Severity {
     limits.spill_ratio.severity(spilled.as_f64() / data.as_f64())
 }
 
-/// How bad spill can be: a little of it is harmless, and very large data must spill.
+/// The highest possible severity of spill: a little is harmless, and very large data cannot avoid it.
 fn spill_matters(figures: &Figures, limits: &Limits) -> Severity {
     let large = figures.largest_flow().is_some_and(|data| data.as_f64() >= limits.spill_max_data.get());
     if large {
@@ -148,7 +148,8 @@ fn long_tasks(figures: &Figures, limits: &Limits) -> Severity {
     figures.run_time.map_or(Severity::None, |run| limits.long_task_time.severity(run.median.as_f64()))
 }
 
-/// How bad skew can be: the slowest task must be long, and the application must wait for it.
+/// The highest possible severity of skew: the slowest task must be long, and the application must wait for
+/// it.
 fn skew_matters(figures: &Figures, app_time: Option<Millis>, limits: &Limits) -> Severity {
     let (Some(run), Some(stage_time)) = (figures.run_time, figures.stage_time) else {
         return Severity::None;
@@ -165,7 +166,7 @@ fn skew_matters(figures: &Figures, app_time: Option<Millis>, limits: &Limits) ->
     limits.skew_gap.severity(gap).min(of_app)
 }
 
-/// How bad anything can be in a stage that takes this share of the application's run time.
+/// The highest possible severity of any problem in a stage with this share of the application's run time.
 fn stage_share(figures: &Figures, app_time: Option<Millis>, limits: &Limits) -> Severity {
     match (figures.stage_time, app_time) {
         (Some(stage), Some(app)) => limits.stage_share.severity(stage.as_f64() / app.as_f64()),
@@ -179,7 +180,7 @@ fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
     let mut more: Vec<Flow> = figures.flows.iter().copied().filter(matters).collect();
     more.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
     if !more.is_empty() {
-        // The first two tell the story: what a task reads it often also writes.
+        // Two are enough: a task that reads more often also writes more.
         return more.into_iter().take(2).map(Cause::Data).collect();
     }
     let gc =

@@ -15,10 +15,10 @@ use crate::model::conf::ConfKey;
 use crate::severity::Severity;
 use crate::units::{Bytes, three_digits};
 
-/// How many stages have findings of their own.
+/// How many stages get their own finding.
 const REPORTED: usize = 3;
 
-/// The worst stages, each with whether the changes of settings are about what it suffers from.
+/// The worst stages, each with whether the recommended changes help against its problems.
 pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> Vec<(bool, Judgement)> {
     let mut bad: Vec<&Analysis<'_>> =
         facts.stages.iter().filter(|stage| stage.severity(limits) > Severity::None).collect();
@@ -36,8 +36,8 @@ pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> V
     if more > 0
         && let Some((_, last)) = judged.last_mut()
     {
-        let are = if more == 1 { "stage is" } else { "stages are" };
-        last.message = format!("{}; {more} more {are} like it", last.message);
+        let are = if more == 1 { "stage has" } else { "stages have" };
+        last.message = format!("{}; {more} more {are} similar findings", last.message);
     }
     judged
 }
@@ -50,7 +50,7 @@ fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Judgem
         .advice(|| advice(facts, stage, limits))
 }
 
-/// What is wrong with the stage, the worst first.
+/// The problems of the stage, worst first.
 fn parts(stage: &Analysis<'_>, limits: &Limits) -> Vec<String> {
     let mut parts = vec![
         (stage.skew, skew(stage, limits)),
@@ -75,7 +75,7 @@ fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let run = stage.figures.run_time?;
     let times = three_digits(run.ratio());
     let text =
-        format!("the slowest task ran for {}, {times} times the median of {}", run.longest, run.median);
+        format!("the slowest task ran for {}, {times}× the median of {}", run.longest, run.median);
     let causes: Vec<String> = stage.causes.iter().map(|cause| why(*cause, stage)).collect();
     Some(format!("{}, {}", with_limit(&text, stage.skew, &limits.skew_ratio, false), causes.join(" and ")))
 }
@@ -83,7 +83,7 @@ fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
 fn data_skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let Flow { kind, median, largest, .. } = stage.fullest?;
     let times = three_digits(largest.as_f64() / median.as_f64());
-    let text = format!("one task {}, {times} times the median of {median}", kind.does(largest));
+    let text = format!("one task {}, {times}× the median of {median}", kind.does(largest));
     Some(with_limit(&text, stage.data_skew, &limits.data_skew_ratio, false))
 }
 
@@ -91,12 +91,12 @@ fn why(cause: Cause, stage: &Analysis<'_>) -> String {
     let executor = stage.figures.slowest.executor.as_deref().unwrap_or("unknown");
     match cause {
         Cause::Data(Flow { kind, of_slowest, median, .. }) => {
-            format!("it {} where the median is {median}", kind.does(of_slowest))
+            format!("it {}, the median is {median}", kind.does(of_slowest))
         }
         Cause::FirstOnExecutor => {
             format!("with no more data than others, among the first tasks of executor {executor}")
         }
-        Cause::Gc(time) => format!("with no more data than others, {time} of it in garbage collection"),
+        Cause::Gc(time) => format!("with no more data than others, {time} of it spent in garbage collection"),
         Cause::SameWork => format!("with no more data than others, on executor {executor}"),
     }
 }
@@ -105,7 +105,7 @@ fn spill(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let (spilled, data) = (stage.figures.spilled()?, stage.figures.largest_flow()?);
     let share = percent(spilled.as_f64() / data.as_f64());
     let text = if data > Bytes::default() {
-        format!("tasks spilled {spilled} from memory, {share} of the {data} that they read or wrote")
+        format!("tasks spilled {spilled} from memory, {share} of the {data} read or written")
     } else {
         format!("tasks spilled {spilled} from memory")
     };
@@ -119,11 +119,11 @@ fn long_tasks(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
 
 fn failures(stage: &Analysis<'_>, limits: &Limits) -> String {
     let figures = &stage.figures;
-    let text = format!("{} task attempts failed for {} tasks", figures.failed, figures.tasks);
+    let text = format!("{} task attempts failed in a stage of {} tasks", figures.failed, figures.tasks);
     let of = |count: u64, how: &str| (count > 0).then(|| format!(", {count} {how}"));
     let causes = [
         of(figures.out_of_memory, "of them out of memory"),
-        of(figures.over_memory, "of them with a container over its memory"),
+        of(figures.over_memory, "of them killed because their container exceeded its memory limit"),
     ];
     let causes: String = causes.into_iter().flatten().collect();
     with_limit(&(text + &causes), stage.task_failures, &limits.failure_rate, true)
@@ -174,7 +174,7 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Vec<Strin
     }
     if stage.spill > Severity::None {
         advice.push(
-            "keep less in memory at a time: drop columns and rows before joins and aggregations, prefer \
+            "keep less data in memory: drop columns and rows before joins and aggregations, prefer \
              reduceByKey to groupByKey"
                 .to_owned(),
         );
@@ -183,17 +183,17 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Vec<Strin
         advice.push(shorter_tasks(facts.app, stage));
     }
     if limits.report_failures && stage.task_failures.max(stage.stage_failure) > Severity::None {
-        advice.push("read what spark-stages-with-failed-tasks says about the failures".to_owned());
+        advice.push("see spark-stages-with-failed-tasks about the failures".to_owned());
     }
     advice.dedup();
     advice
 }
 
-/// What helps against one cause of skew.
+/// The remedy for one cause of skew.
 fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> String {
     match cause {
         Cause::Data(Flow { kind: FlowKind::Input, .. }) => {
-            "split the input more evenly: files of like size in a format that can be split, or --conf \
+            "split the input more evenly: files of similar size in a splittable format, or --conf \
              spark.sql.files.maxPartitionBytes=64m"
                 .to_owned()
         }
@@ -203,19 +203,19 @@ fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> String {
             ConfKey::AdaptiveSkewJoin.name(),
         ),
         Cause::Data(_) => {
-            "spread the most frequent keys: salt them, aggregate in two steps, or broadcast the \
+            "distribute the most frequent keys: salt them, aggregate in two steps, or broadcast the \
                            smaller side of the join"
                 .to_owned()
         }
-        Cause::FirstOnExecutor => "start executors once: a JVM's first tasks load classes and compile; keep \
-                                   executors for longer, or give a short application fewer of them"
+        Cause::FirstOnExecutor => "avoid executor restarts: the first tasks of a JVM load classes and compile code; keep \
+                                   executors longer, or use fewer in a short application"
             .to_owned(),
-        Cause::Gc(_) => "give each task more heap, as spark-executor-gc says".to_owned(),
+        Cause::Gc(_) => "give each task more heap: see spark-executor-gc".to_owned(),
         Cause::SameWork => {
             let host = stage.figures.slowest.host.as_deref();
-            let host = host.map(|host| format!("look for trouble on {host}, and ")).unwrap_or_default();
+            let host = host.map(|host| format!("check {host}, and ")).unwrap_or_default();
             let line = super::super::conf_line(facts.app, ConfKey::Speculation, "true");
-            format!("{host}run slow tasks a second time elsewhere: {line}")
+            format!("{host}enable speculative execution: {line}")
         }
     }
 }
@@ -245,7 +245,7 @@ fn is_sql(facts: &Facts<'_>, stage: &Analysis<'_>) -> bool {
         .any(|job| job.sql_execution.is_some() && job.stages.contains(&stage.stage.id.stage))
 }
 
-/// Adaptive execution is on by default since Spark 3.2.
+/// Whether adaptive execution is off. It is on by default since Spark 3.2.
 fn adaptive_is_off(app: &Application) -> bool {
     let version = app.engine_version.as_deref().unwrap_or_default();
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));

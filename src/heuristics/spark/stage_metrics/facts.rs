@@ -1,4 +1,4 @@
-//! What is measured of one stage attempt.
+//! The measurements of one stage attempt.
 
 use std::collections::BTreeSet;
 
@@ -11,21 +11,21 @@ use crate::model::spark::{Spark, Stage, StageAttempt, StageStatus};
 use crate::model::table::{EndReason, TaskGroup};
 use crate::units::Millis;
 
-/// How much of a stage's name is shown.
+/// How many characters of a stage's name are shown.
 const NAME_LENGTH: usize = 40;
 
 pub(super) struct Facts<'a> {
     stage: &'a Stage,
     pub(super) tasks: u64,
     pub(super) ends: Ends,
-    /// Run time of all attempts; `None` where no attempt tells it, or that of one cannot be read.
+    /// Total run time of all attempts; `None` if no attempt reports it, or if one is unreadable.
     pub(super) run_time: Option<Millis>,
-    /// The same, divided.
+    /// The same, divided as [`Share`] says.
     pub(super) time_each: Option<Millis>,
 }
 
 impl<'a> Facts<'a> {
-    /// `None` for a stage of which the log shows no task.
+    /// `None` for a stage without tasks in the event log.
     pub(super) fn of(app: &'a Application, spark: &'a Spark, stage: &'a Stage, per: Share) -> Option<Self> {
         let group = app.groups.get(stage.group?)?;
         let run_time = group.attempts.sum(&[Counter::ExecutorRunTime]).map(Millis::new);
@@ -48,7 +48,7 @@ impl<'a> Facts<'a> {
         self.stage.id
     }
 
-    /// Whether the stage failed, and not because other stages' data was lost: those run again, and it with them.
+    /// Whether the stage failed by itself. If it lost other stages' data, those run again, and so does it.
     pub(super) fn failed_by_its_tasks(&self) -> bool {
         self.stage.status == StageStatus::Failed && self.ends.main_reason() != Some(EndReason::FetchFailed)
     }
@@ -62,7 +62,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A text on one line, cut where it is long.
+/// A text on one line, shortened if it is long.
 pub(super) fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= NAME_LENGTH {
@@ -72,12 +72,12 @@ pub(super) fn shortened(text: &str) -> String {
     format!("{}…", start.trim_end())
 }
 
-/// The cores of the executors that ran attempts of the group; an executor of unknown size has one.
+/// The cores of the executors that ran attempts of the group; 1 for an executor of unknown size.
 fn cores(app: &Application, spark: &Spark, group: &TaskGroup) -> u64 {
     let symbols: BTreeSet<_> =
         (0..group.attempts.len()).filter_map(|row| group.attempts.executor(row)).collect();
     let ids: BTreeSet<&str> = symbols.into_iter().filter_map(|symbol| app.strings.get(symbol)).collect();
-    // An id may have been used again: the larger of its executors stands for it.
+    // An id may be reused; the larger of its executors counts.
     let cores = |id: &str| {
         let driver = Some(&spark.driver).filter(|driver| driver.id == id);
         let same = spark.executors_with_id(id).iter().chain(driver);
@@ -86,7 +86,7 @@ fn cores(app: &Application, spark: &Spark, group: &TaskGroup) -> u64 {
     ids.into_iter().map(|id| u64::from(cores(id).max(1))).sum()
 }
 
-/// The executors that the application asked for, else all that the log names with the driver.
+/// The number of requested executors; else all executors in the event log and the driver.
 fn executors(app: &Application, spark: &Spark) -> u64 {
     let asked = app.conf.integer(ConfKey::ExecutorInstances).and_then(|count| u64::try_from(count).ok());
     asked.filter(|&count| count > 0).unwrap_or(spark.executors.len() as u64 + 1)

@@ -1,4 +1,4 @@
-//! What to do about failed attempts and lost executors.
+//! Advice against failed attempts and lost executors.
 
 use super::failures::{Failures, Kind};
 use crate::heuristics::spark::conf_line;
@@ -8,10 +8,10 @@ use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
 
-/// How many lines of advice people read.
+/// The maximum number of advice lines.
 const MOST: usize = 4;
 
-/// Against what a stage's attempts died of, the most frequent first.
+/// Remedies for the causes of a stage's failures, the most frequent first.
 pub(super) fn against(app: &Application, spark: &Spark, failures: &Failures, completed: bool) -> Vec<String> {
     let lost: Vec<Loss> = lost_executors(spark).map(|(_, loss)| loss).collect();
     let mut advice = Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn against(app: &Application, spark: &Spark, failures: &Failures, com
             Kind::OverMemory => advice.push(overhead_line(app)),
             Kind::ExecutorLost => advice.extend(against_losses(app, spark, &lost)),
             Kind::FetchFailed if lost.is_empty() => advice.push(
-                "look for executors that stood still or were overloaded; let fetches wait for longer: --conf \
+                "look for executors that hung or were overloaded; increase the fetch timeout: --conf \
                  spark.network.timeout=300s"
                     .to_owned(),
             ),
@@ -30,22 +30,22 @@ pub(super) fn against(app: &Application, spark: &Spark, failures: &Failures, com
                 advice.push(keep_shuffle_files(app));
             }
             Kind::Exception if completed => advice.push(
-                "mend what the message names, or the records that it names: the stage was completed, but each \
-                 further try took time"
+                "fix the error, or the records that cause it: the stage completed, but each \
+                 retry took time"
                     .to_owned(),
             ),
             Kind::Exception => advice.push(
-                "mend what the message names, or the records that it names: more attempts \
-                 (spark.task.maxFailures) fail the same way"
+                "fix the error, or the records that cause it: more attempts \
+                 (spark.task.maxFailures) would fail in the same way"
                     .to_owned(),
             ),
-            Kind::Other => advice.push("read the executors' logs for the attempts that failed".to_owned()),
+            Kind::Other => advice.push("read the executors' logs of the failed attempts".to_owned()),
         }
     }
     without_repeats(advice)
 }
 
-/// Against what executors were lost to.
+/// Remedies for the causes of lost executors.
 pub(super) fn against_losses(app: &Application, spark: &Spark, losses: &[Loss]) -> Vec<String> {
     let mut losses = losses.to_vec();
     losses.sort_unstable();
@@ -54,37 +54,37 @@ pub(super) fn against_losses(app: &Application, spark: &Spark, losses: &[Loss]) 
         _ if loss.is_over_memory(app) => vec![overhead_line(app)],
         Loss::OutOfMemory => more_heap_lines(app, spark),
         Loss::OverMemory | Loss::Killed => vec![
-            "find out who killed the executor: exit code 137 is SIGKILL, mostly the kernel short of memory \
-             (dmesg on its node); then fewer executors on a node, or smaller ones"
+            "find out what killed the executor: exit code 137 is SIGKILL, usually sent by the kernel when memory is short \
+             (see dmesg on its node); in that case run fewer executors per node, or smaller ones"
                 .to_owned(),
         ],
         Loss::Terminated => vec![
-            "let executors hand over their blocks before they go: --conf spark.decommission.enabled=true --conf \
+            "let executors migrate their blocks before they are removed: --conf spark.decommission.enabled=true --conf \
              spark.storage.decommission.enabled=true; or use a queue without preemption"
                 .to_owned(),
         ],
         Loss::Silent => vec![
-            "look for long garbage collections and nodes that stood still; or wait for longer: --conf \
+            "look for long garbage collections and nodes that hung; or increase the timeout: --conf \
              spark.network.timeout=300s"
                 .to_owned(),
         ],
-        Loss::NodeLost => vec!["look for trouble on the node that was lost".to_owned()],
-        Loss::Other => vec!["read the log of the executor that was lost".to_owned()],
+        Loss::NodeLost => vec!["check the node that was lost".to_owned()],
+        Loss::Other => vec!["read the log of the lost executor".to_owned()],
     });
     without_repeats(lines.collect())
 }
 
 fn overhead_line(app: &Application) -> String {
     let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(more_overhead(app)));
-    format!("give containers more memory beyond the heap: {line}")
+    format!("increase the memory overhead of containers: {line}")
 }
 
 fn keep_shuffle_files(app: &Application) -> String {
     let line = conf_line(app, ConfKey::ShuffleService, "true");
-    format!("keep shuffle files when executors go, by the external shuffle service: {line}")
+    format!("keep shuffle files of removed executors with the external shuffle service: {line}")
 }
 
-/// The first lines, each once.
+/// The first lines, without duplicates.
 fn without_repeats(lines: Vec<String>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for line in lines {

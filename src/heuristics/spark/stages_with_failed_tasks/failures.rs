@@ -1,4 +1,4 @@
-//! The failed attempts of a stage, by what they died of.
+//! The failed attempts of a stage, by cause.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::model::spark::{Executor, Spark};
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 use crate::severity::Severity;
 
-/// What a failed attempt died of.
+/// The cause of a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     OutOfMemory,
@@ -47,9 +47,9 @@ impl Kind {
     const fn words(self) -> &'static str {
         match self {
             Self::OutOfMemory => "out of memory",
-            Self::OverMemory => "with a container over its memory",
+            Self::OverMemory => "because their container exceeded its memory limit",
             Self::ExecutorLost => "with a lost executor",
-            Self::FetchFailed => "without their shuffle data",
+            Self::FetchFailed => "because a shuffle fetch failed",
             Self::Exception => "by an exception",
             Self::Other => "for other reasons",
         }
@@ -69,14 +69,14 @@ impl Kind {
 
 /// The failed attempts of a stage.
 pub(super) struct Failures {
-    /// Tasks that were done.
+    /// The number of completed tasks.
     pub(super) done: u64,
-    /// Attempts that failed.
+    /// The number of failed attempts.
     pub(super) failed: u64,
-    /// Tasks of which an attempt failed.
+    /// The number of tasks with a failed attempt.
     pub(super) failed_tasks: u64,
     kinds: BTreeMap<Kind, u64>,
-    /// The most frequent message, and how often it came.
+    /// The most frequent message, and its count.
     pub(super) most_frequent: Option<(String, u64)>,
     /// Executors that attempts were lost with.
     executors: BTreeSet<String>,
@@ -119,7 +119,7 @@ impl Failures {
         self.kinds.get(&kind).copied().unwrap_or(0)
     }
 
-    /// Dr. Elephant's judgement on a stage that failed: it divides whole numbers.
+    /// Dr. Elephant's severity of a failed stage, which compares whole numbers.
     pub(super) fn outweigh_the_done(&self) -> Severity {
         let most = self.count(Kind::OutOfMemory).max(self.count(Kind::OverMemory));
         let critical = most.checked_div(self.done).is_some_and(|times| times > 0);
@@ -139,16 +139,16 @@ impl Failures {
         match (self.failed, self.failed_tasks) {
             (attempts, failed) if attempts == failed => of,
             (attempts, 1) => format!("{of} {}", times(attempts)),
-            (attempts, _) => format!("{of}, together {}", times(attempts)),
+            (attempts, _) => format!("{of}, {} in total", times(attempts)),
         }
     }
 
-    /// Whether executors that were lost are part of what it died of.
+    /// Whether lost executors are among the causes.
     pub(super) fn advice_is_on_losses(&self) -> bool {
         self.count(Kind::ExecutorLost) + self.count(Kind::FetchFailed) > 0
     }
 
-    /// The most frequent message, unless it repeats how the attempts failed.
+    /// The most frequent message, unless it only repeats the cause.
     pub(super) fn telling_error(&self) -> Option<&str> {
         let (error, _) = self.most_frequent.as_ref()?;
         (!error.ends_with("FetchFailedException")).then_some(error)
@@ -159,7 +159,7 @@ impl Failures {
         self.kinds().into_iter().map(|(kind, count)| format!("{count} {}", kind.words())).collect()
     }
 
-    /// The executors that attempts died with and that were lost.
+    /// The lost executors on which attempts failed.
     pub(super) fn lost<'a>(&'a self, spark: &'a Spark) -> impl Iterator<Item = &'a Executor> {
         lost_executors(spark).map(|(executor, _)| executor).filter(|lost| self.executors.contains(&lost.id))
     }
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_decide_about_failed_stages() {
+    fn failed_stages_are_judged_by_whole_numbers() {
         let failures = |done, count| Failures {
             done,
             failed: count,

@@ -1,4 +1,4 @@
-//! Memory that executors hold beyond their heaps: overhead, and what Spark keeps off the heap.
+//! Memory of executors outside their heaps: overhead and Spark's off-heap memory.
 
 use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_beside, rounded_up};
 use super::memory::{heap, heap_key, is_local};
@@ -8,7 +8,8 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
 use crate::units::Bytes;
 
-/// A line that keeps room for what processes held, where a heap shrinks to `new_heap` and the overhead with it.
+/// A line that keeps enough memory for all processes, if the heap shrinks to `new_heap` and the overhead
+/// with it.
 pub(in crate::heuristics) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Option<String> {
     if !counts(app, spark) {
         return None;
@@ -17,11 +18,11 @@ pub(in crate::heuristics) fn kept_room(app: &Application, spark: &Spark, new_hea
     let wanted = room_for(resident, new_heap);
     (overhead_beside(app, new_heap) < wanted).then(|| {
         let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
-        format!("with it, room for all that an executor's processes held, {resident}: {line}")
+        format!("with it, keep enough memory for all processes of an executor, which used {resident}: {line}")
     })
 }
 
-/// What to ask less for where executors hold more than they need.
+/// Settings to reduce if executors have more memory than they need.
 pub(in crate::heuristics) fn less_than_is_held(app: &Application) -> Vec<String> {
     let Some(spark) = spark(app).filter(|spark| counts(app, spark)) else { return Vec::new() };
     let now = heap(app, heap_key(app, spark));
@@ -30,17 +31,17 @@ pub(in crate::heuristics) fn less_than_is_held(app: &Application) -> Vec<String>
 }
 
 fn less_overhead(app: &Application, spark: &Spark, (now, heap): (Bytes, Bytes)) -> Option<String> {
-    // That a heap takes its share along needs no setting of its own.
+    // The default overhead shrinks with the heap, without a setting.
     let held = Some(overhead(app)).filter(|&held| held > default_overhead(now))?;
     let Some(resident) = resident(spark) else {
         return Some(format!(
-            "find out what is used beyond the heap, for which executors hold {held}: {}",
+            "measure the memory used outside the heap, for which executors have {held}: {}",
             conf_line(app, ConfKey::ProcessTreeMetrics, true)
         ));
     };
     let wanted = Some(room_for(resident, heap)).filter(|&wanted| wanted < held)?;
     let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
-    Some(format!("ask for less beyond the heap: {line}"))
+    Some(format!("reduce the memory overhead: {line}"))
 }
 
 fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
@@ -48,7 +49,7 @@ fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
         return None;
     }
     let held = app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1))?;
-    // That none is used is measured, too.
+    // A measured use of 0 is also a measurement.
     let used = |worker: &Executor| worker.peaks.get(ExecutorMetric::OffHeapUnifiedMemory).map(Bytes::new);
     let used = memory::workers(spark).filter_map(used).max()?;
     let wanted = rounded_up(Bytes::from_f64(used.as_f64() * ROOM)?);
@@ -56,21 +57,21 @@ fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
         0 => conf_line(app, ConfKey::OffHeapEnabled, false),
         _ => conf_line(app, ConfKey::OffHeapSize, Setting(wanted)),
     };
-    (wanted < held).then(|| format!("ask for less off the heap, of which at most {used} are used: {line}"))
+    (wanted < held).then(|| format!("reduce off-heap memory, of which at most {used} are used: {line}"))
 }
 
-/// Whether executors are in containers that hold more than heaps.
+/// Whether executors run in containers with memory outside the heap.
 fn counts(app: &Application, spark: &Spark) -> bool {
     use ClusterManager::{Kubernetes, Mesos, Yarn};
     !is_local(app, spark) && matches!(ClusterManager::of_application(app), Some(Yarn | Kubernetes | Mesos))
 }
 
-/// The most that the processes of any executor held.
+/// The highest resident memory of any executor's processes.
 fn resident(spark: &Spark) -> Option<Bytes> {
     memory::workers(spark).filter_map(|worker| worker.peaks.resident()).max()
 }
 
-/// The overhead beside `heap` in which `resident` has room, and no less than Spark takes.
+/// The overhead next to `heap` that leaves enough for `resident`; at least Spark's default.
 fn room_for(resident: Bytes, heap: Bytes) -> Bytes {
     let all = Bytes::from_f64(resident.as_f64() * ROOM).unwrap_or(resident);
     rounded_up((all - heap).max(default_overhead(heap)))
@@ -91,24 +92,24 @@ mod tests {
     }
 
     #[test]
-    fn overhead_keeps_room_for_what_processes_held() {
+    fn the_overhead_covers_the_resident_memory() {
         let settings = [("spark.executor.memory", "4g"), ("spark.executor.memoryOverhead", "40g")];
         let measured = app(&settings, &[(JvmHeapMemory, 3), (ProcessTreeJvmRssMemory, 12)]);
         // 15 GiB, of which the heap has 4.
         assert_eq!(
             less_than_is_held(&measured),
-            ["ask for less beyond the heap: --conf spark.executor.memoryOverhead=11g (now 40g)"]
+            ["reduce the memory overhead: --conf spark.executor.memoryOverhead=11g (now 40g)"]
         );
         let unmeasured = app(&settings, &[(JvmHeapMemory, 3)]);
         assert_eq!(
             less_than_is_held(&unmeasured),
-            ["find out what is used beyond the heap, for which executors hold 40 GiB: --conf \
+            ["measure the memory used outside the heap, for which executors have 40 GiB: --conf \
               spark.executor.processTreeMetrics.enabled=true"]
         );
     }
 
     #[test]
-    fn a_heap_that_shrinks_leaves_room_for_other_processes() {
+    fn a_smaller_heap_keeps_memory_for_other_processes() {
         let measured =
             app(&[("spark.executor.memory", "40g")], &[(JvmHeapMemory, 3), (ProcessTreeJvmRssMemory, 14)]);
         let spark = measured.spark.as_deref().unwrap();
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!(
             kept_room(&measured, spark, new_heap).as_deref(),
             Some(
-                "with it, room for all that an executor's processes held, 14 GiB: --conf \
+                "with it, keep enough memory for all processes of an executor, which used 14 GiB: --conf \
                  spark.executor.memoryOverhead=12800m"
             )
         );
@@ -131,19 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn memory_off_the_heap_that_nobody_uses() {
+    fn unused_off_heap_memory_is_found() {
         let settings = [("spark.memory.offHeap.enabled", "true"), ("spark.memory.offHeap.size", "40g")];
         assert_eq!(
             less_than_is_held(&app(&settings, &[(JvmHeapMemory, 1), (OffHeapUnifiedMemory, 4)])),
             [
-                "ask for less off the heap, of which at most 4 GiB are used: --conf spark.memory.offHeap.size=5g (now \
+                "reduce off-heap memory, of which at most 4 GiB are used: --conf spark.memory.offHeap.size=5g (now \
               40g)"
             ]
         );
         assert_eq!(
             less_than_is_held(&app(&settings, &[(JvmHeapMemory, 1), (OffHeapUnifiedMemory, 0)])),
             [
-                "ask for less off the heap, of which at most 0 B are used: --conf spark.memory.offHeap.enabled=false (now \
+                "reduce off-heap memory, of which at most 0 B are used: --conf spark.memory.offHeap.enabled=false (now \
               true)"
             ]
         );

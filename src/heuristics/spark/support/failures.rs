@@ -1,9 +1,9 @@
-//! Attempts that failed: how many, why, and what helps against it.
+//! Failed attempts: their number, causes and remedies.
 
 use crate::heuristics::spark::percent;
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 
-/// Attempts of some tasks by how they ended. Killed attempts are neither failures nor work done.
+/// The attempts of some tasks by outcome. Killed attempts are neither failures nor completed work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::heuristics) struct Ends {
     pub(in crate::heuristics) succeeded: u64,
@@ -49,12 +49,12 @@ impl Ends {
         self.succeeded + self.failed
     }
 
-    /// Failed attempts over all that ended by themselves; `None` where none did.
+    /// Failed attempts as a share of all that ended by themselves; `None` if none did.
     pub(in crate::heuristics) fn failure_rate(&self) -> Option<f64> {
         (self.ended() > 0).then(|| self.failed as f64 / self.ended() as f64)
     }
 
-    /// The most frequent reason of failures, of equally frequent ones the first.
+    /// The most frequent reason of failures; of equally frequent ones, the first.
     pub(in crate::heuristics) fn main_reason(&self) -> Option<EndReason> {
         let counted = EndReason::ALL.into_iter().zip(self.reasons).rev();
         counted.filter(|(_, count)| *count > 0).max_by_key(|(_, count)| *count).map(|(reason, _)| reason)
@@ -67,11 +67,11 @@ const fn words(reason: EndReason) -> &'static str {
         EndReason::OutOfMemory => "the heap was full",
         EndReason::FetchFailed => "shuffle data could not be fetched",
         EndReason::ExecutorLost => "the executor was lost",
-        EndReason::ContainerOverMemory => "the container used more memory than it asked for",
-        EndReason::CommitDenied => "another attempt had committed",
+        EndReason::ContainerOverMemory => "the container exceeded its memory limit",
+        EndReason::CommitDenied => "another attempt had already committed",
         EndReason::ResultLost => "the result was lost",
         EndReason::Exception => "the code threw an exception",
-        EndReason::Success | EndReason::Killed | EndReason::Other => "of something else",
+        EndReason::Success | EndReason::Killed | EndReason::Other => "of other causes",
     }
 }
 
@@ -83,18 +83,19 @@ pub(in crate::heuristics) fn sentence(ends: &Ends, passed: &str) -> String {
     format!("{} of {} task attempts failed, {rate} ({passed}){why}", ends.failed, ends.ended())
 }
 
-/// What helps against failures of this reason, in short: the rule on stages with failed tasks tells it at length.
+/// The remedy for failures of this reason, in short. The rule on stages with failed tasks gives it in
+/// detail.
 pub(in crate::heuristics) fn advice(reason: Option<EndReason>) -> Vec<String> {
     let line = match reason {
-        None => "read in the driver's log why they failed",
-        Some(EndReason::OutOfMemory) => "give tasks more heap, as spark-stages-with-failed-tasks says",
+        None => "check in the driver's log why they failed",
+        Some(EndReason::OutOfMemory) => "give tasks more heap: see spark-stages-with-failed-tasks",
         Some(EndReason::ContainerOverMemory) => {
-            "give containers more memory beyond the heap, as spark-stages-with-failed-tasks says"
+            "increase the memory overhead of containers: see spark-stages-with-failed-tasks"
         }
         Some(EndReason::ExecutorLost | EndReason::FetchFailed | EndReason::ResultLost) => {
-            "see what spark-stages-with-failed-tasks says about executors that were lost"
+            "see spark-stages-with-failed-tasks about lost executors"
         }
-        Some(_) => "correct what the exception names; spark-stages-with-failed-tasks quotes it",
+        Some(_) => "fix the error that the exception names; spark-stages-with-failed-tasks quotes it",
     };
     vec![line.to_owned()]
 }
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_ended_has_no_rate() {
+    fn without_ended_attempts_there_is_no_rate() {
         assert_eq!(Ends::default().failure_rate(), None);
         assert_eq!(Ends::default().main_reason(), None);
     }

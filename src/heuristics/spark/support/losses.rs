@@ -1,20 +1,20 @@
-//! Why executors were lost.
+//! The causes of lost executors.
 
 use crate::model::Application;
 use crate::model::spark::{ClusterManager, Executor, Spark};
 
-/// What ended an executor that was lost.
+/// The cause of a lost executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::heuristics) enum Loss {
     /// Its JVM ran out of memory (exit code 52, `SparkExitCode.OOM`).
     OutOfMemory,
-    /// Its container used more memory than it asked for.
+    /// Its container exceeded its memory limit.
     OverMemory,
-    /// Killed by SIGKILL (exit code 137): mostly the kernel or the cluster manager, for memory.
+    /// Killed by SIGKILL (exit code 137): usually by the kernel or the cluster manager, because of memory.
     Killed,
-    /// Ended by SIGTERM (exit code 143): preempted, or its node was stopped.
+    /// Terminated by SIGTERM (exit code 143): preempted, or its node was stopped.
     Terminated,
-    /// It sent no heartbeats any more.
+    /// It stopped sending heartbeats.
     Silent,
     /// Its node was lost.
     NodeLost,
@@ -23,12 +23,12 @@ pub(in crate::heuristics) enum Loss {
 }
 
 impl Loss {
-    /// What the reason of a removal says.
+    /// The cause that a removal reason states.
     pub(in crate::heuristics) fn of(reason: Option<&str>) -> Self {
         let reason = reason.unwrap_or_default().to_ascii_lowercase();
         let has = |needle: &str| reason.contains(needle);
         let code = |code: &str| exit_code(&reason) == Some(code);
-        // A message about memory says more than the exit code that comes with it.
+        // A message about memory is more specific than the exit code that comes with it.
         if has("exceeding memory limits")
             || has("physical memory")
             || has("oomkilled")
@@ -50,21 +50,21 @@ impl Loss {
         }
     }
 
-    /// Whether more memory beyond the heap is what helps: a container over its limit, or one that YARN or
-    /// Kubernetes killed outright.
+    /// Whether more memory overhead helps: the container exceeded its limit, or YARN or Kubernetes killed
+    /// it outright.
     pub(in crate::heuristics) fn is_over_memory(self, app: &Application) -> bool {
         let limited = [Some(ClusterManager::Yarn), Some(ClusterManager::Kubernetes)];
         self == Self::OverMemory || self == Self::Killed && limited.contains(&ClusterManager::of(&app.conf))
     }
 }
 
-/// Every executor that was lost, with what ended it, in the order of the executors.
+/// Every lost executor with its cause, in the order of the executors.
 pub(in crate::heuristics) fn lost_executors(spark: &Spark) -> impl Iterator<Item = (&Executor, Loss)> {
     let lost = spark.executors.iter().filter(|executor| executor.was_lost());
     lost.map(|executor| (executor, Loss::of(executor.removed_reason.as_deref())))
 }
 
-/// The number behind "exit code", "exit status", "exited with code" or "exited with exit code".
+/// The number after "exit code", "exit status", "exited with code" or "exited with exit code".
 fn exit_code(reason: &str) -> Option<&str> {
     ["exit code", "exit status", "exited with code"].iter().find_map(|words| {
         let (_, rest) = reason.split_once(words)?;

@@ -1,4 +1,4 @@
-//! What failed attempts cost: the time that went into them.
+//! The time lost to failed attempts.
 
 use super::failures::{self, Ends};
 use super::stage_text::cause;
@@ -15,9 +15,9 @@ use crate::units::Millis;
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::heuristics) struct Failures {
     pub(in crate::heuristics) ends: Ends,
-    /// Of those that failed.
+    /// The time of failed attempts.
     pub(in crate::heuristics) lost: Millis,
-    /// Of all whose end is known, whatever it was.
+    /// The time of all attempts with a known end.
     pub(in crate::heuristics) spent: Millis,
 }
 
@@ -35,7 +35,7 @@ impl Failures {
         failures
     }
 
-    /// Those of one stage attempt; none where the log shows no task of it.
+    /// The attempts of one stage attempt; empty if the event log has no task of it.
     pub(in crate::heuristics) fn of_stage(app: &Application, stage: &Stage) -> Self {
         stage.group.and_then(|group| app.groups.get(group)).map(Self::of).unwrap_or_default()
     }
@@ -46,29 +46,29 @@ impl Failures {
         self.spent = self.spent + other.spent;
     }
 
-    /// Failed over failed and succeeded; 0 where there are neither.
+    /// Failed attempts as a share of failed and succeeded ones; 0 if there are neither.
     pub(in crate::heuristics) fn rate(&self) -> f64 {
         self.ends.failure_rate().unwrap_or_default()
     }
 
-    /// What helps against the most frequent reason.
+    /// The remedy for the most frequent reason.
     pub(in crate::heuristics) fn advice(&self) -> Vec<String> {
         if self.ends.failed == 0 {
             return vec![
-                "no attempt failed: raise the lowest cut-off of task_failure_rate above 0".to_owned(),
+                "no attempt failed: increase the lowest cut-off of task_failure_rate above 0".to_owned(),
             ];
         }
         failures::advice(self.ends.main_reason())
     }
 }
 
-/// What a failure goes back to, in one line; `None` for nothing.
+/// The root cause of a failure in one line; `None` if there is none.
 fn quoted(text: &str) -> Option<String> {
     Some(cause(text)).filter(|line| !line.is_empty())
 }
 
-/// Why something failed: what its failure goes back to, or, where the log's text ends before that, what the last failed
-/// attempt of its stages says.
+/// Why something failed: the root cause of its failure; if the logged text ends before that, the error of
+/// the last failed attempt of its stages.
 fn reason<'a>(
     app: &'a Application,
     stages: impl Iterator<Item = &'a Stage>,
@@ -90,10 +90,11 @@ fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
     failed.filter_map(|text| quoted(app.strings.get(text)?)).next_back()
 }
 
-/// So many failed jobs are asked for their reason; a log may have a million that do not tell.
+/// The maximum number of failed jobs that are searched for a reason. An event log may have a million
+/// without one.
 const LOOKED_AT: usize = 100;
 
-/// Why the first failed job failed that says so.
+/// The reason of the first failed job that has one.
 pub(in crate::heuristics) fn reason_of_job<'a>(
     app: &'a Application,
     spark: &'a Spark,
@@ -107,7 +108,7 @@ pub(in crate::heuristics) fn reason_of_job<'a>(
     })
 }
 
-/// Why the first failed stage failed that says so.
+/// The reason of the first failed stage that has one.
 pub(in crate::heuristics) fn reason_of_stage<'a>(
     app: &'a Application,
     spark: &'a Spark,
@@ -116,13 +117,13 @@ pub(in crate::heuristics) fn reason_of_stage<'a>(
     failed.find_map(|stage| Some((stage.id, reason(app, std::iter::once(stage), stage.failure.as_deref())?)))
 }
 
-/// The limit that a rate passed or stayed below, in brackets; nothing where no rate ever does.
+/// The limit that a rate passed or stayed below, in brackets; empty if no rate can pass it.
 pub(in crate::heuristics) fn in_brackets(cutoffs: &Ascending<Ratio>, severity: Severity) -> String {
     let never = severity == Severity::None && cutoffs.values().is_some_and(|[low, ..]| low.is_infinite());
     if never { String::new() } else { format!(" ({})", cutoffs.describe_in(severity, percent)) }
 }
 
-/// The share of all task time that something took, to follow that time.
+/// A share of all task time, to follow that time.
 pub(in crate::heuristics) fn of_all(share: f64) -> String {
     if share.is_finite() { format!(", {} of all task time", percent(share)) } else { String::new() }
 }
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn killed_attempts_are_no_failures() {
+    fn killed_attempts_are_not_failures() {
         let mut app = sample::app(&[]);
         let attempts = [
             (Outcome::Succeeded, 10),

@@ -1,4 +1,5 @@
-//! What several rules of Spark share: sizes of executors, reasons of failures and losses, figures of stages.
+//! Functions that several Spark rules share: executor sizes, causes of failures and losses, measurements of
+//! stages.
 
 pub(super) mod beyond_heap;
 pub(super) mod failures;

@@ -10,7 +10,7 @@ use crate::severity::Severity;
 use crate::units::Timestamp;
 use crate::{finding::Finding, rules::Evaluation};
 
-/// A Spark application with settings and nothing else.
+/// A Spark application with settings and no other data.
 pub(in crate::heuristics) fn app(settings: &[(&str, &str)]) -> Application {
     let mut app = Application::new(Engine::Spark);
     for (name, value) in settings {
@@ -22,12 +22,12 @@ pub(in crate::heuristics) fn app(settings: &[(&str, &str)]) -> Application {
     app
 }
 
-/// The part of `app` that only Spark applications have.
+/// The Spark part of `app`.
 pub(in crate::heuristics) fn spark(app: &mut Application) -> &mut Spark {
     app.spark.as_mut().unwrap()
 }
 
-/// Adds an executor that was there from the start and ran one task.
+/// Adds an executor that existed from the start and ran one task.
 pub(in crate::heuristics) fn executor<'a>(app: &'a mut Application, id: &str) -> &'a mut Executor {
     let executors = &mut spark(app).executors;
     let mut executor = Executor { id: id.to_owned(), ..Executor::default() };
@@ -37,14 +37,14 @@ pub(in crate::heuristics) fn executor<'a>(app: &'a mut Application, id: &str) ->
     executors.last_mut().unwrap()
 }
 
-/// Sets peaks of an executor.
+/// Sets the peaks of an executor.
 pub(in crate::heuristics) fn peaks(executor: &mut Executor, values: &[(ExecutorMetric, i64)]) {
     for (metric, value) in values {
         executor.peaks.raise(*metric, *value);
     }
 }
 
-/// Adds a complete stage with an attempt per (outcome, milliseconds), all launched when it was submitted.
+/// Adds a complete stage with one attempt per (outcome, milliseconds), all launched when it was submitted.
 pub(in crate::heuristics) fn stage(
     app: &mut Application,
     id: u32,
@@ -75,7 +75,7 @@ pub(in crate::heuristics) fn stage(
     id
 }
 
-/// Gives a counter to every attempt of every stage.
+/// Sets a counter on every attempt of every stage.
 pub(in crate::heuristics) fn count(app: &mut Application, counter: Counter, value: i64) {
     for group in &mut app.groups {
         for row in 0..group.attempts.len() {
@@ -84,13 +84,13 @@ pub(in crate::heuristics) fn count(app: &mut Application, counter: Counter, valu
     }
 }
 
-/// What one rule says, with the preset `dr-elephant` or without.
+/// The evaluation of one rule, with or without the preset `dr-elephant`.
 pub(in crate::heuristics) fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
     let name = std::path::Path::new("dr-elephant");
     evaluate_by(app, rule, &if dr_elephant { RuleFile::find(name).unwrap() } else { Vec::new() })
 }
 
-/// What one rule says where YAML sets its parameters.
+/// The evaluation of one rule with parameters from YAML.
 pub(in crate::heuristics) fn evaluate_with(app: &Application, rule: &str, parameters: &str) -> Evaluation {
     let text = format!("rule: {rule}\n{parameters}\n");
     evaluate_by(app, rule, &[RuleFile { name: "test".to_owned(), text }])
@@ -106,7 +106,7 @@ fn evaluate_by(app: &Application, rule: &str, files: &[RuleFile]) -> Evaluation 
     evaluation
 }
 
-/// The worst severity that one rule finds; `None` where it was not evaluated.
+/// The highest severity of one rule; `None` if it was not evaluated.
 pub(in crate::heuristics) fn severity(app: &Application, rule: &str, dr_elephant: bool) -> Option<Severity> {
     evaluate(app, rule, dr_elephant).findings.iter().map(|finding| finding.severity).max()
 }

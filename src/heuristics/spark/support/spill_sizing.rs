@@ -1,4 +1,4 @@
-//! What to set against spill: one place for every rule that advises on it.
+//! Recommended settings against spill: one place for every rule that advises on it.
 
 use super::memory::{ExecutorSize, MEMORY_FRACTION, peak_heap, shuffle_partitions};
 use super::stage_figures::{Figures, spilled};
@@ -7,16 +7,17 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::{Spark, Stage};
 use crate::units::Bytes;
 
-/// How many times as many partitions are better than larger executors.
+/// Up to this factor, more partitions are better than larger executors.
 const MOST_TIMES_PARTITIONS: f64 = 8.0;
 
-/// Settings with which a stage would have spilled little; what costs least comes first, and the rest stays as it is.
+/// Settings with which a stage would have spilled little. The cheapest change comes first; other settings
+/// stay.
 pub(in crate::heuristics) struct AgainstSpill {
     /// `spark.memory.fraction`.
     pub(in crate::heuristics) fraction: f64,
-    /// `spark.sql.shuffle.partitions`, where more of them are enough.
+    /// `spark.sql.shuffle.partitions`, if more partitions are enough.
     pub(in crate::heuristics) partitions: Option<u64>,
-    /// Heap and cores, where nothing else is enough.
+    /// Heap and cores, if nothing else is enough.
     pub(in crate::heuristics) size: Option<ExecutorSize>,
 }
 
@@ -51,7 +52,7 @@ impl AgainstSpill {
         against
     }
 
-    /// Against the spill of the stage that spilled most; `None` where the log shows no stage that did.
+    /// Settings against the spill of the stage that spilled most; `None` if no stage spilled.
     pub(in crate::heuristics) fn of_worst(app: &Application, spark: &Spark) -> Option<Self> {
         let spilling = spark.stages.iter().filter_map(|stage| {
             let group = app.groups.get(stage.group?)?;
@@ -64,13 +65,13 @@ impl AgainstSpill {
         Some(Self::of(app, spark, stage, &Figures::of(app, stage, group), f64::INFINITY))
     }
 
-    /// The executors to ask for, with room above what heaps held; `None` where they stay as they are.
+    /// The recommended executors, with headroom above the measured heap use; `None` if they need no change.
     pub(in crate::heuristics) fn executors(&self, app: &Application, spark: &Spark) -> Option<ExecutorSize> {
         self.size.map(|size| size.with_room(ExecutorSize::now(app, spark), peak_heap(spark)))
     }
 }
 
-/// Whether `spark.sql.shuffle.partitions` decides the stage's number of tasks.
+/// Whether `spark.sql.shuffle.partitions` determines the stage's number of tasks.
 pub(in crate::heuristics) fn partitions_decide(
     app: &Application,
     spark: &Spark,

@@ -1,4 +1,4 @@
-//! What is measured of a stage: run times, data and failures of its tasks.
+//! Measurements of a stage: run times, data and failures of its tasks.
 
 use crate::model::Application;
 use crate::model::counters::{Counter, CounterMask};
@@ -7,19 +7,19 @@ use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
 use crate::stats::median;
 use crate::units::{Bytes, Millis, Timestamp};
 
-/// An executor fills all its cores within this time, so these tasks are its first.
+/// An executor fills all its cores within this time, so tasks launched by then are its first.
 const FRESH: Millis = Millis::from_secs(1);
 
-/// How many times more tasks than the log shows a stage may count for its score: one that failed leaves tasks out.
+/// The score counts at most this many times the logged tasks: a failed stage did not launch all its tasks.
 const BELIEVED: u64 = 10;
 
-/// Tasks for the score of a stage: those that it announced, as far as the log bears it out.
+/// The number of tasks for the score of a stage: its announced tasks, limited by the logged ones.
 pub(in crate::heuristics) fn scored_tasks(stage: &Stage, group: &TaskGroup) -> u64 {
     let shown = group.tasks.len() as u64;
     stage.announced_tasks.unwrap_or_default().clamp(shown, shown.saturating_mul(BELIEVED))
 }
 
-/// All counters that figures are made of.
+/// All counters that the figures are computed from.
 pub(in crate::heuristics) const READ: CounterMask = CounterMask::of(&[
     Counter::ExecutorRunTime,
     Counter::GcTimeMillis,
@@ -31,28 +31,28 @@ pub(in crate::heuristics) const READ: CounterMask = CounterMask::of(&[
     Counter::OutputBytes,
 ]);
 
-/// What is measured of a stage attempt. Medians and longest are of the attempts that succeeded, sums of all.
+/// The measurements of a stage attempt. Medians and maxima are over successful attempts, sums over all.
 pub(in crate::heuristics) struct Figures {
-    /// Tasks that the stage announced.
+    /// The number of tasks when the stage was submitted.
     pub(in crate::heuristics) tasks: u64,
-    /// Tasks for the score.
+    /// The number of tasks for the score.
     pub(in crate::heuristics) scored: u64,
     pub(in crate::heuristics) stage_time: Option<Millis>,
     pub(in crate::heuristics) run_time: Option<RunTimes>,
     pub(in crate::heuristics) slowest: Slowest,
-    /// Spill, input, shuffle read, shuffle write, output; those that tasks report.
+    /// Spill, input, shuffle read, shuffle write and output, if tasks report them.
     pub(in crate::heuristics) flows: Vec<Flow>,
-    /// Whether what some task read or wrote, spill apart, cannot be read.
+    /// Whether the bytes that some task read or wrote, other than spill, are unreadable.
     pub(in crate::heuristics) moved_is_unreadable: bool,
-    /// Attempts that failed.
+    /// The number of failed attempts.
     pub(in crate::heuristics) failed: u64,
-    /// Those of them whose JVM ran out of memory.
+    /// Failed attempts whose JVM ran out of memory.
     pub(in crate::heuristics) out_of_memory: u64,
-    /// Those of them whose container was killed for its memory.
+    /// Failed attempts whose container was killed because of memory.
     pub(in crate::heuristics) over_memory: u64,
 }
 
-/// Run times of the tasks that succeeded.
+/// Run times of the successful tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::heuristics) struct RunTimes {
     pub(in crate::heuristics) median: Millis,
@@ -60,12 +60,12 @@ pub(in crate::heuristics) struct RunTimes {
 }
 
 impl RunTimes {
-    /// How many times the median the longest is.
+    /// The longest as a multiple of the median.
     pub(in crate::heuristics) fn ratio(self) -> f64 {
         self.longest.as_f64() / self.median.as_f64()
     }
 
-    /// How much longer than the median the longest is.
+    /// The longest minus the median.
     pub(in crate::heuristics) fn gap(self) -> Millis {
         Millis::new(self.longest.get().saturating_sub(self.median.get()))
     }
@@ -77,11 +77,11 @@ pub(in crate::heuristics) struct Slowest {
     pub(in crate::heuristics) executor: Option<String>,
     pub(in crate::heuristics) host: Option<String>,
     pub(in crate::heuristics) gc: Option<Millis>,
-    /// Whether it is one of its executor's first.
+    /// Whether it is one of its executor's first tasks.
     pub(in crate::heuristics) first_on_executor: bool,
 }
 
-/// What flows through tasks.
+/// The kinds of data that tasks read and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::heuristics) enum FlowKind {
     Spill,
@@ -94,7 +94,7 @@ pub(in crate::heuristics) enum FlowKind {
 impl FlowKind {
     const ALL: [Self; 5] = [Self::Spill, Self::Input, Self::ShuffleRead, Self::ShuffleWrite, Self::Output];
 
-    /// What a task does with so many bytes.
+    /// What a task does with this many bytes, in words.
     pub(in crate::heuristics) fn does(self, bytes: Bytes) -> String {
         match self {
             Self::Spill => format!("spills {bytes}"),
@@ -105,7 +105,7 @@ impl FlowKind {
         }
     }
 
-    /// The counters that make it up.
+    /// The counters that add up to it.
     const fn counters(self) -> &'static [Counter] {
         match self {
             Self::Spill => &[Counter::MemoryBytesSpilled],
@@ -120,7 +120,7 @@ impl FlowKind {
         group.attempts.total(row, self.counters())
     }
 
-    /// Whether that of some task cannot be read.
+    /// Whether it is unreadable in some task.
     fn is_unread(self, group: &TaskGroup) -> bool {
         group.attempts.any_unreadable().has_any(self.counters())
     }
@@ -133,12 +133,12 @@ pub(in crate::heuristics) struct Flow {
     pub(in crate::heuristics) total: Bytes,
     pub(in crate::heuristics) median: Bytes,
     pub(in crate::heuristics) of_slowest: Bytes,
-    /// The most that any task has.
+    /// The most bytes of any task.
     pub(in crate::heuristics) largest: Bytes,
 }
 
 impl Flow {
-    /// How many times the median the slowest task has.
+    /// The bytes of the slowest task as a multiple of the median.
     pub(in crate::heuristics) fn ratio(self) -> f64 {
         self.of_slowest.as_f64() / self.median.as_f64()
     }
@@ -161,7 +161,7 @@ impl Flow {
     }
 }
 
-/// What all attempts of a group have of one kind; `None` where that of one cannot be read.
+/// The total of all attempts of a group; `None` if one is unreadable.
 fn total(kind: FlowKind, group: &TaskGroup) -> Option<Bytes> {
     group.attempts.sum(kind.counters()).map(Bytes::new)
 }
@@ -208,7 +208,7 @@ impl Figures {
         self.flow(FlowKind::Spill).map(|flow| flow.total)
     }
 
-    /// The largest of what all tasks read and wrote, spill apart; `None` where one of them cannot be read.
+    /// The largest total of what tasks read and wrote, other than spill; `None` if one is unreadable.
     pub(in crate::heuristics) fn largest_flow(&self) -> Option<Bytes> {
         if self.moved_is_unreadable {
             return None;
@@ -216,7 +216,7 @@ impl Figures {
         self.flows.iter().filter(|flow| flow.kind != FlowKind::Spill).map(|flow| flow.total).max()
     }
 
-    /// Whether the number of tasks follows from a shuffle's partitions, not from input files.
+    /// Whether shuffle partitions, rather than input files, determine the number of tasks.
     pub(in crate::heuristics) fn reads_shuffle_only(&self) -> bool {
         let some = |kind| self.flow(kind).is_some_and(|flow| flow.total > Bytes::default());
         some(FlowKind::ShuffleRead) && !some(FlowKind::Input)
@@ -242,7 +242,7 @@ impl Slowest {
     }
 }
 
-/// "Executor Run Time", or from launch to end where the log lacks it.
+/// "Executor Run Time", or the time from launch to end if the event log lacks it.
 fn run_time(group: &TaskGroup, row: usize) -> Option<Millis> {
     group.attempts.millis(row, Counter::ExecutorRunTime).or_else(|| group.attempts.run_time(row))
 }

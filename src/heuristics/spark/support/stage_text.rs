@@ -1,10 +1,10 @@
-//! How stages and messages of logs are shown.
+//! How names of stages and logged messages are shown.
 
 use crate::model::spark::Stage;
 
-/// The most of a stage's name that messages show.
+/// The maximum number of characters shown of a stage's name.
 const NAME: usize = 40;
-/// The most of a message of the log that messages show.
+/// The maximum number of characters shown of a logged message.
 const MESSAGE: usize = 160;
 
 /// "stage 3.0 (count at App.scala:10)".
@@ -15,22 +15,22 @@ pub(in crate::heuristics) fn label(stage: &Stage) -> String {
     }
 }
 
-/// "collect at /opt/app/job.py:12" as "collect at job.py:12": the place matters more than the folder.
+/// "collect at /opt/app/job.py:12" as "collect at job.py:12": the file matters more than the folder.
 fn without_folders(name: &str) -> String {
     let words =
         name.split_whitespace().map(|word| word.rsplit('/').find(|part| !part.is_empty()).unwrap_or(word));
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The first line of a message, without a full stop, cut to what people read.
+/// The first line of a message without its full stop, shortened.
 pub(in crate::heuristics) fn first_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().collect();
     cut(words.join(" ").trim_end_matches(['.', ':']), MESSAGE)
 }
 
-/// What a failure goes back to, in one line: Spark wraps the message of the attempt that failed last in sentences
-/// about tasks and stages, and the exception that says something stands behind the last "Caused by".
+/// The root cause of a failure in one line. Spark wraps the message of the last failed attempt in sentences
+/// about tasks and stages; the most specific exception follows the last "Caused by".
 pub(in crate::heuristics) fn cause(text: &str) -> String {
     let root = text.rsplit_once("Caused by: ").map(|(_, root)| root);
     let last = || text.split_once("ost recent failure: ").map(|(_, rest)| rest);
@@ -40,7 +40,7 @@ pub(in crate::heuristics) fn cause(text: &str) -> String {
     first_line(unwrapped(behind.map_or(inner, |(_, rest)| rest)))
 }
 
-/// Without the exception of Python in front of a traceback's last line.
+/// Without Python's exception before the last line of a traceback.
 fn unwrapped(text: &str) -> &str {
     let traceback =
         text.lines().next().is_some_and(|line| line.contains("Traceback (most recent call last)"));
@@ -49,7 +49,7 @@ fn unwrapped(text: &str) -> &str {
     if traceback { raised().unwrap_or(text) } else { text }
 }
 
-/// `text` cut to `most` characters, with "…" for what is left out.
+/// `text` shortened to `most` characters, with "…" for the rest.
 pub(in crate::heuristics) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
@@ -63,7 +63,7 @@ mod tests {
     use crate::model::spark::StageAttempt;
 
     #[test]
-    fn stages_are_named_by_what_they_do_and_where() {
+    fn stages_are_shown_with_their_call_site() {
         let mut stage = Stage::new(StageAttempt { stage: 3, attempt: 1 });
         assert_eq!(label(&stage), "stage 3.1");
         stage.name = Some("collect at /opt/app/scripts/job.py:12".to_owned());
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_stands_behind_what_spark_says_about_tasks() {
+    fn the_cause_follows_what_spark_says_about_tasks() {
         let lost = "Job aborted due to stage failure: Task 5 in stage 3.0 failed 4 times, most recent failure: Lost task \
                     5.3 in stage 3.0 (TID 28) (127.0.0.1 executor 1): ";
         assert_eq!(

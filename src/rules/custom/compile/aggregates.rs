@@ -1,4 +1,4 @@
-//! Aggregates: one number of many rows.
+//! Compiles aggregates: one number from many rows.
 
 use super::super::names::Rows;
 use super::super::node::{Aggregate, AggregateKind, Node};
@@ -7,7 +7,7 @@ use super::super::unit::{Type, Unit};
 use super::{Compiler, RowUse, Typed, WRONG};
 
 impl<'e> Compiler<'e> {
-    /// `sum(x)`, `sum(x, condition)` and their like.
+    /// `sum(x)`, `sum(x, condition)` and similar aggregates.
     pub(super) fn aggregate(
         &mut self,
         expr: &'e Expr,
@@ -19,8 +19,8 @@ impl<'e> Compiler<'e> {
             [value] => (value, None),
             [value, condition] => (value, Some(condition)),
             _ => {
-                let usage = format!("write {name}(x), or {name}(x, condition) for some of the rows");
-                return self.wrong_with(expr, format!("{name} takes other arguments"), usage);
+                let usage = format!("write {name}(x), or {name}(x, condition) to select rows");
+                return self.wrong_with(expr, format!("wrong arguments for {name}"), usage);
             }
         };
         if !self.enter(expr, name) {
@@ -33,7 +33,7 @@ impl<'e> Compiler<'e> {
 
     pub(super) fn percentile(&mut self, expr: &'e Expr, args: &'e [Expr]) -> Typed {
         let [value, percent, rest @ ..] = args else {
-            return self.wrong_with(expr, "percentile takes other arguments", "write percentile(x, 95)");
+            return self.wrong_with(expr, "wrong arguments for percentile", "write percentile(x, 95)");
         };
         let percent = match &percent.kind {
             Kind::Literal(Literal::Int(number)) => *number as f64,
@@ -44,7 +44,7 @@ impl<'e> Compiler<'e> {
             return self.wrong_with(
                 expr,
                 "percentile takes a value and a number from 0 to 100",
-                "write percentile(x, 95), or percentile(x, 95, condition) for some of the rows",
+                "write percentile(x, 95), or percentile(x, 95, condition) to select rows",
             );
         }
         if !self.enter(expr, "percentile") {
@@ -72,8 +72,8 @@ impl<'e> Compiler<'e> {
             (Some(_), [_]) => None,
             (Some(_), [_, condition]) | (None, [condition]) => Some(condition),
             _ => {
-                let usage = "write count(condition), or count(task) for all of them";
-                return self.wrong_with(expr, "count takes other arguments", usage);
+                let usage = "write count(condition), or count(task) for all tasks";
+                return self.wrong_with(expr, "wrong arguments for count", usage);
             }
         };
         if !self.enter(expr, "count") {
@@ -89,7 +89,7 @@ impl<'e> Compiler<'e> {
         self.leave(expr, "count", AggregateKind::Count, None, condition, Unit::COUNT)
     }
 
-    /// `min` and `max`: of rows, or of several numbers.
+    /// `min` and `max`, of rows or of several numbers.
     pub(super) fn extreme(
         &mut self,
         expr: &'e Expr,
@@ -118,7 +118,7 @@ impl<'e> Compiler<'e> {
                     expr,
                     format!("{name} over rows takes a value and a condition"),
                     format!(
-                        "for the {name} of two facts of each row, put it into an aggregate: sum({name}(x, y))"
+                        "for the {name} of two facts per row, use it in an aggregate: sum({name}(x, y))"
                     ),
                 )
             }
@@ -148,7 +148,7 @@ impl<'e> Compiler<'e> {
             match common.common(*of) {
                 Some(both) => common = both,
                 None if of.unit().is_some() => {
-                    let message = format!("{name} has {} before and {} here", common.name(), of.name());
+                    let message = format!("{name} mixes {} and {}", common.name(), of.name());
                     self.wrong(arg, message);
                 }
                 None => {}
@@ -163,8 +163,8 @@ impl<'e> Compiler<'e> {
         if self.row.is_some() {
             self.wrong_with(
                 expr,
-                format!("{name} stands within another aggregate"),
-                "name it as a value of its own, above this one",
+                format!("{name} is inside another aggregate"),
+                "define it as a separate value above this one",
             );
             return false;
         }
@@ -186,8 +186,8 @@ impl<'e> Compiler<'e> {
             if self.mistakes.is_empty() {
                 self.wrong_with(
                     expr,
-                    format!("{name} runs over rows, and this is one value"),
-                    format!("write {name}(task.run_time) or the like"),
+                    format!("{name} runs over rows, but this is a single value"),
+                    format!("write for example {name}(task.run_time)"),
                 );
             }
             return WRONG;

@@ -1,4 +1,4 @@
-//! Function calls, aggregates apart.
+//! Compiles function calls other than aggregates.
 
 use regex::RegexBuilder;
 
@@ -56,7 +56,7 @@ impl<'e> Compiler<'e> {
             }
             ("coalesce", [_, _, ..]) => self.coalesce(args),
             ("has", _) => {
-                self.wrong_with(expr, "has() is not known here", "known(x) tells whether x is known")
+                self.wrong_with(expr, "has() is not supported", "use known(x) to test whether x is known")
             }
             _ => self.no_such_call(expr, name),
         }
@@ -64,12 +64,12 @@ impl<'e> Compiler<'e> {
 
     fn no_such_call(&mut self, expr: &'e Expr, name: &str) -> Typed {
         if let Some((_, usage, _)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) {
-            return self.wrong_with(expr, format!("{name} takes other arguments"), format!("write {usage}"));
+            return self.wrong_with(expr, format!("wrong arguments for {name}"), format!("write {usage}"));
         }
         let help = match (name, nearest(name, FUNCTIONS.iter().map(|(known, ..)| *known))) {
             ("avg" | "average", _) => "did you mean mean(x)?".to_owned(),
             (_, Some(near)) => format!("did you mean {near}?"),
-            (_, None) => "docs/defining-rules.md has the functions".to_owned(),
+            (_, None) => "docs/defining-rules.md lists the functions".to_owned(),
         };
         self.wrong_with(expr, format!("there is no function \"{name}\""), help)
     }
@@ -79,11 +79,11 @@ impl<'e> Compiler<'e> {
         (Node::Function(function, node.into()), Type::Number(unit))
     }
 
-    /// A function that takes numbers of one unit and gives plain ones.
+    /// A function that takes numbers of one unit and returns plain numbers.
     fn in_unit(&mut self, one: &'e Expr, name: &str, unit: Unit, function: Function) -> Typed {
         let (node, kind) = self.expression(one);
         if kind.common(Type::Number(unit)).is_none() {
-            return self.wrong(one, format!("{name} takes {}, this is {}", unit.name(), kind.name()));
+            return self.wrong(one, format!("{name} takes {}, but this is {}", unit.name(), kind.name()));
         }
         (Node::Function(function, node.into()), Type::NUMBER)
     }
@@ -112,11 +112,11 @@ impl<'e> Compiler<'e> {
             let (node, kind) = self.expression(arg);
             match common.common(kind) {
                 Some(Type::Group(_)) => {
-                    self.wrong(arg, "a group of a split has a mean and a count; say which");
+                    self.wrong(arg, "a group of a split has a mean and a count; choose one");
                 }
                 Some(both) => common = both,
                 None => {
-                    let message = format!("coalesce has {} before and {} here", common.name(), kind.name());
+                    let message = format!("coalesce mixes {} and {}", common.name(), kind.name());
                     self.wrong(arg, message);
                 }
             }
@@ -149,7 +149,7 @@ impl<'e> Compiler<'e> {
             "all" | "exists" | "exists_one" | "existsOne" | "filter" | "map" => {
                 return self.wrong_with(
                     expr,
-                    "all, exists, filter and map walk lists, which there are none of",
+                    "all, exists, filter and map need lists, which do not exist here",
                     "aggregates run over tasks: count(task.run_time > time(\"1h\")) > 0, sum(task.gc_time, task.run_time > 0)",
                 );
             }
@@ -162,21 +162,21 @@ impl<'e> Compiler<'e> {
                 let help = match nearest(name, known.into_iter()) {
                     Some(near) => format!("did you mean {near}?"),
                     None if FUNCTIONS.iter().any(|(known, ..)| *known == name) => format!("write {name}(…)"),
-                    None => "texts have startsWith, endsWith, contains and matches".to_owned(),
+                    None => "the methods of texts are startsWith, endsWith, contains and matches".to_owned(),
                 };
                 return self.wrong_with(expr, format!("there is no \".{name}(…)\""), help);
             }
         };
         let (node, kind) = self.expression(target);
         if kind.common(Type::Text).is_none() {
-            return self.wrong(target, format!("{name} asks about a text, this is {}", kind.name()));
+            return self.wrong(target, format!("{name} needs a text, but this is {}", kind.name()));
         }
         let [arg] = args else { return self.no_such_call(expr, name) };
         match test {
             Some(test) => {
                 let (other, kind) = self.expression(arg);
                 if kind.common(Type::Text).is_none() {
-                    return self.wrong(arg, format!("{name} takes a text, this is {}", kind.name()));
+                    return self.wrong(arg, format!("{name} takes a text, but this is {}", kind.name()));
                 }
                 (Node::TextTest(test, [node, other].into()), Type::Flag)
             }
@@ -192,7 +192,7 @@ impl<'e> Compiler<'e> {
             Err(error) => {
                 let error = error.to_string();
                 let why = error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                self.wrong(pattern, format!("the regular expression cannot be used: {why}"))
+                self.wrong(pattern, format!("invalid regular expression: {why}"))
             }
         }
     }

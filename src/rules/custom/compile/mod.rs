@@ -1,5 +1,5 @@
-//! Syntax trees into expressions that can be evaluated: finds names, checks types and units, and tells every mistake
-//! with its place.
+//! Compiles syntax trees into expressions that can be evaluated: resolves names, checks types and units,
+//! and reports every mistake with its position.
 
 mod aggregates;
 mod calls;
@@ -16,16 +16,16 @@ use super::syntax::{Expr, Kind, Literal, Span, parse};
 use super::unit::Type;
 use crate::model::Engine;
 
-/// What a rule judges, each on its own.
+/// The subjects of a rule. Each is judged separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Over {
     /// The application as a whole.
     #[default]
     Application,
-    /// The maps of a MapReduce job.
+    /// The map tasks of a MapReduce job.
     Map,
-    /// The reduces of a MapReduce job.
+    /// The reduce tasks of a MapReduce job.
     Reduce,
     /// Each stage attempt of a Spark application that ran tasks.
     Stage,
@@ -34,7 +34,7 @@ pub enum Over {
 }
 
 impl Over {
-    /// The engine that has such subjects alone.
+    /// The only engine that has such subjects.
     #[must_use]
     pub const fn engine(self) -> Option<Engine> {
         match self {
@@ -45,14 +45,14 @@ impl Over {
     }
 }
 
-/// What an expression may refer to.
+/// The names that an expression may refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Env<'e> {
-    /// What is judged.
+    /// The subject of the rule.
     pub(super) over: Over,
-    /// The values that stand above it, with their types.
+    /// The values defined above it, with their types.
     pub(super) values: &'e [(String, Type)],
-    /// The names of those below it.
+    /// The names of the values defined below it.
     pub(super) later: &'e [String],
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Env<'e> {
 pub(super) struct Compiled {
     /// The expression.
     pub(super) node: Node,
-    /// What it gives.
+    /// Its type.
     pub(super) kind: Type,
 }
 
@@ -74,14 +74,14 @@ pub(super) fn compile(source: &str, env: Env<'_>) -> Result<Compiled, Vec<Mistak
     let mut compiler = Compiler { source, env, mistakes: Vec::new(), row: None };
     let (node, kind) = compiler.expression(&tree);
     if let Type::Group(_) = kind {
-        compiler.wrong(&tree, "a group of a split has a mean and a count; say which");
+        compiler.wrong(&tree, "a group of a split has a mean and a count; choose one");
     }
     let mut mistakes = compiler.mistakes;
     mistakes.sort_by_key(|mistake| mistake.at);
     if mistakes.is_empty() { Ok(Compiled { node, kind }) } else { Err(mistakes) }
 }
 
-/// The rows that the argument of an aggregate runs over, once it names one of their facts.
+/// The rows that the argument of an aggregate runs over, set by the first fact that it names.
 #[derive(Debug, Default)]
 struct RowUse {
     rows: Option<Rows>,
@@ -92,13 +92,13 @@ struct Compiler<'e> {
     source: &'e str,
     env: Env<'e>,
     mistakes: Vec<Mistake>,
-    /// Set within the arguments of an aggregate.
+    /// Set inside the arguments of an aggregate.
     row: Option<RowUse>,
 }
 
 type Typed = (Node, Type);
 
-/// What stands for an expression with a mistake, which is told once.
+/// The result for an expression with a mistake, so that the mistake is reported once.
 const WRONG: Typed = (Node::Unknown, Type::Any);
 
 impl<'e> Compiler<'e> {
@@ -112,9 +112,9 @@ impl<'e> Compiler<'e> {
             Kind::Prefix(prefix, of) => self.prefix(*prefix, of),
             Kind::Infix(infix, sides) => self.infix(expr, *infix, sides),
             Kind::Choice(parts) => self.choice(expr, parts),
-            Kind::Index(_) => self.wrong(expr, "there are no lists to take an element of"),
-            Kind::List(_) => self.wrong(expr, "a list stands only behind \"in\""),
-            Kind::Map(_) | Kind::Message { .. } => self.wrong(expr, "there are no maps and no messages here"),
+            Kind::Index(_) => self.wrong(expr, "indexing is not supported: values are never lists"),
+            Kind::List(_) => self.wrong(expr, "a list is allowed only after \"in\""),
+            Kind::Map(_) | Kind::Message { .. } => self.wrong(expr, "maps and messages are not supported"),
         }
     }
 
@@ -126,7 +126,7 @@ impl<'e> Compiler<'e> {
             Literal::Double(number) => (Node::Number(*number), Type::NUMBER),
             Literal::Text(text) => (Node::Text(text.clone()), Type::Text),
             Literal::Null => (Node::Unknown, Type::Any),
-            Literal::Bytes => self.wrong(expr, "there are no texts of bytes here"),
+            Literal::Bytes => self.wrong(expr, "bytes are not supported"),
         }
     }
 
@@ -142,7 +142,7 @@ impl<'e> Compiler<'e> {
         WRONG
     }
 
-    /// A number with its unit. What is none is told.
+    /// A number with its unit. Anything else is reported.
     fn number(&mut self, expr: &'e Expr, whose: &str) -> (Node, super::unit::Unit) {
         let (node, kind) = self.expression(expr);
         (node, self.unit_of(expr, kind, whose))
@@ -150,7 +150,7 @@ impl<'e> Compiler<'e> {
 
     fn unit_of(&mut self, expr: &'e Expr, kind: Type, whose: &str) -> super::unit::Unit {
         kind.unit().unwrap_or_else(|| {
-            self.wrong(expr, format!("{whose} takes a number, this is {}", kind.name()));
+            self.wrong(expr, format!("{whose} takes a number, but this is {}", kind.name()));
             super::unit::Unit::NUMBER
         })
     }
@@ -160,14 +160,14 @@ impl<'e> Compiler<'e> {
         if !matches!(kind, Type::Flag | Type::Any) {
             self.wrong_with(
                 expr,
-                format!("{whose} takes a condition, this is {}", kind.name()),
-                "a condition compares, such as task.run_time > time(\"1min\")",
+                format!("{whose} takes a condition, but this is {}", kind.name()),
+                "a condition compares values, such as task.run_time > time(\"1min\")",
             );
         }
         node
     }
 
-    /// A text that stands in the rule as it is.
+    /// A text literal.
     fn literal_text(&mut self, expr: &'e Expr, whose: &str) -> Option<&'e str> {
         if let Kind::Literal(Literal::Text(text)) = &expr.kind {
             return Some(text);
@@ -177,7 +177,7 @@ impl<'e> Compiler<'e> {
     }
 }
 
-/// A whole number; 0 has any unit.
+/// A whole number; 0 fits any unit.
 fn whole(number: f64) -> Typed {
     (Node::Number(number), if number == 0.0 { Type::Any } else { Type::COUNT })
 }

@@ -1,4 +1,4 @@
-//! Names: values of the rule, facts by namespace, parts of splits.
+//! Resolves names: values of the rule, facts by namespace, parts of splits.
 
 use super::super::names::{self, NAMESPACES, RowField, Rows};
 use super::super::node::{Node, Part, Side};
@@ -14,19 +14,19 @@ impl<'e> Compiler<'e> {
             return (Node::Value(place), *kind);
         }
         if self.env.later.iter().any(|later| later == name) {
-            let message = format!("the value \"{name}\" stands further down");
-            return self.wrong_with(expr, message, "a value sees only those above it");
+            let message = format!("the value \"{name}\" is defined further down");
+            return self.wrong_with(expr, message, "a value can use only those above it");
         }
         if NAMESPACES.contains(&name) {
             let first = names::lines(name).into_iter().next().map(|(field, ..)| field).unwrap_or_default();
-            let message = format!("\"{name}\" alone is no value");
+            let message = format!("\"{name}\" alone is not a value");
             return self.wrong_with(expr, message, format!("write one of its names, such as {name}.{first}"));
         }
         let values = self.env.values.iter().map(|(name, _)| name.as_str());
         let known = values.chain(NAMESPACES);
         let help = nearest(name, known).map(|near| format!("did you mean \"{near}\"?"));
         let help =
-            help.unwrap_or_else(|| format!("there are {} and the values above", NAMESPACES.join(", ")));
+            help.unwrap_or_else(|| format!("the names are {} and the values above", NAMESPACES.join(", ")));
         self.wrong_with(expr, format!("there is no \"{name}\""), help)
     }
 
@@ -57,12 +57,12 @@ impl<'e> Compiler<'e> {
             (Type::Groups(_), ..) => self.wrong_with(
                 expr,
                 format!("a split has no \"{field}\""),
-                "it has small.mean, small.count, large.mean, large.count, deviation and pivot",
+                "its parts are small.mean, small.count, large.mean, large.count, deviation and pivot",
             ),
             (Type::Group(_), ..) => {
-                self.wrong_with(expr, format!("a group has no \"{field}\""), "it has mean and count")
+                self.wrong_with(expr, format!("a group has no \"{field}\""), "its parts are mean and count")
             }
-            (kind, ..) => self.wrong(expr, format!("{} has no parts, and no \"{field}\"", kind.name())),
+            (kind, ..) => self.wrong(expr, format!("{} has no parts, so no \"{field}\"", kind.name())),
         }
     }
 
@@ -83,13 +83,13 @@ impl<'e> Compiler<'e> {
         let Some((node, kind)) = found else {
             let lines = names::lines(namespace);
             let near = nearest(field, lines.iter().map(|(name, ..)| name.as_str()));
-            // `app.tasks.total` and the like: the name may be in another namespace.
+            // For `app.tasks.total` and similar names, the field may belong to another namespace.
             let elsewhere =
                 NAMESPACES.iter().find(|other| names::lines(other).iter().any(|(name, ..)| name == field));
             let help = match (near, elsewhere) {
                 (Some(near), _) => format!("did you mean \"{namespace}.{near}\"?"),
                 (None, Some(other)) => format!("there is \"{other}.{field}\""),
-                (None, None) => "docs/defining-rules.md has the names".to_owned(),
+                (None, None) => "docs/defining-rules.md lists the names".to_owned(),
             };
             return self.wrong_with(expr, format!("{namespace} has no \"{field}\""), help);
         };
@@ -99,7 +99,7 @@ impl<'e> Compiler<'e> {
         (node, kind)
     }
 
-    /// A fact about a row: of the aggregate it stands in, or of what is judged.
+    /// A fact about a row of the enclosing aggregate, or about the subject.
     fn row_fact(&mut self, expr: &Expr, rows: Rows, field: RowField, kind: Type) -> Typed {
         let is_subject =
             matches!((self.env.over, rows), (Over::Stage, Rows::Stages) | (Over::Executor, Rows::Executors));
@@ -115,8 +115,8 @@ impl<'e> Compiler<'e> {
             let written = self.written(expr);
             return self.wrong_with(
                 expr,
-                format!("each {name} has its own {written}"),
-                format!("put it into an aggregate, such as mean({written})"),
+                format!("{written} differs for each {name}"),
+                format!("use it in an aggregate, such as mean({written})"),
             );
         };
         match use_.rows {
@@ -124,7 +124,7 @@ impl<'e> Compiler<'e> {
                 let other = other.name();
                 self.wrong(
                     expr,
-                    format!("an aggregate runs over one kind of rows, not over {other} and {name} at once"),
+                    format!("an aggregate runs over one kind of row, not over both {other} and {name}"),
                 )
             }
             _ => {
@@ -138,7 +138,7 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    /// Whether what is judged has such rows; what is not is told.
+    /// Whether the subject has such rows; if not, reports it.
     pub(super) fn can_run_over(&mut self, expr: &Expr, rows: Rows) -> bool {
         let name = rows.name();
         match (self.env.over, rows) {
@@ -150,8 +150,8 @@ impl<'e> Compiler<'e> {
             (_, Rows::Stages | Rows::Jobs | Rows::Executors) => {
                 self.wrong_with(
                     expr,
-                    format!("{name} is of the application, and this rule is not over it"),
-                    "say over: application, or leave it out",
+                    format!("{name} belongs to the application, which this rule does not judge"),
+                    "write over: application, or omit over",
                 );
                 false
             }
@@ -159,17 +159,17 @@ impl<'e> Compiler<'e> {
     }
 
     fn no_tasks_of_executors(&mut self, expr: &Expr, name: &str) -> Typed {
-        let message = format!("{name} does not tell the tasks of one executor");
-        self.wrong_with(expr, message, "executor has the sums over its tasks, such as executor.task_time")
+        let message = format!("{name} has no data per executor");
+        self.wrong_with(expr, message, "use the sums over the executor's tasks, such as executor.task_time")
     }
 
-    /// A part as it stands in the source.
+    /// The source text of an expression.
     pub(super) fn written(&self, expr: &Expr) -> &'e str {
         self.source.get(expr.span.clone()).unwrap_or("it")
     }
 }
 
-/// What a row must tell for a fact to be known, in the words of the history.
+/// What a row must have for a fact to be known, with the names that histories use.
 fn need(field: RowField, written: &str) -> String {
     if let RowField::Attempt(names::AttemptField::Counter(counter)) = field {
         return counter.name().to_owned();

@@ -1,4 +1,4 @@
-//! Arithmetic, comparisons and logic, with units.
+//! Compiles arithmetic, comparisons and logic, with units.
 
 use super::super::node::{Arithmetic, Comparison, Node};
 use super::super::syntax::{Expr, Infix, Kind, Literal, Prefix};
@@ -17,7 +17,7 @@ impl<'e> Compiler<'e> {
         }
     }
 
-    /// `left + right` and the like.
+    /// `left + right` and other infix operators.
     pub(super) fn infix(&mut self, expr: &'e Expr, infix: Infix, [left, right]: &'e [Expr; 2]) -> Typed {
         match infix {
             Infix::Plus => self.sum(expr, Arithmetic::Plus, left, right),
@@ -79,7 +79,7 @@ impl<'e> Compiler<'e> {
         let (one, kind) = self.expression(left);
         let (other, other_kind) = self.expression(right);
         if right.kind == Kind::Literal(Literal::Null) {
-            return self.wrong_with(expr, "nothing equals null", "known(x) tells whether x is known");
+            return self.wrong_with(expr, "nothing equals null", "use known(x) to test whether x is known");
         }
         match kind.common(other_kind) {
             Some(Type::Groups(_) | Type::Group(_)) => self.wrong(expr, "splits cannot be compared"),
@@ -108,7 +108,7 @@ impl<'e> Compiler<'e> {
         let (one, kind) = self.expression(one);
         let (other, other_kind) = self.expression(other);
         match kind.common(other_kind) {
-            Some(Type::Group(_)) => self.wrong(expr, "a group of a split has a mean and a count; say which"),
+            Some(Type::Group(_)) => self.wrong(expr, "a group of a split has a mean and a count; choose one"),
             Some(common) => (Node::Choice([condition, one, other].into()), common),
             None => self.different(expr, "? :", kind, other_kind),
         }
@@ -122,7 +122,7 @@ impl<'e> Compiler<'e> {
         let mut items = Vec::with_capacity(elements.len());
         for element in elements {
             let Kind::Literal(literal) = &element.kind else {
-                self.wrong(element, "a list behind \"in\" holds texts and numbers");
+                self.wrong(element, "a list after \"in\" may contain only texts and numbers");
                 continue;
             };
             let (item, item_kind) = self.literal(element, literal);
@@ -134,9 +134,9 @@ impl<'e> Compiler<'e> {
         (Node::In(node.into(), items), Type::Flag)
     }
 
-    /// Says that two kinds of values do not go together, and what may have been meant.
+    /// Reports that two types do not fit, with a suggestion.
     fn different(&mut self, expr: &'e Expr, sign: &str, one: Type, other: Type) -> Typed {
-        let message = format!("{sign} does not go with {} and {}", one.name(), other.name());
+        let message = format!("{sign} cannot combine {} and {}", one.name(), other.name());
         let plain = |kind: Type| matches!(kind, Type::Number(unit) if unit.fits(Unit::NUMBER));
         let help = match (one, other) {
             (Type::TIME, bare) | (bare, Type::TIME) if plain(bare) => Some("write a time as time(\"5min\")"),

@@ -1,4 +1,4 @@
-//! The columns of attempts and executors: names of facts that counters and metrics have, and of what follows from them.
+//! The names of facts about attempts and executors: counters, metrics, and values derived from them.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use crate::rules::custom::unit::Type;
 
 /// Facts about an attempt of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the meanings stand in the table
+#[allow(missing_docs)] // the table has the meanings
 pub(in crate::rules::custom) enum AttemptField {
     Counter(Counter),
     InputBytes,
@@ -48,23 +48,23 @@ pub(in crate::rules::custom) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> 
             "input_bytes",
             F::InputBytes,
             Type::SIZE,
-            "bytes read: from all file systems but the local one, or by Spark from sources and caches",
+            "bytes read: from all file systems except the local one; in Spark, from sources and caches",
         ),
         named(
             "shuffle_bytes_read",
             F::ShuffleBytesRead,
             Type::SIZE,
-            "shuffle bytes read: `REDUCE_SHUFFLE_BYTES`, or Spark's local and remote ones",
+            "shuffle bytes read: `REDUCE_SHUFFLE_BYTES`; in Spark, local and remote bytes",
         ),
         named(
             "shuffle_time",
             F::ShuffleTime,
             Type::TIME,
-            "reduces: from launch until all map outputs were fetched",
+            "reduce tasks: from launch until all map outputs were fetched",
         ),
-        named("sort_time", F::SortTime, Type::TIME, "reduces: from then until they were merged"),
-        named("reduce_time", F::ReduceTime, Type::TIME, "reduces: from then to the end"),
-        named("outcome", F::Outcome, Type::Text, "`succeeded`, `failed` or `killed`; unknown without an end"),
+        named("sort_time", F::SortTime, Type::TIME, "reduce tasks: from the end of the shuffle until the map outputs were merged"),
+        named("reduce_time", F::ReduceTime, Type::TIME, "reduce tasks: from the end of the sort to the end"),
+        named("outcome", F::Outcome, Type::Text, "`succeeded`, `failed` or `killed`; unknown if the end is not logged"),
         named(
             "end_reason",
             F::EndReason,
@@ -80,12 +80,12 @@ pub(in crate::rules::custom) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> 
             "`process_local`, `node_local`, `rack_local`, `off_switch` or `no_preference`",
         ),
         named("executor", F::Executor, Type::Text, "Spark: id of the executor"),
-        named("speculative", F::Speculative, Type::Flag, "whether it was started beside a running attempt"),
+        named("speculative", F::Speculative, Type::Flag, "whether it is a speculative copy"),
         named("task_number", F::TaskNumber, Type::COUNT, "the task's number"),
         named("attempt_number", F::AttemptNumber, Type::COUNT, "the attempt's number within its task"),
     ];
     for counter in Counter::ALL {
-        // The bytes that Spark reads are `input_bytes` already.
+        // `input_bytes` already has the bytes that Spark reads.
         if counter == Counter::InputBytes {
             continue;
         }
@@ -112,9 +112,9 @@ fn counter_name(counter: Counter) -> String {
     }
 }
 
-/// Facts about an executor, or about the driver where it runs the tasks.
+/// Facts about an executor, or about the driver if it runs the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the meanings stand in the table
+#[allow(missing_docs)] // the table has the meanings
 pub(in crate::rules::custom) enum ExecutorField {
     Id,
     Host,
@@ -152,23 +152,23 @@ pub(in crate::rules::custom) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>
         meaning: meaning.to_owned(),
     };
     let mut names = vec![
-        named("id", F::Id, Type::Text, "its id, `driver` in local mode"),
+        named("id", F::Id, Type::Text, "its id; `driver` in local mode"),
         named("host", F::Host, Type::Text, "its host"),
         named("cores", F::Cores, Type::COUNT, "its cores"),
         named(
             "lost",
             F::Lost,
             Type::Flag,
-            "whether something other than the end or dynamic allocation took it away",
+            "whether it was lost before the end, other than by dynamic allocation",
         ),
-        named("tasks", F::Tasks, Type::COUNT, "attempts that it ran"),
-        named("succeeded", F::Succeeded, Type::COUNT, "those that succeeded"),
-        named("failed", F::Failed, Type::COUNT, "those that failed"),
-        named("killed", F::Killed, Type::COUNT, "those that were killed"),
-        named("task_time", F::TaskTime, Type::TIME, "time of its attempts, from launch to end, added up"),
-        named("run_time", F::RunTime, Type::TIME, "`Executor Run Time`, added up"),
-        named("cpu_time", F::CpuTime, Type::TIME, "`Executor CPU Time`, added up"),
-        named("gc_time", F::GcTime, Type::TIME, "`JVM GC Time`, added up"),
+        named("tasks", F::Tasks, Type::COUNT, "attempts that ran on it"),
+        named("succeeded", F::Succeeded, Type::COUNT, "successful attempts"),
+        named("failed", F::Failed, Type::COUNT, "failed attempts"),
+        named("killed", F::Killed, Type::COUNT, "killed attempts"),
+        named("task_time", F::TaskTime, Type::TIME, "total time of its attempts, from launch to end"),
+        named("run_time", F::RunTime, Type::TIME, "total `Executor Run Time`"),
+        named("cpu_time", F::CpuTime, Type::TIME, "total `Executor CPU Time`"),
+        named("gc_time", F::GcTime, Type::TIME, "total `JVM GC Time`"),
         named("input_bytes", F::InputBytes, Type::SIZE, "bytes read from sources and caches"),
         named("output_bytes", F::OutputBytes, Type::SIZE, "bytes written"),
         named("shuffle_bytes_read", F::ShuffleBytesRead, Type::SIZE, "shuffle bytes read"),
@@ -177,19 +177,19 @@ pub(in crate::rules::custom) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>
             "memory_bytes_spilled",
             F::MemoryBytesSpilled,
             Type::SIZE,
-            "size in memory of what was spilled",
+            "memory bytes spilled",
         ),
-        named("disk_bytes_spilled", F::DiskBytesSpilled, Type::SIZE, "size on disk of what was spilled"),
-        named("storage_memory", F::StorageMemory, Type::SIZE, "memory that execution and storage may use"),
-        named("peak_storage", F::PeakStorage, Type::SIZE, "the most that cached blocks were seen to use"),
-        named("peak_heap", F::PeakHeap, Type::SIZE, "the highest heap in use"),
+        named("disk_bytes_spilled", F::DiskBytesSpilled, Type::SIZE, "disk bytes spilled"),
+        named("storage_memory", F::StorageMemory, Type::SIZE, "memory available for execution and storage"),
+        named("peak_storage", F::PeakStorage, Type::SIZE, "highest storage memory used by cached blocks"),
+        named("peak_heap", F::PeakHeap, Type::SIZE, "highest heap usage"),
         named(
             "peak_unified",
             F::PeakUnified,
             Type::SIZE,
-            "the highest execution and storage memory together",
+            "highest sum of execution and storage memory",
         ),
-        named("peak_resident", F::PeakResident, Type::SIZE, "the highest resident memory of its processes"),
+        named("peak_resident", F::PeakResident, Type::SIZE, "highest resident memory of its processes"),
     ];
     for metric in ExecutorMetric::ALL {
         let variant = format!("{metric:?}");
@@ -208,7 +208,7 @@ pub(in crate::rules::custom) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>
     names
 });
 
-/// `HdfsBytesRead` as `hdfs_bytes_read`.
+/// Converts `HdfsBytesRead` to `hdfs_bytes_read`.
 pub(in crate::rules::custom) fn snake_case(variant: &str) -> String {
     let mut name = String::with_capacity(variant.len() + 8);
     for (place, letter) in variant.chars().enumerate() {

@@ -4,7 +4,7 @@ use super::super::example::{Example, Expected, Given, Input};
 use super::super::unit::Type;
 use super::Reader;
 use super::layers::{Entry, Layered};
-use crate::params::words::nearest;
+use crate::params::words::{nearest, unknown_word};
 use crate::params::yaml::{Kind, Spanned};
 
 const KEYS: [&str; 6] = ["name", "values", "history", "subject", "application", "severity"];
@@ -32,7 +32,7 @@ impl<'d> Reader<'d, '_> {
         for (key, _) in parts.iter().filter(|(key, _)| !KEYS.contains(&key.value.as_str())) {
             let near = nearest(&key.value, KEYS.into_iter());
             let help = near.map_or_else(
-                || format!("it has {}", KEYS.join(", ")),
+                || format!("its keys are {}", KEYS.join(", ")),
                 |near| format!("did you mean \"{near}\"?"),
             );
             self.at(entry.source, &key.span, format!("an example has no \"{}\"", key.value), Some(help));
@@ -49,7 +49,7 @@ impl<'d> Reader<'d, '_> {
                 application: self.text(part("application")).map(str::to_owned),
             },
             _ => {
-                self.error(entry, "an example has either values or a history".to_owned(), None);
+                self.error(entry, "an example needs either values or a history".to_owned(), None);
                 return None;
             }
         };
@@ -66,7 +66,7 @@ impl<'d> Reader<'d, '_> {
         let Some(entry) = entry else {
             self.error(
                 example,
-                "the example does not say which severity it expects".to_owned(),
+                "the example has no expected severity".to_owned(),
                 Some(
                     "add severity: none, low, moderate, severe, critical, not-evaluated or not-applicable"
                         .to_owned(),
@@ -79,14 +79,14 @@ impl<'d> Reader<'d, '_> {
         if expected.is_none() {
             let words = ["none", "low", "moderate", "severe", "critical", "not-evaluated", "not-applicable"];
             let help = nearest(word, words.into_iter()).map(|near| format!("did you mean \"{near}\"?"));
-            self.error(entry, format!("\"{word}\" is none of {}", words.join(", ")), help);
+            self.error(entry, unknown_word("severity", word, &words), help);
         }
         expected
     }
 
     fn given(&mut self, entry: Entry<'d>, types: &[(String, Type)]) -> Vec<(usize, Option<Given>)> {
         let Kind::Map(values) = &entry.node.kind else {
-            self.error(entry, format!("expected values by their names, got {}", entry.node.what()), None);
+            self.error(entry, format!("expected values by name, got {}", entry.node.what()), None);
             return Vec::new();
         };
         values

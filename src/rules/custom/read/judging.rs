@@ -1,4 +1,4 @@
-//! What a rule computes and how it judges: values, thresholds, severity.
+//! Reads the values, thresholds and severity of a rule.
 
 use super::super::combination::Combination;
 use super::super::compile::{Compiled, Env, Over};
@@ -13,7 +13,7 @@ use super::layers::Layered;
 use crate::params::words::nearest;
 use crate::params::yaml::{self, Kind};
 
-/// A rule has no more values.
+/// The maximum number of values of a rule.
 const MAX_VALUES: usize = 100;
 
 impl<'d> Reader<'d, '_> {
@@ -24,12 +24,12 @@ impl<'d> Reader<'d, '_> {
     ) -> (Vec<DefinedValue>, Vec<(String, Type)>) {
         let (mut values, mut types): (Vec<DefinedValue>, Vec<(String, Type)>) = (Vec::new(), Vec::new());
         if let Some((_, entry)) = layered.values.get(MAX_VALUES) {
-            self.error(*entry, format!("a rule has {MAX_VALUES} values at most"), None);
+            self.error(*entry, format!("a rule has at most {MAX_VALUES} values"), None);
         }
         if layered.values.is_empty() {
             self.base_error(
-                "the rule computes nothing".to_owned(),
-                "add values: a name and an expression for each",
+                "the rule has no values".to_owned(),
+                "add values: each with a name and an expression",
             );
         }
         let names: Vec<String> = layered.values.iter().map(|(name, _)| name.value.clone()).collect();
@@ -39,12 +39,12 @@ impl<'d> Reader<'d, '_> {
                 || name.value == "unknown"
                 || NAMESPACES.contains(&name.value.as_str())
             {
-                let message = format!("\"{}\" is no name for a value", name.value);
+                let message = format!("\"{}\" is not a valid name for a value", name.value);
                 self.at(
                     entry.source,
                     &name.span,
                     message,
-                    Some("names are in snake_case, and not one of the language's own words".to_owned()),
+                    Some("names are in snake_case and must not be words of the language".to_owned()),
                 );
             }
             let env = Env { over, values: &types, later: names.get(place..).unwrap_or_default() };
@@ -65,7 +65,7 @@ impl<'d> Reader<'d, '_> {
         if layered.thresholds.is_empty() {
             self.base_error(
                 "the rule has no thresholds".to_owned(),
-                "add thresholds: the name of a value and its cut-offs for each",
+                "add thresholds: each with the name of a value and its cut-offs",
             );
         }
         for (name, entries) in &layered.thresholds {
@@ -82,7 +82,7 @@ impl<'d> Reader<'d, '_> {
             };
             let kind = types.get(value).map_or(Type::Any, |(_, kind)| *kind);
             if kind == Type::Any && self.failed {
-                // Its unit is not known, as its expression is wrong: that is told already.
+                // Its unit is unknown, because its expression has a mistake that was reported.
                 continue;
             }
             let Some(unit) = kind.unit() else {
@@ -90,7 +90,7 @@ impl<'d> Reader<'d, '_> {
                 self.at(
                     source,
                     &name.span,
-                    format!("{} is {}, which has no cut-offs", name.value, kind.name()),
+                    format!("{} is {}, which cannot have cut-offs", name.value, kind.name()),
                     None,
                 );
                 continue;
@@ -100,7 +100,7 @@ impl<'d> Reader<'d, '_> {
             for (place, entry) in entries.iter().enumerate() {
                 let later = entries.get(place + 1..).unwrap_or_default();
                 match Limit::read(entry.node, unit, limit.as_ref()) {
-                    // A document above may give the value another unit, and cut-offs that fit.
+                    // A later document may give the value another unit and matching cut-offs.
                     Err(_) if later.iter().any(|entry| has_cutoffs(entry.node)) => {}
                     Ok(read) => {
                         limit = Some(read);
@@ -120,10 +120,10 @@ impl<'d> Reader<'d, '_> {
     pub(super) fn severity(&mut self, layered: &Layered<'d>, names: &[String]) -> Option<Combination> {
         let Some(entry) = layered.entry("severity") else {
             if names.len() > 1 {
-                let message = "the rule does not say how its thresholds make the severity".to_owned();
+                let message = "the rule does not say how its thresholds determine the severity".to_owned();
                 self.base_error(
                     message,
-                    "add severity: min(a, b) where all have to be passed, max(a, b) where one is enough",
+                    "add severity: min(a, b) if all must be passed, max(a, b) if one is enough",
                 );
             }
             return Some(Combination::Threshold(0));
@@ -145,7 +145,7 @@ fn is_snake_case(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Whether a threshold has cut-offs of its own, and not only an addition to those below.
+/// Whether a threshold has cut-offs of its own, rather than only changes to earlier ones.
 fn has_cutoffs(node: &yaml::Node) -> bool {
     match &node.kind {
         Kind::Map(entries) => {

@@ -1,4 +1,4 @@
-//! Several documents about one rule, the later over the earlier, key by key.
+//! Merges several documents about one rule: later ones override earlier ones, key by key.
 
 use std::collections::BTreeMap;
 
@@ -22,27 +22,27 @@ pub(in crate::rules::custom) const KEYS: [&str; 12] = [
     "examples",
 ];
 
-/// What stands under a key.
+/// The value of a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry<'d> {
-    /// Which document.
+    /// The index of the document.
     pub(super) source: usize,
     /// The value.
     pub(super) node: &'d Node,
 }
 
-/// Values, and thresholds, of a rule: each name is looked for among all others.
+/// The maximum number of values, and of thresholds, of a rule. Each name is searched among all others.
 const MOST_NAMES: usize = 1000;
 
 type Name<'d> = &'d Spanned<String>;
 
-/// What all documents together say.
+/// The merged documents.
 #[derive(Debug, Default)]
 pub(super) struct Layered<'d> {
     single: BTreeMap<&'d str, Entry<'d>>,
     /// Values in the order of their first document; a later one replaces the expression.
     pub(super) values: Vec<(Name<'d>, Entry<'d>)>,
-    /// Thresholds, each with what documents say one after the other.
+    /// Thresholds, each with the entries of all documents in order.
     pub(super) thresholds: Vec<(Name<'d>, Vec<Entry<'d>>)>,
     /// Lists of examples.
     pub(super) examples: Vec<Entry<'d>>,
@@ -59,7 +59,7 @@ impl<'d> Layered<'d> {
         layered
     }
 
-    /// What stands under a key.
+    /// The value of a key.
     pub(super) fn entry(&self, key: &str) -> Option<Entry<'d>> {
         self.single.get(key).copied()
     }
@@ -91,7 +91,7 @@ impl<'d> Layered<'d> {
             unknown => {
                 let near = nearest(unknown, KEYS.into_iter());
                 let help = near.map_or_else(
-                    || format!("it has {}", KEYS.join(", ")),
+                    || format!("its keys are {}", KEYS.join(", ")),
                     |near| format!("did you mean \"{near}\"?"),
                 );
                 reader.at(entry.source, &key.span, format!("a rule has no \"{unknown}\""), Some(help));
@@ -111,6 +111,6 @@ fn mapping<'d>(reader: &mut Reader<'d, '_>, entry: Entry<'d>) -> &'d [(Spanned<S
         }
         return entries.get(..MOST_NAMES).unwrap_or(entries);
     }
-    reader.error(entry, format!("expected names with something for each, got {}", entry.node.what()), None);
+    reader.error(entry, format!("expected a mapping of names, got {}", entry.node.what()), None);
     &[]
 }

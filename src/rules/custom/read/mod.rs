@@ -1,4 +1,5 @@
-//! Documents of rule files into a [`CustomRule`]: every mistake is told, with its place in the file.
+//! Reads documents of rule files into a [`CustomRule`]. Every mistake is reported with its position in the
+//! file.
 
 mod examples;
 mod judging;
@@ -18,24 +19,24 @@ use super::node::Node;
 use super::unit::Type;
 use crate::model::Engine;
 use crate::model::counters::CounterMask;
-use crate::params::words::nearest;
+use crate::params::words::{nearest, unknown_word};
 use crate::params::yaml::{self, Span, Spanned};
 use crate::rules::Scope;
 
 /// A document about the rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'d> {
-    /// The whole text of its file.
+    /// The text of its file.
     pub(super) text: &'d str,
     /// The file's name.
     pub(super) file: &'d str,
-    /// Where the rule's id stands.
+    /// The position of the rule's id.
     pub(super) span: &'d Span,
-    /// What it says about the rule, without `rule`, `for`, `enabled` and `max_severity`.
+    /// The keys about the rule, except `rule`, `for`, `enabled` and `max_severity`.
     pub(super) entries: &'d [(Spanned<String>, yaml::Node)],
 }
 
-/// Takes note of a mistake: which source, where in it, what is wrong, what to do about it.
+/// Receives a mistake: the source, the position in it, the problem, and how to fix it.
 pub(super) type Tell<'t> = dyn FnMut(usize, Span, String, Option<String>) + 't;
 
 struct Reader<'d, 't> {
@@ -45,7 +46,7 @@ struct Reader<'d, 't> {
 }
 
 impl CustomRule {
-    /// Reads the rule `id` from the documents about it, each over those before it; `None` after a mistake.
+    /// Reads the rule `id` from its documents; later ones override earlier ones. `None` after a mistake.
     pub(super) fn read<'d, 't>(id: &str, sources: &'d [Source<'d>], tell: &'t mut Tell<'t>) -> Option<Self> {
         let mut reader = Reader { sources, tell, failed: false };
         let rule = reader.rule(id);
@@ -58,7 +59,7 @@ impl<'d> Reader<'d, '_> {
         let layered = Layered::of(self);
         if !is_kebab_case(id) {
             self.base_error(
-                format!("\"{id}\" is no id for a rule"),
+                format!("\"{id}\" is not a valid rule id"),
                 "ids are in kebab-case, such as etl-small-files",
             );
         }
@@ -146,7 +147,7 @@ impl<'d> Reader<'d, '_> {
     fn condition(&mut self, entry: Entry<'d>, env: Env<'_>) -> Option<Node> {
         let Compiled { node, kind } = self.expression(entry, env)?;
         if !matches!(kind, Type::Flag | Type::Any) {
-            self.error(entry, format!("expected a condition, this is {}", kind.name()), None);
+            self.error(entry, format!("expected a condition, but this is {}", kind.name()), None);
         }
         Some(node)
     }
@@ -154,7 +155,7 @@ impl<'d> Reader<'d, '_> {
     fn number(&mut self, entry: Entry<'d>, env: Env<'_>) -> Option<Node> {
         let Compiled { node, kind } = self.expression(entry, env)?;
         if !kind.unit().is_some_and(|unit| unit.fits(super::unit::Unit::NUMBER)) {
-            self.error(entry, format!("expected a number of tasks, this is {}", kind.name()), None);
+            self.error(entry, format!("expected a number of tasks, but this is {}", kind.name()), None);
         }
         Some(node)
     }
@@ -175,7 +176,7 @@ impl<'d> Reader<'d, '_> {
         if found.is_none() {
             let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let help = nearest(text, all.iter().copied()).map(|near| format!("did you mean \"{near}\"?"));
-            self.error(entry, format!("\"{text}\" is none of {}", all.join(", ")), help);
+            self.error(entry, unknown_word("value", text, &all), help);
         }
         found
     }
@@ -191,7 +192,7 @@ impl<'d> Reader<'d, '_> {
         self.at(entry.source, &entry.node.span, message, help);
     }
 
-    /// A mistake of the whole rule, told where its first document starts.
+    /// A mistake of the whole rule, reported at the start of its first document.
     fn base_error(&mut self, message: String, help: &str) {
         if let Some(source) = self.sources.first() {
             self.at(0, source.span, message, Some(help.to_owned()));
@@ -212,14 +213,14 @@ fn is_kebab_case(id: &str) -> bool {
         })
 }
 
-/// The rule's page: what its author says, and how it computes.
+/// The rule's page: the author's description, and how it is computed.
 fn page(title: &str, description: Option<&str>, layered: &Layered<'_>) -> String {
     let mut page =
         format!("# {}\n\n{}\n\n## How it judges\n\n", title.trim(), description.unwrap_or_default().trim());
     for (name, entry) in &layered.values {
         let expression =
             entry.node.as_text().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = writeln!(page, "    {} = {expression}", name.value);
     }
     if let Some(severity) = layered.entry("severity").and_then(|entry| entry.node.as_text()) {

@@ -1,9 +1,10 @@
-//! From a place in a scalar's text to the place in the file.
+//! Converts a position in a scalar's text to a position in the file.
 
 use crate::params::yaml::{Node, Span};
 
-/// The part of the file behind `len` bytes from byte `at` of a scalar. Quotes, folded lines and the indentation of
-/// blocks stand in the file only: all characters but white space are counted off.
+/// The part of the file for `len` bytes from byte `at` of a scalar. Quotes, line folds and block
+/// indentation exist only in the file, so the position is found by counting all characters except white
+/// space.
 pub(super) fn within(file: &str, node: &Node, at: usize, len: usize) -> Span {
     let raw = file.get(node.span.clone()).unwrap_or_default();
     let text = node.as_text().unwrap_or_default();
@@ -19,10 +20,10 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace()).count()
 }
 
-/// The byte of `raw` behind so many characters that are no white space.
+/// The byte in `raw` after this many characters other than white space.
 fn skip(raw: &str, letters: usize) -> usize {
     let head = match raw.chars().next() {
-        // The line with the style of a block.
+        // Skip the line with the style of the block.
         Some('|' | '>') => raw.find('\n').map_or(raw.len(), |newline| newline + 1),
         Some('"' | '\'') => 1,
         _ => 0,
@@ -45,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn all_styles_lead_back_to_the_file() {
+    fn positions_are_found_in_all_scalar_styles() {
         assert_eq!(found("a: gc / run_time", "run_time"), "run_time");
         assert_eq!(found("a: \"gc / run_time\"", "run_time"), "run_time");
         assert_eq!(found("a: 'it''s / run_time'", "it"), "it");

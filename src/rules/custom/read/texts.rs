@@ -1,4 +1,4 @@
-//! What a rule says: message and advice.
+//! Reads the texts of a rule: message and advice.
 
 use super::super::compile::Env;
 use super::super::definition::Advice;
@@ -15,7 +15,7 @@ impl<'d> Reader<'d, '_> {
         in_percent: &dyn Fn(usize) -> bool,
     ) -> Option<Template> {
         let Some(entry) = layered.entry("message") else {
-            self.base_error("the rule has no message".to_owned(), "add message: one sentence with the measured values, such as \"maps spend {gc} in garbage collection\"");
+            self.base_error("the rule has no message".to_owned(), "add message: one sentence with the measured values, such as \"map tasks spend {gc} in garbage collection\"");
             return None;
         };
         self.template(entry, env, in_percent)
@@ -49,14 +49,14 @@ impl<'d> Reader<'d, '_> {
                         entry.source,
                         &key.span,
                         format!("advice has no \"{}\"", key.value),
-                        Some("it has when and text".to_owned()),
+                        Some("its keys are when and text".to_owned()),
                     ),
                 }
             }
             match text {
                 Some(text) => advice.push(Advice { when, text }),
                 None if parts.iter().any(|(key, _)| key.value == "text") => {}
-                None => self.error(of(item), "this advice has no text".to_owned(), None),
+                None => self.error(of(item), "the advice has no text".to_owned(), None),
             }
         }
         advice

@@ -1,4 +1,4 @@
-//! Operators, and how tightly each binds.
+//! Operators and their precedence.
 
 mod value;
 
@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use super::token::{Token, TokenKind};
 use super::{Expr, Infix, Kind, MAX_NESTING, Prefix, Span, mistakes};
 
-/// Operators with two operands, except `||` and `&&`, from those that bind loosest to those that bind tightest.
+/// Binary operators except `||` and `&&`, from lowest to highest precedence.
 const LEVELS: [&[(&str, Infix)]; 3] = [
     &[
         ("==", Infix::Equal),
@@ -38,7 +38,7 @@ pub(super) fn parse(source: &str, tokens: &[Token<'_>]) -> Result<Expr, Mistake>
     }
 }
 
-/// Any expression: `condition ? one : other`, or anything that binds tighter.
+/// Any expression: `condition ? one : other`, or one of higher precedence.
 pub(super) fn expression(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
     cursor.nesting += 1;
     if cursor.nesting > MAX_NESTING {
@@ -48,7 +48,7 @@ pub(super) fn expression(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
     let condition = disjunction(cursor)?;
     let expr = if let Some(mark) = cursor.take("?") {
         let one = disjunction(cursor)?;
-        cursor.expect(":", "an operator, or \":\" and the value for otherwise")?;
+        cursor.expect(":", "an operator, or \":\" and the alternative")?;
         let other = expression(cursor)?;
         Expr::new(Kind::Choice([condition, one, other].into()), cursor.since(start), mark)?
     } else {
@@ -66,7 +66,7 @@ fn conjunction(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
     logic(cursor, "&&", Infix::And, |cursor| chain(cursor, 0))
 }
 
-/// Operands with the same logical operator between them.
+/// Operands joined by the same logical operator.
 fn logic<'s>(
     cursor: &mut Cursor<'s>,
     sign: &str,
@@ -81,7 +81,7 @@ fn logic<'s>(
     balanced(infix, first, rest)
 }
 
-/// Operands with the same logical operator between them, as a tree of as few levels as possible.
+/// Operands joined by the same logical operator, as a tree with as few levels as possible.
 fn balanced(infix: Infix, first: Expr, mut rest: Vec<(Span, Expr)>) -> Result<Expr, Mistake> {
     let mut after = rest.split_off(rest.len() / 2).into_iter();
     let Some((mark, middle)) = after.next() else { return Ok(first) };
@@ -91,7 +91,7 @@ fn balanced(infix: Infix, first: Expr, mut rest: Vec<(Span, Expr)>) -> Result<Ex
     Expr::new(Kind::Infix(infix, [left, right].into()), span, mark)
 }
 
-/// Operands of one of `LEVELS` or a tighter one, from left to right.
+/// Operands joined by operators of `LEVELS[level]`, grouped from left to right.
 fn chain(cursor: &mut Cursor<'_>, level: usize) -> Result<Expr, Mistake> {
     let Some(operators) = LEVELS.get(level) else { return prefixed(cursor) };
     let start = cursor.span().start;
@@ -104,7 +104,7 @@ fn chain(cursor: &mut Cursor<'_>, level: usize) -> Result<Expr, Mistake> {
     Ok(left)
 }
 
-/// `!x` or `-x`. Two in a row undo each other. A single minus before a number belongs to the number.
+/// `!x` or `-x`. Two in a row cancel out. A single minus before a number belongs to the number.
 fn prefixed(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
     let (sign, prefix) = match cursor.kind() {
         TokenKind::Sign("!") => ("!", Prefix::Not),

@@ -1,4 +1,4 @@
-//! Text to a syntax tree, by the grammar of the Common Expression Language (<https://cel.dev>).
+//! Parses text to a syntax tree, by the grammar of the Common Expression Language (<https://cel.dev>).
 //!
 //! `lexer` splits the text into tokens, `text` reads those in quotes; `grammar` (operators) and its `value` (all else)
 //! build the tree as `cursor` walks through the tokens; `mistakes` words the errors. The tree is the plain grammar:
@@ -20,17 +20,18 @@ use std::ops::Range;
 
 use super::mistake::Mistake;
 
-/// The longest expression in bytes.
+/// The maximum length of an expression in bytes.
 const MAX_LENGTH: usize = 2000;
 
 /// The deepest nesting of brackets and `? :`; the expression itself is the first level. The parser calls itself once per
 /// level.
 const MAX_NESTING: usize = 32;
 
-/// The deepest tree. Code that walks a tree calls itself once per level, and `a + b + c` has two levels above its names.
+/// The maximum depth of a tree. Code that walks a tree recurses once per level; `a + b + c` has two levels
+/// above its names.
 const MAX_DEPTH: usize = 128;
 
-/// Reserved words: they name no value and no function. A field may have such a name.
+/// Reserved words: they cannot name values or functions, but a field may have such a name.
 const RESERVED: [&str; 17] = [
     "as",
     "break",
@@ -57,17 +58,17 @@ pub(super) type Span = Range<usize>;
 /// A node of the syntax tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
-    /// What it is.
+    /// Its kind.
     pub(super) kind: Kind,
     /// Its text, without brackets around it.
     pub(super) span: Span,
-    /// The part of its text that a message points at: an operator, the name of a function, or all of it.
+    /// The part of its text that messages point at: an operator, the name of a function, or the whole text.
     pub(super) mark: Span,
-    /// How many levels of nodes it has.
+    /// Its number of levels.
     depth: usize,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     /// A number, a text, `true`, `false` or `null`.
@@ -84,7 +85,7 @@ pub(super) enum Kind {
     Method { of: Box<Expr>, name: String, args: Vec<Expr> },
     /// `!of` or `-of`
     Prefix(Prefix, Box<Expr>),
-    /// `left + right` and the like.
+    /// `left + right` and other infix operators.
     Infix(Infix, Box<[Expr; 2]>),
     /// `condition ? one : other`
     Choice(Box<[Expr; 3]>),
@@ -109,7 +110,7 @@ pub(super) enum Literal {
     Double(f64),
     /// `"text"`
     Text(String),
-    /// `b"bytes"`. The rule language has no use for them, so they are not kept.
+    /// `b"bytes"`. Rules cannot use bytes, so they are not kept.
     Bytes,
     /// `null`
     Null,
@@ -152,13 +153,13 @@ pub(super) fn parse(source: &str) -> Result<Expr, Mistake> {
     grammar::parse(source, &lexer::tokens(source))
 }
 
-/// Whether the language has a word for itself, so that it names no value.
+/// Whether the language uses the word itself, so that no value can have this name.
 pub(super) fn is_word(word: &str) -> bool {
     matches!(word, "true" | "false" | "null" | "in") || RESERVED.contains(&word)
 }
 
 impl Expr {
-    /// A node over its parts.
+    /// A node with its parts.
     ///
     /// # Errors
     /// If the tree becomes too deep.

@@ -1,4 +1,4 @@
-//! Places, limits and messages of the parser. That it reads the right trees is shown by `agreement`.
+//! Positions, limits and messages of the parser. `agreement` tests that it reads the right trees.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ fn mistake(source: &str) -> Mistake {
 }
 
 #[test]
-fn mistakes_stand_at_their_place_and_say_what_is_expected() {
+fn mistakes_have_a_position_and_say_what_is_expected() {
     for (source, place, message) in [
         ("", 0..0, "the expression is empty"),
         (" // so", 0..0, "the expression is empty"),
@@ -21,16 +21,16 @@ fn mistakes_stand_at_their_place_and_say_what_is_expected() {
             1..2,
             "expected a value after \"!\", found \"-\"; write brackets between ! and -, such as !(-x)",
         ),
-        ("a > 5 %", 6..7, "there is no unit % in expressions; write 5% as 0.05"),
-        ("a = b", 2..3, "\"=\" alone compares nothing; write =="),
+        ("a > 5 %", 6..7, "expressions have no unit %; write 5% as 0.05"),
+        ("a = b", 2..3, "\"=\" is not a comparison; write =="),
         ("a & b", 2..3, "\"&\" alone is not an operator; write &&"),
-        ("a == “b”", 5..8, "“ does not quote a text; write \" or '"),
-        ("é", 0..2, "'é' cannot be part of a name; names have letters from a to z, digits and _"),
+        ("a == “b”", 5..8, "“ is not a quotation mark for texts; write \" or '"),
+        ("é", 0..2, "'é' cannot be part of a name; names may contain letters from a to z, digits and _"),
         ("a; b", 1..2, "';' has no meaning in an expression"),
         (
             "a > 5min",
             5..8,
-            "a number with the unit \"min\" is no number here; write time(\"5min\") or size(\"64MB\")",
+            "a number cannot have the unit \"min\" here; write time(\"5min\") or size(\"64MB\")",
         ),
         ("a and b", 2..5, "expected an operator or the end, found \"and\"; write && for \"and\""),
         ("not a", 4..5, "expected an operator or the end, found \"a\"; write ! for \"not\""),
@@ -44,29 +44,29 @@ fn mistakes_stand_at_their_place_and_say_what_is_expected() {
         ("{a}", 2..3, "expected an operator, or \":\" and a value, found \"}\""),
         ("A{1}", 2..3, "expected the name of a field, found \"1\""),
         ("a.true", 2..6, "expected a name after \".\", found \"true\""),
-        ("a ? b", 5..5, "expected an operator, or \":\" and the value for otherwise, found the end"),
+        ("a ? b", 5..5, "expected an operator, or \":\" and the alternative, found the end"),
         (
             "a ? b ? c : d : e",
             6..7,
-            "expected an operator, or \":\" and the value for otherwise, found \"?\"; put a choice within a choice into brackets",
+            "expected an operator, or \":\" and the alternative, found \"?\"; put a choice within a choice into brackets",
         ),
         ("a + if", 4..6, "\"if\" is a reserved word; choose another name"),
         (
             "- 9223372036854775809",
             0..21,
-            "this number is too large; whole numbers go up to 9223372036854775807; 1e20 and the like go further",
+            "this number is too large; whole numbers go up to 9223372036854775807; write larger numbers like 1e20",
         ),
-        ("x == 'abc", 5..6, "the text that starts here has no closing '; it has to close on the same line"),
+        ("x == 'abc", 5..6, "the text that starts here has no closing '; it must close on the same line"),
         ("x == r'''abc'", 5..9, "the text that starts here has no closing '''"),
         (
             "'é\\d'",
             3..5,
-            "\\d is not an escape sequence; write \\\\ for a backslash, or r\"…\" for a text in which it stands for itself",
+            "\\d is not an escape sequence; write \\\\ for a backslash, or r\"…\" for a text without escape sequences",
         ),
         (
             "'\\x4'",
             1..3,
-            "\\x takes two hexadecimal digits; write \\\\ for a backslash, or r\"…\" for a text in which it stands for itself",
+            "\\x needs two hexadecimal digits; write \\\\ for a backslash, or r\"…\" for a text without escape sequences",
         ),
     ] {
         let Mistake { at, len, message: found, help } = mistake(source);
@@ -76,7 +76,7 @@ fn mistakes_stand_at_their_place_and_say_what_is_expected() {
 }
 
 #[test]
-fn nodes_know_their_text_and_what_a_message_points_at() {
+fn nodes_have_their_text_and_the_part_that_messages_point_at() {
     for (source, span, mark) in [
         (" a.b ", "a.b", "a.b"),
         ("( a . b // so\n )", "a . b", "a . b"),
@@ -139,12 +139,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_has_a_tree_or_a_mistake_within_it(source in ".{0,60}") {
+    fn any_text_gives_a_tree_or_a_mistake_inside_it(source in ".{0,60}") {
         check(&source)?;
     }
 
     #[test]
-    fn any_symbols_have_a_tree_or_a_mistake_within_them(
+    fn any_symbols_give_a_tree_or_a_mistake_inside_them(
         parts in prop::collection::vec(
             prop::sample::select(vec![
                 "a", "b.c", "1", "0x", "1e9", "'", "\"", "(", ")", "[", "]", "{", "}", ",", ".", "?", ":", "!",
@@ -158,12 +158,12 @@ proptest! {
     }
 }
 
-/// Places lie within the source, on the borders of characters.
+/// Checks that positions are inside the source and at character boundaries.
 fn check(source: &str) -> Result<(), TestCaseError> {
     let span = match parse(source) {
         Ok(expr) => expr.span,
         Err(mistake) => mistake.at..mistake.at + mistake.len,
     };
-    prop_assert!(source.get(span.clone()).is_some(), "{:?} of {:?}", span, source);
+    prop_assert!(source.get(span.clone()).is_some(), "{:?} in {:?}", span, source);
     Ok(())
 }

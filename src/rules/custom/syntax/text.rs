@@ -1,4 +1,4 @@
-//! Texts in quotes.
+//! Quoted texts.
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while_m_n};
@@ -11,18 +11,19 @@ use super::super::mistake::Mistake;
 use super::mistakes;
 use super::token::TokenKind;
 
-/// How a text starts.
+/// The start of a text.
 #[derive(Clone, Copy)]
 struct Opening<'s> {
     /// `b`: bytes.
     bytes: bool,
-    /// `r`: a backslash stands for itself.
+    /// `r`: backslashes are literal.
     raw: bool,
-    /// One quote, or three. The text ends with the same.
+    /// One quote, or three. The text ends with the same quotes.
     quote: &'s str,
 }
 
-/// A text or bytes and what follows; `None` where no quote starts one. The mistake's place counts from `input`.
+/// A text or bytes and the rest of the input; `None` if the input starts with no quote. The mistake's
+/// position counts from `input`.
 pub(super) fn quoted(input: &str) -> Option<Result<(&str, TokenKind<'_>), Mistake>> {
     let (body, opening) = opening(input).ok()?;
     Some(decode(input, body, opening))
@@ -59,7 +60,7 @@ fn decode<'s>(
                 after = left;
             }
             '\n' | '\r' if !several_lines => return Err(unclosed()),
-            // A line ends with one character, whichever system wrote it.
+            // Any line ending becomes a single character.
             '\r' => {
                 text.push('\n');
                 after = after.strip_prefix('\n').unwrap_or(after);
@@ -96,7 +97,7 @@ fn escape(input: &str, bytes: bool) -> IResult<&str, char> {
     preceded(char('\\'), alt((letter, hex, octal, short, long))).parse(input)
 }
 
-/// A character by its number in so many hexadecimal digits.
+/// A character with this many hexadecimal digits.
 fn hexadecimal<'s>(digits: usize) -> impl Parser<&'s str, Output = char, Error = nom::error::Error<&'s str>> {
     map_opt(take_while_m_n(digits, digits, |c: char| c.is_ascii_hexdigit()), |text| character(text, 16))
 }

@@ -3,14 +3,14 @@
 use super::super::mistake::Mistake;
 use super::Span;
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token<'s> {
     pub(super) kind: TokenKind<'s>,
     pub(super) span: Span,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TokenKind<'s> {
     /// A name, or a reserved word.
@@ -29,8 +29,8 @@ pub(super) enum TokenKind<'s> {
     Bytes,
     /// An operator, a bracket or a comma. `in` is one of them.
     Sign(&'s str),
-    /// The expression ends here.
+    /// The end of the expression.
     End,
-    /// No token starts here. It is the last one.
+    /// Text that is not a token. It is always the last one.
     Unreadable(Mistake),
 }

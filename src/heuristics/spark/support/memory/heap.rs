@@ -1,4 +1,4 @@
-//! Memory of executors and drivers: what their settings ask for.
+//! The requested memory of executors and drivers.
 
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -6,28 +6,28 @@ use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::Bytes;
 
-/// What Spark keeps of a heap for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
+/// The part of a heap that Spark reserves for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
 pub(in crate::heuristics) const RESERVED: Bytes = Bytes::from_mib(300);
-/// Why rules on memory cannot be evaluated.
+/// Reason given if rules on memory cannot be evaluated.
 pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
      spark.eventLog.logStageExecutorMetrics=true";
-/// The heap of an executor or driver for which none is set.
+/// The default heap of an executor or driver.
 pub(in crate::heuristics) const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
-/// What Spark takes beyond the heap where nothing is set: a share of it, and at least this.
+/// The default memory overhead: this share of the heap, and at least the minimum.
 const OVERHEAD_FACTOR: f64 = 0.1;
 const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
 
-/// Why a rule cannot be evaluated that adds up a counter which cannot be read of some task.
+/// Why a rule that sums a counter cannot be evaluated: the counter is unreadable in some task.
 pub(in crate::heuristics) fn unreadable(app: &Application, counters: &[Counter]) -> String {
     let wanted = CounterMask::of(counters);
     app.unreadable_counters(|_| wanted).unwrap_or_default()
 }
 
-/// Why it is not known what executors needed.
+/// Why the memory that executors needed is unknown.
 pub(in crate::heuristics) fn no_peaks(app: &Application) -> String {
     let measured = |spark: &Spark| spark.workers().any(|worker| worker.peaks.heap().is_some());
     if app.spark.as_deref().is_some_and(measured) {
-        "there are executors of a size of which none reports its peak memory".to_owned()
+        "for one executor size, no executor reports its peak memory".to_owned()
     } else {
         NO_PEAKS.to_owned()
     }
@@ -39,17 +39,17 @@ pub(in crate::heuristics) fn is_local(app: &Application, spark: &Spark) -> bool 
         || (spark.executors.is_empty() && spark.driver.totals.tasks > 0)
 }
 
-/// The setting of the heap in which tasks run.
+/// The setting for the heap in which tasks run.
 pub(in crate::heuristics) fn heap_key(app: &Application, spark: &Spark) -> ConfKey {
     if is_local(app, spark) { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory }
 }
 
-/// A heap as it is set, or Spark's default.
+/// The heap that is set, or Spark's default.
 pub(in crate::heuristics) fn heap(app: &Application, key: ConfKey) -> Bytes {
     app.conf.spark_memory(key).filter(|heap| heap.get() > 0).unwrap_or(DEFAULT_HEAP)
 }
 
-/// The heap of one worker: that of its resource profile, or the application's.
+/// The heap of one worker, from its resource profile or from the application.
 pub(in crate::heuristics) fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> Bytes {
     let key = heap_key(app, spark);
     let profile = worker.resource_profile.and_then(|id| spark.resource_profile(id));
@@ -57,19 +57,19 @@ pub(in crate::heuristics) fn heap_of(app: &Application, spark: &Spark, worker: &
     own.filter(|_| key == ConfKey::ExecutorMemory).unwrap_or_else(|| heap(app, key))
 }
 
-/// How many tasks a worker runs at a time; 1 where its cores are unknown.
+/// The number of concurrent tasks of a worker; 1 if its cores are unknown.
 pub(in crate::heuristics) fn slots(app: &Application, worker: &Executor) -> u64 {
     let number = |key| app.conf.integer(key).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     let cores = worker.cores.map(u64::from).or_else(|| number(ConfKey::ExecutorCores)).unwrap_or(1);
     (cores / number(ConfKey::TaskCpus).unwrap_or(1)).max(1)
 }
 
-/// The heap of an executor, Spark's default where the application sets none.
+/// The heap of an executor, or Spark's default.
 pub(in crate::heuristics) fn executor_heap(app: &Application) -> Bytes {
     app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(Bytes::from_mib(1024))
 }
 
-/// All memory that an executor asks for: heap, overhead, Spark's memory off the heap, Python workers.
+/// The total requested memory of an executor: heap, overhead, off-heap memory, Python workers.
 pub(in crate::heuristics) fn executor_container(app: &Application) -> Bytes {
     let heap = executor_heap(app);
     let off_heap = (app.conf.flag(ConfKey::OffHeapEnabled) == Some(true))
@@ -79,20 +79,20 @@ pub(in crate::heuristics) fn executor_container(app: &Application) -> Bytes {
     heap + overhead(app) + off_heap.unwrap_or_default() + python.unwrap_or_default()
 }
 
-/// Memory of an executor's container beyond its heap: what is set, else Spark's default of a tenth, at least
-/// 384 MiB.
+/// The memory overhead of an executor: the setting, or Spark's default of 10 % of the heap, at least 384
+/// MiB.
 pub(in crate::heuristics) fn overhead(app: &Application) -> Bytes {
     overhead_beside(app, executor_heap(app))
 }
 
-/// The same beside another heap.
+/// The same for another heap.
 pub(in crate::heuristics) fn overhead_beside(app: &Application, heap: Bytes) -> Bytes {
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor);
     let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
     set.unwrap_or_else(|| overhead_by(factor.unwrap_or(OVERHEAD_FACTOR), heap))
 }
 
-/// The same beside a heap where nothing is set.
+/// The default overhead for a heap.
 pub(in crate::heuristics) fn default_overhead(heap: Bytes) -> Bytes {
     overhead_by(OVERHEAD_FACTOR, heap)
 }
@@ -110,11 +110,11 @@ mod tests {
     use crate::model::spark::ExecutorMetric;
 
     #[test]
-    fn executors_that_tell_nothing_are_not_those_of_another_size() {
+    fn peaks_of_another_executor_size_do_not_count() {
         let mut app = sample::app(&[]);
         assert_eq!(no_peaks(&app), NO_PEAKS);
         sample::peaks(sample::executor(&mut app, "1"), &[(ExecutorMetric::JvmHeapMemory, 1 << 20)]);
-        assert!(no_peaks(&app).starts_with("there are executors of a size"));
+        assert!(no_peaks(&app).starts_with("for one executor size"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How long executors were there, and how many at a time.
+//! Lifetimes of executors, and the maximum number of concurrent ones.
 
 use super::is_local;
 use crate::heuristics::max_concurrent::max_concurrent;
@@ -6,41 +6,41 @@ use crate::model::Application;
 use crate::model::spark::{Executor, Spark};
 use crate::units::{Millis, Timestamp};
 
-/// The most executors that were there at one time.
+/// The maximum number of concurrent executors.
 pub(in crate::heuristics) fn max_executors(executors: &[Executor]) -> u64 {
     max_concurrent(executors.iter().filter_map(|executor| Some((executor.added_at?, executor.removed_at))))
 }
 
-/// From the application's start to its end, or to the last moment of which its log tells.
+/// The time from the application's start to its end, or to the last time in its event log.
 pub(in crate::heuristics) fn run_time(app: &Application) -> Option<Millis> {
     let start = app.submitted_at.or(app.launched_at)?;
     Millis::between(start, end(app)?)
 }
 
-/// The application's end, or the last moment of which its log tells.
+/// The application's end, or the last time in its event log.
 fn end(app: &Application) -> Option<Timestamp> {
     app.finished_at.or_else(|| app.spark.as_ref()?.log.last_event)
 }
 
-/// How long an executor was there.
+/// The lifetime of an executor.
 pub(in crate::heuristics) fn executor_life(app: &Application, executor: &Executor) -> Option<Millis> {
     Millis::between(executor.added_at?, executor.removed_at.or_else(|| end(app))?)
 }
 
-/// How long a worker was there; the driver of local mode from the application's start.
+/// The lifetime of a worker; in local mode the driver's, from the application's start.
 pub(in crate::heuristics) fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
     let whole = || run_time(app).filter(|_| is_local(app, spark));
     executor_life(app, worker).or_else(whole)
 }
 
-/// How long all workers together were there; `None` where no life is known.
+/// The sum of the lifetimes of all workers; `None` if none is known.
 pub(in crate::heuristics) fn lives(app: &Application, spark: &Spark) -> Option<Millis> {
     spark.workers().filter_map(|worker| life(app, spark, worker)).reduce(|a, b| a + b)
 }
 
-/// How long the memory was held, to follow what was measured.
+/// The lifetime in words, to follow a measurement.
 pub(in crate::heuristics) fn held(lives: Option<Millis>) -> String {
-    lives.map(|lives| format!(", for {lives} of all executors together")).unwrap_or_default()
+    lives.map(|lives| format!(", over a total executor lifetime of {lives}")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn executors_that_replace_each_other_are_one() {
+    fn consecutive_executors_are_not_concurrent() {
         assert_eq!(max_executors(&[]), 0);
         assert_eq!(max_executors(&[executor(0, Some(5)), executor(5, Some(9)), executor(9, None)]), 1);
         assert_eq!(max_executors(&[executor(0, Some(6)), executor(5, None), Executor::default()]), 2);

@@ -1,4 +1,4 @@
-//! Memory of executors and drivers: what is set, how long it is held, and how much would do.
+//! Memory of executors and drivers: settings, lifetimes, and recommended sizes.
 
 mod heap;
 mod lifetime;

@@ -1,5 +1,5 @@
-//! How large executors should be: one place for every rule that advises on heaps and cores, so that no two of
-//! them contradict each other.
+//! Recommended sizes of executors: one place for every rule that advises on heaps and cores, so that rules
+//! do not contradict each other.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ use crate::units::Bytes;
 pub(in crate::heuristics) const MEMORY_FRACTION: f64 = 0.6;
 /// The smallest heap worth recommending; below 450 MiB Spark does not start.
 const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
-/// Room above the highest heap that was seen.
+/// Headroom above the highest measured heap use.
 pub(in crate::heuristics) const ROOM: f64 = 1.25;
-/// What a driver's heap should be over its highest use with what Spark keeps.
+/// A driver's heap as a multiple of its highest use plus Spark's reserved memory.
 const DRIVER_ROOM: f64 = 1.5;
 /// Sizes are recommended in multiples of this.
 const STEP: u64 = 256;
@@ -26,14 +26,14 @@ const STEP: u64 = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::heuristics) struct ExecutorSize {
     pub(in crate::heuristics) heap: Bytes,
-    /// How many tasks share the heap.
+    /// The number of tasks that share the heap.
     pub(in crate::heuristics) cores: u32,
-    /// Whether the number of cores is a setting: in local mode it is part of the master's address.
+    /// Whether the number of cores can be set: in local mode it is part of the master URL.
     pub(in crate::heuristics) cores_can_change: bool,
 }
 
 impl ExecutorSize {
-    /// What the application ran with: executors of the default resource profile, or the driver in local mode.
+    /// The current size: of executors of the default resource profile, or of the driver in local mode.
     pub(in crate::heuristics) fn now(app: &Application, spark: &Spark) -> Self {
         let local = is_local(app, spark);
         let profile = spark.resource_profile(0).filter(|_| !local);
@@ -48,13 +48,13 @@ impl ExecutorSize {
         }
     }
 
-    /// Execution and storage memory of one task while every core is busy.
+    /// Execution and storage memory per task if every core is busy.
     pub(in crate::heuristics) fn unified_per_task(self, fraction: f64) -> f64 {
         (self.heap - RESERVED).as_f64() * fraction / f64::from(self.cores)
     }
 
-    /// More heap for each task, against garbage collection and out-of-memory errors: fewer tasks in large
-    /// executors, a larger heap in small ones. Unchanged where executors are large and run few tasks already.
+    /// More heap per task, against garbage collection and out-of-memory errors: fewer tasks in large
+    /// executors, a larger heap in small ones. Unchanged if executors are large and already run few tasks.
     pub(in crate::heuristics) fn more_heap_per_task(self) -> Self {
         let gib = |gib: u64| Bytes::from_mib(gib * 1024);
         let times = |factor: f64| Self {
@@ -71,7 +71,7 @@ impl ExecutorSize {
         }
     }
 
-    /// A heap that is not that of `before` leaves room above what that one was seen to hold.
+    /// If the heap differs from that of `before`, makes it large enough for the measured peak and headroom.
     pub(in crate::heuristics) fn with_room(self, before: Self, peak: Option<Bytes>) -> Self {
         if self.heap == before.heap {
             return self;
@@ -79,7 +79,8 @@ impl ExecutorSize {
         Self { heap: rounded_up(self.heap.max(peak.map(heap_for).unwrap_or_default())), ..self }
     }
 
-    /// More memory for each task until there is `enough`, in small steps: heap while it is cheap, cores in turn.
+    /// Adds memory per task in small steps until there is `enough`: heap while it is cheap, then also fewer
+    /// cores.
     pub(in crate::heuristics) fn grown_until(self, enough: impl Fn(Self) -> bool) -> Self {
         let heap = |gib: u64| (Some(Bytes::from_mib(gib * 1024)), None);
         let cores = |cores: u32| (None, Some(cores));
@@ -98,7 +99,7 @@ impl ExecutorSize {
     }
 }
 
-/// The smallest heap for a process whose heap was seen to hold `peak`.
+/// The smallest heap for a process with this peak heap use.
 pub(in crate::heuristics) fn heap_for(peak: Bytes) -> Bytes {
     let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED;
     needed.max(SMALLEST_HEAP)
@@ -110,12 +111,12 @@ pub(in crate::heuristics) fn driver_heap_for(peak: Bytes) -> Bytes {
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB))
 }
 
-/// `size` in multiples that people set, never less.
+/// `size` rounded up to a usual step.
 pub(in crate::heuristics) fn rounded_up(size: Bytes) -> Bytes {
     Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB).div_ceil(STEP).saturating_mul(STEP))
 }
 
-/// A size as Spark's settings take it: `4g`, `1280m`.
+/// A size in the syntax of Spark's settings: `4g`, `1280m`.
 pub(in crate::heuristics) struct Setting(pub(in crate::heuristics) Bytes);
 
 impl fmt::Display for Setting {
@@ -129,13 +130,13 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Executors that the application's settings size: those of the default resource profile; in local mode the
-/// driver. Other profiles are set in code.
+/// The executors whose size the application's settings determine: those of the default resource profile, or
+/// the driver in local mode. Other profiles are set in code.
 pub(in crate::heuristics) fn workers(spark: &Spark) -> impl Iterator<Item = &Executor> {
     spark.workers().filter(|worker| worker.resource_profile.unwrap_or(0) == 0)
 }
 
-/// The highest heap in use of any of them.
+/// The highest heap use of any of them.
 pub(in crate::heuristics) fn peak_heap(spark: &Spark) -> Option<Bytes> {
     workers(spark).filter_map(|worker| worker.peaks.heap()).max()
 }
@@ -143,18 +144,18 @@ pub(in crate::heuristics) fn peak_heap(spark: &Spark) -> Option<Bytes> {
 /// Spark's default of `spark.sql.shuffle.partitions`.
 pub(in crate::heuristics) const SHUFFLE_PARTITIONS: u64 = 200;
 
-/// A number of tasks that is set.
+/// An effective setting for the number of tasks.
 pub(in crate::heuristics) fn in_force(app: &Application, key: ConfKey) -> Option<u64> {
     app.conf.integer(key).and_then(|set| u64::try_from(set).ok()).filter(|&set| set > 0)
 }
 
-/// The number of tasks behind a shuffle of Spark SQL.
+/// The number of tasks after a shuffle of Spark SQL.
 pub(in crate::heuristics) fn shuffle_partitions(app: &Application) -> u64 {
     in_force(app, ConfKey::ShufflePartitions).unwrap_or(SHUFFLE_PARTITIONS)
 }
 
-/// The smallest heap that would have held what executors were seen to hold, with room for execution and storage as
-/// Spark divides heaps; `None` where nobody looked.
+/// The smallest heap that would have been enough for the measured use, with Spark's division into execution
+/// and storage; `None` without measurements.
 pub(in crate::heuristics) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> {
     let unified = workers(spark).filter_map(|worker| worker.peaks.unified()).max().unwrap_or_default();
     let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
@@ -162,12 +163,12 @@ pub(in crate::heuristics) fn heap_that_fits(app: &Application, spark: &Spark) ->
     peak_heap(spark).map(|peak| rounded_up(heap_for(peak).max(unified)))
 }
 
-/// The overhead after containers were killed for their memory.
+/// The recommended overhead after containers were killed because of memory.
 pub(in crate::heuristics) fn more_overhead(app: &Application) -> Bytes {
     rounded_up(overhead(app) + Bytes::from_mib(1024))
 }
 
-/// The settings against garbage collection and out-of-memory errors, as lines to paste.
+/// Configuration lines against garbage collection and out-of-memory errors.
 pub(in crate::heuristics) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<String> {
     let now = ExecutorSize::now(app, spark);
     let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
@@ -180,12 +181,12 @@ pub(in crate::heuristics) fn more_heap_lines(app: &Application, spark: &Spark) -
     }
     if more.cores != now.cores {
         lines.push(format!(
-            "let fewer tasks share a heap: {}",
+            "run fewer tasks per heap: {}",
             conf_line(app, ConfKey::ExecutorCores, more.cores)
         ));
     }
     if lines.is_empty() {
-        lines.push("give each task less data: more partitions, fewer columns, less in caches".to_owned());
+        lines.push("give each task less data: more partitions, fewer columns, less cached data".to_owned());
     }
     lines
 }
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn heaps_leave_room_above_what_was_seen() {
+    fn heaps_keep_headroom_above_the_measured_use() {
         assert_eq!(heap_for(Bytes::from_mib(800)), Bytes::from_mib(1300));
         assert_eq!(heap_for(Bytes::default()), Bytes::from_mib(640));
         assert_eq!(rounded_up(Bytes::from_mib(1025)), Bytes::from_mib(1280));

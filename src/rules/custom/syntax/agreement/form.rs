@@ -1,4 +1,4 @@
-//! One written form for both trees.
+//! A common text form for the trees of both parsers.
 
 use cel::common::ast::{self, EntryExpr, IdedExpr, LiteralValue, operators};
 
@@ -17,7 +17,7 @@ fn double(number: f64) -> String {
     format!("{number:?}#{:x}", number.to_bits())
 }
 
-/// The form of our tree; `None` where `cel` refuses what it takes for a macro.
+/// The form of our tree; `None` if `cel` rejects the expression because it looks like a macro.
 pub(super) fn of_ours(expr: &Expr) -> Option<String> {
     let all = |parts: &[Expr]| parts.iter().map(of_ours).collect::<Option<Vec<String>>>();
     Some(match &expr.kind {
@@ -70,7 +70,7 @@ pub(super) fn of_ours(expr: &Expr) -> Option<String> {
     })
 }
 
-/// What `cel` makes of a call of a macro.
+/// The expansion that `cel` makes of a macro call.
 fn expansion(macro_name: &str, range: &str, args: &[Expr]) -> Option<String> {
     let Kind::Name(name) = &args.first()?.kind else { return None };
     let value = of_ours(args.last()?)?;

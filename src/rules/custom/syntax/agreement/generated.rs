@@ -5,7 +5,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use super::{Agreement, compare, with_much_stack};
 
-/// Both agree on so many texts, and at least one in `fewest` of them is an expression.
+/// Both agree on this many texts, and at least one in `fewest` of them is an expression.
 fn agree<S>(cases: u32, fewest: u32, texts: fn() -> S)
 where
     S: Strategy<Value = String> + 'static,
@@ -21,12 +21,12 @@ where
         if let Err(error) = result {
             panic!("{error}");
         }
-        println!("{} of {cases} are read alike", read.get());
+        println!("{} of {cases} agree", read.get());
         assert!(read.get() * fewest >= cases, "{} of {cases} are expressions", read.get());
     });
 }
 
-/// A space, a line, a comment, or nothing.
+/// A space, a new line, a comment, or nothing.
 fn space() -> impl Strategy<Value = &'static str> {
     prop_oneof![6 => Just(""), 4 => Just(" "), 1 => Just("\n"), 1 => Just("\t // so\n")]
 }
@@ -62,7 +62,7 @@ fn leaf() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A tree as text, with brackets and spaces here and there.
+/// A tree as text, with random brackets and spaces.
 fn tree() -> impl Strategy<Value = String> {
     let infix = || {
         prop::sample::select(vec![

@@ -1,10 +1,12 @@
-//! The crate `cel` and our parser read the same tree, or both refuse the text.
+//! Tests that the crate `cel` and our parser read the same tree, or both reject the text.
 //!
-//! There are three deliberate differences, and `compare` knows them:
-//! - `cel` expands macros while it parses, and refuses `has(x)` where `x` is not a field, and `list.all(x, …)` and its
-//!   like where `x` is not a name. Here they stay calls, which the compiler refuses with a message of its own.
-//! - Our limits of length and depth.
-//! - `cel` makes bytes of `b"…"`. Here they are not kept, as no rule can use them; their content is not compared.
+//! There are three deliberate differences, which `compare` accounts for:
+//! - `cel` expands macros while it parses. It rejects `has(x)` if `x` is not a field, and `list.all(x, …)`
+//!   and similar calls if `x` is not a name. Here they stay calls, which the compiler rejects with its own
+//!   message.
+//! - Our limits on length and depth.
+//! - `cel` reads the bytes of `b"…"`. We do not keep them, because no rule can use them, so their content
+//!   is not compared.
 
 mod form;
 mod generated;
@@ -12,13 +14,13 @@ mod generated;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Expressions by hand, one in each line.
+/// Handwritten expressions, one per line.
 const READ: &str = include_str!("read.txt");
 
-/// Texts that are no expressions, one in each line.
+/// Texts that are not expressions, one per line.
 const REFUSED: &str = include_str!("refused.txt");
 
-/// Texts with lines in them.
+/// Texts with several lines.
 const LINES: [&str; 15] = [
     "a // one\n+ // two\n b",
     "a //",
@@ -37,18 +39,18 @@ const LINES: [&str; 15] = [
     "a\0b",
 ];
 
-/// What the two parsers made of a text.
+/// How the results of the two parsers compare.
 #[derive(Debug, PartialEq, Eq)]
 enum Agreement {
     /// The same tree.
     Tree,
-    /// Both refused it.
+    /// Both rejected the text.
     Refused,
-    /// Ours has a limit that `cel` has not.
+    /// Our parser has a limit that `cel` does not have.
     Limit,
 }
 
-/// Lets both parsers read a text.
+/// Parses a text with both parsers.
 fn compare(source: &str) -> Result<Agreement, String> {
     let theirs = cel::parser::Parser::new().parse(source).map(|tree| form::of_theirs(&tree));
     match (super::parse(source), theirs) {
@@ -65,7 +67,7 @@ fn compare(source: &str) -> Result<Agreement, String> {
     }
 }
 
-/// Runs a test where `cel` has enough stack: it takes 150 KB for each bracket.
+/// Runs a test with enough stack for `cel`, which needs 150 KB per bracket.
 fn with_much_stack(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(test).unwrap();
     if let Err(panic) = thread.join() {
@@ -73,7 +75,7 @@ fn with_much_stack(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// The texts that both read as the same tree, and those that both refuse.
+/// The texts that both read as the same tree, and those that both reject.
 fn agree_on_all<'a>(sources: impl IntoIterator<Item = &'a str>) -> [Vec<&'a str>; 2] {
     let (mut trees, mut refused, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     for source in sources {
@@ -101,7 +103,7 @@ fn both_agree_on_corner_cases() {
 }
 
 #[test]
-fn both_agree_on_all_that_the_repository_holds() {
+fn both_agree_on_all_texts_in_the_repository() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = BTreeSet::new();
     for (folder, ending) in
@@ -117,18 +119,18 @@ fn both_agree_on_all_that_the_repository_holds() {
     expressions(&std::fs::read_to_string(root.join("README.md")).unwrap(), &mut found);
     with_much_stack(move || {
         let [trees, refused] = agree_on_all(found.iter().map(String::as_str));
-        println!("{} are read alike, {} are refused by both", trees.len(), refused.len());
+        println!("{} agree, {} are rejected by both", trees.len(), refused.len());
         assert!(trees.len() > 300, "{}", trees.len());
     });
 }
 
-/// All that may be an expression: lines, values of keys, and whatever stands in quotes, ticks or braces. It does no harm
-/// that most of it is something else.
+/// Everything that may be an expression: lines, values of keys, and text in quotes, ticks or braces. Most
+/// of it is something else, which does no harm.
 fn expressions(text: &str, found: &mut BTreeSet<String>) {
     let text = text.replace("\\\"", "\"").replace("\\\\", "\\");
     let mut add = |part: &str| {
         let part = part.trim();
-        // `cel` takes seconds for some texts that are long and no expressions.
+        // `cel` takes seconds for some long texts that are not expressions.
         let brackets = part.matches(['(', '[', '{']).count();
         if !part.is_empty() && part.len() < 200 && brackets < 12 {
             found.insert(part.to_owned());

@@ -1,4 +1,4 @@
-//! Values: literals, names, calls, lists, and what is taken of them.
+//! Values: literals, names, calls, lists, and access to their parts.
 
 use super::expression;
 use crate::rules::custom::mistake::Mistake;
@@ -103,7 +103,7 @@ fn double(sign: &str, digits: &str) -> Option<f64> {
     format!("{sign}{digits}").parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// A name, a call or a message; a dot may stand before it.
+/// A name, a call or a message, with an optional leading dot.
 fn named(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
     if let Some(length) = message_name(cursor) {
         return message(cursor, length);
@@ -124,7 +124,7 @@ fn named(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
     Expr::new(Kind::Name(name), mark.clone(), mark)
 }
 
-/// How many tokens name the message that starts here; `None` where none does.
+/// The number of tokens in the name of the message that starts here; `None` if none starts here.
 fn message_name(cursor: &Cursor<'_>) -> Option<usize> {
     let mut length = usize::from(cursor.is("."));
     while let TokenKind::Name(_) = cursor.kind_after(length) {
@@ -138,7 +138,7 @@ fn message_name(cursor: &Cursor<'_>) -> Option<usize> {
     None
 }
 
-/// A message whose name has so many tokens.
+/// A message whose name has this many tokens.
 fn message(cursor: &mut Cursor<'_>, length: usize) -> Result<Expr, Mistake> {
     let start = cursor.span().start;
     cursor.skip(length);
@@ -179,7 +179,7 @@ fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, Mistake> {
     }
 }
 
-/// Elements and their closing bracket. A comma may follow the last element, or stand alone.
+/// Elements and their closing bracket. A trailing comma is allowed, even without elements.
 fn listed<'s, T>(
     cursor: &mut Cursor<'s>,
     close: &str,

@@ -1,4 +1,4 @@
-//! The survey for people: the application that waited longest first, eighty columns.
+//! The survey as text: the application that waited longest for stragglers first.
 
 use std::io::{self, Write};
 
@@ -26,9 +26,9 @@ const NODE: usize = 22;
 const TASK: usize = 8;
 /// Columns of a detector's name.
 const DETECTOR: usize = 25;
-/// Groups of one application that are shown.
+/// Maximum number of groups shown per application.
 const GROUPS: usize = 5;
-/// Servers that are named.
+/// Maximum number of servers named.
 const SERVERS: usize = 5;
 
 pub(super) fn write(
@@ -82,11 +82,11 @@ impl Page<'_> {
         self.heading(&fit(&format!("{}{name}", clean(&app.id)), self.columns), out)?;
         let by_median = self.report.settings.method == Method::Median;
         let waited = if by_median && app.delay > Millis::ZERO {
-            format!("; for {} only stragglers were left to wait for", app.delay)
+            format!("; it waited {} only for stragglers", app.delay)
         } else {
             String::new()
         };
-        let incomplete = if app.complete { "" } else { "; the history is incomplete" };
+        let incomplete = if app.complete { "" } else { "; log incomplete" };
         let text = format!(
             "{} of {} {}{waited}{incomplete}",
             app.stragglers(),
@@ -96,7 +96,7 @@ impl Page<'_> {
         self.paragraph(&text, 0, out)?;
         if app.copies.launched > 0 {
             let text = format!(
-                "{} launched, {} won; losers took {}",
+                "{} launched, {} won; losing attempts took {}",
                 counted(app.copies.launched, "copy"),
                 app.copies.won,
                 app.copies.lost
@@ -114,8 +114,8 @@ impl Page<'_> {
         if let Some(more) = groups.len().checked_sub(GROUPS).filter(|&more| more > 0) {
             let stragglers: usize = groups.iter().skip(GROUPS).map(|group| group.stragglers.len()).sum();
             let text = format!(
-                "{} more with {}; --format json or csv has all\n",
-                counted(more as u64, "group"),
+                "{} with {} not shown; --format json or csv has all\n",
+                counted(more as u64, "more group"),
                 counted(stragglers as u64, "straggler")
             );
             writeln!(out, "  {text}")?;
@@ -132,7 +132,7 @@ impl Page<'_> {
                 seconds(limit.at)
             ),
             (Method::Usual, _) => {
-                format!(", stragglers above {} times the usual", three_digits(self.report.settings.factor))
+                format!(", stragglers above {}× the usual time", three_digits(self.report.settings.factor))
             }
             (Method::DosIndex, _) => {
                 format!(", stragglers from a DoS-index of {}", three_digits(self.report.settings.factor))
@@ -153,7 +153,7 @@ impl Page<'_> {
         self.stragglers(group, out)
     }
 
-    /// Each step of time with a bar of its tasks; stragglers are marked with "!".
+    /// A bar for each time step; steps of stragglers are marked with "!".
     fn histogram(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
         let steps = &group.histogram.steps;
         let most = steps.iter().map(|step| step.1).max().unwrap_or_default();
@@ -213,7 +213,7 @@ impl Page<'_> {
         cause.map_or(Ok(()), |cause| self.cause(cause, out))
     }
 
-    /// The primary cause, how sure it is, and what speaks for it.
+    /// The primary cause, its confidence, and its evidence.
     fn cause(&self, cause: &StragglerCause, out: &mut dyn Write) -> io::Result<()> {
         let confidence = cause.confidence.map(|it| format!(" ({})", it.name())).unwrap_or_default();
         let of_primary = cause.evidence.iter().find(|evidence| evidence.cause == cause.primary);
@@ -221,29 +221,29 @@ impl Page<'_> {
         self.paragraph(&clean(&format!("{}{confidence}{fact}", cause.primary.display_name())), 8, out)
     }
 
-    /// Table 2 of S2: by the median and by the mean side by side.
+    /// Table 2 of Garraghan et al. (2019), by the median and by the mean.
     fn impact(&self, out: &mut dyn Write) -> io::Result<()> {
         let total = &self.report.total;
         let (median, mean) = (&total.by_median, &total.by_mean);
         if median.tasks == 0 {
             return self.paragraph(
-                "No task can be judged: no group of an application has enough tasks that succeeded and tell when they ran.",
+                "No task can be judged: no group has enough successful tasks with known times.",
                 0,
                 out,
             );
         }
-        self.heading("What stragglers cost            by the median     by the mean", out)?;
+        self.heading("Impact of stragglers            by the median     by the mean", out)?;
         let mut row = |name: &str, value: &dyn Fn(&Impact) -> String| {
             writeln!(out, "  {name:<28} {:>15} {:>15}", value(median), value(mean))
         };
         row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks))?;
         row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs))?;
-        row("median time beyond it", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
-        row("slowest beyond slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
+        row("median time above it", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
+        row("delay after slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
         row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)))?;
         row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers))?;
         if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
-            self.paragraph(&format!("Copies that lost took {} of task time.", percent(waste)), 2, out)?;
+            self.paragraph(&format!("Losing attempts took {} of the task time.", percent(waste)), 2, out)?;
         }
         if median.servers_hit > 0 && median.servers > 1 {
             let named: Vec<String> = median
@@ -264,7 +264,7 @@ impl Page<'_> {
         if counts.stragglers() == 0 {
             return Ok(());
         }
-        self.heading("Why", out)?;
+        self.heading("Causes", out)?;
         let mut found: Vec<_> = counts.shares().filter(|&(_, count, _)| count > 0).collect();
         found.sort_by_key(|&(cause, count, _)| (std::cmp::Reverse(count), cause));
         for (cause, count, share) in found {
@@ -287,9 +287,9 @@ impl Page<'_> {
             return Ok(());
         }
         let of = if several { format!(", {}", engine.engine.name()) } else { String::new() };
-        self.heading(&format!("How detectors would have done{of}"), out)?;
+        self.heading(&format!("Detector replay{of}"), out)?;
         let text = format!(
-            "Replayed over {} with {} (more than {} times the usual time). \"late\": flagged with too little left to gain.",
+            "Replayed on {} with {} (more than {}× the usual time). \"late\": flagged too late to save time.",
             counted(engine.groups, "group"),
             counted(stragglers, "straggler"),
             three_digits(self.report.settings.usual.factor),
@@ -297,7 +297,7 @@ impl Page<'_> {
         self.paragraph(&text, 2, out)?;
         if engine.optimistic_groups > 0 {
             let text = format!(
-                "Optimistic: in {} of {} most progress is a straight line to an end that is known, so detectors that look at progress are better here than on a cluster; --startup 1s takes some of that away.",
+                "Optimistic: in {} of {}, most progress is assumed to be linear to the known end. Detectors that use progress therefore do better here than on a cluster; --startup 1s reduces this effect.",
                 engine.optimistic_groups,
                 counted(engine.groups, "group")
             );
@@ -353,14 +353,14 @@ impl Page<'_> {
 
     fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
         self.paragraph(
-            "latency: usual times until the flag; time: what a mean task would have gained or lost against no detection, by a first-order model that knows no contention (- where it does not apply).",
+            "latency: time until the flag, in usual times; time: change of the mean task time compared with no detection, by a first-order model without contention (- if it does not apply).",
             2,
             out,
         )?;
         self.paragraph(&format!("{}.", sentence(engine.best, engine)), 2, out)?;
         if matches!(engine.best, Best::Detector { .. }) && engine.best_offered != engine.best {
             let text = format!(
-                "Of what {} offers: {}.",
+                "Of the detectors that {} offers: {}.",
                 engine.engine.name(),
                 sentence(engine.best_offered, engine)
             );
@@ -384,13 +384,13 @@ impl Page<'_> {
 
 const fn noun(kind: TaskKind) -> &'static str {
     match kind {
-        TaskKind::Map => "map",
-        TaskKind::Reduce => "reduce",
+        TaskKind::Map => "map task",
+        TaskKind::Reduce => "reduce task",
         _ => "task",
     }
 }
 
-/// At least one column for any task.
+/// At least one column if there is any task.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most BAR
 fn bar_length(count: u64, most: u64) -> usize {
     (count as f64 / most as f64 * BAR as f64).ceil() as usize
@@ -414,13 +414,13 @@ fn or_unknown(value: Option<String>) -> String {
     value.unwrap_or_else(|| "-".to_owned())
 }
 
-/// "-7.1 %" for a mean task that is shorter by that; no sign before a zero.
+/// "-7.1 %" if the mean task is 7.1 % shorter. Zero has no sign.
 fn gained(saved: f64) -> String {
     let text = format!("{:+.1} %", -100.0 * saved);
     if matches!(text.as_str(), "+0.0 %" | "-0.0 %") { "0.0 %".to_owned() } else { text }
 }
 
-/// Which detector would have served best, with what that rests on.
+/// The best detector, with the numbers of its result.
 fn sentence(best: Best, engine: &EngineDetectors) -> String {
     let Best::Detector { place, .. } = best else { return best.to_string() };
     let Some(pooled) = engine.detectors.get(place) else { return best.to_string() };
@@ -428,7 +428,7 @@ fn sentence(best: Best, engine: &EngineDetectors) -> String {
     let interval =
         quality.recall_interval().map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
     format!(
-        "{} would have served best: it found {} of {}{}, and flagged {} in vain ({})",
+        "{} is best: it found {} of {}{}, and flagged {} falsely ({})",
         pooled.total.id,
         quality.true_positives,
         counted(quality.stragglers, "straggler"),

@@ -15,7 +15,7 @@ use crate::baseline::spread::Tolerance;
 use crate::baseline::update::update;
 use crate::baseline::{Baseline, BaselineError, compare};
 use crate::engine::{self, Options};
-use crate::report::{counted, reservations};
+use crate::report::{counted, unjudged_summary};
 use crate::results::Comparison;
 use crate::results::Metric;
 use crate::results::SuppressionUse;
@@ -152,7 +152,7 @@ fn verdict(comparison: &Comparison) -> String {
         None if comparison.failed => format!("check: FAILED, {counts}"),
         None if comparison.undecided => format!("check: NOT PASSED, {counts}"),
         None if comparison.updated => format!("check: the baseline was updated, {counts}"),
-        None if reservations(comparison.counts).is_some() => {
+        None if unjudged_summary(comparison.counts).is_some() => {
             format!("check: passed as far as it could be judged, {counts}")
         }
         None => format!("check: passed, {counts}"),

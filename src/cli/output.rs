@@ -141,10 +141,10 @@ impl Output {
         render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         match self {
-            Self::Stdout => Ok(buffered(io::stdout().lock(), render).map(drop)?),
-            Self::Direct(file) => Ok(buffered(file, render).map(drop)?),
+            Self::Stdout => Ok(write_buffered(io::stdout().lock(), render).map(drop)?),
+            Self::Direct(file) => Ok(write_buffered(file, render).map(drop)?),
             Self::Staged { temporary, place } => {
-                buffered(temporary.file().as_file(), render)?;
+                write_buffered(temporary.file().as_file(), render)?;
                 temporary.persist(&place).map_err(|source| OutputError::Create { path: place, source })
             }
         }
@@ -201,7 +201,10 @@ fn keep_mode(file: &NamedTempFile, replaced: &fs::Metadata) {
     }
 }
 
-fn buffered<W: Write>(writer: W, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {
+fn write_buffered<W: Write>(
+    writer: W,
+    render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<W> {
     let mut buffered = BufWriter::new(writer);
     render(&mut buffered)?;
     let mut writer = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;

@@ -2,7 +2,7 @@
 
 mod cells;
 mod comparison;
-pub(crate) use comparison::words::{counted, reservations};
+pub(crate) use comparison::words::{counted, unjudged_summary};
 mod csv;
 mod diff;
 mod html;

@@ -138,12 +138,12 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
         writeln!(out, "{hanging}{line}")?;
     }
     for advice in &finding.advice {
-        arrow(advice, columns, out)?;
+        advice_lines(advice, columns, out)?;
     }
     Ok(())
 }
 
-fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+fn advice_lines(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = " ".repeat(RULE_COLUMN);
     for (index, line) in
         lines(&clean(advice), columns.saturating_sub(RULE_COLUMN + 2).max(20)).iter().enumerate()

@@ -1,7 +1,7 @@
 //! The comparison with a baseline, at the top of a pull request comment.
 
 use super::super::markdown::text;
-use super::words::{DECIDE, cost, counted, head, left_out, reservations, why_absent};
+use super::words::{UNDECIDED_HELP, cost, counted, head, left_out, unjudged_summary, why_absent};
 use crate::results::{Absence, Change, Comparison, JobComparison, MetricVerdict};
 
 /// Maximum number of characters of a name.
@@ -20,8 +20,10 @@ pub(in crate::report) fn section(comparison: &Comparison) -> String {
         },
         (false, Some(why)) => format!("**Not passed** against the baseline, because the run failed ({why})"),
         (false, None) if comparison.failed => "**Failed** against the baseline".to_owned(),
-        (false, None) if comparison.undecided => format!("**Not passed** against the baseline ({DECIDE})"),
-        (false, None) if reservations(comparison.counts).is_some() => {
+        (false, None) if comparison.undecided => {
+            format!("**Not passed** against the baseline ({UNDECIDED_HELP})")
+        }
+        (false, None) if unjudged_summary(comparison.counts).is_some() => {
             "Passed against the baseline as far as it could be judged".to_owned()
         }
         (false, None) => "Passed against the baseline".to_owned(),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{DECIDE, EXPIRED, cost, counted, head, left_out, reservations, why_absent};
+use super::words::{EXPIRED, UNDECIDED_HELP, cost, counted, head, left_out, unjudged_summary, why_absent};
 use crate::results::Report;
 use crate::results::{
     Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared,
@@ -185,7 +185,7 @@ impl Page<'_> {
 
     fn verdict(&mut self, comparison: &Comparison) -> io::Result<()> {
         self.paragraph(0, &format!("against the baseline: {}", counted(comparison.counts)))?;
-        let reservations = reservations(comparison.counts);
+        let unjudged = unjudged_summary(comparison.counts);
         if comparison.updated {
             let what = match left_out(comparison.counts) {
                 None => "all of this is now accepted.".to_owned(),
@@ -212,13 +212,13 @@ impl Page<'_> {
                 .expired
                 .iter()
                 .try_for_each(|place| self.paragraph(0, &format!("FAILED: {EXPIRED}: {}", clean(place))))?;
-            let rest = reservations.map(|rest| format!("Not everything could be judged: {rest}."));
+            let rest = unjudged.map(|rest| format!("Not everything could be judged: {rest}."));
             rest.map_or(Ok(()), |rest| self.paragraph(0, &rest))
         } else if comparison.undecided {
-            let rest = reservations.unwrap_or_default();
-            self.paragraph(0, &format!("NOT PASSED: {rest}: {DECIDE}."))
+            let rest = unjudged.unwrap_or_default();
+            self.paragraph(0, &format!("NOT PASSED: {rest}: {UNDECIDED_HELP}."))
         } else {
-            match reservations {
+            match unjudged {
                 None => self.paragraph(0, "PASSED"),
                 Some(rest) => self.paragraph(0, &format!("PASSED as far as it could be judged: {rest}.")),
             }

@@ -24,12 +24,12 @@ pub(crate) fn counted(counts: Counts) -> String {
     ];
     let parts = changes.iter().filter(|(count, ..)| *count > 0);
     let parts = parts.map(|(count, change, what)| plural(*count, &format!("{change} {what}")));
-    let parts: Vec<String> = parts.chain(reservations(counts)).collect();
+    let parts: Vec<String> = parts.chain(unjudged_summary(counts)).collect();
     if parts.is_empty() { "nothing changed".to_owned() } else { parts.join(", ") }
 }
 
 /// "3 findings not judged, 1 run judged in part". `None` if everything was judged.
-pub(crate) fn reservations(counts: Counts) -> Option<String> {
+pub(crate) fn unjudged_summary(counts: Counts) -> Option<String> {
     let Counts { not_judged, incomplete_runs, unjudged_runs, .. } = counts;
     let counts = [
         (not_judged, "finding", "not judged"),
@@ -43,7 +43,7 @@ pub(crate) fn reservations(counts: Counts) -> Option<String> {
 }
 
 /// What to do about runs that are too incomplete to judge.
-pub(in crate::report) const DECIDE: &str =
+pub(in crate::report) const UNDECIDED_HELP: &str =
     "check a complete log, or use --allow-unjudged to let such runs pass";
 
 /// What an update did not accept. `None` if it accepted everything.

@@ -14,8 +14,8 @@ const SENTENCE: usize = 400;
 
 pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     diff.pairs.iter().try_for_each(|item| pair(item, out))?;
-    alone("A", &diff.only_a, out)?;
-    alone("B", &diff.only_b, out)?;
+    only_in("A", &diff.only_a, out)?;
+    only_in("B", &diff.only_b, out)?;
     if diff.pairs.is_empty() {
         writeln!(out, "No job is on both sides.")?;
     }
@@ -107,7 +107,7 @@ fn phases(phases: &[PhasePair], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n</details>\n")
 }
 
-fn alone(side: &str, labels: &[Label], out: &mut dyn Write) -> io::Result<()> {
+fn only_in(side: &str, labels: &[Label], out: &mut dyn Write) -> io::Result<()> {
     if labels.is_empty() {
         return Ok(());
     }

@@ -19,8 +19,8 @@ const VALUE: usize = 200;
 pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { columns: options.columns.max(60), options, out };
     diff.pairs.iter().try_for_each(|pair| page.pair(pair))?;
-    page.alone("A", &diff.only_a)?;
-    page.alone("B", &diff.only_b)?;
+    page.only_in("A", &diff.only_a)?;
+    page.only_in("B", &diff.only_b)?;
     if diff.pairs.is_empty() {
         page.paragraph(0, "No job is on both sides.")?;
     }
@@ -176,7 +176,7 @@ impl Page<'_> {
         writeln!(self.out)
     }
 
-    fn alone(&mut self, side: &str, labels: &[Label]) -> io::Result<()> {
+    fn only_in(&mut self, side: &str, labels: &[Label]) -> io::Result<()> {
         if labels.is_empty() {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use crate::units::{Millis, Timestamp};
 /// The width of every drawing, in SVG units.
 const WIDTH: f64 = 1000.0;
 /// Minimum width and height of a bar that is not empty, so that it is visible.
-const THINNEST: f64 = 2.0;
+const MIN_BAR: f64 = 2.0;
 /// The height of curves and histograms, in SVG units.
 const HEIGHT: f64 = 100.0;
 
@@ -69,8 +69,8 @@ impl TimelineView<'_> {
             offset.as_f64() / timeline.length().as_f64().max(1.0) * WIDTH
         };
         let start = from.map_or(0.0, place);
-        let width = (to.map_or(WIDTH, place) - start).max(THINNEST);
-        Part { x: start.min(WIDTH - THINNEST), width }
+        let width = (to.map_or(WIDTH, place) - start).max(MIN_BAR);
+        Part { x: start.min(WIDTH - MIN_BAR), width }
     }
 
     fn phase(&self, phase: &Phase) -> Part {
@@ -158,7 +158,7 @@ impl HistogramView<'_> {
 
     fn bars(&self) -> Vec<Bar> {
         let (most, width) = (self.most() as f64, WIDTH / self.0.buckets.len().max(1) as f64);
-        let height = |count: u64| if count == 0 { 0.0 } else { (count as f64 / most * HEIGHT).max(THINNEST) };
+        let height = |count: u64| if count == 0 { 0.0 } else { (count as f64 / most * HEIGHT).max(MIN_BAR) };
         let bar = |(place, bucket): (usize, &Bucket)| {
             let (small, large) = (height(bucket.small), height(bucket.large));
             let gap = width * 0.06;
@@ -280,7 +280,7 @@ impl NodeView<'_> {
         let mut x = 0.0;
         let counts = [("ok", succeeded), ("bad", failed), ("killed", killed), ("open", unfinished)];
         let parts = counts.into_iter().filter(|(_, count)| **count > 0).map(|(class, &count)| {
-            let width = (count as f64 / self.most as f64 * WIDTH).max(THINNEST);
+            let width = (count as f64 / self.most as f64 * WIDTH).max(MIN_BAR);
             let part = Part { x, width };
             x += width;
             (class, part)

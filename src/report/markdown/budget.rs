@@ -21,7 +21,7 @@ impl Budget {
     }
 
     /// Adds `more` without a check, because room was reserved for it.
-    pub(super) fn force(&mut self, more: &str) {
+    pub(super) fn add_reserved(&mut self, more: &str) {
         self.text.push_str(more);
     }
 

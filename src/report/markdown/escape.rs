@@ -34,13 +34,13 @@ pub(super) fn html(name: &str, length: usize) -> String {
 }
 
 /// A character of a name, with its context.
-struct At {
+struct CharInContext {
     c: char,
     /// Whether there are letters or digits on both sides.
     is_in_word: bool,
 }
 
-fn escaped(name: &str, length: usize, write: impl Fn(&At, &mut String)) -> String {
+fn escaped(name: &str, length: usize, write: impl Fn(&CharInContext, &mut String)) -> String {
     let clean = clean(name);
     let mut escaped = String::new();
     let mut word = String::new();
@@ -53,7 +53,7 @@ fn escaped(name: &str, length: usize, write: impl Fn(&At, &mut String)) -> Strin
         }
         place += 1;
         let is_in_word = !word.is_empty() && chars.peek().is_some_and(|next| next.is_alphanumeric());
-        write(&At { c, is_in_word }, &mut escaped);
+        write(&CharInContext { c, is_in_word }, &mut escaped);
         if would_link(c, &word.to_ascii_lowercase()) {
             escaped.push_str(ZERO_WIDTH_SPACE);
         }

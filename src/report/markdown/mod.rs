@@ -33,9 +33,9 @@ const PROBLEMS: usize = 20;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Budget::new(LIMIT - ENDING);
-    page.force(&headline(&report.summary));
+    page.add_reserved(&headline(&report.summary));
     if let Some(comparison) = &report.comparison {
-        page.force(&section(comparison));
+        page.add_reserved(&section(comparison));
     }
     let apps: Vec<&ApplicationReport> = report.applications.iter().filter(|app| has_content(app)).collect();
     table(&apps, &mut page);
@@ -43,14 +43,14 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let left_out = apps.get(shown..).unwrap_or_default();
     if !left_out.is_empty() {
         let findings: usize = left_out.iter().map(|app| app.findings.len()).sum();
-        page.force(&format!(
+        page.add_reserved(&format!(
             "{} with {} did not fit; a comment has at most {LIMIT} characters.\n\n",
             plural(left_out.len() as u64, "application"),
             plural(findings as u64, "finding")
         ));
     }
     problems(report, &mut page);
-    page.force(&ending(&report.summary));
+    page.add_reserved(&ending(&report.summary));
     out.write_all(page.text().as_bytes())
 }
 
@@ -79,14 +79,14 @@ fn table(apps: &[&ApplicationReport], page: &mut Budget) {
     if rows.is_empty() {
         return;
     }
-    page.force(
+    page.add_reserved(
         "| severity | score | application | name | user | run time | GB·h used | wasted | findings |\n",
     );
-    page.force("| --- | ---: | --- | --- | --- | ---: | ---: | ---: | --- |\n");
+    page.add_reserved("| --- | ---: | --- | --- | --- | ---: | ---: | ---: | --- |\n");
     for app in rows.iter().take(ROWS) {
         let known = |name: Option<&str>| text(name.unwrap_or_default(), NAME / 2);
         let wasted = app.metrics.wasted_percent().map(|percent| format!("{} %", three_digits(percent)));
-        page.force(&format!(
+        page.add_reserved(&format!(
             "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             app.severity,
             app.score,
@@ -100,9 +100,9 @@ fn table(apps: &[&ApplicationReport], page: &mut Budget) {
         ));
     }
     if let Some(more) = rows.len().checked_sub(ROWS).filter(|more| *more > 0) {
-        page.force(&format!("\n… and {}.\n", plural(more as u64, "more application")));
+        page.add_reserved(&format!("\n… and {}.\n", plural(more as u64, "more application")));
     }
-    page.force("\n");
+    page.add_reserved("\n");
 }
 
 /// Adds a folded section for one application. Returns `false` if its first finding does not fit.
@@ -124,16 +124,16 @@ fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
         return false;
     }
     if shown < app.findings.len() {
-        body.force(&format!(
+        body.add_reserved(&format!(
             "- … {} did not fit.\n",
             plural((app.findings.len() - shown) as u64, "more finding")
         ));
     }
     // Notes are left out if they do not fit.
     let _ = body.add(&notes(app));
-    page.force(&head);
-    page.force(body.text());
-    page.force(CLOSE);
+    page.add_reserved(&head);
+    page.add_reserved(body.text());
+    page.add_reserved(CLOSE);
     true
 }
 
@@ -184,7 +184,10 @@ fn problems(report: &Report, page: &mut Budget) {
     }
     list.push_str("\n</details>\n\n");
     if !page.add(&list) {
-        page.force(&format!("{} while reading are not listed.\n\n", plural(listed.len() as u64, "problem")));
+        page.add_reserved(&format!(
+            "{} while reading are not listed.\n\n",
+            plural(listed.len() as u64, "problem")
+        ));
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn write(
     let page = Page { report, columns: options.columns.max(60), color: options.color };
     let nodes = shown(report, top);
     if report.ranking.nodes.is_empty() {
-        page.nothing(out)?;
+        page.no_nodes(out)?;
         return page.files(out);
     }
     page.verdict(out)?;
@@ -56,7 +56,7 @@ impl Page<'_> {
         lines(text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
-    fn nothing(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn no_nodes(&self, out: &mut dyn Write) -> io::Result<()> {
         let min = self.report.settings.min_group;
         let text = format!(
             "No node can be judged: no group has {min} or more tasks with different times and known nodes."

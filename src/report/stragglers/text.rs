@@ -346,7 +346,7 @@ impl Page<'_> {
             or_unknown(quality.precision().map(|it| format!("{it:.2}"))),
             or_unknown(quality.recall().map(|it| format!("{it:.2}"))),
             or_unknown(quality.detection_latency().map(|it| format!("{it:.2}"))),
-            or_unknown(ranked.time_saved.map(gained)),
+            or_unknown(ranked.time_saved.map(time_change)),
         );
         writeln!(out, "{style}{line}{style:#}")
     }
@@ -415,7 +415,7 @@ fn or_unknown(value: Option<String>) -> String {
 }
 
 /// "-7.1 %" if the mean task is 7.1 % shorter. Zero has no sign.
-fn gained(saved: f64) -> String {
+fn time_change(saved: f64) -> String {
     let text = format!("{:+.1} %", -100.0 * saved);
     if matches!(text.as_str(), "+0.0 %" | "-0.0 %") { "0.0 %".to_owned() } else { text }
 }

@@ -1,11 +1,11 @@
-//! Reads Spark event logs and Hadoop MapReduce job histories and tells which applications waste the cluster, why, and
-//! what to change.
+//! Reads Spark event logs and Hadoop MapReduce job histories, and reports which applications waste the cluster, why,
+//! and what to change.
 //!
-//! The data flows one way: [`input`] finds histories and takes compression off, [`parse`] turns bytes into
-//! the typed [`model`] of an application, [`rules`] bring parameters from YAML to the [`heuristics`], which
-//! give [`finding`]s; [`metrics`] say what the application cost, [`engine`] puts everything into one ranked
-//! report, and [`report`] renders it. [`fingerprint`] tells what stays the same when a job runs again; by it
-//! [`baseline`] compares a report with an accepted state, and [`diff`] two reports with each other.
+//! Data flows in one direction. [`input`] finds and decompresses histories. [`parse`] turns bytes into the typed
+//! [`model`] of an application. [`rules`] load parameters from YAML for the [`heuristics`], which produce [`finding`]s.
+//! [`metrics`] compute the costs of an application. [`engine`] combines everything into one ranked report, and
+//! [`report`] renders it. A [`fingerprint`] identifies the same job or finding in another run: [`baseline`] uses it to
+//! compare a report with an accepted state, and [`diff`] to compare two reports.
 //!
 //! ```
 //! use elephant_rs::engine::{Options, analyze};
@@ -21,7 +21,7 @@
 //! # Ok::<(), elephant_rs::rules::RuleError>(())
 //! ```
 //!
-//! Nothing here panics on any input, and what a history does not tell is `None`, never zero.
+//! The library does not panic on any input. A value that the history does not contain is `None`, never zero.
 
 #[cfg(test)]
 extern crate self as elephant_rs;

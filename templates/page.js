@@ -1,6 +1,6 @@
 (() => {
   "use strict";
-  // The table keeps only the rows that are shown: thousands of rows would make every change slow.
+  // The table contains only the rows that are shown, because thousands of rows would make every change slow.
   const FIRST = 50;
   const MORE = 200;
   const byId = (id) => document.getElementById(id);
@@ -64,7 +64,7 @@
     body.replaceChildren(...shown.map((row) => row.element));
     byId("more").hidden = shown.length === matching.length;
     byId("shown").textContent =
-      `${count(shown.length)} shown of ${count(matching.length)} that match, of ${count(rows.length)} in all.`;
+      `Showing ${count(shown.length)} of ${count(matching.length)} matching rows (${count(rows.length)} in total).`;
   };
   const update = () => {
     most = FIRST;
@@ -116,7 +116,7 @@
   });
   byId("more-rows").addEventListener("click", () => { most += MORE; show(); });
 
-  // A rule's page is folded: a link to it unfolds it.
+  // Rule pages are folded. A link to a rule page unfolds it.
   const reveal = () => {
     const target = byId(decodeURIComponent(location.hash.slice(1)));
     const folded = target && target.closest("details");
@@ -131,7 +131,7 @@
 
   byId("filters").hidden = false;
   byId("rows").classList.add("ready");
-  // A browser that goes back to the page fills the controls in again.
+  // When the user navigates back to the page, the browser fills in the controls again.
   addEventListener("pageshow", update);
   update();
   reveal();

@@ -17,7 +17,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(super) struct Completions {
-    /// The shell that shall complete
+    /// The shell to write the script for
     shell: Shell,
 }
 
@@ -25,7 +25,7 @@ impl Completions {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let mut command = Cli::command();
         let name = command.get_name().to_owned();
-        // The generator panics where it cannot write, so it writes to memory.
+        // The generator panics on write errors, so write to memory first.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, name, &mut script);
         Output::open(None)?.write(|out| out.write_all(&script))?;

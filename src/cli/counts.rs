@@ -1,16 +1,16 @@
-//! Whole numbers on the command line, with errors for people.
+//! Parsers of whole numbers on the command line.
 
 use std::num::NonZeroUsize;
 
-/// A whole number from 0 on.
+/// A whole number, 0 or more.
 pub(super) fn count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let count = text.parse().ok().and_then(|count: u64| T::try_from(count).ok());
-    count.ok_or_else(|| format!("expected a whole number from 0 on, got \"{text}\""))
+    count.ok_or_else(|| format!("expected a whole number of at least 0, got \"{text}\""))
 }
 
-/// A whole number from 1 on.
+/// A whole number, 1 or more.
 pub(super) fn positive_count(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 1 on, got \"{text}\""))
+    text.parse().map_err(|_| format!("expected a whole number of at least 1, got \"{text}\""))
 }
 
 /// A number of threads.

@@ -1,4 +1,4 @@
-//! Problems of rule files as people read them: the place, the excerpt, what to do.
+//! Prints problems of rule files with place, excerpt and help.
 
 use std::io::{self, Write};
 
@@ -8,21 +8,21 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::rules::{Importance, RuleProblem};
 
-/// Nobody mends more at a time, and a file that is no rule file at all may have one in each line.
-const MOST_SHOWN: usize = 200;
+/// Limits the output for files that are not rule files, which may have a problem in every line.
+const MAX_SHOWN: usize = 200;
 
-/// Shows problems on standard error; that it may be closed is no reason to fail.
+/// Prints problems to standard error. Write errors are ignored, because standard error may be closed.
 #[allow(clippy::let_underscore_must_use)]
-pub(super) fn complain_about(problems: &[RuleProblem]) {
+pub(super) fn print_problems(problems: &[RuleProblem]) {
     let color = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii);
     let mut out = io::stderr();
-    for problem in problems.iter().take(MOST_SHOWN) {
+    for problem in problems.iter().take(MAX_SHOWN) {
         let _ = writeln!(out, "{}\n", renderer.render(&[group(problem)]));
     }
-    if problems.len() > MOST_SHOWN {
-        let _ = writeln!(out, "and {} more problems", problems.len() - MOST_SHOWN);
+    if problems.len() > MAX_SHOWN {
+        let _ = writeln!(out, "and {} more problems", problems.len() - MAX_SHOWN);
     }
 }
 
@@ -34,7 +34,7 @@ fn group(problem: &RuleProblem) -> Group<'_> {
     let text = problem.file.text.as_str();
     let end = problem.span.end.min(text.len());
     let start = problem.span.start.min(end);
-    // The lines of the problem alone: a file with thousands of problems is not read again for each.
+    // Pass only the lines of the problem: rendering the whole file is slow if it has thousands of problems.
     let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
     let to = text.get(end..).and_then(|rest| rest.find('\n')).map_or(text.len(), |newline| end + newline);
     let snippet = Snippet::source(text.get(from..to).unwrap_or_default())

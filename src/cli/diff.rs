@@ -6,37 +6,38 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::Exit;
-use super::judging::RuleArgs;
-use super::reading::Reading;
+use super::finding_args::RuleArgs;
+use super::input_args::InputArgs;
 use crate::diff::{self, Side};
 use crate::engine::{self, Options};
 use crate::report::{DiffFormat, TextOptions, write_diff};
 use crate::rules::RuleSet;
 
 pub(super) const EXAMPLES: &str = "\
-Runs are paired by job (engine, and name without dates, times, ids and counters) and then by order of start; one run \
-on each side is compared whatever its name. Stages are paired by name, because their ids differ from run to run.
+Runs are paired by job (engine, and name without dates, times, ids and counters), and then in the order of their \
+start. If each side has only one run, the two are compared whatever their names. Stages are paired by name, because \
+their ids differ from run to run.
 
 Examples:
   elephant-rs diff before.log after.log
       two runs of a job: costs, stages, settings, findings
   elephant-rs diff kept.json /spark-events/application_1795255938536_0042
-      beside a report that `analyze --format json --details` wrote
+      A is a report written by `analyze --format json --details`
   elephant-rs diff --format markdown main/ branch/
       all jobs of two folders, for a comment on a pull request
 
-Exit status: 0 also when the sides differ (`elephant-rs check` fails), 2 when a side cannot be read.";
+Exit status: 0 even if the sides differ (`elephant-rs check` is for that), 2 if a side cannot be read.";
 
 #[derive(Debug, Args)]
 pub(super) struct Diff {
     #[command(flatten)]
-    reading: Reading,
+    input: InputArgs,
     #[command(flatten)]
     rules: RuleArgs,
-    /// How to print the differences
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Also show settings that differ between any two runs: ids, ports, folders of a run
+    /// Also show settings that differ between any two runs, such as ids, ports and folders
     #[arg(long)]
     all_configuration: bool,
 }
@@ -53,10 +54,10 @@ enum Format {
 
 impl Diff {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let Self { reading, .. } = self;
+        let Self { input, .. } = self;
         let rules = self.rules.load()?;
-        let output = reading.open_output(None)?;
-        let [a, b] = reading.paths.as_slice() else { return Err("diff compares two paths, A and B".into()) };
+        let output = input.open_output(None)?;
+        let [a, b] = input.paths.as_slice() else { return Err("diff compares two paths, A and B".into()) };
         let (a, a_failed) = self.side(a, &rules)?;
         let (b, b_failed) = self.side(b, &rules)?;
         let options = diff::Options { all_configuration: self.all_configuration };
@@ -66,25 +67,25 @@ impl Diff {
             Format::Json => DiffFormat::Json,
             Format::Markdown => DiffFormat::Markdown,
         };
-        let text = TextOptions { color: output.wants_color(reading.color), ..TextOptions::default() };
+        let text = TextOptions { color: output.wants_color(input.color), ..TextOptions::default() };
         output.write(|out| write_diff(&diff, format, text, out))?;
         Ok(if a_failed || b_failed { Exit::Failure } else { Exit::Clean })
     }
 
-    /// One side, and whether the run failed by it.
+    /// Reads one side. The flag is true if its input failed.
     fn side(&self, path: &Path, rules: &RuleSet) -> Result<(Side, bool), Box<dyn Error>> {
         if let Some(side) = Side::load(path)? {
             return Ok((side, false));
         }
-        let options = Options { details: true, limits: self.reading.limits.limits(), ..Options::default() };
+        let options = Options { details: true, limits: self.input.limits.limits(), ..Options::default() };
         let paths = [path.to_owned()];
-        let report = self.reading.run(|progress| engine::analyze_with(&paths, rules, options, progress))?;
-        self.reading.warn(&report.problems);
-        let failed = self.reading.failed(&report.problems, report.named_input_failed);
+        let report = self.input.run(|progress| engine::analyze_with(&paths, rules, options, progress))?;
+        self.input.warn(&report.problems);
+        let failed = self.input.failed(&report.problems, report.named_input_failed);
         if report.applications.is_empty() && !failed {
             let path = path.display();
             return Err(format!(
-                "{path} holds no job history and is no JSON report of `elephant-rs analyze`"
+                "{path} contains no event log or job history, and is not a JSON report of `elephant-rs analyze`"
             )
             .into());
         }

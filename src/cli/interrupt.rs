@@ -1,9 +1,9 @@
-//! What is left behind when a run is interrupted: nothing.
+//! Cleans up when a run is interrupted.
 //!
-//! Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, and the signals by which job schedulers and scripts end a process that
-//! knows nothing of them (SIGALRM, SIGUSR1, SIGUSR2), end it as they would without this, but temporary files and the
-//! progress bar go first. A signal that was ignored when the run began, as `nohup` has it, stays ignored. Against SIGKILL
-//! nothing helps.
+//! On Ctrl-C, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU, and on the signals that job schedulers and scripts use to end a
+//! process (SIGALRM, SIGUSR1, SIGUSR2), temporary files are removed and the progress bar is cleared. Then the signal has
+//! its default effect. A signal that was ignored when the run began, as under `nohup`, stays ignored. SIGKILL cannot be
+//! handled.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,57 +12,56 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use indicatif::ProgressBar;
 use tempfile::NamedTempFile;
 
-static LEFT: Mutex<Left> = Mutex::new(Left { watching: false, files: Vec::new(), bar: None });
+static CLEANUP: Mutex<Cleanup> = Mutex::new(Cleanup { watching: false, files: Vec::new(), bar: None });
 
-/// What an interruption would leave behind.
-struct Left {
-    /// Whether somebody waits for signals.
+/// What to clean up on an interruption.
+struct Cleanup {
+    /// Whether a thread waits for signals.
     watching: bool,
     files: Vec<PathBuf>,
     bar: Option<ProgressBar>,
 }
 
-fn left() -> MutexGuard<'static, Left> {
-    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+fn cleanup() -> MutexGuard<'static, Cleanup> {
+    CLEANUP.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that goes when it is dropped or the run is interrupted, unless it found its place before.
+/// A file that is removed on drop or when the run is interrupted, unless it was persisted before.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    /// In front of its path, so that it goes before the path is forgotten.
+    /// Declared before `path`, so that the file is removed before its path is unregistered.
     file: NamedTempFile,
     path: Registered,
 }
 
-/// A path that an interruption removes.
+/// The path of a file that an interruption removes.
 #[derive(Debug)]
 struct Registered(PathBuf);
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        left().files.retain(|path| *path != self.0);
+        cleanup().files.retain(|path| *path != self.0);
     }
 }
 
 impl Temporary {
-    /// Takes charge of what `make` makes.
-    pub(super) fn make(make: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<Self> {
-        let mut left = left();
-        watch(&mut left);
-        // No signal is handled before the file is known.
-        let file = make()?;
-        // A relative path would lead elsewhere from another folder, which nothing here enters.
+    /// Registers the file that `create` creates.
+    pub(super) fn create(create: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<Self> {
+        let mut cleanup = cleanup();
+        watch(&mut cleanup);
+        // The lock is held, so no signal is handled before the file is registered.
+        let file = create()?;
+        // A relative path stays valid, because the program never changes its working directory.
         let path = file.path().to_owned();
-        left.files.push(path.clone());
+        cleanup.files.push(path.clone());
         Ok(Self { file, path: Registered(path) })
     }
 
-    /// The file.
     pub(super) fn file(&self) -> &NamedTempFile {
         &self.file
     }
 
-    /// Moves the file to its place, over what is there.
+    /// Moves the file to `place` and replaces an existing file.
     pub(super) fn persist(self, place: &Path) -> io::Result<()> {
         let Self { file, path } = self;
         let persisted = file.persist(place).map(drop).map_err(|error| error.error);
@@ -71,50 +70,50 @@ impl Temporary {
     }
 }
 
-/// Lets a write beyond the largest file that is allowed fail, where it would end the process.
+/// Turns a write beyond the file size limit into an error, instead of a signal that ends the process.
 #[cfg(unix)]
-pub(super) fn outlive_large_files() {
-    let noted = std::sync::Arc::default();
-    if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noted) {
-        log::debug!("a file that becomes too large would end the run: {error}");
+pub(super) fn handle_file_size_signal() {
+    let flag = std::sync::Arc::default();
+    if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, flag) {
+        log::debug!("cannot handle SIGXFSZ, so a file beyond the size limit ends the run: {error}");
     }
 }
 
-/// There is no such end here.
+/// Other systems have no such signal.
 #[cfg(not(unix))]
-pub(super) fn outlive_large_files() {}
+pub(super) fn handle_file_size_signal() {}
 
-/// Lets an interruption clear the line of this bar, the only one.
+/// Clears this bar on an interruption. There is only one bar at a time.
 pub(super) fn clear_on_interrupt(bar: &ProgressBar) {
-    let mut left = left();
-    watch(&mut left);
-    left.bar = Some(bar.clone());
+    let mut cleanup = cleanup();
+    watch(&mut cleanup);
+    cleanup.bar = Some(bar.clone());
 }
 
-/// Removes everything and ends the process as the signal does.
-fn end(signal: i32) {
-    let left = left();
-    for file in &left.files {
+/// Cleans up and ends the process with the default effect of the signal.
+fn clean_up_and_end(signal: i32) {
+    let cleanup = cleanup();
+    for file in &cleanup.files {
         if let Err(error) = std::fs::remove_file(file) {
-            log::debug!("{} is left behind: {error}", file.display());
+            log::debug!("cannot remove {}: {error}", file.display());
         }
     }
-    if let Some(bar) = &left.bar {
+    if let Some(bar) = &cleanup.bar {
         bar.finish_and_clear();
     }
-    // Still locked: nothing new may come to be left.
+    // Still locked, so no new file can be registered.
     if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {
-        log::debug!("the signal {signal} has no default: {error}");
+        log::debug!("signal {signal} has no default effect: {error}");
     }
 }
 
-/// Waits for signals on a thread of its own. Without one a run is interrupted as ever.
-fn watch(left: &mut Left) {
-    if std::mem::replace(&mut left.watching, true) {
+/// Waits for signals on a separate thread. If it cannot start, signals have their default effect.
+fn watch(cleanup: &mut Cleanup) {
+    if std::mem::replace(&mut cleanup.watching, true) {
         return;
     }
     if let Err(error) = spawn_watch() {
-        log::debug!("an interrupted run would leave temporary files behind: {error}");
+        log::debug!("cannot wait for signals, so an interrupted run leaves temporary files: {error}");
     }
 }
 
@@ -129,23 +128,23 @@ fn spawn_watch() -> io::Result<()> {
     let ignored = ignored_signals();
     let is_ignored = |signal: i32| match ignored {
         Some(mask) => mask >> (signal - 1) & 1 == 1,
-        // Where nobody tells, a hang-up stays what it was, for the sake of `nohup`.
+        // If the mask is unknown, leave SIGHUP alone because of `nohup`.
         None => signal == SIGHUP,
     };
-    let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2];
-    let watched = ending.into_iter().filter(|signal| !is_ignored(*signal));
-    // A second one ends the process at once: a dead file system or terminal could hold up what the first one does.
-    let again = Arc::new(AtomicBool::new(false));
+    let fatal = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2];
+    let watched = fatal.into_iter().filter(|signal| !is_ignored(*signal));
+    // A second signal ends the process at once, because a dead file system or terminal can block the cleanup.
+    let interrupted = Arc::new(AtomicBool::new(false));
     for signal in watched.clone() {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&again))?;
-        signal_hook::flag::register(signal, Arc::clone(&again))?;
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupted))?;
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
     }
     let mut signals = Signals::new(watched)?;
-    let wait = move || signals.forever().for_each(end);
+    let wait = move || signals.forever().for_each(clean_up_and_end);
     std::thread::Builder::new().name("interrupt".to_owned()).spawn(wait).map(drop)
 }
 
-/// The signals that the process ignores, a bit each from SIGHUP on, where the system tells them.
+/// The signals that the process ignores, one bit each from SIGHUP on. `None` if the system does not report them.
 #[cfg(unix)]
 fn ignored_signals() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -153,7 +152,7 @@ fn ignored_signals() -> Option<u64> {
     u64::from_str_radix(mask.trim(), 16).ok()
 }
 
-/// Windows has Ctrl-C alone, and no way to wait for it.
+/// Windows has only Ctrl-C, and no blocking wait for it.
 #[cfg(not(unix))]
 fn spawn_watch() -> io::Result<()> {
     use std::sync::Arc;
@@ -166,7 +165,7 @@ fn spawn_watch() -> io::Result<()> {
         while !interrupted.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(50));
         }
-        end(signal_hook::consts::SIGINT);
+        clean_up_and_end(signal_hook::consts::SIGINT);
     };
     std::thread::Builder::new().name("interrupt".to_owned()).spawn(wait).map(drop)
 }
@@ -176,19 +175,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_known_as_long_as_it_has_no_place() {
+    fn a_file_is_registered_until_it_is_dropped_or_persisted() {
         let folder = tempfile::tempdir().unwrap();
-        let make = || Temporary::make(|| NamedTempFile::new_in(folder.path())).unwrap();
-        let known = |path: &Path| left().files.iter().any(|known| known == path);
-        let dropped = make();
+        let create = || Temporary::create(|| NamedTempFile::new_in(folder.path())).unwrap();
+        let is_registered = |path: &Path| cleanup().files.iter().any(|registered| registered == path);
+        let dropped = create();
         let path = dropped.file().path().to_owned();
-        assert!(known(&path));
+        assert!(is_registered(&path));
         drop(dropped);
-        assert!(!known(&path) && !path.exists());
-        let kept = make();
-        let path = kept.file().path().to_owned();
+        assert!(!is_registered(&path) && !path.exists());
+        let persisted = create();
+        let path = persisted.file().path().to_owned();
         let place = folder.path().join("place");
-        kept.persist(&place).unwrap();
-        assert!(!known(&path) && !path.exists() && place.exists());
+        persisted.persist(&place).unwrap();
+        assert!(!is_registered(&path) && !path.exists() && place.exists());
     }
 }

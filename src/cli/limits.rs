@@ -1,4 +1,4 @@
-//! Options that limit what each history may cost.
+//! Options that limit the resources that reading a history may take.
 
 use clap::Args;
 
@@ -6,23 +6,23 @@ use crate::limits::Limits;
 use crate::params::quantity::{Duration, Quantity, Size};
 use crate::units::{Bytes, Millis};
 
-const HEADING: &str = "Limits on each history (none lifts one)";
+const HEADING: &str = "Limits for each history (none removes a limit)";
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct LimitArgs {
-    /// Stop reading a history after so many bytes, counted after decompression
+    /// Stop reading a history after this many bytes, counted after decompression
     #[arg(id = "max-decoded", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "64GiB", help_heading = HEADING)]
     decoded: Limit<Bytes>,
-    /// Stop reading where a compressed history of more than 1 GiB becomes so many times as large as stored
+    /// Stop reading a compressed history of more than 1 GiB when it is N times as large as stored
     #[arg(id = "max-ratio", long, allow_hyphen_values = true, value_name = "N", value_parser = number, default_value = "1000", help_heading = HEADING)]
     ratio: Limit<u64>,
-    /// Pass over longer lines
+    /// Skip longer lines
     #[arg(id = "max-line", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "64MiB", help_heading = HEADING)]
     line: Limit<Bytes>,
-    /// Pass over further tasks and attempts, and cached blocks of Spark; of stages, jobs, executors and queries a tenth as many are kept
+    /// Skip further tasks and attempts, and cached blocks of Spark; stages, jobs, executors and queries beyond a tenth of N are skipped, too
     #[arg(id = "max-tasks", long, allow_hyphen_values = true, value_name = "N", value_parser = number, default_value = "20000000", help_heading = HEADING)]
     tasks: Limit<u64>,
-    /// Stop reading a history after so long; what is read then differs from run to run
+    /// Stop reading a history after this time; two runs may then give different results
     #[arg(id = "max-time", long, allow_hyphen_values = true, value_name = "TIME", value_parser = time, default_value = "none", help_heading = HEADING)]
     time: Limit<Millis>,
 }
@@ -32,7 +32,7 @@ pub(super) struct LimitArgs {
 struct Limit<T>(Option<T>);
 
 impl LimitArgs {
-    /// The limits that were asked for.
+    /// The limits for the parsers.
     pub(super) fn limits(&self) -> Limits {
         Limits {
             decoded: self.decoded.0,
@@ -44,7 +44,7 @@ impl LimitArgs {
     }
 }
 
-/// Reads a limit; one of nothing would leave nothing to read.
+/// Parses a limit. 0 is rejected, because nothing could be read.
 fn limit<T: Default + PartialEq>(
     text: &str,
     read: impl FnOnce(&str) -> Result<T, String>,
@@ -52,7 +52,7 @@ fn limit<T: Default + PartialEq>(
     if text == "none" {
         return Ok(Limit(None));
     }
-    let not_above_0 = || "it has to be above 0; \"none\" lifts the limit".to_owned();
+    let not_above_0 = || "it must be above 0; \"none\" removes the limit".to_owned();
     if text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit())) {
         return Err(not_above_0());
     }
@@ -66,14 +66,14 @@ fn limit<T: Default + PartialEq>(
 fn size(text: &str) -> Result<Limit<Bytes>, String> {
     limit(text, |text| {
         let quantity: Quantity<Size> = Quantity::parse(text)?;
-        Bytes::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is no size"))
+        Bytes::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is not a size"))
     })
 }
 
 fn time(text: &str) -> Result<Limit<Millis>, String> {
     limit(text, |text| {
         let quantity: Quantity<Duration> = Quantity::parse(text)?;
-        Millis::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is no span of time"))
+        Millis::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is not a duration"))
     })
 }
 
@@ -93,12 +93,12 @@ mod tests {
     }
 
     #[test]
-    fn without_options_the_limits_are_those_of_the_library() {
+    fn defaults_are_the_limits_of_the_library() {
         assert_eq!(Command::parse_from(["x"]).limits.limits(), Limits::default());
     }
 
     #[test]
-    fn limits_have_units_or_are_lifted() {
+    fn limits_have_units_or_are_none() {
         assert_eq!(size("1.5GiB"), Ok(Limit(Some(Bytes::from_mib(1536)))));
         assert_eq!(time("10min"), Ok(Limit(Some(Millis::from_secs(600)))));
         assert_eq!(number("7"), Ok(Limit(Some(7))));
@@ -110,11 +110,11 @@ mod tests {
             assert!(size(wrong).is_err() && time(wrong).is_err(), "{wrong}");
         }
         for negative in ["-1", "-5MiB", "-1.5h"] {
-            let told = [size(negative).map(drop), time(negative).map(drop), number(negative).map(drop)];
-            assert!(
-                told.iter().all(|told| told.as_ref().is_err_and(|why| why.contains("above 0"))),
-                "{told:?}"
-            );
+            let results = [size(negative).map(drop), time(negative).map(drop), number(negative).map(drop)];
+            let is_rejected = |result: &Result<(), String>| {
+                result.as_ref().is_err_and(|message| message.contains("above 0"))
+            };
+            assert!(results.iter().all(is_rejected), "{results:?}");
         }
         assert!(number("0").is_err() && number("1.5").is_err() && number("99999999999999999999").is_err());
     }

@@ -19,14 +19,14 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(super) struct Man {
-    /// Write a page for each command into a folder, instead of one with all of them to standard output
+    /// Write one page per command to this folder, instead of a single page to standard output
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
 }
 
-/// A folder that cannot be made.
+/// The folder cannot be created.
 #[derive(Debug, Error)]
-#[error("cannot make the folder {folder} for the manual: {source}; choose another --output-dir", folder = folder.display())]
+#[error("cannot create the folder {folder} for the manual: {source}; choose another --output-dir", folder = folder.display())]
 struct NoFolder {
     folder: PathBuf,
     source: io::Error,
@@ -47,7 +47,7 @@ impl Man {
     }
 }
 
-/// Commands that a user may type.
+/// Subcommands that are not hidden.
 fn subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set())
 }
@@ -55,7 +55,7 @@ fn subcommands(command: &Command) -> impl Iterator<Item = &Command> {
 fn write_pages(command: &Command, name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).title(name.to_uppercase()).render(&mut page)?;
-    let page = named(page)?;
+    let page = with_examples_heading(page)?;
     Output::open(Some(&folder.join(format!("{name}.1"))))?.write(|out| out.write_all(page.as_bytes()))?;
     subcommands(command).try_for_each(|sub| write_pages(sub, &format!("{name}-{}", sub.get_name()), folder))
 }
@@ -64,7 +64,7 @@ fn write_pages(command: &Command, name: &str, folder: &Path) -> Result<(), Box<d
 fn one_page(root: &Command) -> io::Result<String> {
     let mut page = Vec::new();
     clap_mangen::Man::new(root.clone()).render(&mut page)?;
-    let mut page = named(page)?;
+    let mut page = with_examples_heading(page)?;
     for command in subcommands(root) {
         add_section(command, command.get_name(), &mut page)?;
     }
@@ -80,15 +80,15 @@ fn add_section(command: &Command, name: &str, page: &mut String) -> io::Result<(
     if command.get_after_help().is_some() {
         man.render_extra_section(&mut section)?;
     }
-    // What is a section on a page of its own is a part of one here.
+    // Sections of the command's own page become subsections here.
     let heading = format!(".SH \"ELEPHANT-RS {}\"\n", name.to_uppercase());
     page.push_str(&heading);
-    page.push_str(&named(section)?.replace(".SH ", ".SS "));
+    page.push_str(&with_examples_heading(section)?.replace(".SH ", ".SS "));
     subcommands(command).try_for_each(|sub| add_section(sub, &format!("{name} {}", sub.get_name()), page))
 }
 
-/// The page with the words behind the options under their usual name.
-fn named(page: Vec<u8>) -> io::Result<String> {
+/// The page, with the usual heading for the section that contains the examples.
+fn with_examples_heading(page: Vec<u8>) -> io::Result<String> {
     let page = String::from_utf8(page).map_err(io::Error::other)?;
     Ok(page.replace(".SH EXTRA\n", ".SH EXAMPLES\n"))
 }

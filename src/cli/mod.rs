@@ -1,4 +1,4 @@
-//! The command line: what was typed, what it means, and the exit status.
+//! The command line: arguments, commands and exit status.
 
 mod analyze;
 mod check;
@@ -6,15 +6,15 @@ mod completions;
 mod counts;
 mod diagnostics;
 mod diff;
+mod finding_args;
+mod input_args;
 mod interrupt;
-mod judging;
 mod limits;
 mod logging;
 mod man;
 mod nodes;
 mod output;
 mod progress;
-mod reading;
 mod rules;
 mod stragglers;
 
@@ -28,9 +28,9 @@ use crate::severity::Severity;
 const EXAMPLES: &str = "\
 Examples:
   elephant-rs analyze /spark-events /mr-history/done
-      ranked findings of everything below copies of the history servers' folders
+      ranked findings for all logs in copies of the history servers' folders
   elephant-rs rules show mapper-skew
-      what a rule looks for, why it matters, and its thresholds
+      what a rule finds, why that matters, and its thresholds
   elephant-rs stragglers app.log
       which tasks were slow, and why
   elephant-rs nodes --since 2026-11-01 history/
@@ -40,9 +40,9 @@ Each command has its own examples: elephant-rs analyze --help.
 
 Environment:
   NO_COLOR=1          no colour
-  ELEPHANT_LOG=info   tell on standard error what is found and how long it takes
-  ELEPHANT_LOG=debug  the same of each file; filters such as
-                      elephant_rs::input=debug work too. RUST_LOG does the same.";
+  ELEPHANT_LOG=info   log the files found and the time taken to standard error
+  ELEPHANT_LOG=debug  also log the handling of each file; filters such as
+                      elephant_rs::input=debug work, too. So does RUST_LOG.";
 
 /// Finds the Spark applications and MapReduce jobs that waste your cluster, and says what to change.
 #[derive(Debug, Parser)]
@@ -66,13 +66,13 @@ enum Command {
     /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
     #[command(after_help = nodes::EXAMPLES)]
     Nodes(nodes::Nodes),
-    /// Tell stragglers task by task, their causes and costs, and how well detectors would have found them
+    /// List stragglers with their causes and costs, and show how well detectors would have found them
     #[command(after_help = stragglers::EXAMPLES)]
     Stragglers(stragglers::Stragglers),
     /// List the rules, show one with its text and thresholds, or check rule files
     #[command(subcommand, after_help = rules::EXAMPLES)]
     Rules(rules::Rules),
-    /// Print a script that completes commands and options in a shell
+    /// Print a completion script for a shell
     #[command(after_help = completions::EXAMPLES)]
     Completions(completions::Completions),
     /// Print the manual, or write a page for each command
@@ -80,7 +80,7 @@ enum Command {
     Man(man::Man),
 }
 
-/// The paths of a command that compares.
+/// The two paths of `diff`.
 fn two_sides(paths: clap::Arg) -> clap::Arg {
     paths
         .num_args(2)
@@ -116,10 +116,10 @@ enum Color {
     Never,
 }
 
-/// How a command ended.
+/// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
-    /// Nothing to complain about.
+    /// No findings, or only findings below `--fail-on`.
     Clean,
     /// Findings at or above `--fail-on`.
     Findings,
@@ -147,7 +147,7 @@ pub fn run() -> ExitCode {
             return match printed.and_then(|()| error.print()) {
                 _ if error.use_stderr() => Exit::Failure.into(),
                 Err(failed) if !output::is_closed_pipe(&failed) => {
-                    output::complain("error", &format!("cannot write the help: {failed}"));
+                    output::print_message("error", &format!("cannot write the help: {failed}"));
                     Exit::Failure.into()
                 }
                 _ => Exit::Clean.into(),
@@ -155,7 +155,7 @@ pub fn run() -> ExitCode {
         }
     };
     logging::start();
-    interrupt::outlive_large_files();
+    interrupt::handle_file_size_signal();
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
         Command::Check(command) => command.run(),
@@ -171,8 +171,8 @@ pub fn run() -> ExitCode {
         Err(error) if output::is_closed_pipe(error.as_ref()) => Exit::Clean.into(),
         Err(error) => {
             match error.downcast_ref::<RuleError>() {
-                Some(RuleError::Invalid(problems)) => diagnostics::complain_about(problems),
-                _ => output::complain("error", &error.to_string()),
+                Some(RuleError::Invalid(problems)) => diagnostics::print_problems(problems),
+                _ => output::print_message("error", &error.to_string()),
             }
             Exit::Failure.into()
         }

@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 
 use super::Exit;
 use super::counts::{count, positive_count};
+use super::input_args::InputArgs;
 use super::output::Output;
-use super::reading::Reading;
 use crate::nodes;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::report::TextOptions;
@@ -18,19 +18,19 @@ use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text
 use crate::units::Timestamp;
 
 pub(super) const EXAMPLES: &str = "\
-Each task's time is compared with those of its group (the maps or the reduces of a job, or a stage), so that jobs of \
-all kinds and both engines count together. A node is called a straggler when no node is surely slower and its tasks \
-surely take longer than the average of their groups. Hosts of one name are one node: rank clusters whose hosts share \
-names one by one.
+Each task is compared with its group (the map tasks or the reduce tasks of a job, or a stage), so jobs of all kinds \
+and both engines can be ranked together. A node is called a straggler if no other node is significantly slower and its \
+tasks take significantly longer than the average of their groups. Hosts with the same name count as one node, so rank \
+clusters that share host names separately.
 
 Examples:
   elephant-rs nodes /spark-events /mr-history/done
       all nodes, the slowest first
   elephant-rs nodes --since 2026-11-01 --format json history/
-      of what started in November, with all fits and every node's days
+      tasks that started since November 1, with all fits and daily results
   elephant-rs nodes --exclude-list exclude.txt history/
-      also write the stragglers' names for the file that
-      yarn.resourcemanager.nodes.exclude-path names; after that:
+      also write the host names of stragglers to a file for YARN; set
+      yarn.resourcemanager.nodes.exclude-path to that file, then run
       yarn rmadmin -refreshNodes
 
 Exit status: 0 the nodes were ranked, 2 the run failed.";
@@ -38,35 +38,35 @@ Exit status: 0 the nodes were ranked, 2 the run failed.";
 #[derive(Debug, Args)]
 pub(super) struct Nodes {
     #[command(flatten)]
-    reading: Reading,
-    /// How to print the ranking
+    input: InputArgs,
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Show only the first N nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
-    /// What to order the nodes by, the worst first
+    /// Indicator to sort by, worst node first
     #[arg(long, value_enum, value_name = "INDICATOR", default_value_t = Order::Level)]
     order: Order,
-    /// Which interval decides the levels
+    /// Interval that determines the levels
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::CiMean)]
     interval: Kind,
     /// Rank only nodes with at least N tasks
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<u64>, default_value_t = Settings::default().min_node_tasks)]
     min_node_tasks: u64,
-    /// Use only groups of at least N successful tasks: z-scores in a group of n tasks reach at most (n - 1) / √n
+    /// Use only groups of at least N successful tasks; z-scores in a group of n tasks cannot exceed (n - 1) / √n
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = Settings::default().min_group)]
     min_group: usize,
-    /// Which quantile of the tasks' z-scores to report
+    /// Quantile of the tasks' z-scores to report
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = share, default_value_t = Settings::default().quantile)]
     quantile: f64,
-    /// Only tasks that started at this time or later (2026-11-20 or 2026-11-20T12:00:00Z; days begin in UTC)
+    /// Use only tasks that started at this time or later (2026-11-20 or 2026-11-20T12:00:00Z; days begin in UTC)
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<Timestamp>,
-    /// Only tasks that started before this time
+    /// Use only tasks that started before this time
     #[arg(long, value_name = "TIME", value_parser = moment)]
     until: Option<Timestamp>,
-    /// Write the hosts that are called stragglers to a file, one a line, as YARN's exclude list
+    /// Write the host names of stragglers to a file, one per line, as YARN's exclude list
     #[arg(long, value_name = "FILE")]
     exclude_list: Option<PathBuf>,
 }
@@ -77,7 +77,7 @@ enum Format {
     Text,
     /// For scripts, with all fits and days
     Json,
-    /// For spreadsheets, a row for each node
+    /// For spreadsheets, one row per node
     Csv,
 }
 
@@ -85,7 +85,7 @@ enum Format {
 enum Kind {
     /// The confidence interval of the mean z-score
     CiMean,
-    /// The interval that holds 95 of 100 tasks; those of most nodes overlap
+    /// The interval that contains 95 % of the tasks; those of most nodes overlap
     Prediction,
 }
 
@@ -107,24 +107,23 @@ enum Order {
 
 impl Nodes {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let output = self.reading.open_output(None)?;
+        let output = self.input.open_output(None)?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
         let settings = self.settings();
-        let limits = self.reading.limits.limits();
-        let report = self
-            .reading
-            .run(|progress| nodes::report_with(&self.reading.paths, settings, &limits, progress))?;
-        self.reading.warn(&report.problems);
-        let text = TextOptions { color: output.wants_color(self.reading.color), ..TextOptions::default() };
+        let limits = self.input.limits.limits();
+        let report =
+            self.input.run(|progress| nodes::report_with(&self.input.paths, settings, &limits, progress))?;
+        self.input.warn(&report.problems);
+        let text = TextOptions { color: output.wants_color(self.input.color), ..TextOptions::default() };
         let top = self.top.map(NonZeroUsize::get);
         output.write(|out| match self.format {
             Format::Text => write_text(&report, text, top, out),
             Format::Json => write_json(&report, top, out),
             Format::Csv => write_csv(&report, top, out),
         })?;
-        let failed = self.reading.failed(&report.problems, report.named_input_failed);
-        // A list made from half of the histories would take the wrong nodes out of a cluster.
+        let failed = self.input.failed(&report.problems, report.named_input_failed);
+        // A list from incomplete input could exclude the wrong nodes.
         if let Some(exclude_list) = exclude_list.filter(|_| !failed) {
             exclude_list.write(|out| write_exclude_list(&report, out))?;
         }
@@ -157,17 +156,17 @@ impl Nodes {
 
 fn share(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().map_err(|error| error.to_string())?;
-    if value > 0.0 && value < 1.0 { Ok(value) } else { Err("it has to lie between 0 and 1".to_owned()) }
+    if value > 0.0 && value < 1.0 { Ok(value) } else { Err("it must be between 0 and 1".to_owned()) }
 }
 
-/// A time with its zone as RFC 3339 has it, or the beginning of a day in UTC.
+/// A time with its zone (RFC 3339), or the beginning of a day in UTC.
 fn moment(text: &str) -> Result<Timestamp, String> {
     if let Ok(day) = text.parse::<NaiveDate>() {
         return Ok(Timestamp::from_millis(day.and_time(NaiveTime::MIN).and_utc().timestamp_millis()));
     }
     DateTime::parse_from_rfc3339(text)
         .map(|time| Timestamp::from_millis(time.timestamp_millis()))
-        .map_err(|_| "it has to look like 2026-11-20 or 2026-11-20T12:00:00Z".to_owned())
+        .map_err(|_| "expected a time such as 2026-11-20 or 2026-11-20T12:00:00Z".to_owned())
 }
 
 #[cfg(test)]

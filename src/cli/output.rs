@@ -1,4 +1,4 @@
-//! Where reports go: standard output, or a file that appears whole or not at all.
+//! Writes reports to standard output, or to a file that appears whole or not at all.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -15,40 +15,41 @@ use super::Color;
 use super::interrupt::Temporary;
 use crate::engine::discover;
 
-/// What people call standard output where a file's name is asked for. As a file it would be replaced, with all that was
-/// written to it before.
+/// File names that mean standard output. Treated as files, they would be replaced, with everything that other commands
+/// had written to them.
 const STANDARD_OUTPUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-/// As many links as Linux follows.
+/// Maximum number of symbolic links to follow, as in Linux.
 const MAX_LINKS: usize = 40;
 
 /// A report that could not be written.
 #[derive(Debug, Error)]
 pub(super) enum OutputError {
-    /// The file cannot be made.
+    /// The file cannot be created.
     #[error("cannot write the report to {path}: {source}; choose another --output", path = path.display())]
     Create { path: PathBuf, source: io::Error },
-    /// The baseline cannot be made.
+    /// The baseline cannot be created.
     #[error("cannot write the baseline {path}: {source}", path = path.display())]
     Baseline { path: PathBuf, source: io::Error },
-    /// The report would overwrite what is read.
-    #[error("the report may not overwrite {path}, which is read; choose another --output", path = path.display())]
+    /// The report would overwrite an input.
+    #[error("the report would overwrite {path}, which is an input; choose another --output", path = path.display())]
     IsInput { path: PathBuf },
-    /// The report would replace a history, wherever it is read from.
+    /// The report would replace a history, even if this command does not read it.
     #[error(
-        "{path} is a history or configuration of a job, which a report does not replace; choose another --output",
+        "{path} is an event log, a job history or a job configuration, which a report must not replace; choose \
+         another --output",
         path = path.display()
     )]
     IsHistory { path: PathBuf },
-    /// Two things would go to one place.
+    /// Two outputs have the same path.
     #[error("{path} would be written twice; choose another --output", path = path.display())]
     Twice { path: PathBuf },
-    /// Standard output or the file broke while it was written.
+    /// Writing to standard output or to the file failed.
     #[error("cannot write the report: {0}")]
     Write(#[from] io::Error),
 }
 
 impl OutputError {
-    /// The same about a baseline, which `--output` does not name.
+    /// The same error for the baseline, which `--output` does not name.
     pub(super) fn of_baseline(self) -> Self {
         match self {
             Self::Create { path, source } => Self::Baseline { path, source },
@@ -57,16 +58,16 @@ impl OutputError {
     }
 }
 
-/// Whether this name of a file means standard output.
+/// Whether this file name means standard output.
 pub(super) fn is_standard_output(path: &Path) -> bool {
     STANDARD_OUTPUT.iter().any(|name| path.as_os_str() == *name)
 }
 
-/// Where a report goes. Made before the work starts, so that a bad path fails early.
+/// Where a report goes. It is opened before the work starts, so that a wrong path fails early.
 pub(super) enum Output {
     Stdout,
-    /// Written beside its place, then renamed.
-    Beside {
+    /// A temporary file in the folder of `place`, renamed when it is complete.
+    Staged {
         temporary: Temporary,
         place: PathBuf,
     },
@@ -81,11 +82,11 @@ impl Output {
             return Ok(Self::Stdout);
         };
         let failed = |source| OutputError::Create { path: path.to_owned(), source };
-        // A pipe behind /dev/stdout has no path of its own.
+        // Check this before links are resolved: a link such as /dev/fd/2 may lead to a pipe without a path.
         if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
             return Ok(Self::Direct(File::options().write(true).open(path).map_err(failed)?));
         }
-        let place = behind_links(path).map_err(failed)?;
+        let place = resolve_links(path).map_err(failed)?;
         let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         match fs::metadata(&place) {
             Ok(meta) if meta.is_dir() => Err(failed(io::Error::from(ErrorKind::IsADirectory))),
@@ -98,27 +99,26 @@ impl Output {
                 #[cfg(unix)]
                 builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
                 if meta.is_ok() {
-                    // Renaming would overwrite what may not be written.
+                    // Renaming would replace even a file without write permission.
                     File::options().write(true).open(&place).map_err(failed)?;
                 }
                 let folder = folder.unwrap_or(Path::new("."));
-                // Or else the error would name the temporary file.
+                // Check the folder first, because otherwise the error would name the temporary file.
                 fs::metadata(folder).map_err(failed)?;
-                let make = || builder.tempfile_in(folder);
-                let temporary = Temporary::make(make).map_err(failed)?;
+                let temporary = Temporary::create(|| builder.tempfile_in(folder)).map_err(failed)?;
                 if let Ok(meta) = meta {
                     keep_mode(temporary.file(), &meta);
                 }
-                Ok(Self::Beside { temporary, place })
+                Ok(Self::Staged { temporary, place })
             }
         }
     }
 
-    /// Fails where both would be one file.
+    /// Fails if both are the same file.
     pub(super) fn differs_from(&self, other: &Self) -> Result<(), OutputError> {
         match (self, other) {
-            (Self::Beside { place: one, .. }, Self::Beside { place: other, .. })
-                if spot(one) == spot(other) =>
+            (Self::Staged { place: one, .. }, Self::Staged { place: other, .. })
+                if folder_and_name(one) == folder_and_name(other) =>
             {
                 Err(OutputError::Twice { path: one.clone() })
             }
@@ -126,7 +126,7 @@ impl Output {
         }
     }
 
-    /// Whether colour makes sense here; files and pipes get it only when it is asked for.
+    /// Whether to use colour. Files and pipes get it only with `--color always`.
     pub(super) fn wants_color(&self, color: Color) -> bool {
         match (color, self) {
             (Color::Always, _) => true,
@@ -141,38 +141,38 @@ impl Output {
         render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         match self {
-            Self::Stdout => Ok(buffered(io::stdout().lock(), render).map(drop)?),
-            Self::Direct(file) => Ok(buffered(file, render).map(drop)?),
-            Self::Beside { temporary, place } => {
-                buffered(temporary.file().as_file(), render)?;
+            Self::Stdout => Ok(write_buffered(io::stdout().lock(), render).map(drop)?),
+            Self::Direct(file) => Ok(write_buffered(file, render).map(drop)?),
+            Self::Staged { temporary, place } => {
+                write_buffered(temporary.file().as_file(), render)?;
                 temporary.persist(&place).map_err(|source| OutputError::Create { path: place, source })
             }
         }
     }
 }
 
-/// Fails where standard output cannot be written: the standard library lets everything vanish there. What was closed when
-/// the process began it has opened again by now, to nowhere, and nobody can tell.
+/// Fails if standard output cannot be written. The standard library ignores that error and loses the output. If standard
+/// output was closed when the process began, the standard library has replaced it by `/dev/null`, which cannot be detected.
 #[cfg(unix)]
 pub(super) fn try_standard_output() -> io::Result<()> {
     use std::os::fd::AsFd;
     File::from(io::stdout().as_fd().try_clone_to_owned()?).write(&[]).map(drop)
 }
 
-/// Nothing is known to vanish here.
+/// No such loss is known on other systems.
 #[cfg(not(unix))]
 pub(super) fn try_standard_output() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file is an input of this command or of the next one, whatever folder or link leads to it.
+/// Whether the file is a history or a job configuration, also if this command does not read it.
 fn is_history(place: &Path) -> bool {
     let found = discover(&[place.to_owned()]);
     !found.histories.is_empty() || !found.confs.is_empty()
 }
 
-/// The place that links lead to, so that the file behind a link is replaced and not the link; it need not be there.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
+/// The path that symbolic links lead to, so that the target is replaced and not the link. It need not exist.
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MAX_LINKS {
         if let Ok(there) = fs::canonicalize(&place) {
@@ -185,23 +185,26 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(place),
         }
     }
-    Err(io::Error::other("too many links lead to each other"))
+    Err(io::Error::other("too many symbolic links"))
 }
 
-/// The folder and the name of a file that need not be there.
-fn spot(place: &Path) -> (Option<PathBuf>, Option<&OsStr>) {
+/// The canonical folder and the name of a file that need not exist.
+fn folder_and_name(place: &Path) -> (Option<PathBuf>, Option<&OsStr>) {
     let folder = place.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
     (folder.and_then(|folder| fs::canonicalize(folder).ok()), place.file_name())
 }
 
-/// Gives the new file the permissions of the one that it replaces; that it cannot have them is no reason to fail.
+/// Gives the new file the permissions of the file that it replaces. A failure is only logged.
 fn keep_mode(file: &NamedTempFile, replaced: &fs::Metadata) {
     if let Err(error) = file.as_file().set_permissions(replaced.permissions()) {
-        debug!("the report has other permissions than the file that it replaces: {error}");
+        debug!("cannot keep the permissions of the replaced file: {error}");
     }
 }
 
-fn buffered<W: Write>(writer: W, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {
+fn write_buffered<W: Write>(
+    writer: W,
+    render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<W> {
     let mut buffered = BufWriter::new(writer);
     render(&mut buffered)?;
     let mut writer = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -209,25 +212,24 @@ fn buffered<W: Write>(writer: W, render: impl FnOnce(&mut dyn Write) -> io::Resu
     Ok(writer)
 }
 
-/// Writes one line to standard error; that it may be closed is no reason to fail.
+/// Writes one line to standard error. Write errors are ignored, because standard error may be closed.
 #[allow(clippy::let_underscore_must_use)]
-pub(super) fn complain(level: &str, message: &str) {
-    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {}", harmless(message));
+pub(super) fn print_message(level: &str, message: &str) {
+    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {}", without_controls(message));
 }
 
-/// Names of files come from others: they may not move the cursor or start a new line.
-pub(super) fn harmless(message: &str) -> String {
+/// Replaces control characters: a file name in a message must not move the cursor or start a new line.
+pub(super) fn without_controls(message: &str) -> String {
     message.replace(char::is_control, " ")
 }
 
-/// As [`complain`], without a level.
+/// Like [`print_message`], without a level.
 #[allow(clippy::let_underscore_must_use)]
-pub(super) fn tell(message: &str) {
-    let harmless = message.replace(char::is_control, " ");
-    let _ = writeln!(io::stderr(), "elephant-rs: {harmless}");
+pub(super) fn print_note(message: &str) {
+    let _ = writeln!(io::stderr(), "elephant-rs: {}", without_controls(message));
 }
 
-/// Whether an error means that the reader of our output went away.
+/// Whether the error means that the reader of our output closed the pipe.
 pub(super) fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(current) = next {

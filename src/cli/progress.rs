@@ -1,4 +1,4 @@
-//! The progress bar: on a terminal, on standard error, and only on runs that last.
+//! The progress bar: on standard error, only on a terminal, and only for long runs.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -11,18 +11,18 @@ use super::{interrupt, logging};
 use crate::engine::{Progress, SoFar};
 use crate::units::Bytes;
 
-/// Shorter runs show nothing.
+/// Shorter runs show no bar.
 const DELAY: Duration = Duration::from_millis(500);
-/// Time between two looks at the counts.
+/// Time between two updates.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Whether standard error is a place for a bar.
+/// Whether standard error can show a bar.
 pub(super) fn is_wanted() -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     io::stderr().is_terminal() && !dumb && !logging::is_on()
 }
 
-/// Does `work` and shows meanwhile how far it is. The bar is gone before this returns.
+/// Runs `work` with a progress bar, which is cleared before this returns.
 pub(super) fn show_while<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (running, ended) = channel::<()>();
@@ -34,14 +34,14 @@ pub(super) fn show_while<T>(progress: &Progress, work: impl FnOnce() -> T) -> T 
 }
 
 fn draw(progress: &Progress, ended: &Receiver<()>) {
-    let goes_on = |wait| ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
-    if !goes_on(DELAY) {
+    let still_running = |wait| ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
+    if !still_running(DELAY) {
         return;
     }
-    // Each change may draw, so the first one has to be whole.
-    let bar = ProgressBar::new(u64::MAX).with_message(words(progress.so_far()));
+    // Every change may draw the bar, so it has its message from the start.
+    let bar = ProgressBar::new(u64::MAX).with_message(message(progress.so_far()));
     interrupt::clear_on_interrupt(&bar);
-    // The words come last: on a narrow terminal they are cut, and the line stays one.
+    // The message comes last, so a narrow terminal cuts it and the bar stays on one line.
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {bar:20} {wide_msg}") {
         bar.set_style(style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ").progress_chars("━╸─"));
     }
@@ -50,16 +50,16 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
         let (done, all) = share(so_far);
         bar.set_length(all.max(1));
         bar.set_position(done);
-        bar.set_message(words(so_far));
+        bar.set_message(message(so_far));
         bar.tick();
-        if !goes_on(TICK) {
+        if !still_running(TICK) {
             break;
         }
     }
     bar.finish_and_clear();
 }
 
-/// By bytes where they are known: histories differ in size by many thousand times.
+/// Done and total, in bytes if known, because sizes of histories differ by factors of thousands.
 fn share(so_far: SoFar) -> (u64, u64) {
     match so_far {
         SoFar { bytes_found: 0, .. } => (so_far.histories_read, so_far.histories_found.unwrap_or_default()),
@@ -67,7 +67,7 @@ fn share(so_far: SoFar) -> (u64, u64) {
     }
 }
 
-fn words(so_far: SoFar) -> String {
+fn message(so_far: SoFar) -> String {
     let SoFar { histories_found, histories_read, bytes_found, bytes_read, findings } = so_far;
     let Some(found) = histories_found else { return "looking for histories".to_owned() };
     let bytes =
@@ -77,8 +77,8 @@ fn words(so_far: SoFar) -> String {
         1 => Some("1 finding".to_owned()),
         2.. => Some(format!("{findings} findings")),
     };
-    let words = [Some(format!("{histories_read}/{found} histories")), bytes, findings];
-    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let parts = [Some(format!("{histories_read}/{found} histories")), bytes, findings];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -86,10 +86,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_tell_what_is_known() {
-        assert_eq!(words(SoFar::default()), "looking for histories");
+    fn message_contains_the_known_counts() {
+        assert_eq!(message(SoFar::default()), "looking for histories");
         let stream = SoFar { histories_found: Some(1), ..SoFar::default() };
-        assert_eq!(words(stream), "0/1 histories");
+        assert_eq!(message(stream), "0/1 histories");
         assert_eq!(share(stream), (0, 1));
         let busy = SoFar {
             histories_found: Some(12),
@@ -98,12 +98,12 @@ mod tests {
             bytes_read: 1024,
             findings: 1,
         };
-        assert_eq!(words(busy), "3/12 histories, 1 KiB of 4 KiB, 1 finding");
+        assert_eq!(message(busy), "3/12 histories, 1 KiB of 4 KiB, 1 finding");
         assert_eq!(share(busy), (1024, 4096));
     }
 
     #[test]
-    fn what_was_done_comes_back() {
+    fn result_of_the_work_is_returned() {
         assert_eq!(show_while(&Progress::default(), || 7), 7);
     }
 }

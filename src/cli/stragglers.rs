@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::Exit;
 use super::counts::{count, positive_count};
-use super::reading::Reading;
+use super::input_args::InputArgs;
 use crate::engine::Progress;
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
@@ -21,68 +21,67 @@ use crate::survey::{self, ApplicationStragglers, Method, Settings, StragglerRepo
 use crate::units::Millis;
 
 pub(super) const EXAMPLES: &str = "\
-Each task is compared with those of its group: the maps or the reduces of a job, or one attempt of a stage. Every \
-detector of stragglers is taken through the finished jobs as if they ran, without looking ahead.
+Each task is compared with its group: the map tasks or the reduce tasks of a job, or one stage attempt. Every \
+straggler detector is replayed on the finished jobs. At each moment, it sees only what was known at that time.
 
 Examples:
   elephant-rs stragglers /spark-events /mr-history/done
-      stragglers with their causes, the application that waited longest first
+      stragglers with their causes; the application that waited longest for
+      stragglers comes first
   elephant-rs stragglers --node-metrics sar.txt history/
-      with what the nodes did meanwhile: CSV, sar, sadf, tsar or a Prometheus
-      range result
+      also read node metrics: CSV, sar, sadf, tsar or a Prometheus range result
   elephant-rs stragglers --format csv --table detectors history/
-      how each detector would have done, for a spreadsheet
+      the results of each detector, for a spreadsheet
   elephant-rs stragglers --label usual --basis run app.log
-      stragglers of more than 1.2 times the usual time, by executor run time
+      tasks that took more than 1.2 times their usual time, by executor run time
 
 Exit status: 0 the histories were read, 2 the run failed.";
 
 #[derive(Debug, Args)]
 pub(super) struct Stragglers {
     #[command(flatten)]
-    reading: Reading,
-    /// How to print the survey
+    input: InputArgs,
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Which table --format csv prints
+    /// Table to print with --format csv
     #[arg(long, value_enum, default_value_t = CsvTable::Stragglers)]
     table: CsvTable,
-    /// Show only the N applications that waited longest
+    /// Show only the N applications that waited longest for stragglers
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
-    /// Show only the N longest stragglers of a group (text)
+    /// Show only the N longest stragglers of each group (text)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, default_value = "10")]
     tasks: NonZeroUsize,
-    /// What makes a task a straggler
+    /// How stragglers are defined
     #[arg(long, value_enum, default_value_t = Label::Median)]
     label: Label,
-    /// From how many times the median or mean on, above how many usual times, or from which DoS-index on; by default
-    /// 1.5, 1.2 and 2.5
+    /// A task is a straggler from this multiple of its group's median or mean [default: 1.5], above this multiple of
+    /// its usual time [default: 1.2], or from this DoS-index [default: 2.5]
     #[arg(long, value_name = "FACTOR", value_parser = positive)]
     factor: Option<f64>,
-    /// Leave out groups with fewer tasks
+    /// Skip groups with fewer tasks
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = Settings::default().min_tasks)]
     min_tasks: usize,
-    /// Which clock to read
+    /// How the time of a task is measured
     #[arg(long, value_enum, default_value_t = Clock::Wall)]
     basis: Clock,
-    /// What nodes did meanwhile: a CSV file, the output of sar, sadf -d or tsar, or a Prometheus range result;
-    /// repeatable
+    /// Node metrics: a CSV file, the output of sar, sadf -d or tsar, or a Prometheus range result; repeatable
     #[arg(long, value_name = "FILE")]
     node_metrics: Vec<PathBuf>,
-    /// The clock of node metrics that do not say theirs, as +02:00
+    /// UTC offset of node metrics that do not contain one, such as +02:00
     #[arg(long, value_name = "OFFSET", default_value = "+00:00", allow_hyphen_values = true)]
     node_metrics_utc_offset: UtcOffset,
-    /// Take no detectors through the jobs
+    /// Skip the detector replay
     #[arg(long)]
     no_replay: bool,
-    /// Also try Spark's speculation with twelve combinations of quantile and multiplier
+    /// Also replay Spark's speculation with twelve combinations of quantile and multiplier
     #[arg(long, conflicts_with = "no_replay")]
     sweep: bool,
-    /// How long attempts make no progress after their launch, where only launch and end are known
+    /// Assumed time without progress after launch, for attempts that log only launch and end
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
     startup: Millis,
-    /// Time between two reports of an attempt's progress; by default 3 s for MapReduce and 10 s for Spark
+    /// Time between two progress reports of an attempt [default: 3s for MapReduce, 10s for Spark]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     report: Option<Millis>,
 }
@@ -91,7 +90,7 @@ pub(super) struct Stragglers {
 enum Format {
     /// For people at a terminal
     Text,
-    /// For scripts, with everything
+    /// For scripts, with all data
     Json,
     /// For spreadsheets
     Csv,
@@ -99,11 +98,11 @@ enum Format {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum CsvTable {
-    /// A row for each straggler
+    /// One row per straggler
     Stragglers,
-    /// A row for each detector
+    /// One row per detector
     Detectors,
-    /// A row for each application
+    /// One row per application
     Applications,
 }
 
@@ -113,9 +112,9 @@ enum Label {
     Median,
     /// A multiple of the group's mean
     Mean,
-    /// A multiple of what the task usually takes
+    /// A multiple of the task's usual time
     Usual,
-    /// Its time for its input, against that of the group
+    /// The task's time for its input, compared with its group
     DosIndex,
 }
 
@@ -128,29 +127,29 @@ enum Clock {
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| format!("\"{text}\" is no number"))?;
-    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("it has to be above 0".to_owned()) }
+    let number: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number"))?;
+    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("it must be above 0".to_owned()) }
 }
 
 fn duration(text: &str) -> Result<Millis, String> {
     let quantity: Quantity<Duration> = Quantity::parse(text)?;
-    Millis::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is no span of time"))
+    Millis::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is not a duration"))
 }
 
 impl Stragglers {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let output = self.reading.open_output(None)?;
-        let (metrics, told) = self.metrics()?;
+        let output = self.input.open_output(None)?;
+        let (metrics, problems) = self.metrics()?;
         let settings = self.settings();
         let survey = |progress: &Progress| {
-            let limits = self.reading.limits.limits();
-            survey::report_with(&self.reading.paths, &settings, metrics.as_ref(), &limits, progress)
+            let limits = self.input.limits.limits();
+            survey::report_with(&self.input.paths, &settings, metrics.as_ref(), &limits, progress)
         };
-        let mut report = self.reading.run(survey)?;
-        report.problems.extend(told);
+        let mut report = self.input.run(survey)?;
+        report.problems.extend(problems);
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
-        self.reading.warn(&report.problems);
-        let text = TextOptions { color: output.wants_color(self.reading.color), ..TextOptions::default() };
+        self.input.warn(&report.problems);
+        let text = TextOptions { color: output.wants_color(self.input.color), ..TextOptions::default() };
         let shown =
             Shown { applications: self.top.map(NonZeroUsize::get), stragglers: Some(self.tasks.get()) };
         let table = match self.table {
@@ -163,11 +162,11 @@ impl Stragglers {
             Format::Json => write_json(&report, shown, out),
             Format::Csv => write_csv(&report, table, shown, out),
         })?;
-        let failed = self.reading.failed(&report.problems, report.named_input_failed);
+        let failed = self.input.failed(&report.problems, report.named_input_failed);
         Ok(if failed { Exit::Failure } else { Exit::Clean })
     }
 
-    /// What to say where metrics of nodes fit no straggler: mostly names of hosts or clocks differ.
+    /// A warning if the node metrics match no straggler, usually because host names or clocks differ.
     fn unmatched(&self, report: &StragglerReport, metrics: Option<&NodeMetrics>) -> Option<SourceProblem> {
         let metrics = metrics?;
         let stragglers: u64 = report.applications.iter().map(ApplicationStragglers::stragglers).sum();
@@ -177,8 +176,8 @@ impl Stragglers {
         }
         let hosts: Vec<&str> = metrics.nodes().take(3).collect();
         let message = format!(
-            "none of {stragglers} stragglers ran on a host and at a time that the node metrics tell (they name {}); \
-             times have to be in milliseconds for CSV, and --node-metrics-utc-offset sets local clocks",
+            "the node metrics match none of {stragglers} stragglers by host and time (their hosts: {}); times in CSV \
+             must be in milliseconds, and --node-metrics-utc-offset sets the offset of local times",
             hosts.join(", ")
         );
         let source = self.node_metrics.first()?.display().to_string();
@@ -198,9 +197,11 @@ impl Stragglers {
         }
         let options = node_metrics::Options { utc_offset: self.node_metrics_utc_offset };
         let loaded = node_metrics::read(&self.node_metrics, options)?;
-        let told = loaded.problems.into_iter();
-        let told = told.map(|(path, problem)| SourceProblem { source: path.display().to_string(), problem });
-        Ok((Some(loaded.metrics), told.collect()))
+        let problem = |(path, problem): (PathBuf, Problem)| SourceProblem {
+            source: path.display().to_string(),
+            problem,
+        };
+        Ok((Some(loaded.metrics), loaded.problems.into_iter().map(problem).collect()))
     }
 
     fn settings(&self) -> Settings {

@@ -1,4 +1,4 @@
-//! Cells of CSV tables (RFC 4180, with the line ends of Unix). Unknown is an empty cell.
+//! Cells of CSV tables (RFC 4180, but lines end with LF). An unknown value is an empty cell.
 
 use super::wrap::clean;
 
@@ -7,8 +7,8 @@ pub(super) fn number<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// A name as a cell. Spreadsheets take a cell that starts like a formula for one, some of them also behind blanks
-/// or in full-width characters; a row stays on one line, and nothing in it moves a cursor.
+/// A name as a cell, without control characters. A cell that a spreadsheet would read as a formula starts with `'`; some
+/// spreadsheets also recognise formulas after blanks or in full-width characters.
 pub(super) fn quoted(name: &str) -> String {
     let name = clean(name);
     let formula = name.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);

@@ -1,5 +1,4 @@
-//! The table for spreadsheets: a row for each finding, the suppressed ones too, with what is known of its
-//! application.
+//! The report as CSV: one row per finding, including suppressed findings, with the data of its application.
 
 use std::io::{self, Write};
 
@@ -9,7 +8,7 @@ use crate::finding::{Finding, Suppressed};
 use crate::results::{ApplicationReport, Report};
 use crate::units::{MbMillis, Millis, Timestamp};
 
-/// Scripts rely on these names and on their order: new ones go to the end.
+/// Scripts rely on these names and on their order, so add new columns at the end.
 const HEADER: [&str; 28] = [
     "application",
     "attempt",

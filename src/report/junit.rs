@@ -1,10 +1,10 @@
-//! A test report for GitLab, Jenkins and their kin: a suite for each application, a case for each rule.
+//! A test report for GitLab, Jenkins and similar servers: one suite per application, one case per rule.
 //!
-//! A rule that was evaluated and has no finding that is listed is a passed test, one with findings a failed one; one
-//! that could not be evaluated, or whose findings a rule file silences or a baseline accepts, is skipped. A rule that
-//! does not apply is no test. What a check could not judge has a suite of its own, and so have suppressions that have
-//! expired. Both tools compare runs by the names of class and test, so these are the job's key and the rule's id and hold
-//! nothing that changes from run to run, as far as the report allows.
+//! A rule that was evaluated and has no listed finding is a passed test. A rule with findings is a failed test. A rule is
+//! skipped if it could not be evaluated, or if its findings are suppressed or accepted by a baseline. A rule that does
+//! not apply is not a test. Findings and runs that a check could not judge have a suite of their own, and so have expired
+//! suppressions. Servers compare runs by the names of class and test. These are the job's key and the rule's id, because
+//! they do not change from run to run.
 
 mod expired;
 mod unjudged;
@@ -28,9 +28,9 @@ use crate::severity::Severity;
 use expired::Expired;
 use unjudged::Unjudged;
 
-/// The suite of what runs cost beside a baseline.
+/// The suite of costs compared with a baseline.
 const COSTS: &str = "costs";
-/// The suite of what could not be read.
+/// The suite of input that could not be read.
 const INPUT: &str = "input";
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -102,8 +102,8 @@ struct Case<'a> {
 impl<'a> Suite<'a> {
     fn of(app: &'a ApplicationReport, class: &'a str, report: &'a Report) -> Self {
         let mut rules: Vec<&str> = report.rules.iter().map(|rule| rule.id.as_ref()).collect();
-        let told = app.findings.iter().map(|finding| &finding.rule);
-        for rule in told.chain(app.suppressed.iter().map(|suppressed| &suppressed.finding.rule)) {
+        let found = app.findings.iter().map(|finding| &finding.rule);
+        for rule in found.chain(app.suppressed.iter().map(|suppressed| &suppressed.finding.rule)) {
             if !rules.contains(&rule.as_ref()) {
                 rules.push(rule);
             }
@@ -124,7 +124,7 @@ impl<'a> Suite<'a> {
         let name = [Some(app.id.as_str()), app.name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
         let suite = xml.create_element("testsuite").with_attribute(("name", text(&name.join(" ")).as_str()));
         let mut suite = self.counts().write(suite);
-        // Without the zone, as the schema of Jenkins has it.
+        // The schema of Jenkins allows no time zone.
         if let Some(time) = app.started_at.and_then(crate::units::Timestamp::to_rfc3339) {
             suite = suite.with_attribute(("timestamp", time.split('.').next().unwrap_or_default()));
         }
@@ -164,7 +164,7 @@ fn properties(app: &ApplicationReport, xml: &mut Xml<'_>) -> io::Result<()> {
 }
 
 impl<'a> Case<'a> {
-    /// Beside a baseline, findings that it accepts are no failures.
+    /// With a baseline, accepted findings are not failures. `None` if the rule does not apply.
     fn of(rule: &'a str, app: &'a ApplicationReport, comparison: Option<&Comparison>) -> Option<Self> {
         let listed = app.findings.iter().filter(|finding| finding.rule == rule);
         let (mut findings, mut accepted) = (Vec::new(), Vec::new());
@@ -188,8 +188,8 @@ impl<'a> Case<'a> {
     }
 
     fn is_skipped(&self) -> bool {
-        let told = [self.accepted.len(), self.suppressed.len(), self.not_evaluated.len()];
-        self.findings.is_empty() && told.into_iter().any(|count| count > 0)
+        let others = [self.accepted.len(), self.suppressed.len(), self.not_evaluated.len()];
+        self.findings.is_empty() && others.into_iter().any(|count| count > 0)
     }
 
     fn write(&self, class: &str, xml: &mut Xml<'_>) -> io::Result<()> {
@@ -199,13 +199,13 @@ impl<'a> Case<'a> {
         if let Some(worst) = self.findings.first() {
             return case.write_inner_content(|xml| self.failure(worst, xml)).map(drop);
         }
-        let silenced = self.suppressed.iter().map(|it| {
+        let suppressed = self.suppressed.iter().map(|it| {
             let until = it.until.map(|day| format!(" until {day}")).unwrap_or_default();
             format!("suppressed{until}: {} ({})", text(&it.reason), text(&it.finding.message))
         });
         let missing = self.not_evaluated.iter().map(|it| format!("not evaluated: {}", text(&it.reason)));
         let accepted = self.accepted.iter().map(|(it, how)| format!("{how}: {}", text(&about(it))));
-        let reasons = accepted.chain(silenced).chain(missing).collect::<Vec<_>>().join("; ");
+        let reasons = accepted.chain(suppressed).chain(missing).collect::<Vec<_>>().join("; ");
         if reasons.is_empty() {
             return case.write_empty().map(drop);
         }
@@ -217,7 +217,7 @@ impl<'a> Case<'a> {
         .map(drop)
     }
 
-    /// All findings of the rule in one failure: readers of this format take the first one only.
+    /// All findings of the rule in one failure, because servers read only the first failure of a case.
     fn failure(&self, worst: &Finding, xml: &mut Xml<'_>) -> io::Result<()> {
         let more = match self.findings.len() {
             0 | 1 => String::new(),
@@ -232,7 +232,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// What the runs of each job cost beside the accepted ones: a case for each metric.
+/// The costs of each job compared with its accepted runs: one case per metric.
 struct Costs<'a> {
     cases: Vec<(&'a JobKey, &'a MetricChange)>,
 }
@@ -307,13 +307,13 @@ fn input(unreadable: &[&SourceProblem], xml: &mut Xml<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// What a job is called as a class: Jenkins takes what stands before the last dot for a package.
+/// The class name of a job, without dots: Jenkins takes the part before the last dot as a package.
 fn class(job: &JobKey) -> String {
     text(job.as_str()).replace('.', "_")
 }
 
-/// A class name for each application: the job's key, in which dates and ids of one run have no place, with the
-/// application's id where two have the same.
+/// A class name for each application: the job's key, which contains no dates or ids of a run. If two applications have
+/// the same key, their ids are added.
 fn classes(applications: &[ApplicationReport]) -> Vec<String> {
     let name = |app: &ApplicationReport| class(&app.job_key());
     let mut uses: BTreeMap<String, u64> = BTreeMap::new();
@@ -335,7 +335,7 @@ fn classes(applications: &[ApplicationReport]) -> Vec<String> {
     applications.iter().map(class).collect()
 }
 
-/// `text` without what XML 1.0 cannot hold, on one line.
+/// `text` on one line, without characters that XML 1.0 does not allow.
 fn text(text: &str) -> String {
     clean(text).replace(['\u{fffe}', '\u{ffff}'], " ")
 }

@@ -1,8 +1,8 @@
-//! Renderers: a [`Report`] in, bytes out. They show what is there and compute nothing.
+//! Renderers, which turn a [`Report`] into bytes. They format values and compute nothing.
 
 mod cells;
 mod comparison;
-pub(crate) use comparison::words::{counted, reservations};
+pub(crate) use comparison::words::{counted, unjudged_summary};
 mod csv;
 mod diff;
 mod html;
@@ -25,18 +25,18 @@ use crate::results::Report;
 pub use diff::{DiffFormat, write_diff};
 pub use text::TextOptions;
 
-/// The forms of a report on applications.
+/// The formats of a report on applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// For people at a terminal.
     Text,
     /// For scripts, one document.
     Json,
-    /// For people in a browser, one file that needs no other.
+    /// For people in a browser, one self-contained file.
     Html,
-    /// For scripts, one application a line, without summary and problems.
+    /// For scripts, one application per line, without summary and problems.
     Ndjson,
-    /// For spreadsheets, a row for each finding.
+    /// For spreadsheets, one row per finding.
     Csv,
     /// For comments on pull requests; at most 65,536 characters.
     Markdown,
@@ -44,14 +44,14 @@ pub enum Format {
     Sarif,
     /// For the test reports of CI servers.
     Junit,
-    /// For Prometheus and its kin: `OpenMetrics` 1.0 text.
+    /// For Prometheus and compatible servers: `OpenMetrics` 1.0 text.
     Openmetrics,
 }
 
-/// Writes the report in the given form; `options` are for text.
+/// Writes the report in the given format. `options` apply to text only.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Text => text::write(report, options, out),
@@ -69,15 +69,15 @@ pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dy
 /// Writes the report as JSON, with the keys of schema version 1.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     json::write(report, out)
 }
 
-/// Writes the report for people at a terminal.
+/// Writes the report as text.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_text(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     text::write(report, options, out)
 }

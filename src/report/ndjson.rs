@@ -1,5 +1,5 @@
-//! One application a line, with the keys of `applications` in the JSON report. Every line is of that one kind, so
-//! the summary and the problems are left to the JSON report and to standard error.
+//! One application per line, with the keys of `applications` in the JSON report. All lines are of one kind, so the
+//! summary and the problems are only in the JSON report and on standard error.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
-//! The state of the last run for Prometheus and its kin, as `OpenMetrics` 1.0 text. Gauges only: each run tells
-//! everything anew. What is not known has no sample.
+//! The results of the last run as `OpenMetrics` 1.0 text, for Prometheus and compatible servers. All metrics are gauges,
+//! because each run reports its whole state. Unknown values have no sample.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,17 +11,17 @@ use crate::results::{ApplicationReport, Report};
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis};
 
-/// Columns of a label's value; names come from others and may have any length.
+/// Maximum columns of a label's value, because names may have any length.
 const LABEL_WIDTH: usize = 200;
 
-/// A family of gauges. Where there is a unit, the name ends with it.
+/// A family of gauges. If it has a unit, the name ends with it.
 struct Family {
     name: &'static str,
     unit: Option<&'static str>,
     help: &'static str,
 }
 
-/// A gauge of each application.
+/// A gauge with one sample per application.
 struct Gauge {
     family: Family,
     value: fn(&ApplicationReport) -> Option<f64>,
@@ -32,7 +32,7 @@ const GAUGES: [Gauge; 7] = [
         family: Family {
             name: "elephant_application_runtime_seconds",
             unit: Some("seconds"),
-            help: "From submission to end.",
+            help: "Time from submission to end.",
         },
         value: |app| app.metrics.run_time.map(seconds),
     },
@@ -40,7 +40,7 @@ const GAUGES: [Gauge; 7] = [
         family: Family {
             name: "elephant_application_wait_seconds",
             unit: Some("seconds"),
-            help: "Time in which tasks waited for the cluster.",
+            help: "Time that tasks waited for the cluster.",
         },
         value: |app| app.metrics.wait_time.map(seconds),
     },
@@ -80,7 +80,7 @@ const GAUGES: [Gauge; 7] = [
         family: Family {
             name: "elephant_application_complete",
             unit: None,
-            help: "Whether the history tells all of it: 1, or 0 where it was judged by a part, or not at all.",
+            help: "1 if the history is complete, 0 if the application was judged in part or not at all.",
         },
         value: |app| Some(f64::from(u8::from(app.complete))),
     },
@@ -89,20 +89,20 @@ const GAUGES: [Gauge; 7] = [
 const RULES: Family = Family {
     name: "elephant_application_rules",
     unit: None,
-    help: "Rules that apply, by what became of them: evaluated, or not_evaluated because data is missing.",
+    help: "Rules that apply, by outcome: evaluated, or not_evaluated because data is missing.",
 };
 
 const APPLICATION_FINDINGS: Family =
-    Family { name: "elephant_application_findings", unit: None, help: "Findings by rule and severity." };
+    Family { name: "elephant_application_findings", unit: None, help: "Findings, by rule and severity." };
 
 const SUPPRESSED: Family = Family {
     name: "elephant_application_suppressed_findings",
     unit: None,
-    help: "Findings that a rule file silences, by rule and severity.",
+    help: "Findings that a rule file suppresses, by rule and severity.",
 };
 
 const FILES: Family =
-    Family { name: "elephant_files", unit: None, help: "Files below the paths by what became of them." };
+    Family { name: "elephant_files", unit: None, help: "Files below the paths, by outcome." };
 
 const APPLICATIONS: Family =
     Family { name: "elephant_applications", unit: None, help: "Applications that were judged." };
@@ -114,7 +114,7 @@ const INCOMPLETE: Family = Family {
 };
 
 const FINDINGS: Family =
-    Family { name: "elephant_findings", unit: None, help: "Findings of all applications by severity." };
+    Family { name: "elephant_findings", unit: None, help: "Findings of all applications, by severity." };
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     totals(report, out)?;
@@ -150,7 +150,7 @@ fn totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_family(&FINDINGS, levels, out)
 }
 
-/// Names and values without the braces around them, escaped.
+/// Escaped names and values, without the braces around them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Labels(String);
 
@@ -168,7 +168,7 @@ impl Labels {
     }
 }
 
-/// Labels of each application, all different: the same history may lie in two folders.
+/// Unique labels for each application. Copies are numbered, because the same history may be in two folders.
 fn labels(applications: &[ApplicationReport]) -> Vec<Labels> {
     let mut copies: BTreeMap<Labels, u64> = BTreeMap::new();
     let labels = applications.iter().map(|app| {
@@ -189,13 +189,13 @@ fn labels(applications: &[ApplicationReport]) -> Vec<Labels> {
     labels.collect()
 }
 
-/// How many rules were evaluated, and how many could not be.
+/// The number of rules that were evaluated, and of rules that could not be.
 fn rules(app: &ApplicationReport, labels: &Labels) -> [(Labels, f64); 2] {
     [("evaluated", app.evaluated.len()), ("not_evaluated", app.not_evaluated.len())]
         .map(|(outcome, count)| (labels.clone().with("outcome", outcome), count as f64))
 }
 
-/// How many findings there are of each rule and severity.
+/// The number of findings of each rule and severity.
 fn counts<'a>(labels: &Labels, findings: impl Iterator<Item = &'a Finding>) -> Vec<(Labels, f64)> {
     let mut counts: BTreeMap<(&str, Severity), u64> = BTreeMap::new();
     for finding in findings.filter(|finding| finding.severity > Severity::None) {

@@ -1,10 +1,10 @@
-//! The report for people: worst first, eighty columns, colour for severity only.
+//! The report as text: worst application first, colour for severities only.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::words::{Silenced, by_reason, plural, reasons_not_evaluated};
+use super::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated};
 use super::wrap::{clean, fit, lines, width};
 use crate::finding::{Finding, Suppressed};
 use crate::results::{ApplicationReport, Report, Summary};
@@ -87,7 +87,7 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
         writeln!(out, "{line}")?;
     }
     if !app.complete {
-        let note = "its history is incomplete: what follows rests on what was read of it";
+        let note = "Log incomplete: results cover the part that was read";
         lines(note, columns).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     writeln!(out)?;
@@ -138,12 +138,12 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
         writeln!(out, "{hanging}{line}")?;
     }
     for advice in &finding.advice {
-        arrow(advice, columns, out)?;
+        advice_lines(advice, columns, out)?;
     }
     Ok(())
 }
 
-fn arrow(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+fn advice_lines(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = " ".repeat(RULE_COLUMN);
     for (index, line) in
         lines(&clean(advice), columns.saturating_sub(RULE_COLUMN + 2).max(20)).iter().enumerate()
@@ -159,7 +159,7 @@ fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) ->
         return Ok(());
     }
     let count = plural(suppressed.len() as u64, "finding");
-    let each = by_reason(suppressed).into_iter().map(|Silenced { rules, reason, until }| {
+    let each = by_reason(suppressed).into_iter().map(|SuppressedGroup { rules, reason, until }| {
         let until = until.map(|day| format!(", until {day}")).unwrap_or_default();
         format!("{} ({}{until})", clean(&rules.join(", ")), clean(reason))
     });
@@ -167,7 +167,7 @@ fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) ->
     hanging(&text, columns, out)
 }
 
-/// Lines that all but the first begin two columns further in.
+/// Writes lines; all but the first are indented by two more columns.
 fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     for (index, line) in lines(text, columns.saturating_sub(4).max(20)).iter().enumerate() {
         writeln!(out, "  {}{line}", if index == 0 { "" } else { "  " })?;
@@ -175,7 +175,7 @@ fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// One line for each reason, with the rules it holds for.
+/// One line per reason, with its rules.
 fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     for (reason, rules) in reasons_not_evaluated(&app.not_evaluated) {
         let text = format!("not evaluated: {}: {}", clean(&rules.join(", ")), clean(reason));
@@ -203,9 +203,9 @@ pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write
         if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") },
     );
     if files_found == 0 {
-        writeln!(out, "The paths hold no files.")?;
+        writeln!(out, "The paths contain no files.")?;
     } else if applications == 0 {
-        writeln!(out, "No job history was recognised.")?;
+        writeln!(out, "No event log or job history was recognised.")?;
     }
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
 }

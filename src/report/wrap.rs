@@ -7,18 +7,18 @@ pub(crate) fn clean(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
     }
-    text.chars().map(|c| if is_harmful(c) { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }
 
-/// Controls, line separators, marks of direction and characters without a width.
-pub(super) fn is_harmful(c: char) -> bool {
+/// Whether `c` is a control character, a line separator, a direction mark or a zero-width character.
+pub(super) fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Whether any character of `text` is harmful.
-pub(super) fn has_harmful(text: &str) -> bool {
-    !is_plain(text) && text.contains(is_harmful)
+/// Whether `text` contains such characters.
+pub(super) fn has_unsafe(text: &str) -> bool {
+    !is_plain(text) && text.contains(is_unsafe)
 }
 
 /// The width of `text` in columns.
@@ -26,12 +26,12 @@ pub(super) fn width(text: &str) -> usize {
     if is_plain(text) { text.len() } else { UnicodeWidthStr::width(text) }
 }
 
-/// Whether every byte is a character that takes a column, as in nearly all text of a report: tables of widths are slow.
+/// Whether `text` is printable ASCII, with one column per byte. Nearly all text is, and tables of widths are slow.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// The longest beginning of `text` that fits `columns`, with an ellipsis where something is cut.
+/// Cuts `text` to `columns`, with an ellipsis if it is longer.
 pub(super) fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -81,7 +81,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn hostile_names_cannot_touch_the_terminal() {
+    fn control_characters_are_replaced() {
         assert_eq!(clean("a\u{1b}[31mb\r\nc\u{202e}d"), "a [31mb  c d");
     }
 

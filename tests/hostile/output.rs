@@ -256,5 +256,5 @@ fn a_file_that_was_named_in_vain_is_told() {
     assert!(ran.stderr.contains("Cargo.toml") && ran.stderr.contains("no job history"), "{}", ran.stderr);
     assert_eq!(run(elephant().args(["analyze", "--strict", "testdata/hadoop1", "Cargo.toml"])).code, Some(2));
     let ran = run(elephant().args(["analyze", "testdata/hadoop1"]).env("ELEPHANT_LOG", "infoo"));
-    assert!(ran.stderr.contains("infoo is no level"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("infoo is not a level"), "{}", ran.stderr);
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::super::diagnostics::complain_about;
-use super::super::judging::Day;
+use super::super::diagnostics::print_problems;
+use super::super::finding_args::Day;
 use super::super::{Exit, output};
 use super::print;
 use crate::rules::{Importance, RuleFile, RuleSet};
@@ -14,15 +14,15 @@ use crate::rules::{Importance, RuleFile, RuleSet};
 pub(super) const EXAMPLES: &str = "\
 Examples:
   elephant-rs rules check rules/
-      every file of a folder
+      all files of a folder
   elephant-rs rules check dr-elephant etl.yaml
-      a file over a preset, in the order in which --rules would get them
+      a preset and a file that changes it, in the same order as for --rules
 
-Exit status: 0 the files are fine, 1 a suppression has expired, 2 the files cannot be used.";
+Exit status: 0 the files are valid, 1 a suppression has expired, 2 the files cannot be used.";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Check {
-    /// Rule files, folders of them, or presets
+    /// Rule files, folders of rule files, or presets
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -37,12 +37,12 @@ impl Check {
             let (found, errors) = RuleFile::find_all(path);
             files.extend(found);
             for error in errors {
-                output::complain("error", &error.to_string());
+                output::print_message("error", &error.to_string());
                 unreadable += 1;
             }
         }
         let (rules, problems) = RuleSet::read(&files);
-        complain_about(&problems);
+        print_problems(&problems);
         let errors = problems.iter().filter(|problem| problem.importance == Importance::Error).count() as u64;
         let (errors, warnings) = (errors + unreadable, problems.len() as u64 - errors);
         let Some(rules) = rules.filter(|_| errors == 0) else {
@@ -58,14 +58,14 @@ impl Check {
         let expired: Vec<String> = expired
             .map(|s| {
                 let until = s.until.map(|day| day.to_string()).unwrap_or_default();
-                format!("{}: the suppression of {} ended on {until}: {}", s.origin(), s.rules, s.reason)
+                format!("{}: the suppression of {} expired on {until}: {}", s.origin(), s.rules, s.reason)
             })
             .collect();
         for line in &expired {
-            output::complain("expired", line);
+            output::print_message("expired", line);
         }
         let on = rules.rules().iter().filter(|rule| rule.enabled.value).count();
-        let mut facts = vec![format!("{} rules are fine, {on} of them switched on", rules.rules().len())];
+        let mut facts = vec![format!("{} rules are valid, {on} of them enabled", rules.rules().len())];
         if !rules.suppressions().is_empty() {
             facts.push(count(rules.suppressions().len() as u64, "suppression"));
         }

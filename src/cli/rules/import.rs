@@ -13,24 +13,24 @@ use super::super::output::{self, Output};
 use crate::rules::import::{self, XmlError};
 
 pub(super) const EXAMPLES: &str = "\
-Standard error tells what had no effect in Dr. Elephant, and what it means here.
+Notes on standard error list the settings that had no effect in Dr. Elephant, and what they mean here.
 
 Examples:
   elephant-rs rules import app-conf/HeuristicConf.xml --output rules/dr-elephant.yaml
   elephant-rs analyze --rules dr-elephant --rules rules/dr-elephant.yaml history/
-      judge as Dr. Elephant did with this configuration
+      use the rules of Dr. Elephant with this configuration
   elephant-rs analyze --rules rules/dr-elephant.yaml history/
-      take over its thresholds only";
+      use only the thresholds of this configuration";
 
-/// Configurations are some ten kilobytes.
+/// Far above the size of a configuration, which is about ten kilobytes.
 const MAX_LEN: u64 = 8 << 20;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Import {
-    /// Dr. Elephant's configuration of heuristics; - reads standard input
+    /// Dr. Elephant's heuristics configuration; - reads standard input
     #[arg(value_name = "HeuristicConf.xml")]
     configuration: PathBuf,
-    /// Write the rule file here
+    /// Write the rule file to this path
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Import {
 enum ImportError {
     #[error("cannot read {path}: {error}", path = .path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    #[error("{path} is no configuration of Dr. Elephant: {error}", path = .path.display())]
+    #[error("{path} is not a configuration of Dr. Elephant: {error}", path = .path.display())]
     NoConfiguration { path: PathBuf, error: XmlError },
 }
 
@@ -50,7 +50,7 @@ impl Import {
         let imported = import::import(&text);
         let imported = imported.map_err(|error| ImportError::NoConfiguration { path: path(), error })?;
         for note in &imported.notes {
-            output::complain(
+            output::print_message(
                 "note",
                 &format!("{}:{}: {}", self.configuration.display(), note.line, note.message),
             );

@@ -14,24 +14,24 @@ use super::print;
 use crate::rules::files;
 
 pub(super) const EXAMPLES: &str = "\
-Every file may be shortened to what you change: what a file leaves out stays as it is built in.
+You can shorten each file to your changes. Parameters that are not in a file keep their built-in values.
 
 Example:
   elephant-rs rules init rules/ && elephant-rs rules check rules/ && elephant-rs analyze --rules rules/ history/";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Init {
-    /// The folder, which is made where it is missing
+    /// The folder, which is created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Overwrite files that are there
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Debug, Error)]
 enum InitError {
-    #[error("{path} is there already and nothing was written; --force overwrites it", path = .0.display())]
+    #[error("{path} already exists, so nothing was written; --force overwrites it", path = .0.display())]
     Exists(PathBuf),
     #[error("cannot write {path}: {error}", path = .path.display())]
     Write { path: PathBuf, error: io::Error },
@@ -50,7 +50,7 @@ impl Init {
             write(&path(&file.name), &file.text)?;
         }
         print(&format!(
-            "{} files are in {folder}. Edit them, then:\n  elephant-rs rules check {folder}\n  elephant-rs analyze --rules {folder} history/\n",
+            "Wrote {} files to {folder}. Edit them, then run:\n  elephant-rs rules check {folder}\n  elephant-rs analyze --rules {folder} history/\n",
             files.len(),
             folder = self.folder.display(),
         ))?;

@@ -5,7 +5,7 @@ use crate::params::layers::Origin;
 use crate::report::wrap::clean;
 use crate::rules::{ActiveRule, RuleSet};
 
-/// One line for each rule, and below it the parameters that a file has changed, or all of them.
+/// One line per rule, and below it the parameters that a file has changed, or all parameters.
 pub(super) fn list(rules: &RuleSet, all: bool) -> String {
     let longest = rules.rules().iter().map(|active| active.info.id.len()).max().unwrap_or_default();
     let line = |active: &ActiveRule| {
@@ -30,8 +30,8 @@ fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
         rules.documents_about(&active.info.id).filter(|document| !document.scope.is_everything()).count();
     match scoped {
         0 => {}
-        1 => notes.push("otherwise for some applications".to_owned()),
-        count => notes.push(format!("otherwise for some applications, {count} times")),
+        1 => notes.push("1 document for some applications".to_owned()),
+        count => notes.push(format!("{count} documents for some applications")),
     }
     notes
 }

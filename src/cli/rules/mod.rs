@@ -1,4 +1,4 @@
-//! `elephant-rs rules …`: the catalogue, one rule, rule files.
+//! `elephant-rs rules …`: the catalogue, single rules, and rule files.
 
 mod check;
 mod import;
@@ -12,60 +12,60 @@ use std::error::Error;
 use clap::Subcommand;
 
 use super::Exit;
-use super::judging::RuleArgs;
+use super::finding_args::RuleArgs;
 use super::output::Output;
 use crate::rules::schema;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
   elephant-rs rules list
-      every rule, and which are off
+      all rules, and which of them are off
   elephant-rs rules show mapper-skew
-      what it looks for, why it matters, how it judges, and the thresholds
+      what it finds, why that matters, how it sets the severity, and its thresholds
   elephant-rs rules init our-rules/
-      the built-in files, to be edited
+      copy the built-in rule files to a folder, to edit them
   elephant-rs rules check our-rules/
-      whether they are right, with line and column where they are not";
+      check rule files; errors are printed with line and column";
 
 const LIST_EXAMPLES: &str = "\
 Examples:
   elephant-rs rules list
   elephant-rs rules list --rules our-rules/
-      which of them your files change or switch off";
+      which rules your files change or switch off";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Rules {
-    /// List every rule: whether it is on, and what rule files change, with its place
+    /// List all rules: whether each is on, and what rule files change, with file and line
     #[command(after_help = LIST_EXAMPLES)]
     List {
         #[command(flatten)]
         rules: RuleArgs,
-        /// Also list the thresholds and other parameters that are as built in
+        /// Also list thresholds and other parameters that have their built-in values
         #[arg(long)]
         parameters: bool,
     },
-    /// Print the page of one rule: what it does, why, how it judges, and the thresholds in force with their origins
+    /// Print the page of one rule: what it finds, why, how it sets the severity, and its parameters with their origins
     #[command(after_help = show::EXAMPLES)]
     Show(show::Show),
-    /// Check rule files without reading any history: all that is wrong with them, with line and column
+    /// Check rule files without reading a history, and print all errors with line and column
     #[command(after_help = check::EXAMPLES)]
     Check(check::Check),
-    /// Try the examples of rules that files define: what each should say, against what it says
+    /// Run the examples in rule files
     #[command(after_help = test::EXAMPLES)]
     Test(test::Test),
     /// Print the JSON Schema of rule files, for editors that complete and check YAML
     #[command(after_help = SCHEMA_HELP)]
     Schema,
-    /// Write the built-in rule files with their explanations to a folder, to be edited
+    /// Write the built-in rule files with their explanations to a folder, to edit them
     #[command(after_help = init::EXAMPLES)]
     Init(init::Init),
-    /// Turn a configuration of Dr. Elephant into a rule file
+    /// Convert a configuration of Dr. Elephant to a rule file
     #[command(after_help = import::EXAMPLES)]
     Import(import::Import),
 }
 
 const SCHEMA_HELP: &str = "\
-The YAML language server (VS Code, Neovim, IntelliJ, …) reads it where a rule file begins with
+The YAML language server (VS Code, Neovim, IntelliJ, …) uses the schema if a rule file begins with
   # yaml-language-server: $schema=./rules.schema.json
 
 Examples:

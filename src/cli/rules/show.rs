@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use thiserror::Error;
 
-use super::super::judging::RuleArgs;
+use super::super::finding_args::RuleArgs;
 use crate::engine;
 use crate::model::Application;
 use crate::params::ParamValue;
@@ -22,18 +22,18 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   elephant-rs rules show mapper-skew
   elephant-rs rules show mapper-skew --rules rules/ --for job_1526555215992_0001.jhist
-      which documents of the rule files apply to this job, and what holds for it";
+      which documents of the rule files apply to this job, and the resulting parameters";
 
-/// The pages of metrics by their ids.
+/// The pages on metrics, by id.
 const METRICS_PAGES: [(&str, &str); 2] = [(METRICS_ID, METRICS_PAGE), (SPARK_METRICS_ID, SPARK_METRICS_PAGE)];
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Show {
-    /// The rule's id, or metrics, or spark-metrics
+    /// The id of a rule, or metrics, or spark-metrics
     id: String,
     #[command(flatten)]
     rules: RuleArgs,
-    /// Show what holds for the applications of this history, and why
+    /// Show the parameters for the applications of this history, and where they come from
     #[arg(long = "for", value_name = "FILE")]
     history: Option<PathBuf>,
 }
@@ -42,9 +42,7 @@ pub(in crate::cli) struct Show {
 enum ShowError {
     #[error("there is no rule \"{id}\"; {help}")]
     NoSuchRule { id: String, help: String },
-    #[error(
-        "{0} holds no history of an application that could be read; --for takes an event log or a job history"
-    )]
+    #[error("{0} contains no application that could be read; --for takes an event log or a job history")]
     NoApplication(String),
 }
 
@@ -59,7 +57,7 @@ impl Show {
         let active = active.ok_or_else(|| ShowError::NoSuchRule {
             id: self.id.clone(),
             help: did_you_mean(&self.id, ids)
-                .unwrap_or_else(|| "`elephant-rs rules list` names them all".to_owned()),
+                .unwrap_or_else(|| "`elephant-rs rules list` lists all rules".to_owned()),
         })?;
         let Some(history) = &self.history else {
             return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, &self.id));
@@ -84,17 +82,17 @@ fn rule(active: &ActiveRule) -> String {
     [off.unwrap_or_default(), cap.unwrap_or_default(), parameters(&active.params)].concat()
 }
 
-/// Each parameter as it could be written, with its origin.
+/// Each parameter in the syntax of rule files, with its origin.
 pub(super) fn parameters<'p>(parameters: impl IntoIterator<Item = &'p Parameter>) -> String {
     let parameters: Vec<&Parameter> = parameters.into_iter().collect();
-    let written = |Parameter { key, value, .. }: &&Parameter| match value {
+    let line = |Parameter { key, value, .. }: &&Parameter| match value {
         ParamValue::Cutoffs { shown, .. } => format!("{key}: [{}]", shown.join(", ")),
         ParamValue::Text(text) => format!("{key}: {text}"),
     };
-    let written: Vec<String> = parameters.iter().map(written).collect();
+    let lines: Vec<String> = parameters.iter().map(line).collect();
     let widest =
-        written.iter().map(|line| line.chars().count()).filter(|&width| width <= 50).max().unwrap_or(0);
-    let lines = written.iter().zip(parameters);
+        lines.iter().map(|line| line.chars().count()).filter(|&width| width <= 50).max().unwrap_or(0);
+    let lines = lines.iter().zip(parameters);
     lines_of(lines.map(|(line, parameter)| format!("    {line:<widest$}  # {}", parameter.origin)))
 }
 
@@ -106,7 +104,7 @@ fn scoped(rules: &RuleSet, id: &str) -> String {
         return lines;
     }
     format!(
-        "\nOtherwise for some applications, the most specific last (--for FILE shows what holds for one):\n\n{lines}"
+        "\nChanged for some applications, the most specific document last (--for FILE shows the result for one):\n\n{lines}"
     )
 }
 
@@ -125,7 +123,7 @@ fn describe(document: &Document) -> String {
     format!("{}  {}: {sets}", document.layer.place_of(&document.layer.span), document.scope)
 }
 
-/// What holds for one application, and which documents made it so.
+/// The parameters for one application, and the documents they come from.
 fn outcome(rules: &RuleSet, id: &str, app: &Application) -> String {
     let aspects = Aspect::ALL.into_iter().map(|aspect| {
         let value = aspect.of(app).map_or_else(|| "unknown".to_owned(), clean);
@@ -139,8 +137,7 @@ fn outcome(rules: &RuleSet, id: &str, app: &Application) -> String {
         format!("    {}\n        {why}", describe(document))
     });
     let documents = lines_of(documents);
-    let documents =
-        if documents.is_empty() { "    none but the built-in one\n".to_owned() } else { documents };
+    let documents = if documents.is_empty() { "    only the built-in one\n".to_owned() } else { documents };
     let suppressions = rules.suppressions().iter().filter(|s| s.rules.matches(id) && s.scope.applies_to(app));
     let suppressions = lines_of(suppressions.map(|suppression| {
         let until = suppression.until.map_or_else(String::new, |day| format!(", until {day}"));
@@ -150,19 +147,19 @@ fn outcome(rules: &RuleSet, id: &str, app: &Application) -> String {
     let suppressions = if suppressions.is_empty() {
         String::new()
     } else {
-        format!("\nWhat it finds is suppressed by:\n\n{suppressions}")
+        format!("\nIts findings are suppressed by:\n\n{suppressions}")
     };
     let active = rules.rules_for(app);
-    let holds = active.iter().find(|active| active.info.id == id).map(|active| match &active.check {
-        RuleCheck::Defined(defined) if !defined.only_for.applies_to(app) => {
-            format!("    nothing: the rule is for {} only\n", defined.only_for)
+    let result = active.iter().find(|active| active.info.id == id).map(|active| match &active.check {
+        RuleCheck::Defined(custom) if !custom.only_for.applies_to(app) => {
+            format!("    none: the rule is only for {}\n", custom.only_for)
         }
-        RuleCheck::Contradicted(why) => format!("    nothing: {why}\n"),
+        RuleCheck::Contradicted(why) => format!("    none: {why}\n"),
         _ => rule(active),
     });
-    let holds = holds.unwrap_or_default();
+    let result = result.unwrap_or_default();
     format!(
-        "{}\n\n{}\nDocuments about the rule, the most specific last:\n\n{documents}\nWhat holds:\n\n{holds}{suppressions}",
+        "{}\n\n{}\nDocuments about the rule, the most specific last:\n\n{documents}\nParameters in force:\n\n{result}{suppressions}",
         clean(&app.id),
         lines_of(aspects),
     )

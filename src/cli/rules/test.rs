@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::super::diagnostics::complain_about;
-use super::super::judging::RuleArgs;
-use super::super::{Exit, judging::Day};
+use super::super::diagnostics::print_problems;
+use super::super::finding_args::RuleArgs;
+use super::super::{Exit, finding_args::Day};
 use super::check::count;
 use super::print;
 use crate::engine;
@@ -18,36 +18,36 @@ use crate::rules::{ActiveRule, RuleCheck, RuleError, RuleSet};
 use crate::severity::Severity;
 
 pub(super) const EXAMPLES: &str = "\
-Examples stand in the file that defines a rule, with values or with a history:
+Examples are part of the file that defines a rule. An example has values or a history:
   examples:
-    - name: much garbage
+    - name: half of the time
       values: {gc: 10min, run_time: 20min}
       severity: critical
     - history: ../history/job_1526555215992_0001.jhist
       severity: none
 
-Exit status: 0 all examples hold, 1 one does not, 2 the files cannot be used.";
+Exit status: 0 all examples hold, 1 an example fails, 2 the files cannot be used.";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Test {
-    /// Rule files, folders of them, or presets
+    /// Rule files, folders of rule files, or presets
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     day: Day,
 }
 
-/// What an example gave, and the values behind it.
+/// The result of an example, and the values it was computed from.
 struct Outcome {
-    said: Said,
+    actual: Actual,
     values: Vec<(String, String)>,
 }
 
-enum Said {
+enum Actual {
     Severity(Severity),
     NotEvaluated(String),
     NotApplicable,
-    /// The example could not be tried.
+    /// The example could not be run.
     Failed(String),
 }
 
@@ -56,22 +56,22 @@ impl Test {
         let rules = RuleArgs { rule_paths: self.paths.clone(), day: self.day }.load();
         let rules = match rules {
             Err(RuleError::Invalid(problems)) => {
-                complain_about(&problems);
+                print_problems(&problems);
                 return Err("the rule files cannot be used".into());
             }
             rules => rules?,
         };
-        let (mut tried, mut with_examples, mut failures) = (0u64, 0u64, Vec::new());
-        for (active, rule) in rules.rules().iter().filter_map(defined) {
+        let (mut run, mut with_examples, mut failures) = (0u64, 0u64, Vec::new());
+        for (active, rule) in rules.rules().iter().filter_map(custom_rule) {
             with_examples += u64::from(!rule.examples.is_empty());
             for example in &rule.examples {
-                tried += 1;
+                run += 1;
                 failures.extend(failure(active, rule, example, &rules));
             }
         }
         let failed = failures.len();
-        let all = format!("{} of {}", count(tried, "example"), count(with_examples, "rule"));
-        failures.push(match (tried, failed) {
+        let all = format!("{} of {}", count(run, "example"), count(with_examples, "rule"));
+        failures.push(match (run, failed) {
             (0, _) => "no rule in these files has examples\n".to_owned(),
             (1, 0) => format!("{all} holds\n"),
             (_, 0) => format!("{all} hold\n"),
@@ -82,25 +82,26 @@ impl Test {
     }
 }
 
-fn defined(active: &ActiveRule) -> Option<(&ActiveRule, &CustomRule)> {
+fn custom_rule(active: &ActiveRule) -> Option<(&ActiveRule, &CustomRule)> {
     match &active.check {
         RuleCheck::Defined(rule) => Some((active, rule)),
         RuleCheck::BuiltIn(_) | RuleCheck::Contradicted(_) => None,
     }
 }
 
-/// What is wrong with an example, if it does not hold.
+/// The error message of an example that does not hold.
 fn failure(active: &ActiveRule, rule: &CustomRule, example: &Example, rules: &RuleSet) -> Option<String> {
     let outcome = outcome(active, rule, example, rules);
-    let got = match (&outcome.said, example.expected) {
-        (Said::Severity(severity), Expected::Severity(expected)) if *severity == expected => return None,
-        (Said::NotEvaluated(_), Expected::NotEvaluated) | (Said::NotApplicable, Expected::NotApplicable) => {
+    let got = match (&outcome.actual, example.expected) {
+        (Actual::Severity(severity), Expected::Severity(expected)) if *severity == expected => return None,
+        (Actual::NotEvaluated(_), Expected::NotEvaluated)
+        | (Actual::NotApplicable, Expected::NotApplicable) => {
             return None;
         }
-        (Said::Severity(severity), _) => format!("got {severity}"),
-        (Said::NotEvaluated(reason), _) => format!("was not evaluated: {}", clean(reason)),
-        (Said::NotApplicable, _) => "does not apply".to_owned(),
-        (Said::Failed(why), _) => clean(why),
+        (Actual::Severity(severity), _) => format!("got {severity}"),
+        (Actual::NotEvaluated(reason), _) => format!("was not evaluated: {}", clean(reason)),
+        (Actual::NotApplicable, _) => "does not apply".to_owned(),
+        (Actual::Failed(why), _) => clean(why),
     };
     let name =
         if example.name.is_empty() { String::new() } else { format!(", \"{}\"", clean(&example.name)) };
@@ -116,8 +117,8 @@ fn outcome(active: &ActiveRule, rule: &CustomRule, example: &Example, rules: &Ru
     match &example.input {
         Input::Values(given) => {
             let trial = rule.try_values(given);
-            let said = trial.severity.map_or_else(Said::NotEvaluated, Said::Severity);
-            Outcome { said, values: trial.values }
+            let actual = trial.severity.map_or_else(Actual::NotEvaluated, Actual::Severity);
+            Outcome { actual, values: trial.values }
         }
         Input::History { path, subject, application } => {
             let folder = Path::new(&example.file).parent().unwrap_or_else(|| Path::new(""));
@@ -130,26 +131,26 @@ fn outcome(active: &ActiveRule, rule: &CustomRule, example: &Example, rules: &Ru
                 visited.applications.into_iter().filter_map(|visit| visit.value).collect();
             if verdicts.is_empty() {
                 let why = visited.problems.first().map(|at| at.problem.message.clone());
-                let why = why.unwrap_or_else(|| "it has no such application".to_owned());
-                let said = Said::Failed(format!("{} cannot be judged: {why}", history.display()));
-                return Outcome { said, values: Vec::new() };
+                let why = why.unwrap_or_else(|| "it does not contain the application".to_owned());
+                let actual = Actual::Failed(format!("{} cannot be judged: {why}", history.display()));
+                return Outcome { actual, values: Vec::new() };
             }
             worst(verdicts, subject.as_deref())
         }
     }
 }
 
-/// The verdict by the parameters that hold for the application, with all that the rule judges.
+/// The verdict on everything that the rule judges, with the parameters for the application.
 fn verdict(active: &ActiveRule, app: &crate::model::Application, rules: &RuleSet) -> Verdict<Name> {
     let for_app = rules.rules_for(app);
-    let own = for_app.iter().find(|other| other.info.id == active.info.id);
-    match own.and_then(defined) {
+    let scoped = for_app.iter().find(|other| other.info.id == active.info.id);
+    match scoped.and_then(custom_rule) {
         Some((_, rule)) => rule.judge_all(app, &rules.measure(app)),
         None => Verdict::NotApplicable,
     }
 }
 
-/// The worst of all verdicts on `subject`.
+/// The worst of all judgements, or of those on `subject`.
 fn worst(verdicts: Vec<Verdict<Name>>, subject: Option<&str>) -> Outcome {
     let (mut judged, mut reason): (Vec<Judgement<Name>>, Option<String>) = (Vec::new(), None);
     for verdict in verdicts {
@@ -171,9 +172,9 @@ fn worst(verdicts: Vec<Verdict<Name>>, subject: Option<&str>) -> Outcome {
             let evidence =
                 judgement.evidence.into_iter().map(|(key, measure)| (key.into_owned(), measure.to_string()));
             let values = [subject, message].into_iter().chain(evidence).collect();
-            Outcome { said: Said::Severity(judgement.severity), values }
+            Outcome { actual: Actual::Severity(judgement.severity), values }
         }
-        (None, Some(reason)) => Outcome { said: Said::NotEvaluated(reason), values: Vec::new() },
-        (None, None) => Outcome { said: Said::NotApplicable, values: Vec::new() },
+        (None, Some(reason)) => Outcome { actual: Actual::NotEvaluated(reason), values: Vec::new() },
+        (None, None) => Outcome { actual: Actual::NotApplicable, values: Vec::new() },
     }
 }

@@ -1,27 +1,29 @@
-//! The comparison at the top of a comment on a pull request.
+//! The comparison with a baseline, at the top of a pull request comment.
 
 use super::super::markdown::text;
-use super::words::{DECIDE, cost, counted, head, left_out, reservations, why_absent};
+use super::words::{UNDECIDED_HELP, cost, counted, head, left_out, unjudged_summary, why_absent};
 use crate::results::{Absence, Change, Comparison, JobComparison, MetricVerdict};
 
-/// Characters of names.
+/// Maximum number of characters of a name.
 const NAME: usize = 160;
-/// Characters of a sentence.
+/// Maximum number of characters of a sentence.
 const SENTENCE: usize = 600;
-/// How many lines are written: what is worst comes first.
+/// Maximum number of lines. The worst come first.
 const LINES: usize = 40;
 
-/// What is new or worse, job by job.
+/// The verdict, and what is new, worse or not judged by job.
 pub(in crate::report) fn section(comparison: &Comparison) -> String {
     let verdict = match (comparison.updated, comparison.unfinished) {
         (true, _) => match left_out(comparison.counts) {
             None => "The baseline was updated".to_owned(),
             Some(rest) => format!("The baseline was updated, except for {rest}"),
         },
-        (false, Some(why)) => format!("**Not passed**, the run failed ({why}); against the baseline"),
+        (false, Some(why)) => format!("**Not passed** against the baseline, because the run failed ({why})"),
         (false, None) if comparison.failed => "**Failed** against the baseline".to_owned(),
-        (false, None) if comparison.undecided => format!("**Not passed** ({DECIDE}); against the baseline"),
-        (false, None) if reservations(comparison.counts).is_some() => {
+        (false, None) if comparison.undecided => {
+            format!("**Not passed** against the baseline ({UNDECIDED_HELP})")
+        }
+        (false, None) if unjudged_summary(comparison.counts).is_some() => {
             "Passed against the baseline as far as it could be judged".to_owned()
         }
         (false, None) => "Passed against the baseline".to_owned(),
@@ -52,12 +54,12 @@ fn job(job: &JobComparison) -> Vec<String> {
     findings.chain(costs).collect()
 }
 
-/// What could not be judged of the job, and why: runs, then findings.
+/// Runs and findings of the job that could not be judged, with the reason.
 fn not_judged(job: &JobComparison) -> Vec<String> {
     let key = text(job.key.as_str(), NAME);
     let runs = job.incomplete.iter().map(|run| {
         let (id, reason) = (text(&run.application, NAME), text(&run.reason, SENTENCE));
-        let how = if run.judged { "judged in part, without costs" } else { "**UNJUDGED**, all of it" };
+        let how = if run.judged { "judged in part, without costs" } else { "**UNJUDGED**, the whole run" };
         format!("- {key}: {id}: {how}: {reason}\n")
     });
     let line = |what: &str| format!("- **UNJUDGED** {key}: {}\n", text(what, SENTENCE));

@@ -1,4 +1,4 @@
-//! An analysis beside a baseline: what is new or worse, and what to do about it.
+//! Renders the comparison of a report with a baseline.
 
 mod json;
 mod markdown;

@@ -1,4 +1,4 @@
-//! The comparison for people: jobs that fail first, and of each what is new, worse, better, gone and as accepted.
+//! The comparison as text: for each job the findings that are new, worse, better, gone or as accepted.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,18 +6,18 @@ use std::io::{self, Write};
 use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{DECIDE, EXPIRED, cost, counted, head, left_out, reservations, why_absent};
+use super::words::{EXPIRED, UNDECIDED_HELP, cost, counted, head, left_out, unjudged_summary, why_absent};
 use crate::results::Report;
 use crate::results::{
     Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared,
 };
 use crate::severity::Severity;
 
-/// Columns before what a label is about.
+/// Columns before the text of a label.
 const INDENT: usize = 12;
-/// How many jobs that are not in the input are named.
+/// Maximum number of absent jobs that are named.
 const NAMED: usize = 5;
-/// The label of what could not be judged.
+/// The label of findings and runs that could not be judged.
 const NOT_JUDGED: &str = "UNJUDGED";
 
 pub(crate) fn write(
@@ -27,9 +27,9 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut page = Page { options, out };
-    let (told, quiet): (Vec<_>, Vec<_>) =
-        comparison.jobs.iter().filter(|job| job.state != JobState::Absent).partition(|job| tells(job));
-    told.into_iter().try_for_each(|job| page.job(job))?;
+    let present = comparison.jobs.iter().filter(|job| job.state != JobState::Absent);
+    let (detailed, quiet): (Vec<_>, Vec<_>) = present.partition(|job| needs_details(job));
+    detailed.into_iter().try_for_each(|job| page.job(job))?;
     let (new, known): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|job| job.state == JobState::New);
     for (jobs, what) in [(new, "new job"), (known, "job")] {
         let end = if what == "job" { "as accepted" } else { "without findings" };
@@ -43,8 +43,8 @@ pub(crate) fn write(
     page.verdict(comparison)
 }
 
-/// Whether there is more to say than that the job is new and clean, or as accepted.
-fn tells(job: &JobComparison) -> bool {
+/// Whether the job is listed with details. New jobs without findings and jobs as accepted are only counted.
+fn needs_details(job: &JobComparison) -> bool {
     job.findings.iter().any(|found| found.change != Change::Unchanged)
         || job.metrics.iter().any(|metric| metric.verdict != MetricVerdict::Steady)
         || !job.absent.is_empty()
@@ -101,7 +101,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// What makes nobody get up at night: gone, unknown, as accepted.
+    /// What does not fail the check: findings that are gone, unknown or as accepted, steady costs, incomplete runs.
     fn rest(&mut self, job: &JobComparison) -> io::Result<()> {
         let mut unjudged: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for absent in &job.absent {
@@ -155,9 +155,9 @@ impl Page<'_> {
             }
         }
         let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        let is_told =
-            |run: &&NotCompared| job.incomplete.iter().any(|told| told.application == run.application);
-        for run in job.not_compared.iter().filter(|run| !is_told(run)) {
+        let is_listed =
+            |run: &&NotCompared| job.incomplete.iter().any(|listed| listed.application == run.application);
+        for run in job.not_compared.iter().filter(|run| !is_listed(run)) {
             reasons.entry(run.reason).or_default().push(&run.application);
         }
         for (reason, runs) in reasons {
@@ -165,7 +165,7 @@ impl Page<'_> {
                 [one] => clean(one),
                 several => format!("{} runs", several.len()),
             };
-            self.paragraph(2, &format!("costs not compared of {runs}: {reason}"))?;
+            self.paragraph(2, &format!("costs of {runs} not compared: {reason}"))?;
         }
         Ok(())
     }
@@ -190,12 +190,14 @@ impl Page<'_> {
 
     fn verdict(&mut self, comparison: &Comparison) -> io::Result<()> {
         self.paragraph(0, &format!("against the baseline: {}", counted(comparison.counts)))?;
-        let reservations = reservations(comparison.counts);
+        let unjudged = unjudged_summary(comparison.counts);
         if comparison.updated {
             let what = match left_out(comparison.counts) {
-                None => "all of this is accepted now.".to_owned(),
+                None => "all of this is now accepted.".to_owned(),
                 Some(rest) => {
-                    format!("this is accepted now, except: {rest}; of these stays what was accepted.")
+                    format!(
+                        "this is now accepted, except: {rest}; for these, the accepted state is unchanged."
+                    )
                 }
             };
             self.paragraph(0, &format!("The baseline was updated: {what} Commit the file."))
@@ -203,7 +205,7 @@ impl Page<'_> {
             let what = "NOT PASSED: the run failed:";
             self.paragraph(
                 0,
-                &format!("{what} {why}. Nothing was accepted, and what is above is a part only."),
+                &format!("{what} {why}. Nothing was accepted, and the results above are incomplete."),
             )
         } else if comparison.failed {
             if comparison.worse {
@@ -215,20 +217,20 @@ impl Page<'_> {
                 .expired
                 .iter()
                 .try_for_each(|place| self.paragraph(0, &format!("FAILED: {EXPIRED}: {}", clean(place))))?;
-            let rest = reservations.map(|rest| format!("And not everything could be judged: {rest}."));
+            let rest = unjudged.map(|rest| format!("Not everything could be judged: {rest}."));
             rest.map_or(Ok(()), |rest| self.paragraph(0, &rest))
         } else if comparison.undecided {
-            let rest = reservations.unwrap_or_default();
-            self.paragraph(0, &format!("NOT PASSED: {rest}: {DECIDE}."))
+            let rest = unjudged.unwrap_or_default();
+            self.paragraph(0, &format!("NOT PASSED: {rest}: {UNDECIDED_HELP}."))
         } else {
-            match reservations {
+            match unjudged {
                 None => self.paragraph(0, "PASSED"),
                 Some(rest) => self.paragraph(0, &format!("PASSED as far as it could be judged: {rest}.")),
             }
         }
     }
 
-    /// A label in capitals, and what it is about beside it.
+    /// A label in capitals, followed by its text.
     fn labelled(&mut self, label: &str, severity: Severity, text: &str) -> io::Result<()> {
         let style = self.options.style(severity);
         let room = self.options.columns.saturating_sub(INDENT + 2).max(20);
@@ -249,7 +251,7 @@ impl Page<'_> {
     }
 }
 
-/// "app-1, beside 5 accepted runs".
+/// "app-1, compared with 5 accepted runs".
 fn runs(job: &JobComparison) -> String {
     let first = job.applications.first().map(|id| clean(id)).unwrap_or_default();
     let which = match job.applications.len() {
@@ -257,9 +259,9 @@ fn runs(job: &JobComparison) -> String {
         count => format!("{count} runs, the first listed is {first}"),
     };
     match job.state {
-        JobState::Unnamed => format!("{which}: a job whose name is lost, so nobody knows what is accepted"),
+        JobState::Unnamed => format!("{which}: a job with an unknown name, so its accepted state is unknown"),
         JobState::New if job.findings.is_empty() => format!("{which}: a new job"),
         JobState::New => format!("{which}: a new job, so all its findings are new"),
-        _ => format!("{which}, beside {}", plural(job.accepted_runs as u64, "accepted run")),
+        _ => format!("{which}, compared with {}", plural(job.accepted_runs as u64, "accepted run")),
     }
 }

@@ -1,14 +1,14 @@
-//! Turns of phrase for comparisons that several formats share.
+//! Phrases for comparisons that several formats share.
 
 use super::super::words::plural;
 use super::super::wrap::clean;
 use crate::results::{Absence, Change, Counts, FindingChange, MeasureChange, MetricChange, MetricVerdict};
 use crate::units::{Bytes, Millis, three_digits};
 
-/// What is wrong about a suppression that silences nothing more, and what to do.
-pub(crate) const EXPIRED: &str = "a suppression has expired: fix its findings, or give it another \"until\"";
+/// The message about an expired suppression.
+pub(crate) const EXPIRED: &str = "a suppression has expired; fix its findings, or change its \"until\" date";
 
-/// Growth of the input below this is not worth a word.
+/// Growth of the input is mentioned from this factor.
 const GROWTH: f64 = 1.05;
 
 /// "1 new finding, 2 higher costs, 3 findings not judged".
@@ -22,37 +22,37 @@ pub(crate) fn counted(counts: Counts) -> String {
         (gone, "gone", "finding"),
         (improved, "lower", "cost"),
     ];
-    let told = changes.iter().filter(|(count, ..)| *count > 0);
-    let told = told.map(|(count, change, what)| plural(*count, &format!("{change} {what}")));
-    let told: Vec<String> = told.chain(reservations(counts)).collect();
-    if told.is_empty() { "nothing changed".to_owned() } else { told.join(", ") }
+    let parts = changes.iter().filter(|(count, ..)| *count > 0);
+    let parts = parts.map(|(count, change, what)| plural(*count, &format!("{change} {what}")));
+    let parts: Vec<String> = parts.chain(unjudged_summary(counts)).collect();
+    if parts.is_empty() { "nothing changed".to_owned() } else { parts.join(", ") }
 }
 
-/// "3 findings not judged, 1 run judged in part", or nothing where everything was judged.
-pub(crate) fn reservations(counts: Counts) -> Option<String> {
+/// "3 findings not judged, 1 run judged in part". `None` if everything was judged.
+pub(crate) fn unjudged_summary(counts: Counts) -> Option<String> {
     let Counts { not_judged, incomplete_runs, unjudged_runs, .. } = counts;
     let counts = [
         (not_judged, "finding", "not judged"),
         (incomplete_runs - unjudged_runs.min(incomplete_runs), "run", "judged in part"),
         (unjudged_runs, "run", "not judged at all"),
     ];
-    let told = counts.iter().filter(|(count, ..)| *count > 0);
-    let told: Vec<String> =
-        told.map(|(count, what, how)| format!("{} {how}", plural(*count, what))).collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let parts = counts.iter().filter(|(count, ..)| *count > 0);
+    let parts: Vec<String> =
+        parts.map(|(count, what, how)| format!("{} {how}", plural(*count, what))).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What to do where nothing could be judged of some runs.
-pub(in crate::report) const DECIDE: &str =
-    "check a history that is whole, or let such runs pass with --allow-unjudged";
+/// What to do about runs that are too incomplete to judge.
+pub(in crate::report) const UNDECIDED_HELP: &str =
+    "check a complete log, or use --allow-unjudged to let such runs pass";
 
-/// Why an update has left something as it was, in a sentence; `None` where it accepted everything.
+/// What an update did not accept. `None` if it accepted everything.
 pub(in crate::report) fn left_out(counts: Counts) -> Option<String> {
     let Counts { worse_in_part, not_judged, unjudged_runs, .. } = counts;
     let worse = "worse finding";
     let left = [
         (worse_in_part > 0).then(|| {
-            format!("{} of incomplete runs, where a whole run was accepted", plural(worse_in_part, worse))
+            format!("{} of incomplete runs, where a complete run was accepted", plural(worse_in_part, worse))
         }),
         (not_judged > 0).then(|| format!("{} not judged", plural(not_judged, "finding"))),
         (unjudged_runs > 0).then(|| format!("{} not judged at all", plural(unjudged_runs, "run"))),
@@ -61,7 +61,7 @@ pub(in crate::report) fn left_out(counts: Counts) -> Option<String> {
     (!left.is_empty()).then(|| left.join(", "))
 }
 
-/// Why an accepted finding is not there, in words behind a colon; nothing where it is gone.
+/// Why an accepted finding is absent. `None` if it is gone.
 pub(in crate::report) fn why_absent(absence: &Absence) -> Option<String> {
     match absence {
         Absence::Gone => None,
@@ -93,7 +93,7 @@ pub(in crate::report) fn head(found: &FindingChange) -> String {
     format!("{rule} ({}), {severity}{rest}", clean(&found.subject))
 }
 
-/// A key of evidence without its unit, in words.
+/// An evidence key as words, without its unit.
 fn words(key: &str) -> String {
     let units = ["_bytes_per_second", "_bytes", "_ratio", "_count", "_ms"];
     let bare = units.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
@@ -110,29 +110,30 @@ fn show(key: &str, value: f64) -> String {
     }
 }
 
-/// "run time 19m 3s; up to 14m 24s is accepted (median 12m and spread of 5 runs)".
+/// "run time 19m 3s; up to 14m 24s is accepted (median 12m of 5 accepted runs, and their spread)".
 pub(in crate::report) fn cost(change: &MetricChange) -> String {
     let MetricChange { metric, value, range, .. } = change;
     let median = metric.show(range.median);
     let basis = match range.runs {
         1 => format!("{median} in the accepted run, and the tolerance"),
-        runs if range.by_spread => {
-            format!("{median} in the median of {runs} accepted runs, and their spread")
-        }
-        runs => format!("{median} in the median of {runs} accepted runs, and the tolerance"),
+        runs if range.by_spread => format!("median {median} of {runs} accepted runs, and their spread"),
+        runs => format!("median {median} of {runs} accepted runs, and the tolerance"),
     };
     let limit = match change.verdict {
-        MetricVerdict::Improved => format!("{} or more was usual", metric.show(range.low)),
+        MetricVerdict::Improved => format!("usually {} or more", metric.show(range.low)),
         _ => format!("up to {} is accepted", metric.show(range.high)),
     };
     let mut parts = vec![format!("{} {}", metric.name(), metric.show(*value)), format!("{limit} ({basis})")];
     if change.runs > 1 {
         let id = clean(&change.application);
-        parts.push(format!("worst of {} runs ({id}), {} beyond", change.runs, change.regressed_runs));
+        parts.push(format!(
+            "worst of {} runs ({id}), {} beyond the limit",
+            change.runs, change.regressed_runs
+        ));
     }
     let growth = change.input_growth.filter(|&growth| growth >= GROWTH && metric.grows_with_input());
     parts.extend(growth.map(|growth| {
-        format!("it read {} times the input, which the limit allows for", three_digits(growth))
+        format!("it read {}× the input, which the limit takes into account", three_digits(growth))
     }));
     parts.join("; ")
 }

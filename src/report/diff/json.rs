@@ -1,4 +1,4 @@
-//! For scripts: everything, numbers in the unit that their key's ending names.
+//! The differences as JSON. The ending of a key names the unit of its number.
 
 use std::io::{self, Write};
 

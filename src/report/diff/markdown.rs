@@ -1,21 +1,21 @@
-//! For a comment on a pull request: a table of costs, then folds with phases, settings and findings.
+//! The differences as a pull request comment: a table of costs, the findings, and folded settings and phases.
 
 use std::io::{self, Write};
 
 use super::super::markdown::text;
 use super::super::words::plural;
-use super::words::{change, details, label, setting, severity, value, worth_showing};
+use super::words::{change, details, label, largest_differences, setting, severity, value};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 
-/// Characters of names.
+/// Maximum number of characters of a name.
 const NAME: usize = 80;
-/// Characters of sentences and values.
+/// Maximum number of characters of a sentence or value.
 const SENTENCE: usize = 400;
 
 pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     diff.pairs.iter().try_for_each(|item| pair(item, out))?;
-    alone("A", &diff.only_a, out)?;
-    alone("B", &diff.only_b, out)?;
+    only_in("A", &diff.only_a, out)?;
+    only_in("B", &diff.only_b, out)?;
     if diff.pairs.is_empty() {
         writeln!(out, "No job is on both sides.")?;
     }
@@ -52,7 +52,7 @@ fn row(name: &str, figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
 fn findings(findings: &[FindingPair], out: &mut dyn Write) -> io::Result<()> {
     let moved: Vec<_> = findings.iter().filter(|pair| pair.moved != Move::Same).collect();
     if moved.is_empty() {
-        return writeln!(out, "No finding came or went.\n");
+        return writeln!(out, "No finding changed.\n");
     }
     for pair in moved {
         let reason = pair.reason.as_deref().map(|reason| format!(" ({})", text(reason, SENTENCE)));
@@ -86,9 +86,9 @@ fn settings(configuration: &Configuration, out: &mut dyn Write) -> io::Result<()
 }
 
 fn phases(phases: &[PhasePair], out: &mut dyn Write) -> io::Result<()> {
-    let (shown, left_out) = worth_showing(phases);
+    let (shown, left_out) = largest_differences(phases);
     writeln!(out, "<details>\n<summary>{}</summary>\n", plural(phases.len() as u64, "phase"))?;
-    writeln!(out, "| phase | A | B | change | what else differs |\n| --- | ---: | ---: | ---: | --- |")?;
+    writeln!(out, "| phase | A | B | change | other differences |\n| --- | ---: | ---: | ---: | --- |")?;
     for phase in shown {
         let name = text(&phase.key, 2 * NAME);
         let duration = phase.figures.iter().find(|figure| figure.key == "duration_ms");
@@ -107,7 +107,7 @@ fn phases(phases: &[PhasePair], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n</details>\n")
 }
 
-fn alone(side: &str, labels: &[Label], out: &mut dyn Write) -> io::Result<()> {
+fn only_in(side: &str, labels: &[Label], out: &mut dyn Write) -> io::Result<()> {
     if labels.is_empty() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Two sides beside each other, as text, JSON and Markdown.
+//! Renders the differences of two sides as text, JSON and Markdown.
 
 mod json;
 mod markdown;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use super::TextOptions;
 use crate::diff::Diff;
 
-/// The forms of a report on differences.
+/// The formats of a report on differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffFormat {
     /// For people at a terminal.
@@ -21,10 +21,10 @@ pub enum DiffFormat {
     Markdown,
 }
 
-/// Writes the differences in the given form; `options` are for text.
+/// Writes the differences in the given format. `options` apply to text only.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_diff(
     diff: &Diff,
     format: DiffFormat,

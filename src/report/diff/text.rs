@@ -1,26 +1,26 @@
-//! For people: eighty columns, costs first, then phases, settings and findings.
+//! The differences as text: costs first, then phases, settings and findings.
 
 use std::io::{self, Write};
 
 use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{change, details, label as move_label, setting, severity, value, worth_showing};
+use super::words::{change, details, label as move_label, largest_differences, setting, severity, value};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use crate::severity::Severity;
 
-/// Columns of each of the three numbers.
+/// Columns of each value.
 const NUMBER: usize = 14;
 /// Columns of a change.
 const CHANGE: usize = 10;
-/// Characters of a setting's value.
+/// Maximum width of a setting's value.
 const VALUE: usize = 200;
 
 pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { columns: options.columns.max(60), options, out };
     diff.pairs.iter().try_for_each(|pair| page.pair(pair))?;
-    page.alone("A", &diff.only_a)?;
-    page.alone("B", &diff.only_b)?;
+    page.only_in("A", &diff.only_a)?;
+    page.only_in("B", &diff.only_b)?;
     if diff.pairs.is_empty() {
         page.paragraph(0, "No job is on both sides.")?;
     }
@@ -82,7 +82,7 @@ impl Page<'_> {
 
     fn phases(&mut self, phases: &[PhasePair]) -> io::Result<()> {
         writeln!(self.out, "  phases, by duration")?;
-        let (shown, left_out) = worth_showing(phases);
+        let (shown, left_out) = largest_differences(phases);
         for phase in shown {
             let name = self.phase_name(&phase.key);
             let duration = phase.figures.iter().find(|figure| figure.key == "duration_ms");
@@ -107,7 +107,7 @@ impl Page<'_> {
         writeln!(self.out)
     }
 
-    /// The name of a phase, cut before what tells it from others of the same name.
+    /// The name of a phase. If it is too long, the part after the quoted name stays: it distinguishes phases of one name.
     fn phase_name(&self, key: &str) -> String {
         let key = clean(key.strip_prefix("stage ").unwrap_or(key));
         let (name, place) = key.rsplit_once("\" ").unwrap_or((&key, ""));
@@ -176,7 +176,7 @@ impl Page<'_> {
         writeln!(self.out)
     }
 
-    fn alone(&mut self, side: &str, labels: &[Label]) -> io::Result<()> {
+    fn only_in(&mut self, side: &str, labels: &[Label]) -> io::Result<()> {
         if labels.is_empty() {
             return Ok(());
         }
@@ -202,7 +202,7 @@ impl Page<'_> {
     }
 }
 
-/// "A  app-1, nightly sales, succeeded, 2026-11-20T…".
+/// "A: app-1, nightly sales, succeeded, 2026-11-20T…".
 fn label(side: &str, label: &Label) -> String {
     let name = label.name.as_deref().map(clean);
     let parts =

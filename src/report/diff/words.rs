@@ -1,4 +1,4 @@
-//! Numbers and choices that text and Markdown share.
+//! Values and phrases that text and Markdown share.
 
 use std::cmp::Ordering;
 
@@ -6,12 +6,12 @@ use crate::diff::{Figure, FindingPair, Move, PhasePair, Setting, Unit};
 use crate::results::secrets;
 use crate::units::{Bytes, Millis, three_digits};
 
-/// How many phases are shown; JSON has all.
+/// Maximum number of phases shown. JSON has all.
 const PHASES: usize = 20;
-/// Figures of a phase that differ by less than this share are left out.
+/// Figures of a phase are shown if they differ by at least this share.
 const NOTABLE: f64 = 0.05;
 
-/// What stands for a value that is not known.
+/// Stands for an unknown value.
 pub(super) const UNKNOWN: &str = "–";
 
 pub(super) fn value(unit: Unit, value: Option<f64>) -> String {
@@ -21,20 +21,20 @@ pub(super) fn value(unit: Unit, value: Option<f64>) -> String {
         Unit::Bytes => Bytes::from_f64(value).unwrap_or_default().to_string(),
         Unit::GbHours => format!("{} GB·h", small(value)),
         Unit::CoreHours => format!("{} core·h", small(value)),
-        Unit::Count => three_digits_of_large(value),
+        Unit::Count => whole_number(value),
     }
 }
 
-/// Never a rounded zero for something that is not nothing.
+/// A value above zero is never rounded to zero.
 fn small(value: f64) -> String {
     if value > 0.0 && value < 0.01 { "<0.01".to_owned() } else { three_digits(value) }
 }
 
-fn three_digits_of_large(value: f64) -> String {
+fn whole_number(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// "+43 %", "−12 %", "3.2 ×", or nothing where there is no change to tell.
+/// "+43 %", "−12 %", "3.2 ×". Empty if the change is unknown.
 pub(super) fn change(figure: &Figure) -> String {
     match (figure.change(), figure.a, figure.b) {
         (Some(change), ..) if change.abs() < 0.005 => "=".to_owned(),
@@ -46,8 +46,8 @@ pub(super) fn change(figure: &Figure) -> String {
     }
 }
 
-/// The phases that differ most in duration, in their order, and how many are left out.
-pub(super) fn worth_showing(phases: &[PhasePair]) -> (Vec<&PhasePair>, usize) {
+/// The phases that differ most in duration, in their original order, and the number of phases left out.
+pub(super) fn largest_differences(phases: &[PhasePair]) -> (Vec<&PhasePair>, usize) {
     let difference = |phase: &PhasePair| {
         let (a, b) = phase.durations();
         (a - b).abs()
@@ -64,30 +64,28 @@ pub(super) fn worth_showing(phases: &[PhasePair]) -> (Vec<&PhasePair>, usize) {
     (shown, left_out)
 }
 
-/// "tasks 200 → 400, spilled 0 B → 1.2 GiB": what else of a phase differs, where both sides have it.
+/// "tasks 200 → 400, spilled 0 B → 1.2 GiB": the other figures in which a phase of both sides differs.
 pub(super) fn details(phase: &PhasePair) -> String {
     if phase.a.is_none() || phase.b.is_none() {
         return String::new();
     }
     let others = phase.figures.iter().filter(|figure| figure.key != "duration_ms" && figure.differs());
     let notable = others.filter(|figure| figure.change().is_none_or(|change| change.abs() >= NOTABLE));
-    let told = notable.map(|figure| {
+    let parts = notable.map(|figure| {
         let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
         format!("{} {a} → {b}", figure.name)
     });
-    told.collect::<Vec<_>>().join(", ")
+    parts.collect::<Vec<_>>().join(", ")
 }
 
-/// The values of a setting, secrets left out.
+/// The values of a setting, without secrets.
 pub(super) fn setting(setting: &Setting) -> (Option<&str>, Option<&str>) {
-    let shown = |value: &'_ Option<String>| value.is_some();
-    let (has_a, has_b) = (shown(&setting.a), shown(&setting.b));
     let a = setting.a.as_deref().map(|value| secrets::shown(&setting.name, value));
     let b = setting.b.as_deref().map(|value| secrets::shown(&setting.name, value));
-    (a.filter(|_| has_a), b.filter(|_| has_b))
+    (a, b)
 }
 
-/// What the row of a finding begins with, in capitals.
+/// The label of a finding, in capitals.
 pub(super) fn label(moved: Move) -> String {
     match moved {
         Move::NotJudged => "UNJUDGED".to_owned(),

@@ -1,12 +1,12 @@
-//! What `check` found beside an accepted state.
+//! The table of changes against a baseline.
 
 use crate::report::comparison::words::{cost, head, why_absent};
 use crate::results::{Change, Comparison, MetricVerdict};
 
-/// A row of the table: the job, how it changed, and what changed.
+/// A row of the table: the job, the kind of change, and a description.
 pub(super) type Row<'a> = (&'a str, &'static str, String);
 
-/// What changed, of each job first what is new or worse.
+/// All changes by job: findings, costs, absent findings, incomplete runs.
 pub(super) fn changes(comparison: &Comparison) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for job in &comparison.jobs {

@@ -1,4 +1,4 @@
-//! Charts as tables and SVG. Bars stretch with the page, so all text stands outside of the drawings.
+//! Charts as tables and SVG. Drawings stretch with the page, so all text is outside of them.
 
 use askama::Template;
 
@@ -10,11 +10,11 @@ use crate::charts::{
 use crate::model::Phase;
 use crate::units::{Millis, Timestamp};
 
-/// The width of every drawing, in its own units.
+/// The width of every drawing, in SVG units.
 const WIDTH: f64 = 1000.0;
-/// Bars of something are never too thin to see.
-const THINNEST: f64 = 2.0;
-/// The height of curves and histograms, in their own units.
+/// Minimum width and height of a bar that is not empty, so that it is visible.
+const MIN_BAR: f64 = 2.0;
+/// The height of curves and histograms, in SVG units.
 const HEIGHT: f64 = 100.0;
 
 #[derive(Template)]
@@ -47,7 +47,7 @@ impl ChartsView<'_> {
     }
 }
 
-/// A part of a bar, in the drawing's units.
+/// A part of a bar, in SVG units.
 struct Part {
     x: f64,
     width: f64,
@@ -69,8 +69,8 @@ impl TimelineView<'_> {
             offset.as_f64() / timeline.length().as_f64().max(1.0) * WIDTH
         };
         let start = from.map_or(0.0, place);
-        let width = (to.map_or(WIDTH, place) - start).max(THINNEST);
-        Part { x: start.min(WIDTH - THINNEST), width }
+        let width = (to.map_or(WIDTH, place) - start).max(MIN_BAR);
+        Part { x: start.min(WIDTH - MIN_BAR), width }
     }
 
     fn phase(&self, phase: &Phase) -> Part {
@@ -81,7 +81,7 @@ impl TimelineView<'_> {
         self.part(Some(executor.from), Some(executor.to))
     }
 
-    /// "+12 s", the start of something after that of the application.
+    /// "+12 s": a time after the start of the timeline.
     fn offset(&self, at: impl filters::Is<Timestamp>) -> String {
         match Millis::between(self.0.from, at.get()) {
             Some(offset) => format!("+{offset}"),
@@ -89,7 +89,7 @@ impl TimelineView<'_> {
         }
     }
 
-    /// Marks of the axis at quarters.
+    /// Axis labels at quarters of the timeline.
     fn ticks(&self) -> Vec<String> {
         let length = self.0.length().get();
         let tick = |quarter| Millis::new(length / 4 * quarter + length % 4 * quarter / 4);
@@ -119,7 +119,7 @@ impl TimelineView<'_> {
     }
 }
 
-/// A value of an axis, where nothing needs no unit.
+/// An axis label. Zero has no unit.
 fn amount_text(amount: Amount) -> String {
     match amount {
         Amount::Time(time) if time.get() == 0 => "0".to_owned(),
@@ -130,7 +130,7 @@ fn amount_text(amount: Amount) -> String {
 
 struct HistogramView<'a>(&'a Histogram);
 
-/// One bar, with its two parts.
+/// One bar: the tasks of the small group, and above them those of the large group.
 struct Bar {
     x: f64,
     width: f64,
@@ -146,10 +146,10 @@ impl HistogramView<'_> {
         let Self(Histogram { subject, quantity, .. }) = self;
         let what = match quantity {
             Quantity::RunTime => "Run time",
-            Quantity::Input => "Bytes read from files",
-            Quantity::ShuffleRead => "Bytes read from the shuffle",
+            Quantity::Input => "Input",
+            Quantity::ShuffleRead => "Shuffle read",
         };
-        format!("{what} of tasks: {}", subject.name())
+        format!("{what} per task: {}", subject.name())
     }
 
     fn most(&self) -> u64 {
@@ -158,7 +158,7 @@ impl HistogramView<'_> {
 
     fn bars(&self) -> Vec<Bar> {
         let (most, width) = (self.most() as f64, WIDTH / self.0.buckets.len().max(1) as f64);
-        let height = |count: u64| if count == 0 { 0.0 } else { (count as f64 / most * HEIGHT).max(THINNEST) };
+        let height = |count: u64| if count == 0 { 0.0 } else { (count as f64 / most * HEIGHT).max(MIN_BAR) };
         let bar = |(place, bucket): (usize, &Bucket)| {
             let (small, large) = (height(bucket.small), height(bucket.large));
             let gap = width * 0.06;
@@ -196,7 +196,7 @@ impl HistogramView<'_> {
         self.0.scale == Scale::Logarithmic
     }
 
-    /// Where a value lies on the axis.
+    /// The position of a value on the axis.
     fn x(&self, value: u64) -> f64 {
         let buckets = &self.0.buckets;
         let place = buckets.partition_point(|bucket| bucket.to <= value);
@@ -207,7 +207,7 @@ impl HistogramView<'_> {
         (place as f64 + within) / buckets.len().max(1) as f64 * WIDTH
     }
 
-    /// `None` where the limit lies beyond the axis.
+    /// The position of a limit. `None` if it is beyond the axis.
     fn limit_x(&self, limit: &Limit) -> Option<f64> {
         let (first, last) = self.0.buckets.first().zip(self.0.buckets.last())?;
         (first.from..=last.to).contains(&limit.value).then(|| self.x(limit.value))
@@ -223,7 +223,7 @@ impl HistogramView<'_> {
         format!("{}: {} {direction} a {of} of {value}", limit.rule, limit.severity)
     }
 
-    /// The same numbers as a sentence.
+    /// A description of the histogram for screen readers.
     fn sentence(&self) -> String {
         let Self(Histogram { groups, tasks, median, largest, .. }) = self;
         let group = |group: Group| {
@@ -280,7 +280,7 @@ impl NodeView<'_> {
         let mut x = 0.0;
         let counts = [("ok", succeeded), ("bad", failed), ("killed", killed), ("open", unfinished)];
         let parts = counts.into_iter().filter(|(_, count)| **count > 0).map(|(class, &count)| {
-            let width = (count as f64 / self.most as f64 * WIDTH).max(THINNEST);
+            let width = (count as f64 / self.most as f64 * WIDTH).max(MIN_BAR);
             let part = Part { x, width };
             x += width;
             (class, part)

@@ -1,4 +1,4 @@
-//! What stands about one application below the table.
+//! The details of one application, below the table.
 
 use askama::Template;
 
@@ -8,8 +8,8 @@ use crate::finding::{Finding, Measure, Threshold};
 use crate::results::ApplicationReport;
 use crate::units::{Bytes, Millis, three_digits};
 
-/// Of a rolling log with many parts, so many are named.
-const MOST_SOURCES: usize = 20;
+/// Maximum number of source files listed. A rolling log may have many parts.
+const MAX_SOURCES: usize = 20;
 
 #[derive(Template)]
 #[template(path = "application.html")]
@@ -25,12 +25,12 @@ impl<'a> Detail<'a> {
         Self { number, app }
     }
 
-    /// Applications with charts also have evidence.
+    /// Whether charts, evidence and source files are shown.
     fn is_full(&self) -> bool {
         self.app.charts.is_some()
     }
 
-    /// Names that the heading cuts.
+    /// Names that are cut in the heading.
     fn long_names(&self) -> Vec<(&'static str, &str)> {
         let app = self.app;
         let names = [
@@ -45,11 +45,11 @@ impl<'a> Detail<'a> {
 
     fn shown_sources(&self) -> &[String] {
         let sources = &self.app.sources;
-        sources.get(..MOST_SOURCES).unwrap_or(sources)
+        sources.get(..MAX_SOURCES).unwrap_or(sources)
     }
 
     fn sources_left_out(&self) -> u64 {
-        self.app.sources.len().saturating_sub(MOST_SOURCES) as u64
+        self.app.sources.len().saturating_sub(MAX_SOURCES) as u64
     }
 
     fn charts(&self) -> Option<ChartsView<'_>> {
@@ -72,7 +72,7 @@ fn measure(value: &Measure) -> String {
     }
 }
 
-/// A cut-off with the unit that the ending of its key names. Of a rule's four, those that are `never` have no number.
+/// A threshold with the unit named by the ending of its key. A threshold of `never` is not a finite number.
 fn cutoff(threshold: &Threshold, value: f64) -> String {
     let unit = |ending| threshold.key.ends_with(ending);
     if !value.is_finite() {

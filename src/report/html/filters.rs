@@ -1,6 +1,6 @@
-//! Values as text. Askama escapes what comes out of here.
+//! Template filters that turn values into text. Askama escapes their results.
 
-// What askama makes of filters, and wants of them.
+// Needed for the code that askama generates from filters, and for the signatures that it expects.
 #![allow(unreachable_pub, clippy::inline_always, clippy::unused_self, clippy::unnecessary_wraps)]
 
 use std::borrow::Cow;
@@ -32,13 +32,13 @@ macro_rules! is {
 }
 is!(u64, f64, MbMillis, Timestamp);
 
-/// Text of a history, with every character visible that could hide or reorder it.
+/// Text from a history. Characters that could hide or reorder text are made visible.
 #[askama::filter_fn]
 pub(super) fn shown<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(visible(&text.to_string()))
 }
 
-/// The beginning of such text, with an ellipsis where something is cut.
+/// Like [`shown`], cut to `most` characters, with an ellipsis if it was longer.
 #[askama::filter_fn]
 pub(super) fn cut<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<String> {
     let text = text.to_string();
@@ -61,7 +61,7 @@ pub(super) fn hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String
     Ok(show_gb_hours(amount.get()))
 }
 
-/// A moment, to the second.
+/// A time, to the second.
 #[askama::filter_fn]
 pub(super) fn moment<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
     Ok(moment_text(at.get()))
@@ -73,13 +73,13 @@ pub(super) fn digits<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
     Ok(three_digits(value.get()))
 }
 
-/// A place in a drawing.
+/// A coordinate in a drawing.
 #[askama::filter_fn]
 pub(super) fn px<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
     Ok(format!("{:.1}", value.get()))
 }
 
-/// A count with thousands apart.
+/// A count with thousands separators.
 #[askama::filter_fn]
 pub(super) fn count<T: Is<u64>>(value: T, _: &dyn Values) -> Result<String> {
     Ok(grouped(value.get()))
@@ -94,19 +94,19 @@ pub(super) fn moment_text(at: Timestamp) -> String {
     }
 }
 
-/// Whole numbers with thousands apart.
+/// A whole number with thousands separators.
 pub(super) fn grouped(value: u64) -> String {
     crate::heuristics::wording::grouped(i128::from(value))
 }
 
-/// As [`shown`], for text of several lines; borrowed where nothing is to be shown.
+/// Like [`shown`], for text of several lines. Borrowed if nothing changes.
 pub(super) fn visible_lines(text: &str) -> Cow<'_, str> {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     let shown = lines.join("\n");
     if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
 }
 
-/// Control characters as their pictures, characters that reorder or hide text by their number.
+/// Replaces control characters by their pictures, and characters that hide or reorder text by their code points.
 fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -130,7 +130,7 @@ fn visible(text: &str) -> String {
             | '\u{e0000}'..='\u{e007f}' => {
                 let _ = write!(shown, "[U+{:04X}]", u32::from(c));
             }
-            // Parsers of HTML take the last two of each plane for errors.
+            // HTML parsers report an error for the last two code points of each plane.
             c if u32::from(c) & 0xfffe == 0xfffe => {
                 let _ = write!(shown, "[U+{:04X}]", u32::from(c));
             }
@@ -145,13 +145,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_hides_or_reorders() {
+    fn hidden_and_reordering_characters_become_visible() {
         assert_eq!(visible("a\u{0}\n\u{202e}b\u{200f}\u{7f}\u{85}é日"), "a␀␊[U+202E]b[U+200F]␡[U+0085]é日");
         assert_eq!(visible("\u{ffff}\u{1fffe}"), "[U+FFFF][U+1FFFE]");
     }
 
     #[test]
-    fn moments_are_told_to_the_second() {
+    fn times_are_shown_to_the_second() {
         assert_eq!(moment_text(Timestamp::from_millis(1_526_555_218_123)), "2018-05-17 11:06:58 UTC");
         assert_eq!(moment_text(Timestamp::from_millis(i64::MAX)), "9223372036854775807 ms after 1970");
     }

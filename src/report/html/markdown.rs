@@ -1,5 +1,5 @@
-//! Pages of rules as HTML. Pages may come from users' files: HTML in them stays text, and links are told, not made, so
-//! that the page refers to nothing outside of itself.
+//! Rule pages as HTML. Pages may come from users' files, so HTML in them stays text. Links are written as text, so that
+//! the report does not refer to other resources.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ impl<'a> RulePage<'a> {
     }
 }
 
-/// `page` without its title, which stands above it, and with headings two levels deeper.
+/// Renders `page` with headings two levels deeper, and without its title, which the template writes.
 fn render(page: &str) -> String {
     let events = Parser::new_ext(page, Options::ENABLE_TABLES);
     let mut out: Vec<Event<'_>> = Vec::new();
@@ -61,20 +61,20 @@ fn render(page: &str) -> String {
             Event::Start(Tag::HtmlBlock) => out.push(Event::Start(Tag::Paragraph)),
             Event::End(TagEnd::HtmlBlock) => out.push(Event::End(TagEnd::Paragraph)),
             Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => {
-                out.push(Event::Text(harmless(text)));
+                out.push(Event::Text(visible_text(text)));
             }
-            Event::Code(text) => out.push(Event::Code(harmless(text))),
+            Event::Code(text) => out.push(Event::Code(visible_text(text))),
             event => out.push(event),
         }
     }
     let mut html = String::new();
     html::push_html(&mut html, out.into_iter());
-    // What may have to be scrolled must be reachable by keyboard.
+    // Elements that scroll must be reachable by keyboard.
     html.replace("<pre>", "<pre tabindex=\"0\">")
 }
 
-/// Lines of code blocks keep their ends.
-fn harmless(text: CowStr<'_>) -> CowStr<'_> {
+/// Makes hidden characters visible, and keeps the line breaks of code blocks.
+fn visible_text(text: CowStr<'_>) -> CowStr<'_> {
     match super::filters::visible_lines(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(text) => text.into(),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_told() {
+    fn links_become_text() {
         let html =
             render("[a](javascript:alert(1)) ![b](http://c/d.png) <http://e/>\n\n[f]\n\n[f]: http://g");
         assert_eq!(

@@ -1,7 +1,7 @@
-//! The report as one HTML file that needs nothing else: no network, and scripts only to filter and sort.
+//! The report as one self-contained HTML file. It needs no network, and scripts only to filter and sort.
 //!
-//! The templates stand in `templates/`. They escape every value; [`filters`] make characters visible that could hide
-//! or reorder text, and [`markdown`] turns rule pages into HTML without letting HTML through.
+//! The templates are in `templates/`. They escape every value. [`filters`] makes characters visible that could hide or
+//! reorder text. [`markdown`] renders rule pages and escapes the HTML in them.
 
 mod baseline;
 mod charts;
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use askama::Template;
 
 use crate::finding::Finding;
-use crate::report::comparison::words::{DECIDE, counted, left_out, reservations};
+use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, unjudged_summary};
 use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis};
@@ -23,20 +23,20 @@ use detail::Detail;
 use markdown::RulePage;
 
 const STYLE: &str = include_str!("../../../templates/page.css");
-/// Tells the style that scripts run, before anything is laid out.
+/// Tells the style sheet that scripts run, before the page is laid out.
 const FLAG: &str = "document.documentElement.className = \"js\";";
 const SCRIPT: &str = include_str!("../../../templates/page.js");
-/// What the policy of the page allows to run: the hashes of `STYLE` and `SCRIPT`, which a test compares.
-const STYLE_HASH: &str = "sha256-in2+Wo4xMSO07ry49jvrABiPtcqtf87R2YlugAn98lo=";
+/// The hashes in the page's content security policy. A test compares them with `STYLE`, `FLAG` and `SCRIPT`.
+const STYLE_HASH: &str = "sha256-zijLYB8KANUgL5yg+MbuCi3ByQPA2IDZBcicgDprrxc=";
 const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
-const SCRIPT_HASH: &str = "sha256-kLWgbv0DgKyejwsJqNhcqzHNrF0fJbXHyNi3+QqmmBg=";
+const SCRIPT_HASH: &str = "sha256-8a7n2CyVRct+yANIYMocRkMXdZ/p24OUFKUxn7Juvps=";
 
-/// So many findings stand on the first screen.
+/// Number of findings on the first screen.
 const WORST_FINDINGS: usize = 5;
-/// So many problems are listed.
-const MOST_PROBLEMS: usize = 500;
-/// So many reasons for rules that were not evaluated are listed.
-const MOST_REASONS: usize = 200;
+/// Maximum number of problems listed.
+const MAX_PROBLEMS: usize = 500;
+/// Maximum number of reasons listed for rules that were not evaluated.
+const MAX_REASONS: usize = 200;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     Page { report }.write_into(out)
@@ -56,8 +56,8 @@ impl Page<'_> {
     const FLAG_HASH: &'static str = FLAG_HASH;
     const SCRIPT_HASH: &'static str = SCRIPT_HASH;
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const MOST_PROBLEMS: usize = MOST_PROBLEMS;
-    const MOST_REASONS: usize = MOST_REASONS;
+    const MAX_PROBLEMS: usize = MAX_PROBLEMS;
+    const MAX_REASONS: usize = MAX_REASONS;
 
     fn totals(&self) -> &Totals {
         &self.report.totals
@@ -105,7 +105,7 @@ struct Worst<'a> {
     number: usize,
     app: &'a ApplicationReport,
     finding: &'a Finding,
-    /// Other applications of the same name with a finding of the same rule.
+    /// Number of other applications with the same name and a finding of the same rule.
     alike: u64,
 }
 
@@ -127,7 +127,7 @@ impl Row<'_> {
         has_detail(self.app)
     }
 
-    /// The ids of its rules, worst first.
+    /// The ids of the rules that found something, worst first.
     fn rules(&self) -> String {
         let mut rules: Vec<&str> = Vec::new();
         for finding in self.app.findings.iter().filter(|finding| finding.severity > Severity::None) {
@@ -148,7 +148,7 @@ fn numbered(applications: &[ApplicationReport]) -> impl Iterator<Item = (usize, 
 /// Names longer than this are cut in tables.
 const LONG_NAME: usize = 80;
 
-/// Whether there is more to tell than the table does.
+/// Whether there is more data than the table shows.
 fn has_detail(app: &ApplicationReport) -> bool {
     let names = [Some(&app.id), app.name.as_ref(), app.user.as_ref(), app.queue.as_ref()];
     app.charts.is_some()
@@ -158,13 +158,13 @@ fn has_detail(app: &ApplicationReport) -> bool {
         || names.into_iter().flatten().any(|name| name.chars().count() > LONG_NAME)
 }
 
-/// Counts by severity value as levels, worst first, without those that do not occur.
+/// Severities with their counts, worst first, without zero counts.
 fn levels(counts: [u64; 5]) -> Vec<(Severity, u64)> {
     let levels = Severity::ALL.into_iter().zip(counts).skip(1).rev();
     levels.filter(|(_, count)| *count > 0).collect()
 }
 
-/// A number to sort by: blank where it is unknown, so that the script puts it last.
+/// A sort key. It is empty if unknown, so that the script sorts it last.
 fn memory_key(amount: Option<&MbMillis>) -> String {
     amount.map(|amount| format!("{:.6}", amount.as_gb_hours())).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Phases and configuration, where they were asked for.
+//! Phases and configuration, for `--details`.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub(super) struct DetailsView<'a> {
     configuration: Option<Pairs<&'a str, &'a str>>,
 }
 
-/// `None` where nobody asked for details.
+/// `None` without `--details`.
 pub(super) fn details(app: &ApplicationReport) -> Option<DetailsView<'_>> {
     let phases = app.phases.as_deref()?;
     Some(DetailsView {
@@ -42,7 +42,7 @@ struct PhaseView<'a> {
     spilled_bytes: Option<u64>,
 }
 
-/// Behind a limit there may be more of everything.
+/// If a limit was reached, sums and counts are unknown.
 fn phase(phase: &Phase) -> PhaseView<'_> {
     let time = |at: Option<Timestamp>| at.and_then(Timestamp::to_rfc3339);
     let span = |sum: Option<Millis>| sum.filter(|_| phase.has_whole_sums).map(Millis::get);
@@ -64,7 +64,7 @@ fn phase(phase: &Phase) -> PhaseView<'_> {
     }
 }
 
-/// The properties as written, passwords left out: reports are passed around more freely than histories.
+/// The properties as written, but without passwords, because reports are shared more freely than histories.
 fn configuration(conf: &Conf) -> Pairs<&str, &str> {
     Pairs(conf.iter().map(|(name, value)| (name, secrets::shown(name, value))).collect())
 }

@@ -38,7 +38,7 @@ pub(in crate::report) fn evidence(finding: &Finding) -> Pairs<&str, MeasureView<
     Pairs(finding.evidence.iter().map(|(key, value)| (key.as_ref(), MeasureView(value))).collect())
 }
 
-/// The cut-offs in force by key.
+/// The thresholds in force, by key.
 pub(in crate::report) fn thresholds(finding: &Finding) -> Pairs<&str, [Number; 4]> {
     let cutoffs = |threshold: &Threshold| threshold.cutoffs.map(Number);
     Pairs(finding.thresholds.iter().map(|threshold| (threshold.key.as_str(), cutoffs(threshold))).collect())
@@ -79,8 +79,8 @@ impl Serialize for MeasureView<'_> {
     }
 }
 
-/// A double that is written without a fraction where it has none; `null` where it is no number, as a cut-off that is
-/// never passed.
+/// A double, written without a fraction if it is whole. A value that is not finite, such as a threshold that is never
+/// reached, is `null`.
 pub(in crate::report) struct Number(pub(in crate::report) f64);
 
 impl Serialize for Number {

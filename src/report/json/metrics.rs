@@ -1,4 +1,4 @@
-//! What an application cost, as JSON.
+//! The costs of an application as JSON.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! The JSON report, schema version 1: numbers in the unit that their key's ending names, `null` for what
-//! is not known, times as RFC 3339 in UTC.
+//! The JSON report, schema version 1. The ending of a key names the unit of its number, unknown values are `null`, and
+//! times are RFC 3339 in UTC.
 
 mod application;
 mod details;
@@ -26,7 +26,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 struct Document<'a>(&'a Report);
 
-/// This program, as reports name it.
+/// The name and version of this program in reports.
 #[derive(Serialize)]
 pub(super) struct Tool {
     name: &'static str,

@@ -1,5 +1,5 @@
-//! JSON that is harmless on a terminal: what could move a cursor or turn a line around is written as `\u…`, which
-//! every reader takes for the same character.
+//! JSON that is safe to print on a terminal: characters that could move the cursor or reorder a line are escaped as
+//! `\u…`, which every parser decodes.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,25 +7,25 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-use super::super::wrap::{has_harmful, is_harmful};
+use super::super::wrap::{has_unsafe, is_unsafe};
 
-/// Writes a document over many lines, with a line feed at its end.
+/// Writes a document on many lines, with a line feed at the end.
 pub(in crate::report) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write(value, PrettyFormatter::new(), out)
 }
 
-/// Writes a value on one line, with a line feed at its end.
+/// Writes a value on one line, with a line feed at the end.
 pub(in crate::report) fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write(value, CompactFormatter, out)
 }
 
 fn write(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn Write) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Harmless(formatter));
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Escaping(formatter));
     value.serialize(&mut serializer).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
 
-struct Harmless<F>(F);
+struct Escaping<F>(F);
 
 macro_rules! delegate {
     ($($name:ident($($argument:ident: $kind:ty),*);)+) => {$(
@@ -35,7 +35,7 @@ macro_rules! delegate {
     )+};
 }
 
-impl<F: Formatter> Formatter for Harmless<F> {
+impl<F: Formatter> Formatter for Escaping<F> {
     delegate! {
         begin_array();
         end_array();
@@ -50,12 +50,12 @@ impl<F: Formatter> Formatter for Harmless<F> {
     }
 
     fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
-        if !has_harmful(fragment) {
+        if !has_unsafe(fragment) {
             return out.write_all(fragment.as_bytes());
         }
         let mut escaped = String::with_capacity(fragment.len());
         for c in fragment.chars() {
-            if is_harmful(c) {
+            if is_unsafe(c) {
                 // Writing to a string cannot fail.
                 c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
                     let _ = write!(escaped, "\\u{unit:04x}");
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn harmful_characters_are_escaped_and_come_back() {
+    fn unsafe_characters_are_escaped_and_decoded() {
         let name = "a\u{9b}2J\u{7f}\u{202e}b\u{1b}\n\"ä\u{feff}";
         let mut out = Vec::new();
         write_line(&name, &mut out).unwrap();
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_look_as_serde_json_writes_them() {
+    fn documents_equal_those_of_serde_json() {
         let value = serde_json::json!({"a": [], "b": [1, {"c": null}], "d": {}, "e": "x"});
         let mut out = Vec::new();
         write_pretty(&value, &mut out).unwrap();

@@ -1,4 +1,4 @@
-//! The suite of suppressions that have ended, for which `check` fails: a failed case for each.
+//! The suite of expired suppressions, which make `check` fail: one failed case each.
 
 use std::io;
 
@@ -12,13 +12,13 @@ use crate::results::Comparison;
 const SUPPRESSIONS: &str = "suppressions";
 
 pub(super) struct Expired<'a> {
-    /// Where each is written, and the rules that it is about.
+    /// The place and the rules of each suppression.
     places: &'a [String],
 }
 
 impl<'a> Expired<'a> {
     pub(super) fn of(comparison: Option<&'a Comparison>) -> Self {
-        // Accepting a state with `--update` fails for none.
+        // With `--update`, expired suppressions do not fail.
         let failed = comparison.filter(|comparison| comparison.failed);
         Self { places: failed.map(|comparison| comparison.expired.as_slice()).unwrap_or_default() }
     }

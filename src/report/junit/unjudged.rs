@@ -1,5 +1,5 @@
-//! The suite of what `check` could not judge: a case for each accepted finding and for each job with runs of which
-//! nothing could be judged. Its names hold no ids of runs, so that servers know them again.
+//! The suite of findings and runs that `check` could not judge: one case per accepted finding, and one per job with runs
+//! that are too incomplete to judge. Names contain no run ids, so servers can match them between runs.
 
 use std::io;
 
@@ -21,7 +21,7 @@ struct Case {
     class: String,
     name: String,
     reason: String,
-    /// Whether the check does not pass because of it.
+    /// Whether the check does not pass because of this case.
     is_error: bool,
 }
 
@@ -59,7 +59,7 @@ impl Case {
         (!reasons.is_empty()).then(|| Self {
             class: class(&job.key),
             name: HISTORY.to_owned(),
-            reason: format!("nothing could be judged: {}", reasons.join("; ")),
+            reason: format!("too incomplete to judge: {}", reasons.join("; ")),
             is_error,
         })
     }

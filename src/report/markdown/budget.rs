@@ -1,6 +1,6 @@
-//! Text that may only grow so far.
+//! Text with a maximum length.
 
-/// A text with an end to its length, in bytes.
+/// A text with a maximum length in bytes.
 pub(super) struct Budget {
     text: String,
     limit: usize,
@@ -20,12 +20,12 @@ impl Budget {
         fits
     }
 
-    /// Adds `more` for which room was kept.
-    pub(super) fn force(&mut self, more: &str) {
+    /// Adds `more` without a check, because room was reserved for it.
+    pub(super) fn add_reserved(&mut self, more: &str) {
         self.text.push_str(more);
     }
 
-    /// An empty text that may take what is left here but for `reserve` bytes.
+    /// An empty text with the remaining length of this one, minus `reserve` bytes.
     pub(super) fn part(&self, reserve: usize) -> Self {
         Self::new(self.limit.saturating_sub(self.text.len() + reserve))
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_left_out_whole() {
+    fn text_that_does_not_fit_is_left_out_completely() {
         let mut text = Budget::new(5);
         assert!(text.add("abc") && !text.add("def") && text.add("de"));
         assert_eq!(text.text(), "abcde");

@@ -1,11 +1,12 @@
-//! Names of others in GitHub's Markdown: no markup, no links, no mentions.
+//! Escapes text from histories for GitHub's Markdown: no markup, no links, no mentions.
 
 use super::super::wrap::clean;
 
-/// Breaks what GitHub would link wherever it stands: it looks at the text that is left once escapes are gone.
-const NOTHING: &str = "&#8203;";
+/// A zero-width space, which breaks automatic links. Backslashes do not, because GitHub removes them before it looks for
+/// links.
+const ZERO_WIDTH_SPACE: &str = "&#8203;";
 
-/// `name`, cut to `length` characters, as text that is shown as it is.
+/// Cuts `name` to `length` characters and escapes it, so that it is shown as it is.
 pub(in crate::report) fn text(name: &str, length: usize) -> String {
     escaped(name, length, |at, escaped| match at.c {
         '_' if at.is_in_word => escaped.push('_'),
@@ -20,7 +21,7 @@ pub(in crate::report) fn text(name: &str, length: usize) -> String {
     })
 }
 
-/// The same within a block of HTML, where Markdown is not read.
+/// The same for a block of HTML, in which Markdown has no effect.
 pub(super) fn html(name: &str, length: usize) -> String {
     escaped(name, length, |at, escaped| match at.c {
         '<' => escaped.push_str("&lt;"),
@@ -32,14 +33,14 @@ pub(super) fn html(name: &str, length: usize) -> String {
     })
 }
 
-/// A character of a name.
-struct At {
+/// A character of a name, with its context.
+struct CharInContext {
     c: char,
-    /// Whether letters or digits stand on both sides.
+    /// Whether there are letters or digits on both sides.
     is_in_word: bool,
 }
 
-fn escaped(name: &str, length: usize, write: impl Fn(&At, &mut String)) -> String {
+fn escaped(name: &str, length: usize, write: impl Fn(&CharInContext, &mut String)) -> String {
     let clean = clean(name);
     let mut escaped = String::new();
     let mut word = String::new();
@@ -52,16 +53,16 @@ fn escaped(name: &str, length: usize, write: impl Fn(&At, &mut String)) -> Strin
         }
         place += 1;
         let is_in_word = !word.is_empty() && chars.peek().is_some_and(|next| next.is_alphanumeric());
-        write(&At { c, is_in_word }, &mut escaped);
+        write(&CharInContext { c, is_in_word }, &mut escaped);
         if would_link(c, &word.to_ascii_lowercase()) {
-            escaped.push_str(NOTHING);
+            escaped.push_str(ZERO_WIDTH_SPACE);
         }
         if c.is_alphanumeric() { word.push(c) } else { word.clear() }
     }
     escaped
 }
 
-/// Whether `c` behind `word` begins a link: `@user`, `#1`, `GH-1`, `https://…`, `www.…`.
+/// Whether `c` after `word` begins a link: `@user`, `#1`, `GH-1`, `https://…`, `www.…`.
 fn would_link(c: char, word: &str) -> bool {
     match c {
         '@' | '#' => true,
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_as_they_are() {
+    fn plain_text_is_unchanged() {
         assert_eq!(
             text("200 maps read 1.0 MiB each, 99 times (critical from 16)", 100).replace('\\', ""),
             "200 maps read 1.0 MiB each, 99 times (critical from 16)"
@@ -88,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_no_markup() {
+    fn markup_is_escaped() {
         assert_eq!(text("[x](y) `a` *b* _c_ | <b>", 100), "\\[x\\](y) \\`a\\` \\*b\\* \\_c\\_ \\| &lt;b&gt;");
         assert_eq!(text("a\nb\0", 100), "a b ");
         assert_eq!(html("<b a=\"1\">&'", 100), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
     }
 
     #[test]
-    fn names_link_nowhere() {
+    fn automatic_links_are_broken() {
         assert_eq!(text("@torvalds", 100), "@&#8203;torvalds");
         assert_eq!(text("rust-lang/rust#1 GH-2", 100), "rust-lang/rust#&#8203;1 GH-&#8203;2");
         assert_eq!(text("see HTTPS://example.com", 100), "see HTTPS:&#8203;//example.com");

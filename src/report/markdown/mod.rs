@@ -1,4 +1,4 @@
-//! A comment for a pull request: a headline, the worst applications in a table, and what to do in a fold for each.
+//! A pull request comment: a headline, a table of the worst applications, and a folded section for each.
 
 mod budget;
 mod escape;
@@ -11,51 +11,51 @@ use escape::html;
 pub(super) use escape::text;
 
 use super::comparison::section;
-use super::words::{Silenced, about, by_reason, plural, reasons_not_evaluated};
+use super::words::{SuppressedGroup, about, by_reason, plural, reasons_not_evaluated};
 use crate::finding::Finding;
 use crate::parse::Level;
 use crate::results::{ApplicationReport, Report, Summary};
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
 
-/// What GitHub takes in one comment. It counts characters, which are never more than bytes; GitLab takes 1,000,000.
+/// GitHub's limit for a comment, in characters. Text never has more characters than bytes. GitLab allows 1,000,000.
 const LIMIT: usize = 65_536;
-/// Bytes that the last lines need at most.
+/// Bytes reserved for the last lines.
 const ENDING: usize = 1_000;
-/// Rows of the table.
+/// Maximum number of rows of the table.
 const ROWS: usize = 20;
-/// Characters of names.
+/// Maximum number of characters of a name.
 const NAME: usize = 80;
-/// Characters of a sentence.
+/// Maximum number of characters of a sentence.
 const SENTENCE: usize = 600;
-/// Problems that are listed.
+/// Maximum number of problems listed.
 const PROBLEMS: usize = 20;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Budget::new(LIMIT - ENDING);
-    page.force(&headline(&report.summary));
+    page.add_reserved(&headline(&report.summary));
     if let Some(comparison) = &report.comparison {
-        page.force(&section(comparison));
+        page.add_reserved(&section(comparison));
     }
-    let worth: Vec<&ApplicationReport> = report.applications.iter().filter(|app| tells(app)).collect();
-    table(&worth, &mut page);
-    let shown = worth.iter().take_while(|app| fold(app, &mut page)).count();
-    let left_out = worth.get(shown..).unwrap_or_default();
+    let apps: Vec<&ApplicationReport> = report.applications.iter().filter(|app| has_content(app)).collect();
+    table(&apps, &mut page);
+    let shown = apps.iter().take_while(|app| fold(app, &mut page)).count();
+    let left_out = apps.get(shown..).unwrap_or_default();
     if !left_out.is_empty() {
         let findings: usize = left_out.iter().map(|app| app.findings.len()).sum();
-        page.force(&format!(
-            "{} with {} did not fit: a comment ends at {LIMIT} characters.\n\n",
+        page.add_reserved(&format!(
+            "{} with {} did not fit; a comment has at most {LIMIT} characters.\n\n",
             plural(left_out.len() as u64, "application"),
             plural(findings as u64, "finding")
         ));
     }
     problems(report, &mut page);
-    page.force(&ending(&report.summary));
+    page.add_reserved(&ending(&report.summary));
     out.write_all(page.text().as_bytes())
 }
 
-/// Whether there is anything to say about the application.
-fn tells(app: &ApplicationReport) -> bool {
+/// Whether there is anything to report about the application.
+fn has_content(app: &ApplicationReport) -> bool {
     !app.findings.is_empty() || !app.suppressed.is_empty() || !app.not_evaluated.is_empty() || !app.complete
 }
 
@@ -79,14 +79,14 @@ fn table(apps: &[&ApplicationReport], page: &mut Budget) {
     if rows.is_empty() {
         return;
     }
-    page.force(
+    page.add_reserved(
         "| severity | score | application | name | user | run time | GB·h used | wasted | findings |\n",
     );
-    page.force("| --- | ---: | --- | --- | --- | ---: | ---: | ---: | --- |\n");
+    page.add_reserved("| --- | ---: | --- | --- | --- | ---: | ---: | ---: | --- |\n");
     for app in rows.iter().take(ROWS) {
         let known = |name: Option<&str>| text(name.unwrap_or_default(), NAME / 2);
         let wasted = app.metrics.wasted_percent().map(|percent| format!("{} %", three_digits(percent)));
-        page.force(&format!(
+        page.add_reserved(&format!(
             "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             app.severity,
             app.score,
@@ -100,12 +100,12 @@ fn table(apps: &[&ApplicationReport], page: &mut Budget) {
         ));
     }
     if let Some(more) = rows.len().checked_sub(ROWS).filter(|more| *more > 0) {
-        page.force(&format!("\n… and {}.\n", plural(more as u64, "more application")));
+        page.add_reserved(&format!("\n… and {}.\n", plural(more as u64, "more application")));
     }
-    page.force("\n");
+    page.add_reserved("\n");
 }
 
-/// Everything about one application; `false` if not even its first finding has room.
+/// Adds a folded section for one application. Returns `false` if its first finding does not fit.
 fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
     const CLOSE: &str = "\n</details>\n\n";
     let name = app.name.as_deref().map(|name| format!(" {}", html(name, NAME))).unwrap_or_default();
@@ -124,16 +124,16 @@ fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
         return false;
     }
     if shown < app.findings.len() {
-        body.force(&format!(
+        body.add_reserved(&format!(
             "- … {} did not fit.\n",
             plural((app.findings.len() - shown) as u64, "more finding")
         ));
     }
-    // What is nice to know goes where there is room.
+    // Notes are left out if they do not fit.
     let _ = body.add(&notes(app));
-    page.force(&head);
-    page.force(body.text());
-    page.force(CLOSE);
+    page.add_reserved(&head);
+    page.add_reserved(body.text());
+    page.add_reserved(CLOSE);
     true
 }
 
@@ -148,15 +148,14 @@ fn finding(finding: &Finding) -> String {
     item
 }
 
-/// What was not judged, and how far the judgement goes.
+/// Notes on an incomplete history, suppressed findings, and rules that were not evaluated.
 fn notes(app: &ApplicationReport) -> String {
     let mut notes = String::new();
     if let Some(why) = &app.incomplete {
         let why = text(why, SENTENCE);
-        let _ =
-            writeln!(notes, "- Its history is incomplete ({why}): the findings rest on what was read of it.");
+        let _ = writeln!(notes, "- Log incomplete ({why}): results cover the part that was read.");
     }
-    for Silenced { rules, reason, until } in by_reason(&app.suppressed) {
+    for SuppressedGroup { rules, reason, until } in by_reason(&app.suppressed) {
         let until = until.map(|day| format!(", until {day}")).unwrap_or_default();
         let (rules, reason) = (text(&rules.join(", "), SENTENCE), text(reason, SENTENCE));
         let _ = writeln!(notes, "- suppressed: {rules} ({reason}{until})");
@@ -169,22 +168,26 @@ fn notes(app: &ApplicationReport) -> String {
 }
 
 fn problems(report: &Report, page: &mut Budget) {
-    let told: Vec<_> = report.problems.iter().filter(|entry| entry.problem.level >= Level::Warning).collect();
-    if told.is_empty() {
+    let listed: Vec<_> =
+        report.problems.iter().filter(|entry| entry.problem.level >= Level::Warning).collect();
+    if listed.is_empty() {
         return;
     }
     let mut list =
-        format!("<details>\n<summary>{} while reading</summary>\n\n", plural(told.len() as u64, "problem"));
-    for entry in told.iter().take(PROBLEMS) {
+        format!("<details>\n<summary>{} while reading</summary>\n\n", plural(listed.len() as u64, "problem"));
+    for entry in listed.iter().take(PROBLEMS) {
         let (source, message) = (text(&entry.source, 2 * NAME), text(&entry.problem.message, SENTENCE));
         let _ = writeln!(list, "- {}: {source}: {message}", entry.problem.level.name());
     }
-    if let Some(more) = told.len().checked_sub(PROBLEMS).filter(|more| *more > 0) {
+    if let Some(more) = listed.len().checked_sub(PROBLEMS).filter(|more| *more > 0) {
         let _ = writeln!(list, "- … and {more} more");
     }
     list.push_str("\n</details>\n\n");
     if !page.add(&list) {
-        page.force(&format!("{} while reading are not listed.\n\n", plural(told.len() as u64, "problem")));
+        page.add_reserved(&format!(
+            "{} while reading are not listed.\n\n",
+            plural(listed.len() as u64, "problem")
+        ));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Intervals drawn with plain characters.
+//! Charts of intervals in ASCII.
 
 use crate::nodes::levels::Interval;
 
@@ -29,7 +29,7 @@ impl Axis {
         (share * (self.columns - 1) as f64).round() as usize
     }
 
-    /// The ends and 0 above their columns.
+    /// Labels for both ends and for 0, above their columns.
     pub(super) fn labels(self) -> String {
         let zero = self.column(0.0);
         let mut line = " ".repeat(self.columns);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_show_is_no_chart() {
+    fn axis_needs_a_finite_range() {
         assert_eq!(Axis::over([].into_iter(), 40), None);
         assert_eq!(Axis::over([Interval { low: 0.0, high: 0.0 }].into_iter(), 40), None);
         assert_eq!(Axis::over([Interval { low: 0.0, high: f64::INFINITY }].into_iter(), 40), None);

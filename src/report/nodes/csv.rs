@@ -1,4 +1,4 @@
-//! The table for spreadsheets.
+//! The ranking as CSV.
 
 use std::io::{self, Write};
 

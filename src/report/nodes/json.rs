@@ -1,4 +1,4 @@
-//! The ranking as JSON: keys say the unit by their ending, `null` is unknown; `_z` counts standard deviations.
+//! The ranking as JSON. The ending of a key names its unit (`_z`: standard deviations), and unknown values are `null`.
 
 use std::io::{self, Write};
 

@@ -11,10 +11,10 @@ use super::text::TextOptions;
 use crate::nodes::NodesReport;
 use crate::nodes::indicators::Node;
 
-/// Writes the ranking for people at a terminal; only the first `top` nodes where that is given.
+/// Writes the ranking as text; only the first `top` nodes if given.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_text(
     report: &NodesReport,
     options: TextOptions,
@@ -24,37 +24,37 @@ pub fn write_text(
     text::write(report, options, top, out)
 }
 
-/// Writes the ranking with all fits and days as JSON.
+/// Writes the ranking as JSON, with all fits and days.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_json(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     json::write(report, top, out)
 }
 
-/// Writes a row for each node as CSV (RFC 4180), without fits and days.
+/// Writes the ranking as CSV (RFC 4180), one row per node, without fits and days.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_csv(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     csv::write(report, top, out)
 }
 
-/// Writes the file that YARN's `yarn.resourcemanager.nodes.exclude-path` names: the host of each node that is called a
-/// straggler, one a line, by name, and nothing else.
+/// Writes the file for YARN's `yarn.resourcemanager.nodes.exclude-path`: the host names of all stragglers, sorted, one
+/// per line.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_exclude_list(report: &NodesReport, out: &mut dyn Write) -> io::Result<()> {
     let stragglers = report.ranking.nodes.iter().filter(|node| node.is_straggler());
-    // A host's name has no blanks or control characters: what has some cannot be meant, and could name others.
-    let hosts = stragglers.map(|node| &*node.name).filter(|name| is_host(name));
+    // Skip names that cannot be host names: with blanks or line breaks, they could exclude other hosts.
+    let hosts = stragglers.map(|node| &*node.name).filter(|name| is_host_name(name));
     let mut hosts: Vec<&str> = hosts.collect();
     hosts.sort_unstable();
     hosts.iter().try_for_each(|host| writeln!(out, "{host}"))
 }
 
-fn is_host(name: &str) -> bool {
+fn is_host_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
     !name.is_empty() && name.chars().all(allowed)
 }

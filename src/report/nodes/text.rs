@@ -1,4 +1,4 @@
-//! The ranking for people: what it means first, then the table, the worst node first.
+//! The ranking as text: a verdict in words, then the table, worst node first.
 
 use std::io::{self, Write};
 
@@ -17,10 +17,10 @@ use crate::units::three_digits;
 
 /// Columns of a node's name.
 const NAME: usize = 20;
-/// The chart shows so many nodes.
-const CHARTED: usize = 25;
-/// So many names of nodes that are not ranked, and of stragglers in words, are told.
-const NAMED: usize = 5;
+/// Maximum number of nodes in the chart.
+const MAX_CHARTED: usize = 25;
+/// Maximum number of nodes named in a list of unranked nodes, and of stragglers described in words.
+const MAX_NAMED: usize = 5;
 
 pub(super) fn write(
     report: &NodesReport,
@@ -31,7 +31,7 @@ pub(super) fn write(
     let page = Page { report, columns: options.columns.max(60), color: options.color };
     let nodes = shown(report, top);
     if report.ranking.nodes.is_empty() {
-        page.nothing(out)?;
+        page.no_nodes(out)?;
         return page.files(out);
     }
     page.verdict(out)?;
@@ -56,47 +56,47 @@ impl Page<'_> {
         lines(text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
-    fn nothing(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn no_nodes(&self, out: &mut dyn Write) -> io::Result<()> {
         let min = self.report.settings.min_group;
         let text = format!(
-            "No node can be judged: there is no group of {min} or more tasks whose times differ, or none that says where they ran."
+            "No node can be judged: no group has {min} or more tasks with different times and known nodes."
         );
         self.paragraph(&text, out)
     }
 
-    /// In words: which nodes are slow, how much, how sure that is, and what can be done.
+    /// In words: which nodes are slow, by how much, how certain this is, and what to do.
     fn verdict(&self, out: &mut dyn Write) -> io::Result<()> {
         let summary = &self.report.ranking.summary;
         let stragglers: Vec<&Node> =
             self.report.ranking.nodes.iter().filter(|node| node.is_straggler()).collect();
-        for node in stragglers.iter().take(NAMED) {
+        for node in stragglers.iter().take(MAX_NAMED) {
             self.paragraph(&self.slow(node), out)?;
         }
-        let more = stragglers.len().saturating_sub(NAMED);
+        let more = stragglers.len().saturating_sub(MAX_NAMED);
         if more > 0 {
-            self.paragraph(&format!("So are {} more.", counted(more as u64, "node")), out)?;
+            self.paragraph(&format!("Also slower: {}.", counted(more as u64, "more node")), out)?;
         }
         if stragglers.is_empty() {
             let text = match summary.ranked {
                 0 => format!(
-                    "No node is ranked: none has the {} tasks that it takes (--min-node-tasks), and what follows may be chance.",
+                    "No node is ranked, because none has at least {} tasks (--min-node-tasks). The results below may be due to chance.",
                     self.report.settings.min_node_tasks
                 ),
-                1 => "Only one node is ranked: there is nothing to compare it with, and it is not called a straggler.".to_owned(),
-                _ => "No node is called a straggler: on none of them do tasks surely take longer than on average.".to_owned(),
+                1 => "Only one node is ranked. There is no other node to compare it with, so it is not called a straggler.".to_owned(),
+                _ => "No node is called a straggler: on no node do tasks take significantly longer than average.".to_owned(),
             };
             self.paragraph(&text, out)?;
         } else {
             let by_chance = self.report.slow_by_chance();
             if by_chance >= 1.0 {
                 let text = format!(
-                    "Of {} ranked nodes about {by_chance:.0} have such an interval by chance: trust what is far from 0, and what lasts.",
+                    "Of {} ranked nodes, about {by_chance:.0} have such an interval by chance. Trust intervals far from 0, and nodes that stay slow.",
                     summary.ranked
                 );
                 self.paragraph(&text, out)?;
             }
             self.paragraph(
-                "To keep YARN from giving them work: write their names with --exclude-list FILE, name that file in yarn.resourcemanager.nodes.exclude-path, and run yarn rmadmin -refreshNodes. Look at the nodes first: slowness comes and goes.",
+                "To exclude them from YARN, write their names with --exclude-list FILE, set yarn.resourcemanager.nodes.exclude-path to that file, and run yarn rmadmin -refreshNodes. Look at the nodes first, because they may be slow only on some days.",
                 out,
             )?;
         }
@@ -167,7 +167,7 @@ impl Page<'_> {
 
     fn chart(&self, nodes: &[&Node], out: &mut dyn Write) -> io::Result<()> {
         const TREND: usize = 16;
-        let drawn = nodes.get(..nodes.len().min(CHARTED)).unwrap_or_default();
+        let drawn = nodes.get(..nodes.len().min(MAX_CHARTED)).unwrap_or_default();
         let room = self.columns.saturating_sub(NAME + 1 + 2 + TREND);
         let Some(axis) = Axis::over(drawn.iter().filter_map(|node| node.interval()), room) else {
             return Ok(());
@@ -180,7 +180,7 @@ impl Page<'_> {
             let line = format!("{} {bar}  {}", padded(&clean(&node.name), NAME), trend(node));
             writeln!(out, "{}", line.trim_end())?;
         }
-        let more = nodes.len().saturating_sub(CHARTED);
+        let more = nodes.len().saturating_sub(MAX_CHARTED);
         if more > 0 {
             writeln!(out, "and {more} more")?;
         }
@@ -193,10 +193,13 @@ impl Page<'_> {
         }
         let names: Vec<String> = nodes
             .iter()
-            .take(NAMED)
-            .map(|node| format!("{} (mean z {} of {})", clean(&node.name), two_places(node.mean), node.tasks))
+            .take(MAX_NAMED)
+            .map(|node| {
+                let (mean, tasks) = (two_places(node.mean), counted(node.tasks, "task"));
+                format!("{} (mean z {mean}, {tasks})", clean(&node.name))
+            })
             .collect();
-        let more = if nodes.len() > NAMED { " …" } else { "" };
+        let more = if nodes.len() > MAX_NAMED { " …" } else { "" };
         let verb = if nodes.len() == 1 { "is" } else { "are" };
         let text = format!(
             "{} with fewer than {} tasks {verb} not ranked: {}{more}",
@@ -212,13 +215,13 @@ impl Page<'_> {
         let summary = &self.report.ranking.summary;
         writeln!(out)?;
         self.paragraph(
-            "z is how many standard deviations a task takes longer than the average of its group: the maps or reduces of a job, or a stage.",
+            "z is the number of standard deviations by which a task takes longer than the average of its group (the map tasks or the reduce tasks of a job, or a stage).",
             out,
         )?;
         if summary.levels.len() > 1 {
             let levels = summary.levels.iter().enumerate();
             let levels: Vec<String> = levels.map(|(level, count)| format!("{level}: {count}")).collect();
-            let text = format!("Nodes by level, 0 the slowest: {}", shortened(&levels).join(", "));
+            let text = format!("Nodes by level (0 is the slowest): {}", shortened(&levels).join(", "));
             self.paragraph(&text, out)?;
         }
         if let Some(fits) = best_fits(summary) {
@@ -242,8 +245,8 @@ impl Page<'_> {
         let mut add = |count: u64, what: &str, rest: &str| {
             parts.extend((count > 0).then(|| format!("{}{rest}", counted(count, what))));
         };
-        add(groups.too_small, "group", &format!(" of fewer than {min} tasks left out"));
-        add(groups.without_spread, "group", " with equal times left out");
+        add(groups.too_small, "group", &format!(" with fewer than {min} tasks skipped"));
+        add(groups.without_spread, "group", " with equal times skipped");
         add(groups.tasks_without_node, "task", " without a node");
         self.paragraph(&parts.join(", "), out)
     }
@@ -261,7 +264,7 @@ impl Page<'_> {
     }
 }
 
-/// "best fit: loglogistic3 of 2 nodes (67 %), …".
+/// "Best fit of z by Anderson-Darling: loglogistic3 2 (67 %), …".
 fn best_fits(summary: &Summary) -> Option<String> {
     if summary.fitted == 0 {
         return None;
@@ -282,12 +285,12 @@ fn best_fits(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// "+0.02 a day", and whether the node was slow on some days only.
+/// "+0.02 per day", or a note that the node was slow only on some days.
 fn trend(node: &Node) -> String {
     if node.trend.transient {
         return "comes and goes".to_owned();
     }
-    let slope = node.trend.slope.map(|slope| format!("{slope:+.2} a day"));
+    let slope = node.trend.slope.map(|slope| format!("{slope:+.2} per day"));
     slope.map(|text| text.replace("-0.00", "+0.00")).unwrap_or_default()
 }
 
@@ -295,7 +298,7 @@ fn two_places(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), rounded)
 }
 
-/// With two decimals, and no sign before a zero.
+/// With two decimals. Zero has no sign.
 fn rounded(value: f64) -> String {
     let text = format!("{value:.2}");
     if text == "-0.00" { "0.00".to_owned() } else { text }

@@ -1,4 +1,4 @@
-//! The frame of a SARIF log, and the rules.
+//! The outer structure of a SARIF log, and the rules.
 
 use serde::Serialize;
 
@@ -77,10 +77,10 @@ pub(super) struct Text<'a> {
 impl<'a> Rule<'a> {
     pub(super) fn of(rule: &'a RuleInfo) -> Self {
         let RuleInfo { id, title, page } = rule;
-        // A page begins with what the rule does.
+        // The first paragraph of a page says what the rule finds.
         let first =
             page.split("\n\n").map(str::trim).find(|block| !block.is_empty() && !block.starts_with('#'));
-        // The format asks for a text; a user's rule may have no page.
+        // SARIF requires a text, but a user's rule may have no page.
         let page = if page.trim().is_empty() { title } else { page };
         Self {
             id,

@@ -1,5 +1,5 @@
-//! SARIF 2.1.0 for code scanning: one run, the rules with their pages, a result for each finding. Suppressed findings
-//! are results with a suppression; what could not be read or evaluated is a notification.
+//! SARIF 2.1.0 for code scanning: one run, the rules with their pages, and a result for each finding. Suppressed findings
+//! are results with a suppression. Notifications list input that could not be read and rules that were not evaluated.
 
 mod document;
 mod notifications;
@@ -15,7 +15,7 @@ use results::Results;
 use super::json::write_pretty;
 use crate::results::Report;
 
-/// GitHub refuses a run with more results. The worst applications come first, so these are kept.
+/// GitHub rejects a run with more results. The worst applications come first, so they are kept.
 const MAX_RESULTS: usize = 25_000;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -36,7 +36,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document::of(run), out)
 }
 
-/// Where each rule stands in the driver's list.
+/// The index of each rule in the driver's list.
 struct Rules<'a>(BTreeMap<&'a str, usize>);
 
 impl<'a> Rules<'a> {

@@ -1,4 +1,4 @@
-//! What could not be read, and what could not be judged.
+//! Notifications on input that could not be read, and on findings and rules that could not be judged.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,7 @@ pub(super) fn all(report: &Report, rules: &Rules<'_>, left_out: usize) -> Vec<No
     read.chain(expired).chain(unjudged).chain(not_evaluated(report, rules)).collect()
 }
 
-/// A suppression that has ended makes a check fail, whatever became of its findings; accepting a state with `--update`
-/// does not.
+/// An expired suppression makes a check fail, even without findings. With `--update` it does not.
 fn suppression_expired(place: &str, failed: bool) -> Notification {
     Notification {
         level: if failed { "error" } else { "warning" },
@@ -58,7 +57,7 @@ fn suppression_expired(place: &str, failed: bool) -> Notification {
     }
 }
 
-/// Accepted findings that could not be judged, and runs of which nothing could be.
+/// Accepted findings that could not be judged, and runs that are too incomplete to judge.
 fn not_judged(job: &JobComparison, rules: &Rules<'_>) -> Vec<Notification> {
     let notification = |rule: Option<&str>, text: String| Notification {
         level: "warning",
@@ -68,7 +67,7 @@ fn not_judged(job: &JobComparison, rules: &Rules<'_>) -> Vec<Notification> {
         associated_rule: rule.map(|rule| AssociatedRule { id: rule.to_owned(), index: rules.index(rule) }),
     };
     let run = |run: &IncompleteRun| {
-        notification(None, format!("nothing could be judged of {}: {}", run.application, run.reason))
+        notification(None, format!("{} is too incomplete to judge: {}", run.application, run.reason))
     };
     let findings = job.absent.iter().filter_map(|absent| {
         let Absence::NotJudged(why) = &absent.absence else { return None };
@@ -83,7 +82,7 @@ fn not_judged(job: &JobComparison, rules: &Rules<'_>) -> Vec<Notification> {
 
 fn too_many(left_out: usize) -> Notification {
     let text = format!(
-        "{left_out} findings are left out: code scanning takes {MAX_RESULTS} results; \
+        "{left_out} findings are left out: code scanning accepts at most {MAX_RESULTS} results; \
          raise --min-severity, or see the JSON report"
     );
     Notification {
@@ -102,21 +101,21 @@ fn problem(entry: &SourceProblem) -> Notification {
         Some(Position::Byte(_)) | None => None,
     };
     let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
-    let often = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
+    let times = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
     Notification {
         level: match problem.level {
             Level::Info => "note",
             Level::Warning => "warning",
             Level::Error => "error",
         },
-        message: Message { text: format!("{}{place}: {}{often}", plain(source), plain(&problem.message)) },
+        message: Message { text: format!("{}{place}: {}{times}", plain(source), plain(&problem.message)) },
         locations: vec![Location::of(source, line)],
         descriptor: Descriptor { id: problem.code },
         associated_rule: None,
     }
 }
 
-/// One notification for each rule and reason: a folder of old histories lacks the same data everywhere.
+/// One notification per rule and reason, because all histories of an old version lack the same data.
 fn not_evaluated(report: &Report, rules: &Rules<'_>) -> Vec<Notification> {
     let mut applications: BTreeMap<(Option<usize>, &str, &str), Vec<&str>> = BTreeMap::new();
     for app in &report.applications {

@@ -18,34 +18,34 @@ use crate::severity::Severity;
 
 /// The findings that are written.
 pub(super) struct Results<'a> {
-    kept: Vec<(&'a ApplicationReport, &'a Finding, Option<&'a Suppressed>)>,
+    written: Vec<(&'a ApplicationReport, &'a Finding, Option<&'a Suppressed>)>,
     comparison: Option<&'a Comparison>,
-    /// How many are not.
+    /// The number of findings that are left out.
     pub(super) left_out: usize,
 }
 
 impl<'a> Results<'a> {
-    /// Suppressed findings come last, so that they go first where there are too many.
+    /// Suppressed findings come last, so they are left out first if there are too many.
     pub(super) fn of(report: &'a Report, max: usize) -> Self {
         let apps = || report.applications.iter();
         let found = apps().flat_map(|app| app.findings.iter().map(move |finding| (app, finding, None)));
-        let silenced = apps().flat_map(|app| {
+        let suppressed = apps().flat_map(|app| {
             app.suppressed.iter().map(move |suppressed| (app, &suppressed.finding, Some(suppressed)))
         });
-        let mut kept: Vec<_> = found.chain(silenced).collect();
-        let left_out = kept.len().saturating_sub(max);
-        kept.truncate(max);
-        Self { kept, comparison: report.comparison.as_ref(), left_out }
+        let mut written: Vec<_> = found.chain(suppressed).collect();
+        let left_out = written.len().saturating_sub(max);
+        written.truncate(max);
+        Self { written, comparison: report.comparison.as_ref(), left_out }
     }
 
     pub(super) fn views(self, rules: &Rules<'_>) -> Vec<SarifResult<'a>> {
-        let Self { kept, comparison, .. } = self;
+        let Self { written, comparison, .. } = self;
         let result = |(app, finding, suppressed)| {
             let state =
                 comparison.and_then(|comparison| comparison.of(app, finding)).and_then(baseline_state);
             SarifResult { baseline_state: state, ..SarifResult::of(app, finding, suppressed, rules) }
         };
-        kept.into_iter().map(result).collect()
+        written.into_iter().map(result).collect()
     }
 }
 
@@ -116,9 +116,10 @@ impl<'a> SarifResult<'a> {
             Severity::Moderate => ("fail", "warning"),
             Severity::Severe | Severity::Critical => ("fail", "error"),
         };
-        let print = app.fingerprint(finding).to_string();
-        // GitHub knows results again by the second name only.
-        let prints = [("elephantFingerprint/v1", print.clone()), ("primaryLocationLineHash", print)];
+        let fingerprint = app.fingerprint(finding).to_string();
+        // GitHub matches results only by the second name.
+        let fingerprints =
+            [("elephantFingerprint/v1", fingerprint.clone()), ("primaryLocationLineHash", fingerprint)];
         Self {
             rule_id: &finding.rule,
             rule_index: rules.index(&finding.rule),
@@ -127,7 +128,7 @@ impl<'a> SarifResult<'a> {
             baseline_state: None,
             message: Message { text: message(app, finding) },
             locations: app.sources.first().map(|source| Location::of(source, None)).into_iter().collect(),
-            partial_fingerprints: prints.into_iter().collect(),
+            partial_fingerprints: fingerprints.into_iter().collect(),
             suppressions: suppressed.map(|suppressed| [Suppression::of(suppressed)]),
             properties: Properties {
                 application: &app.id,
@@ -147,7 +148,7 @@ impl<'a> SarifResult<'a> {
     }
 }
 
-/// How the finding stands to the accepted one, in the words of SARIF; `None` where nobody knows what is accepted.
+/// The baseline state in the terms of SARIF. `None` if it is unknown whether the finding was accepted.
 fn baseline_state(change: &FindingChange) -> Option<&'static str> {
     match change.change {
         Change::New => Some("new"),
@@ -165,7 +166,7 @@ impl<'a> Suppression<'a> {
     }
 }
 
-/// The finding, whose it is, and what to do: all that many viewers show.
+/// The application, the finding and the advice, because many viewers show only the message.
 fn message(app: &ApplicationReport, finding: &Finding) -> String {
     let name = app.name.as_deref().map(|name| format!("{name} ({})", app.id));
     let whose = name.unwrap_or_else(|| app.id.clone());
@@ -177,7 +178,7 @@ fn message(app: &ApplicationReport, finding: &Finding) -> String {
     text
 }
 
-/// Words of others in a message, where `[text](target)` is a link.
+/// Text from a history for a message, in which `[text](target)` would be a link.
 pub(super) fn plain(text: &str) -> String {
     clean(text).replace("](", "] (")
 }
@@ -207,7 +208,7 @@ struct Region {
 }
 
 impl Location {
-    /// A place in a file. Histories have no line that a finding is about; viewers ask for one.
+    /// A place in a file. Findings have no line in a history, but viewers need one.
     pub(super) fn of(source: &str, line: Option<u64>) -> Self {
         let region = Region { start_line: line.unwrap_or(1).max(1) };
         Self {

@@ -10,7 +10,7 @@ pub(super) fn of(path: &str) -> String {
     }
     for &byte in path.as_bytes() {
         match byte {
-            // Colons too: before the first slash they would end a scheme.
+            // Colons are escaped: before the first slash they would end a scheme.
             b'A'..=b'Z'
             | b'a'..=b'z'
             | b'0'..=b'9'

@@ -1,4 +1,4 @@
-//! Tables for spreadsheets.
+//! The tables of the survey as CSV.
 
 use std::io::{self, Write};
 

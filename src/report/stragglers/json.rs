@@ -1,4 +1,4 @@
-//! The survey as JSON: keys say the unit by their ending, `null` is unknown.
+//! The survey as JSON. The ending of a key names its unit, and unknown values are `null`.
 
 mod application;
 
@@ -191,7 +191,7 @@ struct CauseView {
     with_evidence_count: u64,
 }
 
-/// Causes that were found, primary or in evidence.
+/// Causes that are primary for a straggler or have evidence.
 fn causes(counts: &CauseCounts) -> Pairs<&'static str, CauseView> {
     let views = counts.shares().zip(counts.evidence).map(|((cause, count, share), evidence)| {
         let view = CauseView { primary_count: count, primary_percent: share, with_evidence_count: evidence };
@@ -297,7 +297,7 @@ fn means(means: &Means) -> MeansView {
     }
 }
 
-/// A mean per task, no makespan: in usual times, and in the energy of a usual task. `null` where the model's shares
+/// Means per task, not the makespan: in usual times, and in the energy of a usual task. `null` if the shares of the model
 /// contradict each other.
 #[derive(Serialize)]
 struct FirstOrderView {

@@ -1,4 +1,4 @@
-//! The survey of stragglers as text, JSON and CSV.
+//! Renders the survey of stragglers as text, JSON and CSV.
 
 mod csv;
 mod json;
@@ -10,30 +10,30 @@ use std::io::{self, Write};
 use super::TextOptions;
 use crate::survey::{ApplicationStragglers, StragglerReport};
 
-/// Which table a CSV file holds.
+/// The table of a CSV report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
-    /// A row for each straggler.
+    /// One row per straggler.
     Stragglers,
-    /// A row for each detector.
+    /// One row per detector.
     Detectors,
-    /// A row for each application.
+    /// One row per application.
     Applications,
 }
 
-/// How much of the survey is shown.
+/// Limits on the parts of the survey that are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Only so many applications, those that waited longest.
+    /// Maximum number of applications: those that waited longest.
     pub applications: Option<usize>,
-    /// Only so many stragglers of a group, the longest; text alone.
+    /// Maximum number of stragglers per group: the longest. Used for text only.
     pub stragglers: Option<usize>,
 }
 
-/// Writes the survey for people at a terminal.
+/// Writes the survey as text.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_text(
     report: &StragglerReport,
     options: TextOptions,
@@ -46,7 +46,7 @@ pub fn write_text(
 /// Writes the survey as JSON.
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_json(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     json::write(report, shown, out)
 }
@@ -54,7 +54,7 @@ pub fn write_json(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -
 /// Writes one table of the survey as CSV (RFC 4180).
 ///
 /// # Errors
-/// Whatever the writer says.
+/// Returns the errors of the writer.
 pub fn write_csv(
     report: &StragglerReport,
     table: Table,

@@ -1,4 +1,4 @@
-//! The survey for people: the application that waited longest first, eighty columns.
+//! The survey as text: the application that waited longest for stragglers first.
 
 mod detectors;
 
@@ -24,7 +24,7 @@ const NODE: usize = 22;
 const TASK: usize = 8;
 /// Groups of one application that are shown.
 const GROUPS: usize = 5;
-/// Servers that are named.
+/// Maximum number of servers named.
 const SERVERS: usize = 5;
 
 pub(super) fn write(
@@ -78,11 +78,11 @@ impl Page<'_> {
         self.heading(&fit(&format!("{}{name}", clean(&app.id)), self.columns), out)?;
         let by_median = self.report.settings.method == Method::Median;
         let waited = if by_median && app.delay > Millis::ZERO {
-            format!("; for {} only stragglers were left to wait for", app.delay)
+            format!("; it waited {} only for stragglers", app.delay)
         } else {
             String::new()
         };
-        let incomplete = if app.complete { "" } else { "; the history is incomplete" };
+        let incomplete = if app.complete { "" } else { "; log incomplete" };
         let text = format!(
             "{} of {} {}{waited}{incomplete}",
             app.stragglers(),
@@ -92,7 +92,7 @@ impl Page<'_> {
         self.paragraph(&text, 0, out)?;
         if app.copies.launched > 0 {
             let text = format!(
-                "{} launched, {} won; losers took {}",
+                "{} launched, {} won; losing attempts took {}",
                 counted(app.copies.launched, "copy"),
                 app.copies.won,
                 app.copies.lost
@@ -110,8 +110,8 @@ impl Page<'_> {
         if let Some(more) = groups.len().checked_sub(GROUPS).filter(|&more| more > 0) {
             let stragglers: usize = groups.iter().skip(GROUPS).map(|group| group.stragglers.len()).sum();
             let text = format!(
-                "{} more with {}; --format json or csv has all\n",
-                counted(more as u64, "group"),
+                "{} with {} not shown; --format json or csv has all\n",
+                counted(more as u64, "more group"),
                 counted(stragglers as u64, "straggler")
             );
             writeln!(out, "  {text}")?;
@@ -128,7 +128,7 @@ impl Page<'_> {
                 seconds(limit.at)
             ),
             (Method::Usual, _) => {
-                format!(", stragglers above {} times the usual", three_digits(self.report.settings.factor))
+                format!(", stragglers above {}× the usual time", three_digits(self.report.settings.factor))
             }
             (Method::DosIndex, _) => {
                 format!(", stragglers from a DoS-index of {}", three_digits(self.report.settings.factor))
@@ -149,7 +149,7 @@ impl Page<'_> {
         self.stragglers(group, out)
     }
 
-    /// Each step of time with a bar of its tasks; stragglers are marked with "!".
+    /// A bar for each time step; steps of stragglers are marked with "!".
     fn histogram(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
         let steps = &group.histogram.steps;
         let most = steps.iter().map(|step| step.1).max().unwrap_or_default();
@@ -209,7 +209,7 @@ impl Page<'_> {
         cause.map_or(Ok(()), |cause| self.cause(cause, out))
     }
 
-    /// The primary cause, how sure it is, and what speaks for it.
+    /// The primary cause, its confidence, and its evidence.
     fn cause(&self, cause: &StragglerCause, out: &mut dyn Write) -> io::Result<()> {
         let confidence = cause.confidence.map(|it| format!(" ({})", it.name())).unwrap_or_default();
         let of_primary = cause.evidence.iter().find(|evidence| evidence.cause == cause.primary);
@@ -217,29 +217,29 @@ impl Page<'_> {
         self.paragraph(&clean(&format!("{}{confidence}{fact}", cause.primary.display_name())), 8, out)
     }
 
-    /// Table 2 of S2: by the median and by the mean side by side.
+    /// Table 2 of Garraghan et al. (2019), by the median and by the mean.
     fn impact(&self, out: &mut dyn Write) -> io::Result<()> {
         let total = &self.report.total;
         let (median, mean) = (&total.by_median, &total.by_mean);
         if median.tasks == 0 {
             return self.paragraph(
-                "No task can be judged: no group of an application has enough tasks that succeeded and tell when they ran.",
+                "No task can be judged: no group has enough successful tasks with known times.",
                 0,
                 out,
             );
         }
-        self.heading("What stragglers cost            by the median     by the mean", out)?;
+        self.heading("Impact of stragglers            by the median     by the mean", out)?;
         let mut row = |name: &str, value: &dyn Fn(&Impact) -> String| {
             writeln!(out, "  {name:<28} {:>15} {:>15}", value(median), value(mean))
         };
         row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks))?;
         row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs))?;
-        row("median time beyond it", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
-        row("slowest beyond slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
+        row("median time above it", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
+        row("delay after slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
         row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)))?;
         row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers))?;
         if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
-            self.paragraph(&format!("Copies that lost took {} of task time.", percent(waste)), 2, out)?;
+            self.paragraph(&format!("Losing attempts took {} of the task time.", percent(waste)), 2, out)?;
         }
         if median.servers_hit > 0 && median.servers > 1 {
             let named: Vec<String> = median
@@ -260,7 +260,7 @@ impl Page<'_> {
         if counts.stragglers() == 0 {
             return Ok(());
         }
-        self.heading("Why", out)?;
+        self.heading("Causes", out)?;
         let mut found: Vec<_> = counts.shares().filter(|&(_, count, _)| count > 0).collect();
         found.sort_by_key(|&(cause, count, _)| (std::cmp::Reverse(count), cause));
         for (cause, count, share) in found {
@@ -285,13 +285,13 @@ impl Page<'_> {
 
 const fn noun(kind: TaskKind) -> &'static str {
     match kind {
-        TaskKind::Map => "map",
-        TaskKind::Reduce => "reduce",
+        TaskKind::Map => "map task",
+        TaskKind::Reduce => "reduce task",
         _ => "task",
     }
 }
 
-/// At least one column for any task.
+/// At least one column if there is any task.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most BAR
 fn bar_length(count: u64, most: u64) -> usize {
     (count as f64 / most as f64 * BAR as f64).ceil() as usize

@@ -28,11 +28,11 @@ pub(super) const fn basis(basis: Basis) -> &'static str {
     }
 }
 
-/// A detector's name; of those that share one also the settings in which they differ: `spark-sweep 0.75 1.5`.
+/// A detector's name, with the settings in which detectors of this name differ: `spark-sweep 0.75 1.5`.
 pub(super) fn detector(id: &str, parameters: &[Parameter]) -> String {
     let differing = ["quantile", "multiplier"];
-    let told = parameters.iter().filter(|it| id == SWEPT && differing.contains(&it.name));
-    told.fold(id.to_owned(), |name, parameter| format!("{name} {}", value(parameter.value)))
+    let shown = parameters.iter().filter(|it| id == SWEPT && differing.contains(&it.name));
+    shown.fold(id.to_owned(), |name, parameter| format!("{name} {}", value(parameter.value)))
 }
 
 /// "quantile=0.75 multiplier=1.5".

@@ -117,7 +117,7 @@ fn a_log_that_is_cut_before_the_name_of_its_job_is_no_new_job() {
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 2, "{text}");
     assert!(!text.contains("new job"), "{text}");
-    assert!(text.contains("spark · (name unknown)") && text.contains("a job whose name is lost"), "{text}");
+    assert!(text.contains("spark · (name unknown)") && text.contains("a job with an unknown name"), "{text}");
     // Whose run it is, nobody knows: the job that seems to be missing may not be pruned.
     gate.put(&[cut(&skew, 1), on_day(&healthy(8, 1_000), 2)]);
     assert_eq!(gate.check(&["--update", "--prune"]).0, 0);
@@ -183,7 +183,7 @@ fn what_a_cut_log_makes_worse_fails_and_is_not_accepted_over_a_whole_run() {
     assert!(flat.contains("critical, was low, in an incomplete run"), "{text}");
     assert!(
         last_line(&text)
-            .ends_with("And not everything could be judged: 1 finding not judged, 1 run judged in part.")
+            .ends_with("Not everything could be judged: 1 finding not judged, 1 run judged in part.")
     );
     let (_, report) = gate.json(&[]);
     let worse = finding(&report["baseline"]["jobs"][0], "spark-stage-metrics");
@@ -234,7 +234,7 @@ fn a_limit_is_named_wherever_it_left_something_unjudged() {
         ("markdown", "max-decoded left a part"),
         (
             "junit",
-            "<error message=\"nothing could be judged: app-20261121094318-0000: --max-decoded left a part",
+            "<error message=\"too incomplete to judge: app-20261121094318-0000: --max-decoded left a part",
         ),
         ("sarif", "\"id\": \"not-judged\""),
     ] {

@@ -48,7 +48,7 @@ fn a_path_that_does_not_exist_is_an_error_in_a_sentence_and_the_others_are_read(
 fn an_empty_folder_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
     elephant().arg("analyze").arg(folder.path()).assert().code(0).stdout(
-        predicate::str::contains("0 files read").and(predicate::str::contains("The paths hold no files.")),
+        predicate::str::contains("0 files read").and(predicate::str::contains("The paths contain no files.")),
     );
 }
 

@@ -49,7 +49,7 @@ fn the_manual_has_all_commands_on_one_page_or_a_page_for_each() {
         assert!(into.join(part).is_file(), "{part}");
     }
     elephant().args(["man", "--output-dir", "Cargo.toml/x"]).assert().code(2).stderr(
-        predicate::str::contains("cannot make the folder Cargo.toml/x")
+        predicate::str::contains("cannot create the folder Cargo.toml/x")
             .and(predicate::str::contains("--output-dir")),
     );
 }
@@ -139,7 +139,7 @@ fn a_report_replaces_no_history_however_it_is_reached() {
     for (target, input) in [(&history, folder.path()), (&other, &history)] {
         let mut command = elephant();
         command.args(["analyze", "--output"]).arg(target).arg(input).assert().code(2).stderr(
-            predicate::str::contains("does not replace").or(predicate::str::contains("may not overwrite")),
+            predicate::str::contains("must not replace").or(predicate::str::contains("would overwrite")),
         );
         assert_eq!(std::fs::read_to_string(target).unwrap(), text);
     }

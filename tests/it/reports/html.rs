@@ -237,5 +237,5 @@ fn size_grows_with_the_table_and_little_else() {
 fn an_empty_report_is_a_page() {
     let report = elephant_rs::results::Report::default();
     let html = sound(&page(&report));
-    assert!(text(html.root_element()).contains("The paths hold no files."));
+    assert!(text(html.root_element()).contains("The paths contain no files."));
 }

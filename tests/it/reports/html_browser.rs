@@ -73,7 +73,7 @@ fn filters_and_sorting_work_by_keyboard() {
         assert!(wait.elapsed() < Duration::from_secs(30), "{}", browser.value(ROWS));
     }
     let told = browser.value("document.getElementById('shown').textContent");
-    assert_eq!(told, json!(format!("1 shown of 1 that match, of {all} in all.")));
+    assert_eq!(told, json!(format!("Showing 1 of 1 matching rows ({all} in total).")));
     browser.value("document.getElementById('f-clear').focus()");
     browser.keys(ENTER);
     assert_eq!(browser.value(ROWS), json!(all));
@@ -225,7 +225,7 @@ fn ten_thousand_applications_open_and_filter() {
     let filtered = browser.value(filter).as_f64().unwrap();
     assert_eq!(
         browser.value("document.getElementById('shown').textContent"),
-        json!("50 shown of 250 that match, of 10,000 in all.")
+        json!("Showing 50 of 250 matching rows (10,000 in total).")
     );
     let sort = "(() => { const start = performance.now(); document.querySelectorAll('#index thead button')[1].click(); \
         document.body.offsetHeight; return performance.now() - start; })()";

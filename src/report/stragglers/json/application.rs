@@ -1,4 +1,4 @@
-//! One application, its groups and its stragglers.
+//! One application with its groups and its stragglers.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What all commands that read histories have in common.
+//! Options of the commands that read histories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use crate::results::{SourceProblem, SuppressionUse};
 
 /// Options of commands that read histories.
 #[derive(Debug, Args)]
-pub(super) struct Reading {
-    /// Files and folders with event logs and job histories, also archives; - reads standard input
+pub(super) struct InputArgs {
+    /// Files, folders and archives with event logs and job histories; - reads standard input
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Write the report to a file, which appears whole or not at all
+    /// Write the report to a file; the file appears whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Work on N threads (1 to 1024), whatever there is to read; by default one for each processor
+    /// Use N threads (1 to 1024) [default: one per processor]
     #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = threads)]
     jobs: Option<u16>,
-    /// Exit with status 2 when any input could not be read to its end
+    /// Exit with status 2 if any input could not be read completely
     #[arg(long)]
     strict: bool,
     /// Print no warnings and no progress on standard error
@@ -35,15 +35,15 @@ pub(super) struct Reading {
     /// When to use colour; auto also honours `NO_COLOR`
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub(super) color: Color,
-    /// Show no progress bar; there is one only on a terminal, and on runs that last
+    /// Do not show the progress bar, which long runs show on a terminal
     #[arg(long)]
     no_progress: bool,
     #[command(flatten)]
     pub(super) limits: LimitArgs,
 }
 
-impl Reading {
-    /// Does `work` on as many threads as were asked for, under a progress bar where there is a place for one.
+impl InputArgs {
+    /// Runs `work` on the chosen number of threads, with a progress bar if standard error can show one.
     pub(super) fn run<T: Send>(
         &self,
         work: impl FnOnce(&Progress) -> T + Send,
@@ -55,12 +55,12 @@ impl Reading {
         Ok(if wanted { progress::show_while(&counts, work) } else { work() })
     }
 
-    /// The threads to work with.
+    /// The thread pool for the work.
     fn threads(&self) -> Result<ThreadPool, ThreadPoolBuildError> {
         rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, usize::from)).build()
     }
 
-    /// Where the report goes. It may not take the place of what is read: the paths, or `also`.
+    /// Opens the output. It must not replace an input: one of the paths, or `also`.
     pub(super) fn open_output(&self, also: Option<&Path>) -> Result<Output, OutputError> {
         if let Some(path) = self.output.as_deref().filter(|path| path.is_file()) {
             let same = |other: &Path| {
@@ -78,21 +78,21 @@ impl Reading {
         Output::open(self.output.as_deref())
     }
 
-    /// Tells how a command ended where the report goes to a file, unless nobody wants to know.
+    /// Prints the verdict if the report goes to a file, unless `--quiet` is given.
     pub(super) fn conclude(&self, verdict: &str) {
         if let Some(path) = self.output.as_deref().filter(|path| !self.quiet && !is_standard_output(path)) {
-            output::tell(&format!("{verdict}; the report is in {}", path.display()));
+            output::print_note(&format!("{verdict}; the report is in {}", path.display()));
         }
     }
 
-    /// Tells what went wrong, unless nobody wants to know.
+    /// Prints warnings and errors, unless `--quiet` is given.
     pub(super) fn warn(&self, problems: &[SourceProblem]) {
         if !self.quiet {
             warn(problems);
         }
     }
 
-    /// Tells which suppressions silenced nothing, unless nobody wants to know.
+    /// Warns of suppressions that expired or matched nothing, unless `--quiet` is given.
     pub(super) fn warn_of_suppressions(&self, uses: &[SuppressionUse]) {
         if self.quiet {
             return;
@@ -101,24 +101,24 @@ impl Reading {
             if *expired {
                 let until = until.map(|day| day.to_string()).unwrap_or_default();
                 let message = format!(
-                    "{origin}: the suppression of {rules} ended on {until}: its findings are reported again"
+                    "{origin}: the suppression of {rules} expired on {until}; its findings are reported again"
                 );
-                output::complain("warning", &message);
+                output::print_message("warning", &message);
             } else if *findings == 0 {
-                let message = format!("{origin}: the suppression of {rules} silenced nothing in this run");
-                output::complain("warning", &message);
+                let message = format!("{origin}: the suppression of {rules} matched nothing in this run");
+                output::print_message("warning", &message);
             }
         }
     }
 
-    /// Whether the run failed by what could not be read.
+    /// Whether the run failed because of input that could not be read.
     pub(super) fn failed(&self, problems: &[SourceProblem], named_input_failed: bool) -> bool {
         let damaged = problems.iter().any(|entry| entry.problem.level >= ProblemLevel::Warning);
         named_input_failed || (self.strict && damaged)
     }
 }
 
-/// One line on standard error for each problem that is worth one.
+/// Prints one line to standard error for each warning and error.
 fn warn(problems: &[SourceProblem]) {
     for entry in problems {
         let problem = &entry.problem;
@@ -126,10 +126,10 @@ fn warn(problems: &[SourceProblem]) {
             continue;
         }
         let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
-        let often = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
-        output::complain(
+        let times = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
+        output::print_message(
             problem.level.name(),
-            &format!("{}{place}: {}{often}", entry.source, problem.message),
+            &format!("{}{place}: {}{times}", entry.source, problem.message),
         );
     }
 }

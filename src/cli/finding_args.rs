@@ -1,4 +1,4 @@
-//! What commands that judge applications by rules have in common.
+//! Options of the commands that evaluate rules.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -7,9 +7,9 @@ use chrono::NaiveDate;
 use clap::{Args, ValueEnum};
 
 use super::counts::{count, positive_count};
-use super::diagnostics::complain_about;
+use super::diagnostics::print_problems;
+use super::input_args::InputArgs;
 use super::output::Output;
-use super::reading::Reading;
 use super::{Exit, Level};
 use crate::engine::Options;
 use crate::report::{Format, TextOptions, write};
@@ -19,7 +19,7 @@ use crate::severity::Severity;
 
 #[derive(Debug, Args)]
 pub(super) struct RuleArgs {
-    /// A rule file, a folder of them, or a preset (dr-elephant, dr-elephant-0.4, dr-elephant-2.0,
+    /// A rule file, a folder of rule files, or a preset (dr-elephant, dr-elephant-0.4, dr-elephant-2.0,
     /// dr-elephant-shs, dr-elephant-tuning); repeatable, later wins
     #[arg(long = "rules", value_name = "PATH")]
     pub(super) rule_paths: Vec<PathBuf>,
@@ -27,10 +27,10 @@ pub(super) struct RuleArgs {
     pub(super) day: Day,
 }
 
-/// The day by which suppressions are judged.
+/// The date on which suppressions are evaluated.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Day {
-    /// Judge suppressions as on this day (2027-01-31) instead of today in UTC
+    /// Evaluate suppressions as of this date (such as 2027-01-31) instead of today (UTC)
     #[arg(long, value_name = "DAY")]
     today: Option<NaiveDate>,
 }
@@ -51,32 +51,32 @@ impl RuleArgs {
             files.extend(RuleFile::find(path)?);
         }
         let rules = self.day.on(RuleSet::with_files(&files)?);
-        complain_about(rules.warnings());
+        print_problems(rules.warnings());
         Ok(rules)
     }
 }
 
 /// Options of commands that print findings.
 #[derive(Debug, Args)]
-pub(super) struct Judging {
+pub(super) struct FindingArgs {
     #[command(flatten)]
     pub(super) rules: RuleArgs,
-    /// How to print the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     format: FormatArg,
-    /// Leave out findings below this severity; none lists also what was evaluated and found harmless
+    /// Hide findings below this severity; "none" also lists rules that were evaluated and found nothing
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Low)]
     min_severity: Level,
-    /// Exit with status 1 when a finding has at least this severity
+    /// Exit with status 1 if any finding has at least this severity
     #[arg(long, value_enum, value_name = "LEVEL")]
     fail_on: Option<Level>,
     /// Show only the N worst applications
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
-    /// Draw charts for the N worst applications; only HTML has charts
+    /// Draw charts for the N worst applications (html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = 100)]
     charts: usize,
-    /// Also write phases and configuration (json, ndjson); passwords in it are left out
+    /// Also write phases and configuration (json, ndjson), without passwords
     #[arg(long)]
     details: bool,
 }
@@ -87,11 +87,11 @@ enum FormatArg {
     Text,
     /// For scripts, one document
     Json,
-    /// For people in a browser: one file that needs no network
+    /// For people in a browser: one self-contained file
     Html,
-    /// For scripts, one application a line, without summary and problems
+    /// For scripts, one application per line, without summary and problems
     Ndjson,
-    /// For spreadsheets, a row for each finding
+    /// For spreadsheets, one row per finding
     Csv,
     /// For a comment on a pull request
     Markdown,
@@ -99,7 +99,7 @@ enum FormatArg {
     Sarif,
     /// For the test reports of CI servers
     Junit,
-    /// For Prometheus and its kin
+    /// For Prometheus and compatible servers
     Openmetrics,
 }
 
@@ -119,38 +119,38 @@ impl From<FormatArg> for Format {
     }
 }
 
-impl Judging {
-    /// What to keep of each application.
-    pub(super) fn options(&self, reading: &Reading) -> Options {
+impl FindingArgs {
+    /// Options for the engine.
+    pub(super) fn options(&self, input: &InputArgs) -> Options {
         Options {
             min_severity: self.min_severity.into(),
             top: self.top.map(NonZeroUsize::get),
             details: self.details,
             charts: if self.format == FormatArg::Html { self.charts } else { 0 },
-            limits: reading.limits.limits(),
+            limits: input.limits.limits(),
         }
     }
 
-    /// Writes the report in the format that was asked for.
+    /// Writes the report in the chosen format.
     pub(super) fn write(
         &self,
         report: &Report,
-        reading: &Reading,
+        input: &InputArgs,
         output: Output,
     ) -> Result<(), super::output::OutputError> {
-        let text = TextOptions { color: output.wants_color(reading.color), ..TextOptions::default() };
+        let text = TextOptions { color: output.wants_color(input.color), ..TextOptions::default() };
         output.write(|out| write(report, self.format.into(), text, out))
     }
 
-    /// The severity from which findings fail; `default` unless the user says otherwise, `None` where none does.
+    /// The lowest severity that fails: `--fail-on`, or else `default`. `None` if no finding fails.
     pub(super) fn limit(&self, default: Severity) -> Option<Severity> {
         let limit = self.fail_on.map_or(default, Severity::from);
         (limit > Severity::None).then_some(limit)
     }
 
-    /// How the command ends by the findings and by what could not be read.
-    pub(super) fn exit(&self, report: &Report, reading: &Reading) -> Exit {
-        if reading.failed(&report.problems, report.named_input_failed) {
+    /// The exit status, from the findings and the input that could not be read.
+    pub(super) fn exit(&self, report: &Report, input: &InputArgs) -> Exit {
+        if input.failed(&report.problems, report.named_input_failed) {
             return Exit::Failure;
         }
         let Some(limit) = self.limit(Severity::None) else { return Exit::Clean };

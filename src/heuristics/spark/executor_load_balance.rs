@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-executor-load-balance";
+    const ID: &str = RULE.id;
 
     /// Ten minutes of executors, each with its seconds in tasks.
     fn app(seconds: &[u64]) -> Application {

@@ -257,7 +257,7 @@ mod tests {
     use super::super::support::sample;
     use super::*;
 
-    const ID: &str = "spark-executor-spill";
+    const ID: &str = RULE.id;
 
     /// Executors of 4 GiB with 4 cores, of which the first `spilling` spill `each`.
     fn app(executors: u32, spilling: u32, each: Bytes) -> Application {

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use crate::model::table::Outcome;
 
-    const ID: &str = "spark-job-runtime";
+    const ID: &str = RULE.id;
 
     /// A job per list of attempts, which failed where its list is empty.
     fn app(jobs: &[&[(Outcome, i64)]]) -> Application {

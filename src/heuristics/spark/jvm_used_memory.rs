@@ -157,7 +157,7 @@ mod tests {
     use crate::model::spark::ExecutorMetric::JvmHeapMemory;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-jvm-used-memory";
+    const ID: &str = RULE.id;
 
     /// An hour of two executors with this heap; the second uses `used` MiB of it.
     fn app(heap: &str, used: i64) -> Application {

@@ -239,7 +239,7 @@ mod tests {
     use crate::model::table::Outcome;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-peak-unified-memory";
+    const ID: &str = RULE.id;
 
     /// An hour of executors of 10 GiB, each with its peak and its limit in MiB.
     fn app(executors: &[(i64, u64)]) -> Application {

@@ -1,5 +1,8 @@
 //! Findings of rules about an application: plain data, created by heuristics and shown by reports.
 
+mod facts;
+mod judging;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -10,6 +13,9 @@ use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
+pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
+pub use judging::Word;
+pub(crate) use judging::percent;
 
 /// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;
@@ -85,6 +91,8 @@ pub struct Finding {
     pub rule: Name,
     /// The rule's name for readers.
     pub title: Name,
+    /// Facts about the rule.
+    pub rule_facts: &'static RuleFacts,
     /// Its severity.
     pub severity: Severity,
     /// Severity value × number of tasks of the subject; 0 below moderate.

@@ -70,8 +70,11 @@ fn build(revision: &str, data: &Path) -> io::Result<PathBuf> {
     }
     let (tree, target) = (data.join(format!("tree-{commit}")), data.join("target"));
     git(&["worktree", "add", "--detach", "--force", &tree.to_string_lossy(), &commit])?;
+    // Older revisions have no profile for packagers: there, `release` was built that way.
+    let manifest = fs::read_to_string(tree.join("Cargo.toml"))?;
+    let profile = if manifest.contains("[profile.dist]") { "dist" } else { "release" };
     let status = Command::new(env!("CARGO"))
-        .args(["build", "--locked", "--release", "--bin", "elephant-rs", "--target-dir"])
+        .args(["build", "--locked", "--profile", profile, "--bin", "elephant-rs", "--target-dir"])
         .arg(&target)
         .current_dir(&tree)
         .status();
@@ -79,7 +82,7 @@ fn build(revision: &str, data: &Path) -> io::Result<PathBuf> {
     if !status?.success() {
         return Err(io::Error::other(format!("{revision} cannot be built")));
     }
-    fs::copy(target.join("release/elephant-rs"), &executable)?;
+    fs::copy(target.join(profile).join("elephant-rs"), &executable)?;
     Ok(executable)
 }
 

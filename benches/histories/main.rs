@@ -2,7 +2,7 @@
 //! files.
 //!
 //! `cargo bench --bench histories` writes its logs once, to `bench-data` in Cargo's target folder, runs the
-//! release build on them and prints Markdown tables; `-- --help` lists the options. Nothing is asserted,
+//! packagers' build on them and prints Markdown tables; `-- --help` lists the options. Nothing is asserted,
 //! because machines differ; instead `wc -l`, `zstd -d` and `jq -c .` run on the same files, alternating with
 //! the program.
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-/// Measures the release build on generated logs, compared with `wc`, `zstd` and `jq`.
+/// Measures the packagers' build on generated logs, compared with `wc`, `zstd` and `jq`.
 #[derive(Parser)]
 #[allow(clippy::struct_excessive_bools)] // command-line switches
 #[command(name = "cargo bench --bench histories --", bin_name = "cargo bench --bench histories --")]

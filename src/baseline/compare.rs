@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::incomplete::{UNNAMED, doubt, doubt_of, incomplete_run};
-use super::measure::{self, Worse, key_measure};
+use super::measure;
 use super::metrics;
 use super::spread::Tolerance;
 use super::{Baseline, Job};
-use crate::finding::Finding;
+use crate::finding::{Finding, Worse};
 use crate::fingerprint::{Fingerprint, JobKey, without_lines};
 use crate::results::{
     Absence, Absent, Accepted, ApplicationReport, Change, Comparison, Counts, FindingChange, JobComparison,
@@ -195,7 +195,7 @@ fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
 }
 
 fn measure_of(finding: &Finding) -> Option<MeasureChange> {
-    let (key, _) = key_measure(&finding.rule)?;
+    let key = finding.rule_facts.key_measure?.key;
     Some(MeasureChange { key, value: measure::value(finding)?, accepted: None })
 }
 
@@ -204,7 +204,7 @@ fn outweighs(one: &FindingChange, other: &FindingChange) -> bool {
     if one.finding.severity != other.finding.severity {
         return one.finding.severity > other.finding.severity;
     }
-    let worse = key_measure(&one.finding.rule).map_or(Worse::Higher, |(_, worse)| worse);
+    let worse = one.finding.rule_facts.key_measure.map_or(Worse::Higher, |measure| measure.worse);
     match (&one.measure, &other.measure) {
         (Some(one), Some(other)) => worse.beyond(one.value, other.value, 0.0, 0.0),
         _ => false,
@@ -215,12 +215,12 @@ fn outweighs(one: &FindingChange, other: &FindingChange) -> bool {
 fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) {
     found.accepted = Some(accepted.clone());
     let (mut worse, mut better) = (false, false);
-    if let (Some(now), Some((_, direction))) = (&mut found.measure, key_measure(&found.finding.rule))
+    if let (Some(now), Some(key_measure)) = (&mut found.measure, found.finding.rule_facts.key_measure)
         && accepted.measure.as_deref() == Some(now.key)
         && let Some(value) = accepted.value
     {
         now.accepted = Some(value);
-        let floor = measure::floor(now.key);
+        let (direction, floor) = (key_measure.worse, key_measure.floor());
         worse = direction.beyond(now.value, value, tolerance.of_measures(), floor);
         better = direction.opposite().beyond(now.value, value, tolerance.of_measures(), floor);
     }

@@ -3,18 +3,23 @@ use std::sync::Arc;
 use super::spread::Tolerance;
 use super::update::update;
 use super::*;
-use crate::finding::{Finding, Measure, NotEvaluated, Subject};
+use crate::finding::{Finding, KeyMeasure, Measure, NotEvaluated, Provenance, RuleFacts, Subject, Worse};
 use crate::model::{Engine, Status};
 use crate::results::{Absence, ApplicationReport, Change, Comparison, JobState, Report};
 use crate::rules::RuleInfo;
 use crate::severity::Severity;
 
 const GC: &str = "mapper-gc";
+const FACTS: RuleFacts = RuleFacts {
+    key_measure: Some(KeyMeasure { key: "gc_cpu_ratio", worse: Worse::Higher }),
+    ..RuleFacts::of(Provenance::Own)
+};
 
 fn whole(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
     let finding = |&(severity, ratio): &(Severity, f64)| Finding {
         rule: GC.into(),
         title: GC.into(),
+        rule_facts: &FACTS,
         severity,
         score: 1,
         subject: Subject::Tasks("map"),

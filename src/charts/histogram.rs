@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::finding::{Finding, Subject, Threshold};
+use crate::finding::{ComparedWith, Finding, Subject, Threshold};
 use crate::heuristics::split::{self, two_groups};
 use crate::model::Application;
 use crate::model::Phase;
@@ -305,12 +305,12 @@ impl Means {
         let cutoff = *threshold.cutoffs.get(place)?;
         let [low, .., critical] = threshold.cutoffs;
         let is_upper = low <= critical;
-        let (of, value, mean) = match (threshold.key.as_str(), self.groups) {
-            ("short_run_time_ms" | "long_run_time_ms", _) if quantity == Quantity::RunTime => {
+        let charted = finding.rule_facts.chart_limits.iter().find(|limit| limit.key == threshold.key)?;
+        let (of, value, mean) = match (charted.compared_with, self.groups) {
+            (ComparedWith::MeanRunTime, _) if quantity == Quantity::RunTime => {
                 (MeanOf::Tasks, Millis::from_f64(cutoff)?.get(), self.all)
             }
-            // Of skew: how many times the small group's mean the two means are apart.
-            ("deviation_ratio" | "deviation", Some((small, large))) => {
+            (ComparedWith::GroupDeviation, Some((small, large))) => {
                 let value = Millis::from_f64((cutoff + 1.0) * small.max(1) as f64)?.get();
                 (MeanOf::LargeGroup, value, large)
             }

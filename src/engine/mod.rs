@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::charts::Charts;
-use crate::finding::{Name, Suppressed};
+use crate::finding::{Finding, Name, Suppressed};
 use crate::fingerprint::StageName;
 use crate::limits::Limits;
 use crate::model::{Application, Phase, job_type};
@@ -125,26 +125,15 @@ fn evaluate(
     let judged = app.complete || (evaluation.judges_work && work.task_time.is_some());
     // Behind a limit there may be more of everything.
     let work = if app.limit.is_some() { Work::default() } else { work };
-    let suppressed = evaluation.suppressed.into_iter().map(|(_, suppressed)| suppressed);
-    let mut suppressed: Vec<Suppressed> =
-        suppressed.filter(|suppressed| suppressed.finding.severity >= options.min_severity).collect();
-    suppressed.sort_by(|a, b| rank::findings(&a.finding, &b.finding));
+    let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
-    let mut counts = [0; 5];
-    for finding in &findings {
-        if let Some(count) = usize::try_from(finding.severity.value()).ok().and_then(|i| counts.get_mut(i)) {
-            *count += 1;
-        }
-    }
+    let counts = counts_by_severity(&findings);
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
     let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
     let place = Place { severity, score, wasted: metrics.wasted, id: &app.id, sources };
     worst_charts.offer(place, || Charts::of(app, rules, &findings));
-    findings.retain(|finding| finding.severity >= options.min_severity);
-    // Most rules find nothing: the places of their verdicts would be half of what a small application leaves in memory.
-    findings.shrink_to_fit();
-    findings.sort_by(rank::findings);
+    keep_at_least(options.min_severity, &mut findings);
     let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
     let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));
     let report = ApplicationReport {
@@ -179,6 +168,34 @@ fn evaluate(
         charts: None,
     };
     (report, suppressed_by)
+}
+
+/// The suppressed findings from a severity on, ranked.
+fn suppressed_from(severity: Severity, suppressed: Vec<(usize, Suppressed)>) -> Vec<Suppressed> {
+    let suppressed = suppressed.into_iter().map(|(_, suppressed)| suppressed);
+    let mut suppressed: Vec<Suppressed> =
+        suppressed.filter(|suppressed| suppressed.finding.severity >= severity).collect();
+    suppressed.sort_by(|a, b| rank::findings(&a.finding, &b.finding));
+    suppressed
+}
+
+/// How many findings there are of each severity, by its value.
+fn counts_by_severity(findings: &[Finding]) -> [u64; 5] {
+    let mut counts = [0; 5];
+    for finding in findings {
+        if let Some(count) = usize::try_from(finding.severity.value()).ok().and_then(|i| counts.get_mut(i)) {
+            *count += 1;
+        }
+    }
+    counts
+}
+
+/// Leaves out findings below a severity, and ranks the others.
+fn keep_at_least(severity: Severity, findings: &mut Vec<Finding>) {
+    findings.retain(|finding| finding.severity >= severity);
+    // Most rules find nothing: the places of their verdicts would be half of what a small application leaves in memory.
+    findings.shrink_to_fit();
+    findings.sort_by(rank::findings);
 }
 
 fn evaluated(evaluation: &Evaluation) -> Arc<[Name]> {

@@ -1,29 +1,28 @@
 //! Reads every history below paths, in parallel, and hands each application to a closure. What comes out stands in the
 //! order of the sources, whatever the number of threads.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+mod assemble;
+mod source;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
 use super::read::{Extent, Wanted};
-use super::{Progress, progress, read};
+use super::{Progress, progress};
 use crate::input::discover;
-use crate::input::inventory::{Inventory, Skipped, Source};
-use crate::input::job_id::{job_id_in, master_attempt_in};
-use crate::input::kind::{Reason, SourceKind};
-use crate::input::part::Part;
-use crate::input::window::ByteWindow;
-use crate::limits::{Limits, REACHED};
-use crate::model::conf::{Conf, ConfKey};
-use crate::model::{Application, Engine, Status};
-use crate::parse::{Level, Parsed, Problem, identify, jobconf};
+use crate::input::inventory::{Inventory, Source};
+use crate::input::kind::SourceKind;
+use crate::limits::Limits;
+use crate::model::Application;
+use crate::parse::{Level, Problem, identify};
 use crate::results::{SourceProblem, Summary};
 use crate::units::Timestamp;
-
-/// Configurations beyond this many bytes are cut: real ones have some 200 KiB.
-const MAX_CONF_LEN: u64 = 64 << 20;
+use assemble::assemble;
+pub(super) use assemble::may_be_superseded;
+use source::{SourceOutcome, look_into};
 
 /// Event logs from so many stored bytes on are worth all threads.
 const LARGE_LOG: u64 = 32 << 20;
@@ -160,7 +159,7 @@ pub(super) fn visit_in_turn<T: Send>(
     let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
     progress.found(&stored);
     let started = Instant::now();
-    let look_into = |place: usize, source: &Source, stored: u64| {
+    let read = |place: usize, source: &Source, stored: u64| {
         let in_turn = |app: &Application, sources: &[String], nth| look(app, sources, Turn(place, nth));
         let outcome = look_into(source, &inventory, extent, in_turn);
         progress.read(stored);
@@ -173,12 +172,12 @@ pub(super) fn visit_in_turn<T: Send>(
         .zip(&stored)
         .enumerate()
         .map(|(place, (source, &stored))| {
-            is_large_event_log(source, stored).then(|| look_into(place, source, stored))
+            is_large_event_log(source, stored).then(|| read(place, source, stored))
         })
         .collect();
     let sources = inventory.histories.par_iter().zip(&stored);
     sources.zip(&mut outcomes).enumerate().for_each(|(place, ((source, &stored), outcome))| {
-        outcome.get_or_insert_with(|| look_into(place, source, stored));
+        outcome.get_or_insert_with(|| read(place, source, stored));
     });
     let visited = assemble(&inventory, outcomes.into_iter().flatten());
     log::info!("read in {:.1?}; applications: {}", started.elapsed(), visited.summary.applications);
@@ -207,268 +206,6 @@ fn log_inventory(inventory: &Inventory, started: Instant) {
 
 fn is_large_event_log(source: &Source, stored: u64) -> bool {
     source.kind == Some(SourceKind::SparkEventLog) && stored >= LARGE_LOG
-}
-
-/// What became of one history.
-struct SourceOutcome<'a, T> {
-    /// Those of which something was made.
-    applications: Vec<Visit<T>>,
-    /// How many there are besides.
-    passed: usize,
-    problems: Vec<SourceProblem>,
-    /// Files beyond those of the source that were used.
-    confs: Vec<&'a Path>,
-}
-
-impl<T> SourceOutcome<'_, T> {
-    fn all(&self) -> usize {
-        self.applications.len() + self.passed
-    }
-}
-
-fn look_into<'a, T>(
-    source: &Source,
-    inventory: &'a Inventory,
-    extent: Extent<'_>,
-    look: impl Fn(&Application, &[String], usize) -> Option<T>,
-) -> SourceOutcome<'a, T> {
-    let name = source.path.to_string();
-    let mut outcome =
-        SourceOutcome { applications: Vec::new(), passed: 0, problems: Vec::new(), confs: Vec::new() };
-    let started = Instant::now();
-    let parsed = match read::read(source, extent) {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            outcome.problems.push(error_problem(name, "unreadable", error.to_string()));
-            return outcome;
-        }
-    };
-    log_parsed(&name, &parsed, started);
-    let Parsed { applications, confs, problems, part_problems } = parsed;
-    for (part, problems) in part_problems {
-        let keep = |problem| SourceProblem { source: part.clone(), problem };
-        outcome.problems.extend(problems.into_vec().into_iter().map(keep));
-    }
-    let keep = |problem| SourceProblem { source: name.clone(), problem };
-    outcome.problems.extend(problems.into_vec().into_iter().map(keep));
-    // That a limit was reached explains what is missing.
-    outcome.problems.sort_by_key(|entry| entry.problem.code != REACHED);
-    let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
-    if applications.is_empty() && !told_why {
-        let message = "the history tells nothing about a job; it was left out".to_owned();
-        outcome.problems.push(error_problem(name.clone(), "no-events", message));
-    }
-    let mut embedded = confs;
-    for mut app in applications {
-        if app.id.is_empty() {
-            app.id = id_from_name(source, app.engine);
-        }
-        let open = matches!(app.status, Status::Running | Status::Unknown);
-        if open
-            && app.engine == Engine::MapReduce
-            && app.groups.is_empty()
-            && app.submitted_at.is_none()
-            && app.name.is_none()
-        {
-            let message = "the history tells nothing about a job; it was left out".to_owned();
-            outcome.problems.push(error_problem(name.clone(), "no-events", message));
-            continue;
-        }
-        let mut sources: Vec<String> = source.parts.iter().map(Part::name).collect();
-        if app.engine == Engine::MapReduce {
-            match embedded.iter().position(|(id, _)| *id == app.id) {
-                Some(at) => app.conf = embedded.swap_remove(at).1,
-                None => attach_conf(&mut app, source, inventory, &mut sources, &mut outcome),
-            }
-            complete_from_conf(&mut app);
-        }
-        let Some(value) = look(&app, &sources, outcome.all()) else {
-            outcome.passed += 1;
-            continue;
-        };
-        let attempt = app.spark.as_ref().and_then(|spark| spark.attempt.clone());
-        let (submitted_at, complete) = (app.submitted_at, app.complete);
-        outcome.applications.push(Visit { id: app.id, attempt, submitted_at, complete, sources, value });
-    }
-    // Nearly always it is one, and a vector makes room for four.
-    outcome.applications.shrink_to_fit();
-    outcome
-}
-
-fn log_parsed(name: &str, parsed: &Parsed, started: Instant) {
-    let groups = || parsed.applications.iter().flat_map(|app| &app.groups);
-    log::debug!(
-        "{name}: parsed in {:.1?}; applications: {}, tasks: {}, attempts: {}",
-        started.elapsed(),
-        parsed.applications.len(),
-        groups().map(|group| group.tasks.len()).sum::<usize>(),
-        groups().map(|group| group.attempts.len()).sum::<usize>(),
-    );
-}
-
-/// What the file's name tells where the history does not tell its own id: a job's id, or the whole name.
-fn id_from_name(source: &Source, engine: Engine) -> String {
-    let Some(name) = source.path.as_path().file_name() else { return String::new() };
-    match engine {
-        Engine::MapReduce => job_id_in(name).unwrap_or_default(),
-        Engine::Spark => name.to_string_lossy().into_owned(),
-    }
-}
-
-/// Reads the configuration file of the job, if there is one.
-fn attach_conf<'a, T>(
-    app: &mut Application,
-    source: &Source,
-    inventory: &'a Inventory,
-    sources: &mut Vec<String>,
-    outcome: &mut SourceOutcome<'a, T>,
-) {
-    let Some(file) = inventory.conf_for(source.path.as_path(), &app.id) else { return };
-    let shown = file.path.display().to_string();
-    match read_conf(&file.part) {
-        Ok((conf, problems)) => {
-            app.conf = conf;
-            let keep = |problem| SourceProblem { source: shown.clone(), problem };
-            outcome.problems.extend(problems.into_iter().map(keep));
-            sources.push(shown);
-            outcome.confs.push(file.part.file());
-        }
-        Err(message) => outcome.problems.push(error_problem(shown, "unreadable", message)),
-    }
-}
-
-fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
-    use std::io::Read;
-    let stream = part.open().map_err(|error| error.to_string())?;
-    // What comes before a read error is parsed; the parser says that the end is missing.
-    let window = ByteWindow::expecting(stream.plain_len(), stream.take(MAX_CONF_LEN));
-    let (bytes, failure) = window.into_rest();
-    if let Some(error) = failure.as_ref().filter(|_| bytes.is_empty()) {
-        return Err(error.to_string());
-    }
-    let (conf, mut problems) = jobconf::parse(bytes);
-    if let Some(error) = failure.filter(|_| !problems.any_at_least(Level::Warning)) {
-        problems.warn("truncated", None, || {
-            format!("the configuration is there to its last property, its file breaks off behind it: {error}")
-        });
-    }
-    Ok((conf, problems.into_vec()))
-}
-
-fn complete_from_conf(app: &mut Application) {
-    app.name = app.name.take().or_else(|| app.conf.text(ConfKey::JobName));
-    app.user = app.user.take().or_else(|| app.conf.text(ConfKey::User));
-    app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::Queue));
-}
-
-fn assemble<'a, T>(
-    inventory: &'a Inventory,
-    outcomes: impl Iterator<Item = SourceOutcome<'a, T>>,
-) -> Visited<T> {
-    let mut visited = Visited {
-        summary: Summary { files_found: inventory.found, ..Summary::default() },
-        applications: Vec::new(),
-        problems: Vec::new(),
-        skipped: inventory.skipped.iter().map(|skipped| (skipped.reason.text(), skipped.count)).collect(),
-        named_input_failed: false,
-    };
-    // An archive with several logs is one file, and so is one of which a part could not be read.
-    let (mut analysed, mut failed) = (BTreeSet::<&Path>::new(), BTreeSet::<&Path>::new());
-    let mut passed = 0;
-    for failure in &inventory.failures {
-        visited.named_input_failed |= failure.named_by_user;
-        failed.insert(&failure.file);
-        let source = failure.error.path().display().to_string();
-        visited.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
-    }
-    visited.problems.extend(inventory.skipped.iter().filter_map(named_in_vain));
-    for (source, outcome) in inventory.histories.iter().zip(outcomes) {
-        let tells_nothing = outcome.all() == 0;
-        visited.named_input_failed |= tells_nothing && source.named_by_user;
-        let files = if tells_nothing { &mut failed } else { &mut analysed };
-        files.extend(source.files());
-        passed += outcome.passed;
-        visited.applications.extend(outcome.applications);
-        visited.problems.extend(outcome.problems);
-        analysed.extend(outcome.confs);
-    }
-    let summary = &mut visited.summary;
-    summary.files_analysed = analysed.len() as u64;
-    summary.files_failed = failed.difference(&analysed).count() as u64;
-    summary.files_skipped = inventory.found.saturating_sub(summary.files_analysed + summary.files_failed);
-    supersede(&mut visited);
-    visited.summary.applications = (visited.applications.len() + passed) as u64;
-    visited
-}
-
-/// The problem with files that the user named and that hold no history. Side files of histories are none: a pattern
-/// such as `history/*` names them, too.
-fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
-    let Skipped { reason, named_by_user, count, path } = skipped;
-    let is_side_file = matches!(
-        reason,
-        Reason::Checksum
-            | Reason::SuccessMarker
-            | Reason::JobSummary
-            | Reason::LogMarker
-            | Reason::SupersededPart
-            | Reason::DuplicatePart
-    );
-    (*named_by_user && !is_side_file).then(|| SourceProblem {
-        source: path.display().to_string(),
-        problem: Problem {
-            level: Level::Warning,
-            code: "no-history",
-            position: None,
-            message: format!("it was named and is no job history: {reason}"),
-            count: *count,
-        },
-    })
-}
-
-/// Each attempt of a job's master leaves a history of its own in the staging folder, and the later one
-/// repeats what it recovered of the earlier: only the last one tells how the job went on.
-fn supersede<T>(visited: &mut Visited<T>) {
-    let attempt = |app: &Visit<T>| -> Option<(PathBuf, String, u32)> {
-        let (folder, number) = master_attempt(&app.sources)?;
-        Some((folder.to_owned(), app.id.clone(), number))
-    };
-    let mut last: BTreeMap<(PathBuf, String), u32> = BTreeMap::new();
-    for (folder, id, number) in visited.applications.iter().filter_map(attempt) {
-        let latest = last.entry((folder, id)).or_default();
-        *latest = number.max(*latest);
-    }
-    let mut superseded = Vec::new();
-    visited.applications.retain(|app| {
-        let Some((folder, id, number)) = attempt(app) else { return true };
-        let latest = last.get(&(folder, id)).copied().unwrap_or_default();
-        if number < latest {
-            superseded.push((app.sources.first().cloned().unwrap_or_default(), latest));
-        }
-        number >= latest
-    });
-    for (source, latest) in superseded {
-        let message = format!("attempt {latest} of the job's master tells more; this history was left out");
-        let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
-        visited.problems.push(SourceProblem { source, problem });
-    }
-}
-
-/// Whether a history is in a staging folder, by its name, so that [`supersede`] may leave it out.
-pub(super) fn may_be_superseded(sources: &[String]) -> bool {
-    master_attempt(sources).is_some()
-}
-
-/// The folder of a staging history, and the attempt of the job's master that wrote it.
-fn master_attempt(sources: &[String]) -> Option<(&Path, u32)> {
-    let path = Path::new(sources.first()?);
-    let number = master_attempt_in(path.file_name()?)?;
-    Some((path.parent()?, number))
-}
-
-fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
-    let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
-    SourceProblem { source, problem }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::finding::Finding;
+use crate::finding::{Finding, RuleFacts};
 use crate::model::spark::StageAttempt;
 use crate::results::ApplicationReport;
 use crate::severity::Severity;
@@ -14,6 +14,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
     Finding {
         rule: rule.into(),
         title: "".into(),
+        rule_facts: RuleFacts::USER,
         severity: Severity::Low,
         score: 0,
         subject,

@@ -13,7 +13,7 @@ pub mod spark;
 pub(crate) mod split;
 pub(crate) mod wording;
 
-use crate::finding::Verdict;
+use crate::finding::{ChartLimit, ComparedWith, Container, KeyMeasure, RuleFacts, Verdict, Worse};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
@@ -87,6 +87,8 @@ pub struct Rule {
     pub title: &'static str,
     /// The folder of its files below `rules/`.
     pub folder: &'static str,
+    /// What presets, the gate, charts and other rules ask for.
+    pub facts: RuleFacts,
     /// The built-in parameters.
     pub defaults: &'static str,
     /// The rule's page in Markdown.
@@ -95,6 +97,32 @@ pub struct Rule {
     pub load: fn(&mut Layers<'_>) -> Option<Loaded>,
     /// The keys of its parameters.
     pub keys: fn() -> &'static [Key],
+}
+
+/// Facts that only some rules have.
+impl Rule {
+    /// How bad a finding is tells the measure under `key`, for the gate: [`KeyMeasure`] says which rules have one.
+    const fn measured_by(mut self, key: &'static str, worse: Worse) -> Self {
+        self.facts.key_measure = Some(KeyMeasure { key, worse });
+        self
+    }
+
+    /// Charts show the cut-offs of these thresholds.
+    const fn charted(mut self, limits: &'static [ChartLimit]) -> Self {
+        self.facts.chart_limits = limits;
+        self
+    }
+
+    /// What it advises sets the memory of `container`.
+    const fn sizing(mut self, container: Container) -> Self {
+        self.facts.sizes = Some(container);
+        self
+    }
+}
+
+/// A threshold for [`Rule::charted`].
+const fn chart_limit(key: &'static str, compared_with: ComparedWith) -> ChartLimit {
+    ChartLimit { key, compared_with }
 }
 
 /// A rule with its parameters.
@@ -114,13 +142,15 @@ pub(crate) fn load<P: Params, C: Check + 'static>(
     Some(Loaded { check: Box::new(make(params)), params: parameters })
 }
 
-/// A rule whose YAML and page stand under `rules/<engine>/<id>`.
+/// A rule whose YAML and page stand under `rules/<engine>/<id>`, with its [`Provenance`](crate::finding::Provenance): `Own`
+/// or `DrElephant { version: "2.0.9" }`.
 macro_rules! rule {
-    ($engine:literal, $id:literal, $title:literal, $params:ty, $load:expr) => {
+    ($engine:literal, $provenance:ident $({ $($version:tt)* })?, $id:literal, $title:literal, $params:ty, $load:expr) => {
         $crate::heuristics::Rule {
             id: $id,
             title: $title,
             folder: $engine,
+            facts: $crate::finding::RuleFacts::of($crate::finding::Provenance::$provenance $({ $($version)* })?),
             defaults: include_str!(concat!("../../../rules/", $engine, "/", $id, ".yaml")),
             page: include_str!(concat!("../../../rules/", $engine, "/", $id, ".md")),
             load: $load,

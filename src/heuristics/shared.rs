@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Remedy;
 use super::any::Causes;
+use crate::finding::Container;
 use crate::metrics::Metrics;
 use crate::model::Application;
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 
-/// What rules would advise about an application, by their ids.
-type Remedies<'a> = dyn Fn(&str) -> Option<Remedy> + Sync + 'a;
+/// What the rule that sizes a container would advise about an application.
+type Remedies<'a> = dyn Fn(Container) -> Option<Remedy> + Sync + 'a;
 
 /// What the rules that judge an application share.
 pub struct Shared<'a> {
@@ -43,15 +44,15 @@ impl<'a> Shared<'a> {
         Self { metrics: Some(metrics), ..self }
     }
 
-    /// The same with what other rules would advise, by their ids.
+    /// The same with what the rules that size containers would advise.
     #[must_use]
     pub fn with_remedies(self, remedies: &'a Remedies<'a>) -> Self {
         Self { remedies: Some(remedies), ..self }
     }
 
-    /// What the rule `id` would advise, with its parameters in force for this application.
-    pub(super) fn remedy(&self, id: &str) -> Option<Remedy> {
-        self.remedies.and_then(|remedies| remedies(id))
+    /// What the rule that sizes `container` would advise, with its parameters in force for this application.
+    pub(super) fn remedy(&self, container: Container) -> Option<Remedy> {
+        self.remedies.and_then(|remedies| remedies(container))
     }
 
     /// What the application cost, where that is computed.

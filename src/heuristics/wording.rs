@@ -4,6 +4,8 @@ use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::severity::Severity;
 
+pub(super) use crate::finding::percent;
+
 /// A condition of a rule: the key of its cut-offs, the severity it allows, and its lowest cut-off in words.
 pub(super) type Condition<'a> = (&'a str, Severity, String);
 
@@ -43,11 +45,6 @@ pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Displa
         Some((name, old)) => format!("{name} {old} → {new}"),
         None => format!("{} → {new}", key.name()),
     }
-}
-
-/// A share as people read it: "12.5 %".
-pub(super) fn percent(share: f64) -> String {
-    format!("{} %", crate::units::three_digits(100.0 * share))
 }
 
 /// A setting to paste, with what it was: `--conf spark.executor.memory=6g (now 4g)`.

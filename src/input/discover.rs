@@ -14,9 +14,9 @@ use rustc_hash::FxHashSet;
 use walkdir::{DirEntry, WalkDir};
 
 use super::error::InputError;
-use super::found::{Candidate, Sorter};
 use super::inventory::{Failure, Inventory, by_bytes};
 use super::kind::{Identify, Reason};
+use super::sorter::{Candidate, Sorter};
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
 
@@ -38,7 +38,7 @@ pub fn discover(paths: &[PathBuf], limits: &Limits, identify: Identify) -> Inven
         walk.folder(folder);
     }
     walk.linked_files();
-    walk.look_at_batch();
+    walk.examine_batch();
     let mut inventory = walk.sorter.finish(&folders);
     inventory.sort();
     inventory
@@ -200,17 +200,17 @@ impl Walk {
         }
         self.batch.push(Candidate { path, named_by_user });
         if self.batch.len() >= BATCH {
-            self.look_at_batch();
+            self.examine_batch();
         }
     }
 
     /// Examines the files of the batch in parallel, and keeps their order.
-    fn look_at_batch(&mut self) {
+    fn examine_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        let looks: Vec<_> =
-            batch.into_par_iter().map(|candidate| candidate.look(&self.limits, self.identify)).collect();
-        for look in looks {
-            self.sorter.take(look);
+        let examined: Vec<_> =
+            batch.into_par_iter().map(|candidate| candidate.examine(&self.limits, self.identify)).collect();
+        for file in examined {
+            self.sorter.take(file);
         }
     }
 

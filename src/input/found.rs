@@ -1,32 +1,14 @@
-//! Examined files and archive members, and where each of them goes in the inventory.
+//! A file or archive member that was examined.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::archive::{self, Member, Members};
-use super::codec::{self, Codec};
+use super::archive::Member;
+use super::codec::Codec;
 use super::error::InputError;
-use super::inventory::{ConfFile, Failure, Inventory, identified};
-use super::job_id::job_id_in;
-use super::kind::{Identify, Reason, SourceKind};
-use super::log_folder::Logs;
-use super::log_name;
+use super::kind::{self, Identify, Reason, SourceKind};
 use super::part::Part;
-use super::source::{LogFolder, Source, SourcePath};
-use crate::limits::Limits;
-
-/// A file to examine.
-pub(super) struct Candidate {
-    pub(super) path: PathBuf,
-    pub(super) named_by_user: bool,
-}
-
-/// The result of examining a file.
-pub(super) enum Look {
-    File(Found),
-    /// The inventory of an archive, the archive's path, and whether the user named it.
-    Archive(Inventory, PathBuf, bool),
-}
+use super::source_path::SourcePath;
 
 /// A file or archive member with its detected kind.
 #[derive(Debug)]
@@ -39,56 +21,15 @@ pub(super) struct Found {
     pub(super) name: String,
     pub(super) named_by_user: bool,
     pub(super) archive_truncated: bool,
-    pub(super) look: Result<(Codec, SourceKind), InputError>,
-}
-
-impl Candidate {
-    pub(super) fn look(self, limits: &Limits, identify: Identify) -> Look {
-        let Self { path, named_by_user } = self;
-        let look = match look_into(&path, identify) {
-            Ok((_, SourceKind::Unrelated(Reason::Archive))) => match members(&path, limits) {
-                Ok(members) => {
-                    return Look::Archive(
-                        inventory_of(members, named_by_user, identify),
-                        path,
-                        named_by_user,
-                    );
-                }
-                Err(error) => Err(error),
-            },
-            look => look,
-        };
-        Look::File(Found::file(path, named_by_user, look))
-    }
-}
-
-fn members(path: &Path, limits: &Limits) -> Result<Members, InputError> {
-    archive::members(codec::open(path)?, path, path, limits)
-}
-
-fn look_into(path: &Path, identify: Identify) -> Result<(Codec, SourceKind), InputError> {
-    let mut decoded = codec::open(path)?;
-    let kind = identified(&mut decoded, path, identify)?;
-    Ok((decoded.codec(), kind))
-}
-
-/// The inventory of an archive's members.
-pub(super) fn inventory_of(contents: Members, named_by_user: bool, identify: Identify) -> Inventory {
-    let Members { list, trouble, truncated } = contents;
-    let mut sorter = Sorter::default();
-    for member in list.into_iter().filter(|member| !log_name::is_litter(member.name())) {
-        sorter.sort_in(Found::member(member, named_by_user, identify));
-    }
-    let mut inventory = sorter.finish(&[]);
-    let failure = |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user };
-    let is_useful = !inventory.histories.is_empty() || !inventory.confs.is_empty();
-    // The archive's own error comes before its members': only the first is reported.
-    inventory.failures.splice(0..0, trouble.or(truncated.filter(|_| !is_useful)).map(failure));
-    inventory
+    pub(super) detected: Result<(Codec, SourceKind), InputError>,
 }
 
 impl Found {
-    fn file(path: PathBuf, named_by_user: bool, look: Result<(Codec, SourceKind), InputError>) -> Self {
+    pub(super) fn file(
+        path: PathBuf,
+        named_by_user: bool,
+        detected: Result<(Codec, SourceKind), InputError>,
+    ) -> Self {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Self {
             part: Part::new_file(path.clone()),
@@ -98,11 +39,11 @@ impl Found {
             path: SourcePath::File(path),
             named_by_user,
             archive_truncated: false,
-            look,
+            detected,
         }
     }
 
-    fn member(member: Member, named_by_user: bool, identify: Identify) -> Self {
+    pub(super) fn member(member: Member, named_by_user: bool, identify: Identify) -> Self {
         let in_archive = Path::new(member.name());
         let (folder, folder_name) = match in_archive.parent().filter(|parent| !parent.as_os_str().is_empty())
         {
@@ -114,20 +55,20 @@ impl Found {
         let (name, path) = (lossy(in_archive.file_name()), member.path().to_path_buf());
         let archive_truncated = member.is_in_truncated_archive();
         let part = Part::member(member);
-        let look = part.open().and_then(|mut decoded| {
-            let kind = identified(&mut decoded, &path, identify)?;
+        let detected = part.open().and_then(|mut decoded| {
+            let kind = kind::identified(&mut decoded, &path, identify)?;
             Ok((decoded.codec(), kind))
         });
         let path = SourcePath::Member(path);
-        Self { part, path, folder, folder_name, name, named_by_user, archive_truncated, look }
+        Self { part, path, folder, folder_name, name, named_by_user, archive_truncated, detected }
     }
 
     pub(super) fn is_spark_log(&self) -> bool {
-        matches!(self.look, Ok((_, SourceKind::SparkEventLog)))
+        matches!(self.detected, Ok((_, SourceKind::SparkEventLog)))
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        matches!(self.look, Ok((_, SourceKind::Unrelated(Reason::Empty))))
+        matches!(self.detected, Ok((_, SourceKind::Unrelated(Reason::Empty))))
     }
 }
 
@@ -142,67 +83,4 @@ fn folder_name(folder: &Path) -> String {
 
 fn lossy(name: Option<&OsStr>) -> String {
     name.unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// Sorts what was found into an inventory. Possible parts of a log wait until their whole folder is known.
-#[derive(Default)]
-pub(super) struct Sorter {
-    pub(super) inventory: Inventory,
-    logs: Logs,
-}
-
-impl Sorter {
-    pub(super) fn take(&mut self, look: Look) {
-        match look {
-            Look::File(found) => self.sort_in(found),
-            Look::Archive(members, path, named_by_user) => {
-                self.inventory.take_members(members, &path, named_by_user);
-            }
-        }
-    }
-
-    fn sort_in(&mut self, found: Found) {
-        if let Some(alone) = self.logs.offer(found, &mut self.inventory) {
-            add_source(alone, &mut self.inventory);
-        }
-    }
-
-    /// The inventory, once all files were added. `named_folders` are the folders that the user named.
-    pub(super) fn finish(mut self, named_folders: &[&Path]) -> Inventory {
-        for alone in self.logs.finish(named_folders, &mut self.inventory) {
-            add_source(alone, &mut self.inventory);
-        }
-        self.inventory
-    }
-}
-
-/// Adds a file that is not part of a larger log.
-fn add_source(found: Found, inventory: &mut Inventory) {
-    let Found { part, path, name, named_by_user, look, archive_truncated, .. } = found;
-    match look {
-        Ok((_, SourceKind::JobConf)) => {
-            let path = path.as_path().to_path_buf();
-            inventory.confs.push(ConfFile { job_id: job_id_of_conf(&path, &name), path, part });
-        }
-        Ok((_, SourceKind::Unrelated(reason))) => inventory.skip(reason, path.as_path(), named_by_user),
-        Ok((codec, kind)) => {
-            let log = match kind {
-                SourceKind::SparkEventLog => LogFolder { archive_truncated, ..LogFolder::of_file(&name) },
-                _ => LogFolder::default(),
-            };
-            let parts = vec![part];
-            let (kind, codec) = (Some(kind), Some(codec));
-            inventory.histories.push(Source { path, kind, codec, named_by_user, parts, log });
-        }
-        Err(error) => {
-            let file = part.file().to_path_buf();
-            inventory.failures.push(Failure { error, file, named_by_user });
-        }
-    }
-}
-
-/// The job id of a configuration. Staging folders carry the job's id and name its configuration `job.xml`.
-fn job_id_of_conf(path: &Path, name: &str) -> Option<String> {
-    let folder = || path.parent().and_then(Path::file_name).and_then(job_id_in);
-    job_id_in(OsStr::new(name)).or_else(folder)
 }

@@ -4,11 +4,9 @@ use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use super::codec::{Codec, Decoded};
 use super::error::InputError;
-use super::kind::{self, Identify, Reason, SourceKind};
+use super::kind::Reason;
 use super::part::Part;
-use crate::limits;
 
 pub use super::source::{LogFolder, Source, SourcePath};
 
@@ -63,26 +61,6 @@ pub struct Failure {
     pub file: PathBuf,
     /// Whether the user named this path; if so, the run has failed.
     pub named_by_user: bool,
-}
-
-/// Detects the kind of a stream; an error if it breaks before that is possible.
-pub(super) fn identified(
-    decoded: &mut Decoded,
-    path: &Path,
-    identify: Identify,
-) -> Result<SourceKind, InputError> {
-    let kind = kind::of(decoded, identify);
-    if let SourceKind::Unrelated(_) = kind
-        && let Some(source) = decoded.take_error()
-    {
-        return Err(match decoded.codec() {
-            codec if codec != Codec::Plain && limits::behind(&source).is_none() => {
-                InputError::Undecodable { path: path.to_path_buf(), codec, source }
-            }
-            _ => InputError::from_io(path, source),
-        });
-    }
-    Ok(kind)
 }
 
 /// Compares paths by their bytes: a total order that is the same on every system.

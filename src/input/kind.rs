@@ -1,8 +1,11 @@
 //! What a file may hold, and how many of its first bytes are read to detect it. File names are ignored.
 
 use std::fmt;
+use std::path::Path;
 
-use super::codec::Decoded;
+use super::codec::{Codec, Decoded};
+use super::error::InputError;
+use crate::limits;
 
 /// Bytes read at first; more are read only if the file starts with a longer comment.
 pub(crate) const FIRST_LOOK: usize = 4 * 1024;
@@ -111,4 +114,24 @@ pub fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
         }
     }
     identify(stream.peek(LONG_LOOK).bytes, true).unwrap_or(SourceKind::Unrelated(Reason::Text))
+}
+
+/// As [`of`]; an error if it breaks before that is possible.
+pub(super) fn identified(
+    decoded: &mut Decoded,
+    path: &Path,
+    identify: Identify,
+) -> Result<SourceKind, InputError> {
+    let kind = of(decoded, identify);
+    if let SourceKind::Unrelated(_) = kind
+        && let Some(source) = decoded.take_error()
+    {
+        return Err(match decoded.codec() {
+            codec if codec != Codec::Plain && limits::behind(&source).is_none() => {
+                InputError::Undecodable { path: path.to_path_buf(), codec, source }
+            }
+            _ => InputError::from_io(path, source),
+        });
+    }
+    Ok(kind)
 }

@@ -115,7 +115,7 @@ impl Log {
             _ => SourcePath::File(folder),
         };
         // If one part is compressed, the log can decode to more than its stored size.
-        let mut codecs = self.parts.iter().filter_map(|part| Some(part.found.look.as_ref().ok()?.0));
+        let mut codecs = self.parts.iter().filter_map(|part| Some(part.found.detected.as_ref().ok()?.0));
         let codec = codecs.find(|codec| *codec != Codec::Plain).unwrap_or(Codec::Plain);
         let parts = self.parts.into_iter().map(|part| part.found.part).collect();
         let (kind, codec) = (Some(SourceKind::SparkEventLog), Some(codec));

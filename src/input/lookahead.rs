@@ -9,7 +9,7 @@ const REFILL: usize = 32 * 1024;
 /// Size of reads for decoders of whole blocks, in compressed bytes.
 const READ_AHEAD: usize = 128 * 1024;
 /// Bytes given to a decoder at a time. A decoder discards the output of a failing call, so this bounds what
-/// one error can mark_unreadable.
+/// one error can lose.
 const PORTION: usize = 1024;
 
 /// See the module. An error met while looking ahead is returned after the bytes that precede it.

@@ -9,7 +9,7 @@ use super::archive::Member;
 use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
 use super::read_timeout::{ReadTimeout, TimedStream};
-use super::source::SourcePath;
+use super::source_path::SourcePath;
 use crate::units::Millis;
 
 /// See the module.
@@ -82,7 +82,7 @@ impl Part {
     /// If it cannot be opened. Later errors are returned by reading.
     pub fn open(&self) -> Result<Decoded, InputError> {
         match &self.place {
-            Place::File(path) => codec::open(path),
+            Place::File(path) => open_file(path),
             Place::Stream(stream) => stream.open(),
             Place::Member(member) => member.open().map(codec::decode),
         }
@@ -127,7 +127,7 @@ impl Stream {
         let stream: io::Result<Box<dyn Read + Send>> = match (&self.path, &self.read_timeout) {
             (SourcePath::Stdin, None) => Ok(Box::new(io::stdin())),
             (SourcePath::Stdin, Some(read_timeout)) => timed_stream(|| Ok(io::stdin()), read_timeout),
-            (SourcePath::File(_) | SourcePath::Member(_), None) => return codec::open(path),
+            (SourcePath::File(_) | SourcePath::Member(_), None) => return open_file(path),
             (SourcePath::File(file) | SourcePath::Member(file), Some(read_timeout)) => {
                 let file = file.clone();
                 timed_stream(move || File::open(file), read_timeout)
@@ -135,6 +135,10 @@ impl Stream {
         };
         stream.map(codec::decode).map_err(|error| InputError::from_io(path, error))
     }
+}
+
+fn open_file(path: &Path) -> Result<Decoded, InputError> {
+    codec::open(path).map_err(|error| InputError::from_io(path, error))
 }
 
 fn timed_stream<R: Read>(

@@ -1,14 +1,13 @@
 //! One event log or job history to read, and what is known before reading it.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::codec::{Codec, Decoded};
 use super::error::InputError;
-use super::inventory::identified;
-use super::kind::{Identify, SourceKind};
+use super::kind::{self, Identify, SourceKind};
 use super::log_name;
 use super::part::Part;
+pub use super::source_path::SourcePath;
 use crate::units::Millis;
 
 /// One event log or job history: a file, a stream, or several files that form one log.
@@ -82,7 +81,7 @@ impl Source {
         let mut decoded = part.open()?;
         let kind = match self.kind {
             Some(SourceKind::SparkEventLog) => SourceKind::SparkEventLog,
-            _ => identified(&mut decoded, self.path.as_path(), identify)?,
+            _ => kind::identified(&mut decoded, self.path.as_path(), identify)?,
         };
         Ok((decoded, kind))
     }
@@ -90,36 +89,5 @@ impl Source {
     /// The files on disk that hold its parts, archives for their members; `-` is standard input.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.parts.iter().map(Part::file)
-    }
-}
-
-/// The location of a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourcePath {
-    /// A file or a folder, or a pipe or terminal that the user named.
-    File(PathBuf),
-    /// Standard input.
-    Stdin,
-    /// A file or a folder in an archive, written `archive!member`.
-    Member(PathBuf),
-}
-
-impl SourcePath {
-    /// The path, `-` for standard input.
-    #[must_use]
-    pub fn as_path(&self) -> &Path {
-        match self {
-            Self::File(path) | Self::Member(path) => path,
-            Self::Stdin => Path::new("-"),
-        }
-    }
-}
-
-impl fmt::Display for SourcePath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) | Self::Member(path) => path.display().fmt(f),
-            Self::Stdin => f.write_str("standard input"),
-        }
     }
 }

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::archive;
 use super::codec::Decoded;
 use super::error::InputError;
-use super::found::inventory_of;
-use super::inventory::{Failure, Inventory, identified};
-use super::kind::{Identify, Reason, SourceKind};
+use super::inventory::{Failure, Inventory};
+use super::kind::{self, Identify, Reason, SourceKind};
+use super::sorter::inventory_of;
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
 
@@ -29,7 +29,7 @@ impl Inventory {
         let streams: Vec<Source> = streams;
         // In parallel: the writer of one stream may wait until another is read.
         let outcomes: Vec<_> =
-            streams.into_par_iter().map(|source| look_at(source, limits, identify)).collect();
+            streams.into_par_iter().map(|source| examine(source, limits, identify)).collect();
         for outcome in outcomes {
             match outcome {
                 Outcome::One(source) => self.histories.push(source),
@@ -46,7 +46,7 @@ impl Inventory {
     }
 }
 
-fn look_at(source: Source, limits: &Limits, identify: Identify) -> Outcome {
+fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
     match open(&source, identify) {
         Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits, identify),
         Ok((decoded, kind)) => {
@@ -62,7 +62,7 @@ fn look_at(source: Source, limits: &Limits, identify: Identify) -> Outcome {
 
 fn open(source: &Source, identify: Identify) -> Result<(Decoded, SourceKind), InputError> {
     let (mut decoded, _) = source.open(identify)?;
-    let kind = identified(&mut decoded, source.path.as_path(), identify)?;
+    let kind = kind::identified(&mut decoded, source.path.as_path(), identify)?;
     Ok((decoded, kind))
 }
 

@@ -8,9 +8,9 @@ pub enum NodeMetricsError {
     /// The file cannot be read.
     #[error("cannot read node metrics from {}: {source}", path.display())]
     Unreadable {
-        /// The system's error.
+        /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The content is in none of the formats.

@@ -3,18 +3,19 @@
 mod job;
 mod numbers;
 mod tasks;
+mod verify;
 
 use std::borrow::Cow;
 use std::io;
 
 use rustc_hash::FxHashMap;
 
-use super::event::{CounterNames, EventFields, EventKind, EventPayload};
+use super::counter_names::CounterNames;
+use super::event::{EventFields, EventKind, EventPayload};
 use super::hosts::host_and_rack;
 use super::problem::{Level, Position, Problems};
 use super::reading::{Moments, set_text};
 use super::rows::{ByAttempt, ByTask};
-use super::verify;
 use crate::limits::{self, Limits, Remainder};
 use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Announced, Application, Engine, Interner, Status, Symbol};

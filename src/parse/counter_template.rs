@@ -8,7 +8,7 @@
 //! Both shortcuts are sound because decoding depends only on the bytes. If a single byte differs, or anything
 //! but Hadoop's usual layout occurs, the counters are decoded from scratch.
 
-use super::event::CounterSlot;
+use super::counter_slot::CounterSlot;
 use crate::model::counters::CounterSet;
 
 /// Maps and reduces have different counters, and some tasks have more than others of their kind.
@@ -69,7 +69,7 @@ impl CounterTemplates {
 
     /// Learns the counters that were traced while they were decoded from `bytes` into the empty `set`.
     pub(crate) fn learn(&mut self, bytes: &[u8], set: &CounterSet) {
-        if self.trace.irregular || bytes.len() > MAX_LEN {
+        if self.trace.incomplete || bytes.len() > MAX_LEN {
             return;
         }
         self.last.keep(bytes, set);
@@ -137,7 +137,7 @@ impl CounterTemplate {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace {
     values: Vec<Value>,
-    irregular: bool,
+    incomplete: bool,
 }
 
 /// A value and the position of its bytes.
@@ -152,7 +152,7 @@ impl Trace {
     /// Starts a new trace.
     pub(crate) fn start(&mut self) {
         self.values.clear();
-        self.irregular = false;
+        self.incomplete = false;
     }
 
     /// Records a value that [`Number::take`] reads from `start` to `end`, as offsets from the start of the
@@ -165,8 +165,8 @@ impl Trace {
     }
 
     /// Marks the trace as incomplete: values were recorded outside of it.
-    pub(crate) fn irregular(&mut self) {
-        self.irregular = true;
+    pub(crate) fn mark_incomplete(&mut self) {
+        self.incomplete = true;
     }
 }
 
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn incomplete_traces_are_not_learnt() {
         let mut known = CounterTemplates::default();
-        known.trace().irregular();
+        known.trace().mark_incomplete();
         known.learn(b"a=1,b=2.", &CounterSet::default());
         assert_eq!(read(&mut known, "a=1,b=2."), (None, vec![]));
         known.trace().start();

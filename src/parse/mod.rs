@@ -1,6 +1,8 @@
 //! Parsers: turn the bytes of one source into [`Application`]s and problems. Parsers never print.
 
 pub mod build;
+pub mod counter_names;
+mod counter_slot;
 mod counter_template;
 pub mod event;
 pub mod hadoop1;
@@ -14,7 +16,6 @@ mod reading;
 mod rows;
 mod scan;
 pub mod spark;
-mod verify;
 
 pub use identify::identify;
 pub use problem::{Level, Position, Problem, Problems};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::custom::CustomRule;
-use crate::finding::{Finding, Judgement, Name, NotEvaluated, Suppressed, Threshold, Verdict};
+use crate::finding::{Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict};
 use crate::heuristics::{Check, NOT_MEASURED, Remedy, Shared};
 use crate::metrics::Metrics;
 use crate::model::Application;
@@ -29,6 +29,8 @@ pub struct RuleInfo {
 pub struct ActiveRule {
     /// What reports say of it.
     pub info: RuleInfo,
+    /// What else is known of it.
+    pub facts: &'static RuleFacts,
     /// Whether it runs.
     pub enabled: Setting<bool>,
     /// The highest severity of its findings.
@@ -72,6 +74,7 @@ impl ActiveRule {
         let why = format!("the documents about it that apply here do not fit together: {why}");
         Self {
             info: self.info.clone(),
+            facts: self.facts,
             enabled: self.enabled.clone(),
             max_severity: self.max_severity.clone(),
             check: RuleCheck::Contradicted(why),
@@ -169,6 +172,7 @@ impl ActiveRule {
         Finding {
             rule: self.info.id.clone(),
             title: self.info.title.clone(),
+            rule_facts: self.facts,
             severity,
             score: severity.score(judged.tasks),
             subject: judged.subject,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::known_ids;
 use super::scope::{Pattern, Scope, Specificity};
 use super::suppression::Suppression;
+use crate::finding::Provenance;
 use crate::params::layers::Layer;
 use crate::params::words::did_you_mean;
 use crate::params::yaml::{Kind, Node, Spanned, documents};
@@ -15,17 +16,28 @@ use crate::params::{Problems, RuleFile};
 pub enum Target {
     /// One rule, by its id.
     Rule(String),
-    /// All rules whose ids fit. Such a document may only switch them on or off and limit their severity.
-    Every(Pattern),
+    /// All rules that fit. Such a document may only switch them on or off and limit their severity.
+    Every(Selection),
+}
+
+/// Several rules.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    /// What their ids are like.
+    pub ids: Pattern,
+    /// Only rules of this origin, as [`Provenance::word`] has it.
+    pub origin: Option<&'static str>,
 }
 
 impl Target {
-    /// Whether it means the rule of this id.
+    /// Whether it means the rule of this id and provenance.
     #[must_use]
-    pub fn includes(&self, id: &str) -> bool {
+    pub fn includes(&self, id: &str, provenance: Provenance) -> bool {
         match self {
             Self::Rule(own) => own == id,
-            Self::Every(pattern) => pattern.matches(id),
+            Self::Every(Selection { ids, origin }) => {
+                ids.matches(id) && (origin.is_none() || *origin == provenance.word())
+            }
         }
     }
 }
@@ -81,6 +93,9 @@ impl Content {
     }
 }
 
+/// The key that narrows several rules down to those of one origin.
+pub(super) const ORIGIN: &str = "origin";
+
 const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` names them all";
 
 impl Document {
@@ -125,9 +140,16 @@ impl Document {
         }
         document.layer.scope = (!document.scope.is_everything()).then(|| document.scope.to_string());
         document.target = target?;
+        if let Target::Every(several) = &mut document.target
+            && let Some(place) = document.layer.entries.iter().position(|(key, _)| key.value == ORIGIN)
+        {
+            let (_, node) = document.layer.entries.remove(place);
+            several.origin = Some(read_origin(file, &node, problems)?);
+        }
         if let (Target::Every(_), Some((key, _))) = (&document.target, document.layer.entries.first()) {
             let message = format!("\"{}\" is not for several rules at once", key.value);
-            let help = "a document about several rules may have for, enabled and max_severity".to_owned();
+            let help =
+                "a document about several rules may have for, origin, enabled and max_severity".to_owned();
             problems.error(file, &key.span, message, Some(help));
             document.layer.entries.clear();
         }
@@ -153,7 +175,7 @@ fn read_target(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
         return Some(Target::Rule(id));
     }
     match Pattern::parse(&id) {
-        Ok(pattern) => Some(Target::Every(pattern)),
+        Ok(ids) => Some(Target::Every(Selection { ids, origin: None })),
         Err(message) => {
             problems.error(file, &node.span, message, None);
             None
@@ -161,17 +183,35 @@ fn read_target(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
     }
 }
 
+/// One of the words for where rules come from.
+fn read_origin(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Option<&'static str> {
+    let written: String = match node.read() {
+        Ok(written) => written,
+        Err(error) => {
+            problems.unreadable(file, &node.span, error);
+            return None;
+        }
+    };
+    let known = Provenance::WORDS.into_iter().find(|word| *word == written);
+    if known.is_none() {
+        let words = Provenance::WORDS;
+        let message = format!("unknown origin \"{written}\"; expected {}", words.join(" or "));
+        problems.error(file, &node.span, message, did_you_mean(&written, words.into_iter()));
+    }
+    known
+}
+
 /// Whether a rule of this id is there; `defined` are those that rule files define.
 pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut Problems) -> bool {
     let ids = || known_ids().chain(defined.iter().copied());
     let (known, written) = match &document.target {
         Target::Rule(id) => (ids().any(|known| known == id), id.as_str()),
-        Target::Every(pattern) => (ids().any(|known| pattern.matches(known)), ""),
+        Target::Every(several) => (ids().any(|known| several.ids.matches(known)), ""),
     };
     if !known {
         let message = match &document.target {
             Target::Rule(id) => format!("there is no rule \"{id}\""),
-            Target::Every(pattern) => format!("no rule's id fits \"{pattern}\""),
+            Target::Every(several) => format!("no rule's id fits \"{}\"", several.ids),
         };
         let all = "`elephant-rs rules list` names them all".to_owned();
         problems.error(

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
-pub use document::{Document, Target};
+pub use document::{Document, Selection, Target};
 pub use scope::{Aspect, Pattern, Scope};
 pub use set::RuleSet;
 pub use suppression::Suppression;

@@ -3,8 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::custom;
+use super::document::ORIGIN;
 use super::scope::Aspect;
 use super::{METRICS_ID, SPARK_METRICS_ID};
+use crate::finding::Provenance;
 use crate::heuristics;
 use crate::metrics::{MetricParams, SparkMetricParams};
 use crate::params::{Key, Params};
@@ -33,10 +35,15 @@ pub fn schema() -> Value {
             "then": {"properties": properties(keys, judges), "additionalProperties": false},
         }));
     }
+    let mut of_several = properties(&[], true);
+    if let Value::Object(head) = &mut of_several {
+        let origin = json!({"description": "only rules that come from there", "enum": Provenance::WORDS});
+        head.insert(ORIGIN.to_owned(), origin);
+    }
     let several = json!({"pattern": "[*?/]", "description": "all rules whose ids fit: a glob, or /a regular expression/"});
     branches.push(json!({
         "if": {"properties": {"rule": several}, "required": ["rule"]},
-        "then": {"properties": properties(&[], true), "additionalProperties": false},
+        "then": {"properties": of_several, "additionalProperties": false},
     }));
     let mut of_definition = custom::properties();
     if let Value::Object(head) = properties(&[], true) {

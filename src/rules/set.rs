@@ -12,13 +12,16 @@ use super::custom;
 use super::document::{Content, Document, check_target};
 use super::suppression::{Suppression, check_rules};
 use super::{METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
-use crate::finding::{Name, Suppressed};
+use crate::finding::{Name, Provenance, Suppressed};
 use crate::heuristics::{self, Loaded, Shared};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
 use crate::model::{Application, Engine};
 use crate::params::layers::{Layer, Layers, Parameter};
 use crate::params::{Importance, Problems, RuleProblem};
 use crate::severity::Severity;
+
+#[cfg(test)]
+mod tests;
 
 /// So many sets of rules for different applications are kept; more are made anew each time.
 const MAX_VARIANTS: usize = 1000;
@@ -105,7 +108,7 @@ impl RuleSet {
             all.into_iter().filter(|d| d.scope.is_everything() || d.defines).collect();
         let mut known = Problems::default();
         let rules = Arc::new(load_all(&everywhere, &mut known)?);
-        let params = |rule| (rule, layers_of(&everywhere, rule));
+        let params = |id| (id, layers_of(&everywhere, id, Provenance::Own));
         let (metrics, own_metrics) = params(METRICS_ID);
         let (spark, own_spark) = params(SPARK_METRICS_ID);
         Some(Self {
@@ -175,10 +178,12 @@ impl RuleSet {
 
     /// All documents of the user's files about the rule `id`, the least specific first.
     pub fn documents_about<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'s Document> {
+        let rule = self.rules.iter().find(|rule| rule.info.id == id);
+        let provenance = rule.map_or(Provenance::User, |rule| rule.facts.provenance);
         self.documents
             .iter()
             .map(AsRef::as_ref)
-            .filter(move |document| !document.layer.built_in && document.target.includes(id))
+            .filter(move |document| !document.layer.built_in && document.target.includes(id, provenance))
     }
 
     /// What rule files silence.
@@ -196,11 +201,13 @@ impl RuleSet {
     /// The rules that are switched on, for some applications at least, for reports.
     #[must_use]
     pub fn infos(&self) -> Vec<RuleInfo> {
-        let somewhere = |id: &str| {
-            let switches = self.documents.iter().filter(|document| document.target.includes(id));
+        let somewhere = |rule: &ActiveRule| {
+            let provenance = rule.facts.provenance;
+            let about = |document: &&Arc<Document>| document.target.includes(&rule.info.id, provenance);
+            let switches = self.documents.iter().filter(about);
             switches.filter_map(|document| document.layer.enabled.as_ref()).any(|enabled| enabled.value)
         };
-        let on = self.rules.iter().filter(|active| active.enabled.value || somewhere(&active.info.id));
+        let on = self.rules.iter().filter(|active| active.enabled.value || somewhere(active));
         on.map(|active| active.info.clone()).collect()
     }
 
@@ -257,7 +264,7 @@ impl RuleSet {
         metrics: &'a (dyn Fn() -> &'a Metrics + Sync),
     ) -> Vec<Evaluation> {
         let rules = self.rules_for(app);
-        let remedies = |id: &str| rules.iter().find(|rule| rule.info.id == id)?.remedy(app);
+        let remedies = |container| rules.iter().find(|rule| rule.facts.sizes == Some(container))?.remedy(app);
         let metrics = || metrics();
         let shared = Shared::of(app).with_metrics(&metrics).with_remedies(&remedies);
         let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
@@ -318,8 +325,9 @@ fn built_in_documents(problems: &mut Problems) -> Vec<Document> {
     documents
 }
 
-fn layers_of<'d>(documents: &[&'d Document], id: &str) -> Vec<&'d Layer> {
-    documents.iter().filter(|document| document.target.includes(id)).map(|document| &document.layer).collect()
+fn layers_of<'d>(documents: &[&'d Document], id: &str, provenance: Provenance) -> Vec<&'d Layer> {
+    let about = documents.iter().filter(|document| document.target.includes(id, provenance));
+    about.map(|document| &document.layer).collect()
 }
 
 /// Every rule with the parameters that `documents` give it; `None` where a built-in file is not complete.
@@ -330,19 +338,25 @@ fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<Acti
 }
 
 fn built_in_rules(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
-    let load = |rule: &'static heuristics::Rule| {
-        let layers = layers_of(documents, rule.id);
-        let mut layers = Layers { rule: rule.id, layers: &layers, problems };
-        let (enabled, max_severity) = (layers.enabled(), layers.max_severity());
-        let Loaded { check, params } = (rule.load)(&mut layers)?;
-        Some(ActiveRule {
-            info: RuleInfo { id: rule.id.into(), title: rule.title.into(), page: rule.page.into() },
-            enabled,
-            max_severity,
-            check: RuleCheck::BuiltIn(check),
-            params,
-            thresholds: OnceLock::new(),
-        })
-    };
-    heuristics::all().map(load).collect()
+    heuristics::all().map(|rule| built_in_rule(rule, documents, problems)).collect()
+}
+
+fn built_in_rule(
+    rule: &'static heuristics::Rule,
+    documents: &[&Document],
+    problems: &mut Problems,
+) -> Option<ActiveRule> {
+    let layers = layers_of(documents, rule.id, rule.facts.provenance);
+    let mut layers = Layers { rule: rule.id, layers: &layers, problems };
+    let (enabled, max_severity) = (layers.enabled(), layers.max_severity());
+    let Loaded { check, params } = (rule.load)(&mut layers)?;
+    Some(ActiveRule {
+        info: RuleInfo { id: rule.id.into(), title: rule.title.into(), page: rule.page.into() },
+        facts: &rule.facts,
+        enabled,
+        max_severity,
+        check: RuleCheck::BuiltIn(check),
+        params,
+        thresholds: OnceLock::new(),
+    })
 }

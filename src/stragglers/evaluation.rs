@@ -272,14 +272,14 @@ pub fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
     let ranked = |(place, detector): (usize, &Evaluated)| {
         let quality = &detector.quality;
         let model = quality.first_order().filter(super::first_order::FirstOrder::is_valid);
-        // In the model, doing nothing costs as much energy as time.
-        let nothing = quality.time_without_detection();
-        let than_nothing = |value: Option<f64>| Some(value? - nothing?);
+        // Without detection, the model gives the same value for energy and for time.
+        let undetected = quality.time_without_detection();
+        let increase = |value: Option<f64>| Some(value? - undetected?);
         Ranked {
             place,
             score: quality.f_score(BETA),
-            time_saved: than_nothing(model.and_then(|model| model.expected_time())).map(|added| -added),
-            energy_added: than_nothing(model.and_then(|model| model.expected_energy())),
+            time_saved: increase(model.and_then(|model| model.expected_time())).map(|added| -added),
+            energy_added: increase(model.and_then(|model| model.expected_energy())),
         }
     };
     let mut rows: Vec<Ranked> = detectors.iter().enumerate().map(ranked).collect();

@@ -161,8 +161,8 @@ pub fn label_by_usual(duration: f64, usual: Option<f64>, factor: f64, edge: Edge
 /// are zero, and for all tasks if the group has no time or no input.
 #[must_use]
 pub fn dos_index(tasks: &[(f64, Option<f64>)]) -> Vec<Option<f64>> {
-    let told = || tasks.iter().filter_map(|&(duration, input)| Some((duration, input?)));
-    let (duration_sum, input_sum) = told().fold((0.0, 0.0), |sum, task| (sum.0 + task.0, sum.1 + task.1));
+    let known = || tasks.iter().filter_map(|&(duration, input)| Some((duration, input?)));
+    let (duration_sum, input_sum) = known().fold((0.0, 0.0), |sum, task| (sum.0 + task.0, sum.1 + task.1));
     if duration_sum <= 0.0 || input_sum <= 0.0 {
         return vec![None; tasks.len()];
     }

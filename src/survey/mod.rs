@@ -3,6 +3,7 @@
 
 mod application;
 mod evaluated;
+mod group;
 mod histogram;
 mod settings;
 
@@ -11,8 +12,9 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-pub use application::{ApplicationStragglers, GroupReport, Straggler};
+pub use application::ApplicationStragglers;
 pub use evaluated::{Evaluation, SWEPT};
+pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
 pub use settings::{Method, Settings};
 

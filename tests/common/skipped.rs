@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 /// Notes that the test which calls this is skipped.
 #[track_caller]
+#[allow(clippy::print_stdout)]
 pub fn note(reason: &str) {
     println!("skipped: {reason}");
     let thread = std::thread::current();

@@ -34,9 +34,21 @@ fn every_limit_is_told_once_and_leaves_what_was_read() {
     let (_folder, packed) = file("app-1.gz", gzip(stages(2000).as_bytes()));
     let (_folder, hadoop) = file("job_1500000000000_0001.jhist", jhist(500));
     let cases = [
-        (&spark, "--max-decoded=1MiB", "more than 1 MiB once decoded; --max-decoded"),
-        (&packed, "--max-decoded=1MiB", "more than 1 MiB once decoded; --max-decoded"),
-        (&hadoop, "--max-decoded=100KiB", "more than 100 KiB once decoded; --max-decoded"),
+        (
+            &spark,
+            "--max-decoded=1MiB",
+            "more than 1 MiB after decompression; raise the limit with --max-decoded",
+        ),
+        (
+            &packed,
+            "--max-decoded=1MiB",
+            "more than 1 MiB after decompression; raise the limit with --max-decoded",
+        ),
+        (
+            &hadoop,
+            "--max-decoded=100KiB",
+            "more than 100 KiB after decompression; raise the limit with --max-decoded",
+        ),
         (&spark, "--max-tasks=700", "more than 700 tasks"),
         (&hadoop, "--max-tasks=100", "more than 100 tasks"),
     ];

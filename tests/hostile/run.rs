@@ -70,13 +70,13 @@ pub fn codes(report: &Value) -> Vec<&str> {
     report["problems"].as_array().unwrap().iter().map(|problem| problem["code"].as_str().unwrap()).collect()
 }
 
-/// How many tasks of an application a limit left, as its report says.
+/// The number of tasks that a limit kept of an application, from its report.
 pub fn kept_tasks(app: &Value) -> Option<u64> {
     let reasons = app["not_evaluated"].as_array()?.iter().filter_map(|entry| entry["reason"].as_str());
     let count = |reason: &str| {
-        let (option, left) = reason.split_once(" left ")?;
-        let left = left.strip_prefix("a part of the history, ").unwrap_or(left);
-        option.starts_with("--max-").then_some(left)?.split(' ').next()?.parse().ok()
+        let (option, kept) = reason.split_once(" kept ")?;
+        let kept = kept.strip_prefix("only part of the log: ").unwrap_or(kept);
+        option.starts_with("--max-").then_some(kept)?.split(' ').next()?.parse().ok()
     };
     reasons.into_iter().find_map(count)
 }

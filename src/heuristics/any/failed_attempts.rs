@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::spark::Facet;
@@ -30,7 +30,12 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed));
+    rule!(Own, "failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed))
+        .measured_by("failed_ratio", Worse::Higher);
+
+/// What a finding says.
+const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {failed_time_ms}, {failed_ratio:%} of all \
+    task time ({limit})";
 
 struct Failed(Failures);
 
@@ -126,21 +131,15 @@ impl Check for Failed {
             evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
             evidence.push(("worst_host_failed_count", Measure::Count(failures)));
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: tasks(app),
-            message: format!(
-                "{} of {} failed and took {}, {} of all task time ({})",
-                cost.failed,
-                plural(cost.attempts, "attempt"),
-                cost.failed_time,
-                percent(share),
-                decisive(severity, &limits),
-            ),
-            evidence,
-            advice: if severity > Severity::None { advice(app, &cost) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[("attempts", &plural(cost.attempts, "attempt")), ("limit", &decisive(severity, &limits))],
+            )
+            .advice(|| advice(app, &cost))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -30,8 +30,8 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 macro_rules! rule {
-    ($id:literal, $title:literal, $params:ty, $load:expr) => {
-        $crate::heuristics::rule!("any", $id, $title, $params, $load)
+    ($($fact:tt)+) => {
+        $crate::heuristics::rule!("any", $($fact)+)
     };
 }
 use rule;

@@ -2,7 +2,7 @@
 
 use super::speculation_settings::defaults;
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{change, conf_line, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
@@ -30,7 +30,12 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost));
+    rule!(Own, "speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost))
+        .measured_by("lost_ratio", Worse::Higher);
+
+/// What a finding says.
+const MESSAGE: &str = "{copies} launched, {copies_won_count} won; copies that lost took {lost_by_copies_time_ms}, \
+    {lost_ratio:%} of all task time ({limit})";
 
 struct Lost(Waste);
 
@@ -55,29 +60,24 @@ impl Check for Lost {
             (by_share, params.lost_share.describe_in(level, percent)),
             (by_time, params.lost_time.describe(level)),
         ];
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: tasks(app),
-            message: format!(
-                "{} launched, {} won; copies that lost took {}, {} of all task time ({})",
-                plural(all.launched, "copy").replace("copys", "copies"),
-                all.won,
-                all.lost_by_copies,
-                percent(share),
-                decisive(severity, &limits),
-            ),
-            evidence: vec![
-                ("copies_count", Measure::Count(all.launched)),
-                ("copies_won_count", Measure::Count(all.won)),
-                ("lost_attempts_untold_count", Measure::Count(all.unknown_duration)),
-                ("lost_time_ms", Measure::Time(all.lost)),
-                ("lost_by_copies_time_ms", Measure::Time(all.lost_by_copies)),
-                ("task_time_ms", Measure::Time(all.all)),
-                ("lost_ratio", Measure::Ratio(Some(share))),
-            ],
-            advice: if severity > Severity::None { advice(app, &of_groups) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .fact("copies_count", Measure::Count(all.launched))
+            .fact("copies_won_count", Measure::Count(all.won))
+            .fact("lost_attempts_untold_count", Measure::Count(all.unknown_duration))
+            .fact("lost_time_ms", Measure::Time(all.lost))
+            .fact("lost_by_copies_time_ms", Measure::Time(all.lost_by_copies))
+            .fact("task_time_ms", Measure::Time(all.all))
+            .fact("lost_ratio", Measure::Ratio(Some(share)))
+            .message(
+                MESSAGE,
+                &[
+                    ("copies", &plural(all.launched, "copy").replace("copys", "copies")),
+                    ("limit", &decisive(severity, &limits)),
+                ],
+            )
+            .advice(|| advice(app, &of_groups))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -34,7 +34,14 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("straggler-detection", "Straggler Detection", Detection, |layers| load(layers, OwnSpeculation));
+    rule!(Own, "straggler-detection", "Straggler Detection", Detection, |layers| load(
+        layers,
+        OwnSpeculation
+    ));
+
+/// What a finding says.
+const MESSAGE: &str = "speculation copied {copied_in_time_count} of {stragglers} in time, {recall_ratio:%} ({limit}); the \
+    worst that it missed took {worst_missed_ms} beyond the median";
 
 struct OwnSpeculation(Detection);
 
@@ -125,32 +132,23 @@ impl Check for OwnSpeculation {
         ];
         let copied = caught.in_time + caught.late;
         let latency = (copied > 0).then(|| caught.latency / copied as f64);
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: tasks(app),
-            message: format!(
-                "speculation copied {} of {} in time, {} ({}); the worst that it missed took {} beyond the median",
-                caught.in_time,
-                plural(caught.stragglers, "straggler"),
-                percent(recall),
-                decisive(severity, &limits),
-                caught.worst_missed,
-            ),
-            evidence: vec![
-                ("stragglers_count", Measure::Count(caught.stragglers)),
-                ("copied_in_time_count", Measure::Count(caught.in_time)),
-                ("copied_late_count", Measure::Count(caught.late)),
-                ("recall_ratio", Measure::Ratio(Some(recall))),
-                ("detection_latency_ratio", Measure::Ratio(latency)),
-                ("worst_missed_ms", Measure::Time(caught.worst_missed)),
-            ],
-            advice: if severity > Severity::None {
-                better_settings(app, &watched, caught.in_time)
-            } else {
-                Vec::new()
-            },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .fact("stragglers_count", Measure::Count(caught.stragglers))
+            .fact("copied_in_time_count", Measure::Count(caught.in_time))
+            .fact("copied_late_count", Measure::Count(caught.late))
+            .fact("recall_ratio", Measure::Ratio(Some(recall)))
+            .fact("detection_latency_ratio", Measure::Ratio(latency))
+            .fact("worst_missed_ms", Measure::Time(caught.worst_missed))
+            .message(
+                MESSAGE,
+                &[
+                    ("stragglers", &plural(caught.stragglers, "straggler")),
+                    ("limit", &decisive(severity, &limits)),
+                ],
+            )
+            .advice(|| better_settings(app, &watched, caught.in_time))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

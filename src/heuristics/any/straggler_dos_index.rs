@@ -22,7 +22,7 @@ use crate::stragglers::cause::hints::first_ends;
 use crate::stragglers::executions::{Execution, InputUnit, input_counters};
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::{Labelling, dos_index, is_dos_straggler};
-use crate::units::{Bytes, Millis, Timestamp, three_digits};
+use crate::units::{Bytes, Millis, Timestamp};
 
 /// How many groups have findings of their own.
 const REPORTED: usize = 3;
@@ -44,7 +44,17 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("straggler-dos-index", "Straggler DoS-Index", DosIndex, |layers| load(layers, SlowForTheirInput));
+    rule!(Own, "straggler-dos-index", "Straggler DoS-Index", DosIndex, |layers| load(
+        layers,
+        SlowForTheirInput
+    ));
+
+/// The same where no task is a straggler.
+const NO_STRAGGLER: &str = "no task takes far longer than the others of its group";
+
+/// What a finding says.
+const MESSAGE: &str = "{task_text}{on_host} took {task_time_ms}, {dos_index_ratio} times as long for its input as its \
+    group and {lost_time_ms} more ({limit})";
 
 struct SlowForTheirInput(DosIndex);
 
@@ -163,24 +173,19 @@ impl DosIndex {
         let cause = causes.and_then(|causes| causes.of_task(worst.place, worst.task.task()));
         let cause = cause.filter(|_| severity > Severity::None);
         evidence.extend(cause.map(|cause| ("cause_text", Measure::Text(in_words(cause)))));
-        Judgement {
-            severity,
-            subject: subject(group.kind),
-            tasks,
-            message: format!(
-                "{}{} took {time}, {} times as long for its input as its group and {} more ({})",
-                task_name(group, worst.task.task()),
-                node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default(),
-                three_digits(worst.index),
-                worst.lost,
-                decisive(severity, &limits),
-            ),
-            evidence,
-            advice: cause
-                .map(|cause| remedy_for_one(app, cause.primary, node.as_deref()))
-                .into_iter()
-                .collect(),
-        }
+        Judgement::of(subject(group.kind), severity)
+            .tasks(tasks)
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[
+                    ("on_host", &node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default()),
+                    ("limit", &decisive(severity, &limits)),
+                ],
+            )
+            .advice(|| {
+                cause.map(|cause| remedy_for_one(app, cause.primary, node.as_deref())).into_iter().collect()
+            })
     }
 }
 
@@ -204,12 +209,5 @@ fn is_cold(view: &GroupStragglers<'_>, task: &Execution, warm: &FirstEnds) -> bo
 }
 
 fn harmless(app: &Application) -> Judgement {
-    Judgement {
-        severity: Severity::None,
-        subject: Subject::Application,
-        tasks: super::tasks(app),
-        message: "no task takes far longer than the others of its group".to_owned(),
-        evidence: Vec::new(),
-        advice: Vec::new(),
-    }
+    Judgement::of(Subject::Application, Severity::None).tasks(super::tasks(app)).message(NO_STRAGGLER, &[])
 }

@@ -34,7 +34,14 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp));
+    rule!(Own, "straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp));
+
+/// What a finding says.
+const MESSAGE: &str = "{stragglers} of {judged} took {factor} times the median or more without more input; only \
+    stragglers were left for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})";
+
+/// The same where no task is a straggler.
+const NO_STRAGGLER: &str = "none of {judged} took {factor} times the median or more without more input";
 
 struct HeldUp(Impact);
 
@@ -86,26 +93,20 @@ impl Check for HeldUp {
             advice = remedies(app, causes);
             advice.extend(switch_on(app, views));
         }
-        let slow = format!("took {} times the median or more without more input", params.median_factor);
-        let judged = plural(judged, "task");
-        let message = if unexplained == 0 {
-            format!("none of {judged} {slow}")
-        } else {
-            format!(
-                "{unexplained} of {judged} {slow}; only stragglers were left for {delay}, {} of the time that tasks \
-                 ran ({})",
-                percent(share),
-                decisive(severity, &limits),
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .facts(evidence)
+            .message(
+                if unexplained == 0 { NO_STRAGGLER } else { MESSAGE },
+                &[
+                    ("stragglers", &unexplained),
+                    ("judged", &plural(judged, "task")),
+                    ("factor", &params.median_factor),
+                    ("limit", &decisive(severity, &limits)),
+                ],
             )
-        };
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: tasks(app),
-            message,
-            evidence,
-            advice,
-        })
+            .advice(|| advice)
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -25,7 +25,10 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!("wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
+pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
+
+/// What a finding says.
+const MESSAGE: &str = "{waited}, {wait_ratio:%}{cause} ({limit})";
 
 struct Waited(Wait);
 
@@ -65,20 +68,19 @@ impl Check for Waited {
         // What it waited for takes a look at every attempt.
         let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
         evidence.extend(cause.iter().flat_map(Cause::evidence));
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: tasks(app),
-            message: format!(
-                "{}, {}{} ({})",
-                waited(wait, run),
-                percent(share),
-                cause.as_ref().map(Cause::told).unwrap_or_default(),
-                decisive(severity, &limits),
-            ),
-            evidence,
-            advice: cause.map(|cause| cause.advice(app)).unwrap_or_default(),
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[
+                    ("waited", &waited(wait, run)),
+                    ("cause", &cause.as_ref().map(Cause::told).unwrap_or_default()),
+                    ("limit", &decisive(severity, &limits)),
+                ],
+            )
+            .advice(|| cause.map(|cause| cause.advice(app)).unwrap_or_default())
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{costs, rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Container, Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{decisive, percent};
 use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load, spark};
 use crate::metrics::requested_container;
@@ -27,7 +27,12 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded));
+    rule!(Own, "wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded))
+        .measured_by("wasted_ratio", Worse::Higher);
+
+/// What a finding says.
+const MESSAGE: &str =
+    "{wasted} GB·h of the {used} GB·h held are above what was needed, {wasted_ratio:%} ({limit})";
 
 struct Unneeded(Waste);
 
@@ -65,20 +70,19 @@ impl Check for Unneeded {
         ];
         let idle = metrics.idle_percent().map(|idle| idle / 100.0);
         evidence.extend(idle.map(|idle| ("idle_cores_ratio", Measure::Ratio(Some(idle)))));
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: tasks(app),
-            message: format!(
-                "{} GB·h of the {} GB·h held are above what was needed, {} ({})",
-                show_gb_hours(wasted),
-                show_gb_hours(used),
-                percent(share),
-                decisive(severity, &limits),
-            ),
-            evidence,
-            advice: if severity > Severity::None { advice(app, shared) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[
+                    ("wasted", &show_gb_hours(wasted)),
+                    ("used", &show_gb_hours(used)),
+                    ("limit", &decisive(severity, &limits)),
+                ],
+            )
+            .advice(|| advice(app, shared))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -96,16 +100,16 @@ fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
 
 /// The kind of tasks that held most comes first, and what it cannot do is told; of the others what they can.
 fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
-    let rules = [(TaskKind::Map, "mapper-memory"), (TaskKind::Reduce, "reducer-memory")];
-    let sizes = rules.map(|(kind, _)| requested_container(app, kind, Assumed(None)));
+    let tasks = [(TaskKind::Map, Container::Map), (TaskKind::Reduce, Container::Reduce)];
+    let sizes = tasks.map(|(kind, _)| requested_container(app, kind, Assumed(None)));
     let are_known = sizes.iter().all(Option::is_some);
-    let mut holding = rules.map(|(kind, rule)| (held(app, kind, are_known), rule));
+    let mut holding = tasks.map(|(kind, container)| (held(app, kind, are_known), container));
     holding.sort_by_key(|(held, _)| Reverse(*held));
     // Tasks of an uberized job share one container.
     let containers = if app.uberized == Some(true) { 1 } else { holding.len() };
     let mut lines = Vec::new();
-    for (place, (_, rule)) in holding.into_iter().take(containers).enumerate() {
-        match shared.remedy(rule) {
+    for (place, (_, container)) in holding.into_iter().take(containers).enumerate() {
+        match shared.remedy(container) {
             Some(Remedy::Change(changes)) => lines.extend(changes),
             Some(Remedy::NoSetting(why)) if place == 0 => lines.push(why),
             Some(Remedy::NoSetting(_)) | None => {}
@@ -128,7 +132,7 @@ fn held(app: &Application, kind: TaskKind, sizes_are_known: bool) -> MbMillis {
 }
 
 fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
-    let mut lines = match shared.remedy("spark-jvm-used-memory") {
+    let mut lines = match shared.remedy(Container::Executor) {
         Some(Remedy::Change(lines)) => lines,
         Some(Remedy::NoSetting(_)) | None => Vec::new(),
     };

@@ -2,7 +2,7 @@
 //! `DistributedCacheLimitHeuristic`).
 
 use super::rule;
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine, Status};
@@ -25,8 +25,21 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("distributed-cache-limit", "Distributed Cache Limit", CacheLimit, |layers| load(layers, Cache));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "master" },
+    "distributed-cache-limit",
+    "Distributed Cache Limit",
+    CacheLimit,
+    |layers| load(layers, Cache)
+)
+.measured_by("largest_bytes", Worse::Higher);
+
+/// What a finding says where names and sizes are not as many.
+const MISMATCH: &str =
+    "the job names {names_count} cached files and the sizes of {sizes_count}, so the sizes are unknown";
+
+/// What a finding says.
+const MESSAGE: &str = "the largest of {files_count} cached files has {largest_bytes} ({limit})";
 
 struct Cache(CacheLimit);
 
@@ -66,28 +79,18 @@ impl Check for Cache {
 
 impl CacheLimit {
     fn mismatched(&self, app: &Application, list: &List) -> Verdict {
-        Verdict::Judged(Judgement {
-            severity: self.mismatch,
-            subject: Subject::Application,
-            tasks: app.task_count(),
-            message: format!(
-                "the job names {} cached files and the sizes of {}, so the sizes are unknown",
-                list.names.len(),
-                list.sizes.len()
-            ),
-            evidence: vec![
-                ("names_count", Measure::Count(list.names.len() as u64)),
-                ("sizes_count", Measure::Count(list.sizes.len() as u64)),
-            ],
-            advice: if self.mismatch > Severity::None {
+        Judgement::of(Subject::Application, self.mismatch)
+            .tasks(app.task_count())
+            .fact("names_count", Measure::Count(list.names.len() as u64))
+            .fact("sizes_count", Measure::Count(list.sizes.len() as u64))
+            .message(MISMATCH, &[])
+            .advice(|| {
                 vec![format!(
                     "set one size for each file in {}, or let the job client do it",
                     app.conf.name_in_use(list.sizes_key)
                 )]
-            } else {
-                Vec::new()
-            },
-        })
+            })
+            .into()
     }
 
     fn judge(&self, app: &Application, lists: &[List]) -> Verdict {
@@ -101,35 +104,31 @@ impl CacheLimit {
         let above = size > limit && self.above_limit > Severity::None;
         let total: Bytes = files.clone().filter_map(|(_, size)| *size).map(Bytes::new).sum();
         let count = files.count() as u64;
-        Verdict::Judged(Judgement {
-            severity: if above { self.above_limit } else { Severity::None },
-            subject: Subject::Application,
-            tasks: app.task_count(),
-            message: format!(
-                "the largest of {count} cached files has {size} ({})",
-                match self.above_limit {
-                    Severity::None => "no size is too large".to_owned(),
-                    level if above => format!("{level} above {limit}"),
-                    level => format!("harmless: {level} above {limit}"),
-                }
-            ),
-            evidence: vec![
-                ("files_count", Measure::Count(count)),
-                ("largest_bytes", Measure::Size(size)),
-                ("largest_text", Measure::Text(name.clone())),
-                ("total_bytes", Measure::Size(total)),
-                ("limit_bytes", Measure::Size(limit)),
-            ],
-            advice: if above {
-                vec![format!(
-                    "every node that runs a task downloads {name} ({size}): take it off {} and read what is needed \
-                     of it from HDFS, or bring it below {limit}",
-                    app.conf.name_in_use(ConfKey::CacheFiles)
-                )]
-            } else {
-                Vec::new()
-            },
-        })
+        let severity = if above { self.above_limit } else { Severity::None };
+        Judgement::of(Subject::Application, severity).tasks(app.task_count())
+.fact("files_count", Measure::Count(count))
+.fact("largest_bytes", Measure::Size(size))
+.fact("largest_text", Measure::Text(name.clone()))
+.fact("total_bytes", Measure::Size(total))
+.fact("limit_bytes", Measure::Size(limit))
+.message(MESSAGE, &[("limit", &self.passed(above, limit))])
+.advice(|| {
+    let key = app.conf.name_in_use(ConfKey::CacheFiles);
+    vec![format!(
+        "every node that runs a task downloads {name} ({size}): take it off {key} and read what is needed \
+         of it from HDFS, or bring it below {limit}"
+    )]
+})
+.into()
+    }
+
+    /// The limit that the largest file passed, or that makes it harmless.
+    fn passed(&self, above: bool, limit: Bytes) -> String {
+        match self.above_limit {
+            Severity::None => "no size is too large".to_owned(),
+            level if above => format!("{level} above {limit}"),
+            level => format!("harmless: {level} above {limit}"),
+        }
     }
 }
 

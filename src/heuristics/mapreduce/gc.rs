@@ -3,7 +3,7 @@
 use super::heap::Heap;
 use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
 use super::{tasks, to_millis, unread, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::Counter;
@@ -33,9 +33,19 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!("mapper-gc", "Mapper GC", Gc, |layers| load(layers, |p| Collection(Role::Map, p)));
+    rule!(DrElephant { version: "master" }, "mapper-gc", "Mapper GC", Gc, |layers| load(layers, |p| {
+        Collection(Role::Map, p)
+    }))
+    .measured_by("gc_cpu_ratio", Worse::Higher);
 pub(super) const REDUCER: Rule =
-    rule!("reducer-gc", "Reducer GC", Gc, |layers| load(layers, |p| Collection(Role::Reduce, p)));
+    rule!(DrElephant { version: "master" }, "reducer-gc", "Reducer GC", Gc, |layers| load(layers, |p| {
+        Collection(Role::Reduce, p)
+    }))
+    .measured_by("gc_cpu_ratio", Worse::Higher);
+
+/// What a finding says.
+const MESSAGE: &str = "a {role} spends {avg_gc_time_ms} in garbage collection for {avg_cpu_time_ms} of CPU time, {share} \
+    of it ({limit})";
 
 struct Collection(Role, Gc);
 
@@ -73,28 +83,27 @@ impl Check for Collection {
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let finite = |ratio: f64| Measure::Ratio(ratio.is_finite().then_some(ratio));
-        Verdict::Judged(Judgement {
-            severity,
-            subject: role.subject(),
-            tasks: group.tasks.len() as u64,
-            message: format!(
-                "a {} spends {} in garbage collection for {} of CPU time, {} of it ({})",
-                role.kind().name(),
-                to_millis(gc),
-                to_millis(cpu),
-                percent(cpu_ratio),
-                limit(severity, params.gc_cpu_ratio.describe_in(severity, percent), &conditions),
-            ),
-            evidence: vec![
-                ("tasks_count", Measure::Count(group.tasks.len() as u64)),
-                ("avg_run_time_ms", Measure::Time(to_millis(run))),
-                ("avg_cpu_time_ms", Measure::Time(to_millis(cpu))),
-                ("avg_gc_time_ms", Measure::Time(to_millis(gc))),
-                ("gc_cpu_ratio", finite(cpu_ratio)),
-                ("gc_run_time_ratio", finite(run_ratio)),
-            ],
-            advice: if severity > Severity::None { advice(app, *role, group) } else { Vec::new() },
-        })
+        Judgement::of(role.subject(), severity)
+            .tasks(group.tasks.len() as u64)
+            .fact("tasks_count", Measure::Count(group.tasks.len() as u64))
+            .fact("avg_run_time_ms", Measure::Time(to_millis(run)))
+            .fact("avg_cpu_time_ms", Measure::Time(to_millis(cpu)))
+            .fact("avg_gc_time_ms", Measure::Time(to_millis(gc)))
+            .fact("gc_cpu_ratio", finite(cpu_ratio))
+            .fact("gc_run_time_ratio", finite(run_ratio))
+            .message(
+                MESSAGE,
+                &[
+                    ("role", &role.kind().name()),
+                    ("share", &percent(cpu_ratio)),
+                    (
+                        "limit",
+                        &limit(severity, params.gc_cpu_ratio.describe_in(severity, percent), &conditions),
+                    ),
+                ],
+            )
+            .advice(|| advice(app, *role, group))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -24,7 +24,15 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("job-exception", "Exception", JobException, |layers| load(layers, Failure));
+    rule!(DrElephant { version: "master" }, "job-exception", "Exception", JobException, |layers| load(
+        layers, Failure
+    ));
+
+/// What a finding says.
+const MESSAGE: &str = "the job {ended}: {why}";
+
+/// The same where the history has no error.
+const UNEXPLAINED: &str = "the job {ended}; its history does not say why";
 
 struct Failure(JobException);
 
@@ -42,11 +50,7 @@ impl Check for Failure {
         let most_common = errors.iter().max_by_key(|(text, count)| (**count, std::cmp::Reverse(*text)));
         let cause = most_common.map(|(text, _)| first_line(text));
         let diagnostics = app.diagnostics.as_deref().map(first_line).filter(|text| !text.is_empty());
-        let message = match (cause, diagnostics) {
-            (Some(cause), _) => format!("the job {what}: {cause}"),
-            (None, Some(diagnostics)) => format!("the job {what}: {diagnostics}"),
-            (None, None) => format!("the job {what}; its history does not say why"),
-        };
+        let why = cause.or(diagnostics);
         let failed = |kind| app.group(kind).map_or(0, |group| group.count_tasks(Outcome::Failed));
         let mut evidence = vec![
             ("failed_map_count", Measure::Count(failed(TaskKind::Map))),
@@ -59,14 +63,15 @@ impl Check for Failure {
         if let Some(text) = &app.diagnostics {
             evidence.push(("diagnostics_text", Measure::Text(text.clone())));
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: app.task_count(),
-            message,
-            evidence,
-            advice: vec![advice(app, most_common.map_or("", |(text, _)| text))],
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(app.task_count())
+            .facts(evidence)
+            .message(
+                if why.is_some() { MESSAGE } else { UNEXPLAINED },
+                &[("ended", &what), ("why", &why.unwrap_or_default())],
+            )
+            .advice(|| vec![advice(app, most_common.map_or("", |(text, _)| text))])
+            .into()
     }
 }
 

@@ -27,7 +27,16 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("job-queue-limit", "Job Queue Limit", QueueLimit, |layers| load(layers, Limit));
+    rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", QueueLimit, |layers| load(
+        layers, Limit
+    ));
+
+/// What a finding says.
+const MESSAGE: &str = "the longest task ran {longest_task_ms} in queue {queue_text}, which allows {allowed} \
+    ({harmless}{time_left} before the limit)";
+
+/// The same of a job whose queue has no limit.
+const NO_LIMIT: &str = "queue {queue_text} has no time limit";
 
 struct Limit(QueueLimit);
 
@@ -56,32 +65,21 @@ impl Check for Limit {
         let judge = |time: i64| params.time_left.severity(limit.get() - time as f64);
         let severity = judge(longest);
         let count = |level| times.iter().filter(|&&time| judge(time) == level).count() as u64;
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: app.task_count(),
-            message: format!(
-                "the longest task ran {} in queue {queue}, which allows {limit} ({}{} before the limit)",
-                to_millis(longest),
-                if severity == Severity::None { "harmless: " } else { "" },
-                params.time_left.describe(severity),
-            ),
-            evidence: vec![
-                ("queue_text", Measure::Text(queue.clone())),
-                ("limit_ms", Measure::Time(Millis::from_f64(limit.get()).unwrap_or_default())),
-                ("longest_task_ms", Measure::Time(to_millis(longest))),
-                ("severe_tasks_count", Measure::Count(count(Severity::Severe))),
-                ("critical_tasks_count", Measure::Count(count(Severity::Critical))),
-            ],
-            advice: if severity > Severity::None {
-                vec![format!(
-                    "run the job in a queue without this limit ({} {queue} → …), or split the work into shorter tasks",
-                    app.conf.name_in_use(ConfKey::Queue)
-                )]
-            } else {
-                Vec::new()
-            },
-        })
+        let harmless = if severity == Severity::None { "harmless: " } else { "" };
+        Judgement::of(Subject::Application, severity).tasks(app.task_count())
+.fact("queue_text", Measure::Text(queue.clone()))
+.fact("limit_ms", Measure::Time(Millis::from_f64(limit.get()).unwrap_or_default()))
+.fact("longest_task_ms", Measure::Time(to_millis(longest)))
+.fact("severe_tasks_count", Measure::Count(count(Severity::Severe)))
+.fact("critical_tasks_count", Measure::Count(count(Severity::Critical)))
+.message(MESSAGE, &[("allowed", &limit), ("harmless", &harmless), ("time_left", &params.time_left.describe(severity))])
+.advice(|| {
+    let key = app.conf.name_in_use(ConfKey::Queue);
+    vec![format!(
+        "run the job in a queue without this limit ({key} {queue} → …), or split the work into shorter tasks"
+    )]
+})
+.into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -90,12 +88,8 @@ impl Check for Limit {
 }
 
 fn without_limit(app: &Application, queue: String) -> Judgement {
-    Judgement {
-        severity: Severity::None,
-        subject: Subject::Application,
-        tasks: app.task_count(),
-        message: format!("queue {queue} has no time limit"),
-        evidence: vec![("queue_text", Measure::Text(queue))],
-        advice: Vec::new(),
-    }
+    Judgement::of(Subject::Application, Severity::None)
+        .tasks(app.task_count())
+        .fact("queue_text", Measure::Text(queue))
+        .message(NO_LIMIT, &[])
 }

@@ -38,7 +38,12 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("mapper-input-size", "Mapper Input Size", InputSize, |layers| load(layers, Splits));
+    rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", InputSize, |layers| {
+        load(layers, Splits)
+    });
+
+/// What a finding says.
+const MESSAGE: &str = "{maps_read} {avg_input_bytes} on average ({limit})";
 
 struct Splits(InputSize);
 
@@ -74,26 +79,20 @@ impl Check for Splits {
         };
         let block = app.conf.bytes(ConfKey::BlockSize).unwrap_or(Bytes::from_mib(128));
         let key = if too_small { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Role::Map.subject(),
-            tasks: total,
-            message: format!("{} {} on average ({limit})", Role::Map.do_what(total, "read"), to_bytes(mean)),
-            evidence: vec![
-                ("tasks_count", Measure::Count(total)),
-                ("avg_input_bytes", Measure::Size(to_bytes(mean))),
-            ],
-            advice: if severity > Severity::None {
+        Judgement::of(Role::Map.subject(), severity)
+            .tasks(total)
+            .fact("tasks_count", Measure::Count(total))
+            .fact("avg_input_bytes", Measure::Size(to_bytes(mean)))
+            .message(MESSAGE, &[("maps_read", &Role::Map.do_what(total, "read")), ("limit", &limit)])
+            .advice(|| {
                 vec![match change_towards(app, key, block.get(), too_small) {
                     Some(change) => format!("{change} ({block})"),
                     None => {
                         "the split sizes are set already: merge small files, or split large ones".to_owned()
                     }
                 }]
-            } else {
-                Vec::new()
-            },
-        })
+            })
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -5,7 +5,7 @@ use super::{
     run_time, split_for,
 };
 use super::{tasks, to_bytes, to_millis, unread, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -50,7 +50,13 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("mapper-speed", "Mapper Speed", MapperSpeed, |layers| load(layers, Reading));
+    rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", MapperSpeed, |layers| load(
+        layers, Reading
+    ))
+    .measured_by("speed_bytes_per_second", Worse::Lower);
+
+/// What a finding says.
+const MESSAGE: &str = "a map reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
 
 struct Reading(MapperSpeed);
 
@@ -106,29 +112,16 @@ impl Check for Reading {
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let shown = BytesPerSecond::new(speed as f64);
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Role::Map.subject(),
-            tasks: group.tasks.len() as u64,
-            message: format!(
-                "a map reads {} in {}, {shown} ({})",
-                to_bytes(bytes),
-                to_millis(millis),
-                limit(severity, params.speed.describe(severity), &conditions),
-            ),
-            evidence: vec![
-                ("tasks_count", Measure::Count(group.tasks.len() as u64)),
-                ("input_bytes", Measure::Size(to_bytes(bytes))),
-                ("run_time_ms", Measure::Time(to_millis(millis))),
-                ("speed_bytes_per_second", Measure::Speed(shown)),
-                ("total_input_bytes", Measure::Size(samples.iter().map(|s| to_bytes(s.bytes)).sum())),
-            ],
-            advice: if severity > Severity::None {
-                advice(app, group, bytes, params.target_run_time)
-            } else {
-                Vec::new()
-            },
-        })
+        Judgement::of(Role::Map.subject(), severity)
+            .tasks(group.tasks.len() as u64)
+            .fact("tasks_count", Measure::Count(group.tasks.len() as u64))
+            .fact("input_bytes", Measure::Size(to_bytes(bytes)))
+            .fact("run_time_ms", Measure::Time(to_millis(millis)))
+            .fact("speed_bytes_per_second", Measure::Speed(shown))
+            .fact("total_input_bytes", Measure::Size(samples.iter().map(|s| to_bytes(s.bytes)).sum()))
+            .message(MESSAGE, &[("limit", &limit(severity, params.speed.describe(severity), &conditions))])
+            .advice(|| advice(app, group, bytes, params.target_run_time))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -4,7 +4,7 @@ use super::{
     MissingCounters, Role, change, counter, grouped, is_unread, limit, no_task_reports, own_java_opts, rule,
     tasks, unread, without_tasks,
 };
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -37,7 +37,13 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("mapper-spill", "Mapper Spill", MapperSpill, |layers| load(layers, Spilling));
+    rule!(DrElephant { version: "master" }, "mapper-spill", "Mapper Spill", MapperSpill, |layers| load(
+        layers, Spilling
+    ))
+    .measured_by("spill_ratio", Worse::Higher);
+
+/// What a finding says.
+const MESSAGE: &str = "{maps} spilled {spilled} records for {output} put out, {each} each ({limit})";
 
 struct Spilling(MapperSpill);
 
@@ -78,26 +84,25 @@ impl Check for Spilling {
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let count = |n: i128| Measure::Count(u64::try_from(n).unwrap_or(u64::MAX));
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Role::Map.subject(),
-            tasks: total,
-            message: format!(
-                "{} spilled {} records for {} put out, {} each ({})",
-                Role::Map.count(total),
-                grouped(spilled),
-                grouped(output),
-                if ratio.is_finite() { format!("{ratio:.2}") } else { "any number".to_owned() },
-                limit(severity, params.spill_ratio.describe(severity), &conditions),
-            ),
-            evidence: vec![
-                ("tasks_count", Measure::Count(total)),
-                ("spilled_records_count", count(spilled)),
-                ("output_records_count", count(output)),
-                ("spill_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio))),
-            ],
-            advice: if severity > Severity::None { advice(app, group) } else { Vec::new() },
-        })
+        let each = if ratio.is_finite() { format!("{ratio:.2}") } else { "any number".to_owned() };
+        Judgement::of(Role::Map.subject(), severity)
+            .tasks(total)
+            .fact("tasks_count", Measure::Count(total))
+            .fact("spilled_records_count", count(spilled))
+            .fact("output_records_count", count(output))
+            .fact("spill_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio)))
+            .message(
+                MESSAGE,
+                &[
+                    ("maps", &Role::Map.count(total)),
+                    ("spilled", &grouped(spilled)),
+                    ("output", &grouped(output)),
+                    ("each", &each),
+                    ("limit", &limit(severity, params.spill_ratio.describe(severity), &conditions)),
+                ],
+            )
+            .advice(|| advice(app, group))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

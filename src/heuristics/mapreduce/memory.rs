@@ -6,7 +6,7 @@ use super::{
     MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
 };
 use super::{tasks, to_bytes, unread, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Container, Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::metrics::requested_container;
 use crate::model::Application;
@@ -40,9 +40,23 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!("mapper-memory", "Mapper Memory", Memory, |layers| load(layers, |p| Usage(Role::Map, p)));
+    rule!(DrElephant { version: "master" }, "mapper-memory", "Mapper Memory", Memory, |layers| load(
+        layers,
+        |p| Usage(Role::Map, p)
+    ))
+    .measured_by("used_ratio", Worse::Lower)
+    .sizing(Container::Map);
 pub(super) const REDUCER: Rule =
-    rule!("reducer-memory", "Reducer Memory", Memory, |layers| load(layers, |p| Usage(Role::Reduce, p)));
+    rule!(DrElephant { version: "master" }, "reducer-memory", "Reducer Memory", Memory, |layers| load(
+        layers,
+        |p| Usage(Role::Reduce, p)
+    ))
+    .measured_by("used_ratio", Worse::Lower)
+    .sizing(Container::Reduce);
+
+/// What a finding says.
+const MESSAGE: &str =
+    "a {role} uses {avg_physical_memory_bytes} of its {container_bytes} container, {share} ({limit})";
 
 struct Usage(Role, Memory);
 
@@ -86,23 +100,22 @@ impl Check for Usage {
         if let Some(peak) = peak {
             evidence.push(("peak_physical_memory_bytes", Measure::Size(peak)));
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: role.subject(),
-            tasks: group.tasks.len() as u64,
-            message: format!(
-                "a {} uses {mean} of its {container} container, {} ({})",
-                role.kind().name(),
-                percent(ratio),
-                limit(severity, params.used_ratio.describe_in(severity, percent), &conditions),
-            ),
-            evidence,
-            advice: if severity > Severity::None {
-                self.remedy_for(app, group, Some(container)).lines()
-            } else {
-                Vec::new()
-            },
-        })
+        Judgement::of(role.subject(), severity)
+            .tasks(group.tasks.len() as u64)
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[
+                    ("role", &role.kind().name()),
+                    ("share", &percent(ratio)),
+                    (
+                        "limit",
+                        &limit(severity, params.used_ratio.describe_in(severity, percent), &conditions),
+                    ),
+                ],
+            )
+            .advice(|| self.remedy_for(app, group, Some(container)).lines())
+            .into()
     }
 
     fn remedy(&self, app: &Application) -> Option<Remedy> {

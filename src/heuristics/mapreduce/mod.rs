@@ -45,8 +45,8 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 macro_rules! rule {
-    ($id:literal, $title:literal, $params:ty, $load:expr) => {
-        $crate::heuristics::rule!("mapreduce", $id, $title, $params, $load)
+    ($($fact:tt)+) => {
+        $crate::heuristics::rule!("mapreduce", $($fact)+)
     };
 }
 use rule;

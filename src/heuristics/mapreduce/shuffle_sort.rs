@@ -1,7 +1,7 @@
 //! `shuffle-sort`: reduces wait for data longer than they work on it (Dr. Elephant `ShuffleSortHeuristic`).
 
 use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -27,7 +27,13 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("shuffle-sort", "Shuffle & Sort", ShuffleSort, |layers| load(layers, Phases));
+    rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", ShuffleSort, |layers| load(
+        layers, Phases
+    ))
+    .measured_by("shuffle_reduce_ratio", Worse::Higher);
+
+/// What a finding says.
+const MESSAGE: &str = "a reduce spends {time} {phase} and {avg_reduce_ms} reducing ({limit})";
 
 struct Phases(ShuffleSort);
 
@@ -54,37 +60,20 @@ impl Check for Phases {
         let by_shuffle = shuffle > sort || (shuffle == sort && means.shuffle >= means.sort);
         let (phase, time) = if by_shuffle { ("shuffling", means.shuffle) } else { ("sorting", means.sort) };
         let ratio = |phase: i64| Measure::Ratio(times_reduce(phase, means.reduce));
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Role::Reduce.subject(),
-            tasks: group.tasks.len() as u64,
-            message: format!(
-                "a reduce spends {} {phase} and {} reducing ({})",
-                to_millis(time),
-                to_millis(means.reduce),
-                match severity {
-                    Severity::None => format!(
-                        "harmless: {}, and {} times",
-                        params.phase_time.describe(severity),
-                        params.phase_ratio.describe(severity)
-                    ),
-                    _ => params.phase_time.describe(severity),
-                },
-            ),
-            evidence: vec![
-                ("tasks_count", Measure::Count(group.tasks.len() as u64)),
-                ("avg_shuffle_ms", Measure::Time(to_millis(means.shuffle))),
-                ("avg_sort_ms", Measure::Time(to_millis(means.sort))),
-                ("avg_reduce_ms", Measure::Time(to_millis(means.reduce))),
-                ("shuffle_reduce_ratio", ratio(means.shuffle)),
-                ("sort_reduce_ratio", ratio(means.sort)),
-            ],
-            advice: match (severity, by_shuffle) {
-                (Severity::None, _) => Vec::new(),
-                (_, true) => shuffle_advice(app, group, means.shuffle),
-                (_, false) => sort_advice(app),
-            },
-        })
+        Judgement::of(Role::Reduce.subject(), severity)
+            .tasks(group.tasks.len() as u64)
+            .fact("tasks_count", Measure::Count(group.tasks.len() as u64))
+            .fact("avg_shuffle_ms", Measure::Time(to_millis(means.shuffle)))
+            .fact("avg_sort_ms", Measure::Time(to_millis(means.sort)))
+            .fact("avg_reduce_ms", Measure::Time(to_millis(means.reduce)))
+            .fact("shuffle_reduce_ratio", ratio(means.shuffle))
+            .fact("sort_reduce_ratio", ratio(means.sort))
+            .message(
+                MESSAGE,
+                &[("time", &to_millis(time)), ("phase", &phase), ("limit", &params.passed(severity))],
+            )
+            .advice(|| if by_shuffle { shuffle_advice(app, group, means.shuffle) } else { sort_advice(app) })
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -93,6 +82,15 @@ impl Check for Phases {
 }
 
 impl ShuffleSort {
+    /// The limits that a phase passed, or those that make it harmless.
+    fn passed(&self, severity: Severity) -> String {
+        let time = self.phase_time.describe(severity);
+        match severity {
+            Severity::None => format!("harmless: {time}, and {} times", self.phase_ratio.describe(severity)),
+            _ => time,
+        }
+    }
+
     fn judge(&self, phase: i64, reduce: i64) -> Severity {
         let by_time = self.phase_time.severity(phase as f64);
         if reduce <= 0 {

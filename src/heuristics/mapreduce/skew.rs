@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Condition, MissingCounters, Role, change, counter, input_bytes, is_unread, limit};
 use super::{change_towards, run_time, split_for, tasks, to_bytes, to_millis, whole_mib, without_tasks};
 use super::{no_task_reports, rule};
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, Verdict, Worse};
 use crate::heuristics::split::{TwoGroups, two_groups};
-use crate::heuristics::{Check, Rule, load};
+use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Facet;
@@ -58,10 +58,22 @@ rule_params! {
     }
 }
 
+/// How many times the small group's mean the two means are apart.
+const DEVIATION: ChartLimit = chart_limit("deviation_ratio", ComparedWith::GroupDeviation);
+
 pub(super) const MAPPER: Rule =
-    rule!("mapper-skew", "Mapper Skew", Skew, |layers| load(layers, |p| Skewness(Role::Map, p)));
+    rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", Skew, |layers| load(layers, |p| {
+        Skewness(Role::Map, p)
+    }))
+    .measured_by("deviation_ratio", Worse::Higher)
+    .charted(&[DEVIATION]);
 pub(super) const REDUCER: Rule =
-    rule!("reducer-skew", "Reducer Skew", Skew, |layers| load(layers, |p| Skewness(Role::Reduce, p)));
+    rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", Skew, |layers| load(
+        layers,
+        |p| Skewness(Role::Reduce, p)
+    ))
+    .measured_by("deviation_ratio", Worse::Higher)
+    .charted(&[DEVIATION]);
 
 struct Skewness(Role, Skew);
 
@@ -96,19 +108,18 @@ impl Check for Skewness {
         let by_data = data.severity >= time.severity;
         let message =
             if by_data && !bytes.is_empty() { self.data_message(&data) } else { self.time_message(&time) };
-        let advice = match (severity, by_data) {
-            (Severity::None, _) => Vec::new(),
-            (_, true) => self.data_advice(app, group, data.groups, block),
-            (_, false) => self.time_advice(app, group, time.groups),
-        };
-        Verdict::Judged(Judgement {
-            severity,
-            subject: role.subject(),
-            tasks: total,
-            message,
-            evidence: evidence(total, &bytes, &data, block, &times, &time),
-            advice,
-        })
+        Judgement::of(role.subject(), severity)
+            .tasks(total)
+            .facts(evidence(total, &bytes, &data, block, &times, &time))
+            .worded(message)
+            .advice(|| {
+                if by_data {
+                    self.data_advice(app, group, data.groups, block)
+                } else {
+                    self.time_advice(app, group, time.groups)
+                }
+            })
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

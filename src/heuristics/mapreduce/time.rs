@@ -3,8 +3,8 @@
 
 use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, run_time, split_for};
 use super::{tasks, to_bytes, to_millis, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict};
-use crate::heuristics::{Check, Rule, load};
+use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, Verdict};
+use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
@@ -34,10 +34,25 @@ rule_params! {
     }
 }
 
+const RUN_TIMES: &[ChartLimit] = &[
+    chart_limit("short_run_time_ms", ComparedWith::MeanRunTime),
+    chart_limit("long_run_time_ms", ComparedWith::MeanRunTime),
+];
+
 pub(super) const MAPPER: Rule =
-    rule!("mapper-time", "Mapper Time", Time, |layers| load(layers, |p| RunTime(Role::Map, p)));
+    rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", Time, |layers| load(layers, |p| {
+        RunTime(Role::Map, p)
+    }))
+    .charted(RUN_TIMES);
 pub(super) const REDUCER: Rule =
-    rule!("reducer-time", "Reducer Time", Time, |layers| load(layers, |p| RunTime(Role::Reduce, p)));
+    rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", Time, |layers| load(
+        layers,
+        |p| RunTime(Role::Reduce, p)
+    ))
+    .charted(RUN_TIMES);
+
+/// What a finding says.
+const MESSAGE: &str = "{tasks_run} {mean} on average ({limit})";
 
 struct RunTime(Role, Time);
 
@@ -75,14 +90,15 @@ impl Check for RunTime {
         if let (Role::Map, Some(input)) = (role, input) {
             evidence.push(("avg_input_bytes", Measure::Size(input)));
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: role.subject(),
-            tasks: total,
-            message: format!("{} {} on average ({limit})", role.do_what(total, "run"), to_millis(mean)),
-            evidence,
-            advice: if severity > Severity::None { self.advice(app, group, mean) } else { Vec::new() },
-        })
+        Judgement::of(role.subject(), severity)
+            .tasks(total)
+            .facts(evidence)
+            .message(
+                MESSAGE,
+                &[("tasks_run", &role.do_what(total, "run")), ("mean", &to_millis(mean)), ("limit", &limit)],
+            )
+            .advice(|| self.advice(app, group, mean))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

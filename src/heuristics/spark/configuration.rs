@@ -60,8 +60,16 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-configuration", "Spark Configuration", Settings, |layers| load(layers, Configuration));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "2.0.9" },
+    "spark-configuration",
+    "Spark Configuration",
+    Settings,
+    |layers| load(layers, Configuration)
+);
+
+/// What the judgement says where no setting stands out.
+const NO_ISSUE: &str = "no setting stands out";
 
 struct Configuration(Settings);
 
@@ -84,14 +92,12 @@ impl Check for Configuration {
         // Stable: of equally bad settings the first in the order of the page comes first.
         issues.sort_by_key(|issue| std::cmp::Reverse(issue.severity));
         let texts: Vec<&str> = issues.iter().map(|issue| issue.text.as_str()).collect();
-        Verdict::Judged(Judgement {
-            severity: issues.first().map_or(Severity::None, |issue| issue.severity),
-            subject: Subject::Application,
-            tasks: spark.executors.len() as u64,
-            message: if texts.is_empty() { "no setting stands out".to_owned() } else { texts.join("; ") },
-            evidence: evidence(app),
-            advice: issues.iter().filter_map(|issue| issue.advice.clone()).collect(),
-        })
+        Judgement::of(Subject::Application, issues.first().map_or(Severity::None, |issue| issue.severity))
+            .tasks(spark.executors.len() as u64)
+            .facts(evidence(app))
+            .worded(if texts.is_empty() { NO_ISSUE.to_owned() } else { texts.join("; ") })
+            .advice(|| issues.iter().filter_map(|issue| issue.advice.clone()).collect())
+            .into()
     }
 }
 

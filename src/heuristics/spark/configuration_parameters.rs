@@ -89,10 +89,13 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-configuration-parameters", "Spark Configuration Parameters", Limits, |layers| load(
-        layers, Settings
-    ));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-configuration-parameters",
+    "Spark Configuration Parameters",
+    Limits,
+    |layers| load(layers, Settings)
+);
 
 struct Settings(Limits);
 
@@ -141,15 +144,11 @@ fn settings(
         Method::Measured => changes.iter().map(|change| change.severity).max().unwrap_or_default(),
     };
     let severity = severity.min(limits.settings_severity);
-    let advice = if severity == Severity::None { Vec::new() } else { advice(facts.app, changes) };
-    Judgement {
-        severity,
-        subject: Subject::Application,
-        tasks: executors(facts.spark),
-        message: message(facts, changes, limits),
-        evidence: facts.evidence().into_iter().chain(recommended.evidence()).collect(),
-        advice,
-    }
+    Judgement::of(Subject::Application, severity)
+        .tasks(executors(facts.spark))
+        .facts(facts.evidence().into_iter().chain(recommended.evidence()))
+        .worded(message(facts, changes, limits))
+        .advice(|| advice(facts.app, changes))
 }
 
 fn executors(spark: &Spark) -> u64 {

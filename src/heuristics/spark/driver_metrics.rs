@@ -50,8 +50,16 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-driver-metrics", "Spark Driver Metrics", Driver, |layers| load(layers, DriverCheck));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-driver-metrics",
+    "Spark Driver Metrics",
+    Driver,
+    |layers| load(layers, DriverCheck)
+);
+
+/// What the judgement says where nothing was found; findings say the worst [`Aspect`].
+const FINE: &str = "nothing is wrong with a driver of {heap_bytes} of heap and {cores}";
 
 struct DriverCheck(Driver);
 
@@ -72,22 +80,12 @@ impl Check for DriverCheck {
         // Of equals the first one, so that messages do not change.
         let worst = aspects.iter().rev().max_by_key(|aspect| aspect.severity);
         let severity = worst.map(|aspect| aspect.severity).unwrap_or_default();
-        let message = worst.filter(|_| severity > Severity::None).map(|worst| worst.message.clone());
-        let fine = || {
-            format!(
-                "nothing is wrong with a driver of {} of heap and {}",
-                facts.heap,
-                plural(facts.cores, "core")
-            )
+        let judgement = Judgement::of(Subject::Driver, severity).facts(facts.evidence());
+        let worded = match worst.filter(|_| severity > Severity::None) {
+            Some(worst) => judgement.worded(worst.message.clone()),
+            None => judgement.message(FINE, &[("cores", &plural(facts.cores, "core"))]),
         };
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Driver,
-            tasks: 1,
-            message: message.unwrap_or_else(fine),
-            evidence: facts.evidence(),
-            advice: advice(aspects),
-        })
+        worded.advice(|| advice(aspects)).into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

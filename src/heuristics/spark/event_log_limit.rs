@@ -35,8 +35,19 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-event-log-limit", "Spark Event Log Limit", Limit, |layers| load(layers, LogSize));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "2.0.9" },
+    "spark-event-log-limit",
+    "Spark Event Log Limit",
+    Limit,
+    |layers| load(layers, LogSize)
+);
+
+/// What a finding says.
+const MESSAGE: &str = "the event log holds {size} ({limit})";
+
+/// The same of a log that is not judged because it is written in parts.
+const IN_PARTS: &str = "the event log holds {size} and is written in parts";
 
 struct LogSize(Limit);
 
@@ -48,23 +59,17 @@ impl Check for LogSize {
         };
         let judged = self.0.judge_rolling || !spark.log.rolling;
         let severity = if judged { self.0.size.severity(size.as_f64()) } else { Severity::None };
-        let passed = self.0.size.describe(severity);
-        let message = if judged {
-            format!("the event log holds {size} ({passed})")
-        } else {
-            format!("the event log holds {size} and is written in parts")
-        };
         let mut evidence = vec![("decoded_bytes", Measure::Size(spark.log.decoded))];
         evidence.extend(spark.log.stored.map(|stored| ("stored_bytes", Measure::Size(stored))));
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            // One log, whatever the number of tasks in it.
-            tasks: 1,
-            message,
-            evidence,
-            advice: if severity > Severity::None { advice(app, &spark.log) } else { Vec::new() },
-        })
+        // One log, whatever the number of tasks in it.
+        Judgement::of(Subject::Application, severity)
+            .facts(evidence)
+            .message(
+                if judged { MESSAGE } else { IN_PARTS },
+                &[("size", &size), ("limit", &self.0.size.describe(severity))],
+            )
+            .advice(|| advice(app, &spark.log))
+            .into()
     }
 }
 

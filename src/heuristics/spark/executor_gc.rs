@@ -3,7 +3,7 @@
 use super::support::memory::more_heap_lines;
 use super::support::memory::unreadable;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -29,7 +29,14 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-executor-gc", "Spark Executor GC", Gc, |layers| load(layers, Collection));
+    rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", Gc, |layers| load(
+        layers, Collection
+    ))
+    .measured_by("gc_ratio", Worse::Higher);
+
+/// What a finding says.
+const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \
+    ({limit})";
 
 struct Collection(Gc);
 
@@ -64,18 +71,12 @@ impl Check for Collection {
         ];
         evidence.extend(self.remark(ratio, time).map(|text| ("gc_low_text", Measure::Text(text))));
         let passed = params.gc_ratio.describe_in(severity, percent);
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: workers.len() as u64,
-            message: format!(
-                "executors spend {gc} of {time} of task time in garbage collection, {} ({})",
-                percent(ratio),
-                limit(severity, passed, &conditions),
-            ),
-            evidence,
-            advice: if severity > Severity::None { more_heap_lines(app, spark) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(workers.len() as u64)
+            .facts(evidence)
+            .message(MESSAGE, &[("limit", &limit(severity, passed, &conditions))])
+            .advice(|| more_heap_lines(app, spark))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -52,10 +52,17 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-executor-load-balance", "Spark Executor Load Balance", Balance, |layers| load(
-        layers, Unbalanced
-    ));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "2.0.9" },
+    "spark-executor-load-balance",
+    "Spark Executor Load Balance",
+    Balance,
+    |layers| load(layers, Unbalanced)
+);
+
+/// What a finding says.
+const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation} \
+    times the mean; the busiest worked {busiest_ms} on each core ({limit})";
 
 struct Unbalanced(Balance);
 
@@ -121,24 +128,19 @@ impl Check for Unbalanced {
             ],
         );
         let uneven = metrics.iter().skip(1).filter(|metric| judge(metric) > Severity::None);
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: spark.executors.len() as u64,
-            message: format!(
-                "the {name} of an executor differs from the mean of all {} by up to {} times the mean; the busiest worked \
-                 {busiest} on each core ({})",
-                loads.len(),
-                three_digits(deviation),
-                limit(severity, passed, &conditions)
-            ),
-            evidence: deviations.evidence(loads.len() as u64, busiest),
-            advice: if severity > Severity::None {
-                advice(app, &uneven.map(|(name, ..)| *name).collect::<Vec<_>>())
-            } else {
-                Vec::new()
-            },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(spark.executors.len() as u64)
+            .facts(deviations.evidence(loads.len() as u64, busiest))
+            .message(
+                MESSAGE,
+                &[
+                    ("name", &name),
+                    ("deviation", &three_digits(deviation)),
+                    ("limit", &limit(severity, passed, &conditions)),
+                ],
+            )
+            .advice(|| advice(app, &uneven.map(|(name, ..)| *name).collect::<Vec<_>>()))
+            .into()
     }
 
     fn needs_all(&self) -> bool {

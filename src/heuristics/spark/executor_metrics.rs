@@ -37,8 +37,13 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-executor-metrics", "Spark Executor Metrics", Balance, |layers| load(layers, Comparison));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "master" },
+    "spark-executor-metrics",
+    "Spark Executor Metrics",
+    Balance,
+    |layers| load(layers, Comparison)
+);
 
 struct Comparison(Balance);
 
@@ -121,14 +126,12 @@ impl Check for Comparison {
             let values = metric.keys.into_iter().zip([*max, *median]);
             evidence.extend(values.map(|(key, value)| (key, metric.measure(value))));
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: spark.executors.len() as u64,
-            message: self.message(app, severity, worst),
-            evidence,
-            advice: if severity > Severity::None { advice(app, &compared, worst) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(spark.executors.len() as u64)
+            .facts(evidence)
+            .worded(self.message(app, severity, worst))
+            .advice(|| advice(app, &compared, worst))
+            .into()
     }
 
     fn needs_all(&self) -> bool {

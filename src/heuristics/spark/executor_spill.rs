@@ -5,7 +5,7 @@ use super::support::memory::unreadable;
 use super::support::memory::{ExecutorSize, MEMORY_FRACTION, Setting};
 use super::support::spill_sizing::AgainstSpill;
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -51,8 +51,21 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-executor-spill", "Spark Executor Spill", Spill, |layers| load(layers, Spilling));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-executor-spill",
+    "Spark Executor Spill",
+    Spill,
+    |layers| load(layers, Spilling)
+)
+.measured_by("data_ratio", Worse::Higher);
+
+/// What a finding says.
+const MESSAGE: &str = "{spilling_executors_count} of {executors_count} executors spilled {spilled_bytes} from memory, \
+    {spilled_per_task_bytes} a task, whose part of the heap is {task_heap_bytes} ({limit})";
+
+/// The same where nothing was spilled.
+const NO_SPILL: &str = "no executor spilled";
 
 struct Spilling(Spill);
 
@@ -83,17 +96,15 @@ impl Check for Spilling {
         } else {
             by_table
         };
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: facts.executors,
-            message: match facts.spilling {
-                0 => "no executor spilled".to_owned(),
-                _ => format!("{} ({})", facts.message(), limit(severity, passed, &conditions)),
-            },
-            evidence: facts.evidence(),
-            advice: if severity > Severity::None { advice(app, spark) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(facts.executors)
+            .facts(facts.evidence())
+            .message(
+                if facts.spilling == 0 { NO_SPILL } else { MESSAGE },
+                &[("limit", &limit(severity, passed, &conditions))],
+            )
+            .advice(|| advice(app, spark))
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -184,17 +195,6 @@ impl Facts {
     /// Infinite where something was spilled although nothing was read or written.
     fn data_ratio(&self) -> f64 {
         self.spilled.as_f64() / self.data.as_f64()
-    }
-
-    fn message(&self) -> String {
-        format!(
-            "{} of {} executors spilled {} from memory, {} a task, whose part of the heap is {}",
-            self.spilling,
-            self.executors,
-            self.spilled,
-            self.mean(),
-            self.task_heap
-        )
     }
 
     fn evidence(&self) -> Vec<(&'static str, Measure)> {

@@ -26,7 +26,13 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-job-metrics", "Spark Job Metrics", Jobs, |layers| load(layers, JobFailures));
+    rule!(DrElephant { version: "master" }, "spark-job-metrics", "Spark Job Metrics", Jobs, |layers| load(
+        layers,
+        JobFailures
+    ));
+
+/// What a finding says about jobs that failed.
+const MESSAGE: &str = "{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit}){reason}";
 
 struct JobFailures(Jobs);
 
@@ -44,16 +50,6 @@ impl Check for JobFailures {
         let worst = self.worst(spark, &all);
         let of_tasks = worst.map_or(Severity::None, |(_, ends)| self.of_tasks(ends));
         let severity = of_jobs.max(of_tasks);
-        let message = match worst {
-            Some((job, ends)) if of_tasks > of_jobs => self.tasks_message(job, ends),
-            _ => format!(
-                "{failed} of {} failed, {} ({}){}",
-                plural(results.len() as u64, "job"),
-                percent(rate),
-                self.0.job_failure_rate.describe_in(of_jobs, percent),
-                first_reason(app, spark)
-            ),
-        };
         let mut evidence = vec![
             ("completed_jobs_count", Measure::Count((results.len() - failed) as u64)),
             ("failed_jobs_count", Measure::Count(failed as u64)),
@@ -68,18 +64,19 @@ impl Check for JobFailures {
         for ends in &all {
             total.add(ends);
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: app.task_count(),
-            message,
-            evidence,
-            advice: if severity > Severity::None {
-                failures::advice(total.main_reason())
-            } else {
-                Vec::new()
-            },
-        })
+        let judgement = Judgement::of(Subject::Application, severity).tasks(app.task_count()).facts(evidence);
+        let worded = match worst {
+            Some((job, ends)) if of_tasks > of_jobs => judgement.worded(self.tasks_message(job, ends)),
+            _ => judgement.message(
+                MESSAGE,
+                &[
+                    ("jobs", &plural(results.len() as u64, "job")),
+                    ("limit", &self.0.job_failure_rate.describe_in(of_jobs, percent)),
+                    ("reason", &first_reason(app, spark)),
+                ],
+            ),
+        };
+        worded.advice(|| failures::advice(total.main_reason())).into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

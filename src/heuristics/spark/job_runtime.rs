@@ -3,7 +3,7 @@
 
 use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_job};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -32,7 +32,13 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-job-runtime", "Spark Job Runtime", JobRuntime, |layers| load(layers, FailingJobs));
+    rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", JobRuntime, |layers| {
+        load(layers, FailingJobs)
+    })
+    .measured_by("worst_job_lost_ms", Worse::Higher);
+
+/// What a finding says about jobs that failed.
+const MESSAGE: &str = "{failed_jobs_count} of {jobs} failed, {job_failure_ratio:%}{limit}";
 
 struct FailingJobs(JobRuntime);
 
@@ -62,16 +68,6 @@ impl Check for FailingJobs {
         let by_tasks = worst.as_ref().map(|(severity, ..)| *severity).unwrap_or_default();
         let severity = by_jobs.max(by_tasks);
         let failures = worst.as_ref().map(|(_, failures, _)| *failures).unwrap_or_default();
-        let message = match &worst {
-            Some((_, failures, job)) if by_tasks > by_jobs => params.task_message(job, failures, spent),
-            _ => format!(
-                "{} of {} failed, {}{}",
-                failed.len(),
-                plural(ended, "job"),
-                percent(job_rate),
-                in_brackets(&params.job_failure_rate, by_jobs)
-            ),
-        };
         let mut advice = Vec::new();
         if by_jobs > Severity::None {
             advice.push(of_failed(app, spark));
@@ -79,21 +75,27 @@ impl Check for FailingJobs {
         if by_tasks > Severity::None {
             advice.extend(failures.advice());
         }
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: app.task_count(),
-            message,
-            evidence: vec![
-                ("jobs_count", Measure::Count(ended)),
-                ("failed_jobs_count", Measure::Count(failed.len() as u64)),
-                ("job_failure_ratio", Measure::Ratio(Some(job_rate))),
-                ("worst_job_failed_tasks_count", Measure::Count(failures.ends.failed)),
-                ("worst_job_task_failure_ratio", Measure::Ratio(Some(failures.rate()))),
-                ("worst_job_lost_ms", Measure::Time(failures.lost)),
-            ],
-            advice,
-        })
+        let judgement = Judgement::of(Subject::Application, severity)
+            .tasks(app.task_count())
+            .fact("jobs_count", Measure::Count(ended))
+            .fact("failed_jobs_count", Measure::Count(failed.len() as u64))
+            .fact("job_failure_ratio", Measure::Ratio(Some(job_rate)))
+            .fact("worst_job_failed_tasks_count", Measure::Count(failures.ends.failed))
+            .fact("worst_job_task_failure_ratio", Measure::Ratio(Some(failures.rate())))
+            .fact("worst_job_lost_ms", Measure::Time(failures.lost));
+        let worded = match &worst {
+            Some((_, failures, job)) if by_tasks > by_jobs => {
+                judgement.worded(params.task_message(job, failures, spent))
+            }
+            _ => judgement.message(
+                MESSAGE,
+                &[
+                    ("jobs", &plural(ended, "job")),
+                    ("limit", &in_brackets(&params.job_failure_rate, by_jobs)),
+                ],
+            ),
+        };
+        worded.advice(|| advice).into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -3,7 +3,7 @@
 use super::support::beyond_heap::kept_room;
 use super::support::memory::{self, Setting};
 use super::{conf_line, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Container, Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::model::Application;
@@ -12,7 +12,7 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Duration, Quantity, Ratio, Size};
 use crate::params::rule_params;
 use crate::severity::Severity;
-use crate::units::{Bytes, Millis, three_digits};
+use crate::units::{Bytes, Millis};
 
 rule_params! {
     /// Parameters of `spark-jvm-used-memory`.
@@ -26,8 +26,19 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-jvm-used-memory", "Spark JVM Used Memory", JvmUsed, |layers| load(layers, TooLarge));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-jvm-used-memory",
+    "Spark JVM Used Memory",
+    JvmUsed,
+    |layers| load(layers, TooLarge)
+)
+.measured_by("heap_ratio", Worse::Higher)
+.sizing(Container::Executor);
+
+/// What a finding says.
+const MESSAGE: &str = "executors have {heap_bytes} of heap and use at most {peak_used_bytes}; that is {heap_ratio} times \
+    what they use and Spark reserves{held} ({limit})";
 
 struct TooLarge(JvmUsed);
 
@@ -62,26 +73,15 @@ impl Check for TooLarge {
                 (params.executor_time.severity(held), params.executor_time.describe(severity)),
             ],
         );
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: spark.workers().count() as u64,
-            message: format!(
-                "executors have {} of heap and use at most {}; that is {} times what they use and Spark reserves{} \
-                 ({})",
-                facts.heap,
-                facts.used,
-                three_digits(ratio),
-                memory::held(facts.held),
-                limit(severity, passed, &conditions)
-            ),
-            evidence: facts.evidence(),
-            advice: if severity > Severity::None {
-                remedy(app, spark, facts.heap).lines()
-            } else {
-                Vec::new()
-            },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(spark.workers().count() as u64)
+            .facts(facts.evidence())
+            .message(
+                MESSAGE,
+                &[("held", &memory::held(facts.held)), ("limit", &limit(severity, passed, &conditions))],
+            )
+            .advice(|| remedy(app, spark, facts.heap).lines())
+            .into()
     }
 
     fn remedy(&self, app: &Application) -> Option<Remedy> {

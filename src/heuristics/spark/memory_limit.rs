@@ -3,7 +3,7 @@
 
 use super::support::memory::{self, Setting};
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -53,7 +53,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-memory-limit", "Spark Memory Limit", Limit, |layers| load(layers, Memory));
+    rule!(DrElephant { version: "2.0.9" }, "spark-memory-limit", "Spark Memory Limit", Limit, |layers| load(
+        layers, Memory
+    ))
+    .measured_by("heap_used_ratio", Worse::Lower);
 
 struct Memory(Limit);
 
@@ -82,14 +85,12 @@ impl Check for Memory {
         };
         let (severity, message) = if unified.0 > total.0 { unified } else { total };
         let executors = spark.executors.len() as u64;
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: executors,
-            message,
-            evidence: measured.evidence(executors),
-            advice: if severity > Severity::None { advice(app, spark) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(executors)
+            .facts(measured.evidence(executors))
+            .worded(message)
+            .advice(|| advice(app, spark))
+            .into()
     }
 
     fn needs_all(&self) -> bool {

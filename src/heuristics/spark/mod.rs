@@ -48,8 +48,8 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 macro_rules! rule {
-    ($id:literal, $title:literal, $params:ty, $load:expr) => {
-        $crate::heuristics::rule!("spark", $id, $title, $params, $load)
+    ($($fact:tt)+) => {
+        $crate::heuristics::rule!("spark", $($fact)+)
     };
 }
 use rule;

@@ -3,7 +3,7 @@
 
 use super::support::memory::{self, Setting};
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -50,8 +50,18 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-peak-unified-memory", "Spark Peak Unified Memory", Unified, |layers| load(layers, Unused));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-peak-unified-memory",
+    "Spark Peak Unified Memory",
+    Unified,
+    |layers| load(layers, Unused)
+)
+.measured_by("peak_ratio", Worse::Lower);
+
+/// What a finding says.
+const MESSAGE: &str = "execution and storage used at most {peak_bytes} of the {total_bytes} that an executor has for \
+    them, {peak_ratio:%}{held} ({limit})";
 
 struct Unused(Unified);
 
@@ -91,21 +101,15 @@ impl Check for Unused {
                 (params.executor_time.severity(held), params.executor_time.describe(severity)),
             ],
         );
-        Verdict::Judged(Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: spark.workers().count() as u64,
-            message: format!(
-                "execution and storage used at most {} of the {} that an executor has for them, {}{} ({})",
-                facts.peak,
-                facts.total,
-                percent(facts.share()),
-                memory::held(facts.held),
-                limit(severity, passed, &conditions)
-            ),
-            evidence: facts.evidence(),
-            advice: if severity > Severity::None { facts.advice(app, spark) } else { Vec::new() },
-        })
+        Judgement::of(Subject::Application, severity)
+            .tasks(spark.workers().count() as u64)
+            .facts(facts.evidence())
+            .message(
+                MESSAGE,
+                &[("held", &memory::held(facts.held)), ("limit", &limit(severity, passed, &conditions))],
+            )
+            .advice(|| facts.advice(app, spark))
+            .into()
     }
 
     fn needs_all(&self) -> bool {

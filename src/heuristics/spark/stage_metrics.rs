@@ -53,7 +53,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!("spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| load(layers, StageTroubles));
+    rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| {
+        load(layers, StageTroubles)
+    });
 
 struct StageTroubles(Stages);
 
@@ -141,14 +143,11 @@ impl StageTroubles {
         for group in &app.groups {
             ends.add(&failures::Ends::of(group));
         }
-        Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: app.task_count(),
-            message,
-            evidence,
-            advice: if severity > Severity::None { failures::advice(ends.main_reason()) } else { Vec::new() },
-        }
+        Judgement::of(Subject::Application, severity)
+            .tasks(app.task_count())
+            .facts(evidence)
+            .worded(message)
+            .advice(|| failures::advice(ends.main_reason()))
     }
 
     fn judgement(&self, app: &Application, severity: Severity, facts: &Facts, more: usize) -> Judgement {
@@ -166,14 +165,11 @@ impl StageTroubles {
         ];
         evidence.extend(facts.run_time.map(|time| ("run_time_ms", Measure::Time(time))));
         evidence.extend(facts.time_each.map(|time| ("run_time_each_ms", Measure::Time(time))));
-        Judgement {
-            severity,
-            subject: Subject::Stage(facts.id()),
-            tasks: facts.tasks,
-            message: format!("{}: {trouble}{others}", facts.name()),
-            evidence,
-            advice: if failing { failures::advice(facts.ends.main_reason()) } else { more_at_once(app) },
-        }
+        Judgement::of(Subject::Stage(facts.id()), severity)
+            .tasks(facts.tasks)
+            .facts(evidence)
+            .worded(format!("{}: {trouble}{others}", facts.name()))
+            .advice(|| if failing { failures::advice(facts.ends.main_reason()) } else { more_at_once(app) })
     }
 
     fn failures_message(&self, facts: &Facts) -> String {

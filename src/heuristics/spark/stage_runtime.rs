@@ -7,7 +7,7 @@ use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
 use super::support::memory;
 use super::support::stage_text::label;
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -41,8 +41,17 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-stage-runtime", "Spark Stage Runtime", StageRuntime, |layers| load(layers, Stages));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "2.0.9" },
+    "spark-stage-runtime",
+    "Spark Stage Runtime",
+    StageRuntime,
+    |layers| load(layers, Stages)
+)
+.measured_by("lost_ms", Worse::Higher);
+
+/// What the judgement on the application says.
+const FAILED: &str = "{failed_stages_count} of {attempts} failed, {stage_failure_ratio:%}{limit}";
 
 struct Stages(StageRuntime);
 
@@ -208,14 +217,11 @@ impl StageRuntime {
             advice.push(faster(app, spark, facts.stage));
         }
         let group = facts.stage.group.and_then(|group| app.groups.get(group));
-        Judgement {
-            severity: facts.severity(),
-            subject: Subject::Stage(facts.stage.id),
-            tasks: group.map_or(0, |group| group.tasks.len() as u64),
-            message,
-            evidence: facts.evidence(),
-            advice,
-        }
+        Judgement::of(Subject::Stage(facts.stage.id), facts.severity())
+            .tasks(group.map_or(0, |group| group.tasks.len() as u64))
+            .facts(facts.evidence())
+            .worded(message)
+            .advice(|| advice)
     }
 
     fn of_application(&self, app: &Application, spark: &Spark, ended: u64) -> Judgement {
@@ -227,23 +233,19 @@ impl StageRuntime {
             Some((id, reason)) => format!("stage {id} says why: {reason}"),
             None => "see why the stages failed in the driver's log".to_owned(),
         };
-        Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: app.task_count(),
-            message: format!(
-                "{failed} of {} failed, {}{}",
-                plural(ended, "stage attempt"),
-                percent(rate),
-                in_brackets(&self.stage_failure_rate, severity)
-            ),
-            evidence: vec![
-                ("stages_count", Measure::Count(ended)),
-                ("failed_stages_count", Measure::Count(failed)),
-                ("stage_failure_ratio", Measure::Ratio(Some(rate))),
-            ],
-            advice: if severity > Severity::None { vec![advice] } else { Vec::new() },
-        }
+        Judgement::of(Subject::Application, severity)
+            .tasks(app.task_count())
+            .fact("stages_count", Measure::Count(ended))
+            .fact("failed_stages_count", Measure::Count(failed))
+            .fact("stage_failure_ratio", Measure::Ratio(Some(rate)))
+            .message(
+                FAILED,
+                &[
+                    ("attempts", &plural(ended, "stage attempt")),
+                    ("limit", &in_brackets(&self.stage_failure_rate, severity)),
+                ],
+            )
+            .advice(|| vec![advice])
     }
 }
 

@@ -13,7 +13,7 @@ use super::support::memory::executor_life;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::{first_line, label};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::limit;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -66,10 +66,14 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!("spark-stages-with-failed-tasks", "Spark Stages with Failed Tasks", Failing, |layers| load(
-        layers, Failed
-    ));
+pub(super) const RULE: Rule = rule!(
+    DrElephant { version: "customSHSWork" },
+    "spark-stages-with-failed-tasks",
+    "Spark Stages with Failed Tasks",
+    Failing,
+    |layers| load(layers, Failed)
+)
+.measured_by("failed_attempts_count", Worse::Higher);
 
 struct Failed(Failing);
 
@@ -153,14 +157,11 @@ impl Failing {
 
     fn finding(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> Judgement {
         let Bad { stage, failures, tasks, scored, severity } = bad;
-        Judgement {
-            severity: *severity,
-            subject: Subject::Stage(stage.id),
-            tasks: *scored,
-            message: self.message(app, (spark, done), bad),
-            evidence: failures.evidence(*tasks, stage.failure.as_deref().map(first_line)),
-            advice: advice::against(app, spark, failures, stage.status == StageStatus::Complete),
-        }
+        Judgement::of(Subject::Stage(stage.id), *severity)
+            .tasks(*scored)
+            .facts(failures.evidence(*tasks, stage.failure.as_deref().map(first_line)))
+            .worded(self.message(app, (spark, done), bad))
+            .advice(|| advice::against(app, spark, failures, stage.status == StageStatus::Complete))
     }
 
     fn message(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> String {
@@ -223,22 +224,16 @@ impl Failing {
             )
         };
         let losses: Vec<Loss> = lost.iter().map(|(_, loss)| *loss).collect();
-        Judgement {
-            severity,
-            subject: Subject::Application,
-            tasks: all,
-            message,
-            evidence: vec![
-                ("bad_stages_count", Measure::Count(stages)),
-                ("executors_count", Measure::Count(all)),
-                ("lost_executors_count", Measure::Count(lost.len() as u64)),
-            ],
-            advice: match told {
-                _ if severity == Severity::None => Vec::new(),
+        Judgement::of(Subject::Application, severity)
+            .tasks(all)
+            .fact("bad_stages_count", Measure::Count(stages))
+            .fact("executors_count", Measure::Count(all))
+            .fact("lost_executors_count", Measure::Count(lost.len() as u64))
+            .worded(message)
+            .advice(|| match told {
                 Some(stage) => vec![format!("see what is said about stage {}", stage.id)],
                 None => advice::against_losses(app, spark, &losses),
-            },
-        }
+            })
     }
 }
 

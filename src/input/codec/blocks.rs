@@ -104,7 +104,7 @@ impl<F: BlockFormat> Blocks<F> {
         self.ended = true;
         self.block.clear();
         if matches!(step?, Step::Tail) {
-            self.tail.look_at(&mut self.input.stream)?;
+            self.tail.classify(&mut self.input.stream)?;
         }
         Ok(())
     }

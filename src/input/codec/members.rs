@@ -73,7 +73,7 @@ impl<M: Member> Members<M> {
             self.current = Some(M::start(input)?);
             return Ok(true);
         }
-        self.tail.look_at(&mut input)?;
+        self.tail.classify(&mut input)?;
         Ok(false)
     }
 }

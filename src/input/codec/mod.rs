@@ -15,7 +15,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::error::InputError;
 use super::lookahead::Lookahead;
 use blocks::Blocks;
 use members::Members;
@@ -99,10 +98,9 @@ pub struct Head<'a> {
 ///
 /// # Errors
 /// If the file cannot be opened. Later errors are returned by reading from [`Decoded`].
-pub fn open(path: &Path) -> Result<Decoded, InputError> {
-    let unreadable = |error| InputError::from_io(path, error);
-    let file = File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
+pub fn open(path: &Path) -> io::Result<Decoded> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
     let decoded = decode(Box::new(file));
     let is_plain = metadata.is_file() && decoded.codec == Codec::Plain;
     Ok(Decoded { plain_len: is_plain.then_some(metadata.len()), ..decoded })

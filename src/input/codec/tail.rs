@@ -22,7 +22,7 @@ impl Tail {
     ///
     /// # Errors
     /// If the bytes cannot be read.
-    pub(super) fn look_at(&self, rest: &mut Lookahead) -> io::Result<()> {
+    pub(super) fn classify(&self, rest: &mut Lookahead) -> io::Result<()> {
         let mut passed = 0;
         while passed < MOST_PADDING {
             let bytes = rest.fill_buf()?;

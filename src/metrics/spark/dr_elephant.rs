@@ -91,8 +91,8 @@ fn by_storage_memory(app: &Application, spark: &Spark, params: &SparkMetricParam
     let amounts = |executor: &Executor| {
         let time = Millis::from_secs(task_time(executor).whole_secs());
         let storage = executor.storage;
-        let kept = storage.peak_used.unwrap_or_default().as_f64() * params.memory_allowance.get();
-        let unused = storage.total.unwrap_or_default() - Bytes::from_f64(kept).unwrap_or_default();
+        let allowed = storage.peak_used.unwrap_or_default().as_f64() * params.memory_allowance.get();
+        let unused = storage.total.unwrap_or_default() - Bytes::from_f64(allowed).unwrap_or_default();
         (MbMillis::of(heap, time), MbMillis::of(unused, time))
     };
     let add = |sum: Amounts, part: Amounts| (sum.0 + part.0, sum.1 + part.1);

@@ -29,7 +29,7 @@ choice! {
     /// How used and wasted memory are computed.
     pub enum Formula {
         /// Each executor's container over its own lifetime.
-        ExecutorLives = "executor-lifetimes",
+        ExecutorLives = "executor-lives",
         /// Dr. Elephant master: configured instances × heap × run time of the application.
         Instances = "instances",
         /// Dr. Elephant customSHSWork: heap × task time of each executor.

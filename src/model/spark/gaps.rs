@@ -194,10 +194,7 @@ mod tests {
             (Gaps { missing_parts: true, ..part }, "1 line or part of the log was lost"),
             (Gaps { end: true, ..Gaps::default() }, "the log ends before the application does"),
             (Gaps { compacted: true, ..Gaps::default() }, "compaction dropped the tasks of finished jobs"),
-            (
-                Gaps { limit: Some(limit), ..Gaps::default() },
-                "--max-tasks left a part of the history, 1 task",
-            ),
+            (Gaps { limit: Some(limit), ..Gaps::default() }, "--max-tasks kept only part of the log: 1 task"),
         ] {
             assert_eq!(gaps.much(10).as_deref(), Some(why));
         }
@@ -225,7 +222,7 @@ mod tests {
             (Gaps { beginning: true, ..Gaps::default() }, "the start of the application is missing"),
             (Gaps { end: true, ..Gaps::default() }, "the log ends before the application does"),
             (Gaps { configuration: true, ..Gaps::default() }, "the configuration is missing"),
-            (Gaps { limit: Some(limit), end: true, ..Gaps::default() }, "--max-tasks left 1 of 3 tasks"),
+            (Gaps { limit: Some(limit), end: true, ..Gaps::default() }, "--max-tasks kept 1 of 3 tasks"),
         ] {
             assert_eq!(why(gaps), wanted);
             assert!(!gaps.none());

@@ -5,6 +5,7 @@
 //! contain are `None`.
 
 mod attempts;
+mod columns;
 mod tasks;
 
 pub(crate) use attempts::MAX_COUNTER_VALUE;

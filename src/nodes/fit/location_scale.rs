@@ -1,7 +1,10 @@
 //! Fits location-scale families to a standardised sample: the inner fits of all families except the gamma.
 
+mod logistic;
+mod normal;
+mod smallest_extreme_value;
+
 use super::points::Standardised;
-use super::{logistic, normal, smallest_extreme_value};
 
 /// A family with density `f((x - location) / scale) / scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,11 +8,8 @@ mod family;
 mod gamma;
 mod goodness;
 mod location_scale;
-mod logistic;
 mod maximise;
-mod normal;
 mod points;
-mod smallest_extreme_value;
 #[cfg(test)]
 mod tests;
 mod threshold;

@@ -1,7 +1,7 @@
 //! Tasks and their attempts.
 
 use super::numbers::warn_impossible;
-use super::{Clocks, HistoryBuilder, KINDS, TaskRow};
+use super::{Clocks, HistoryBuilder, KINDS, TaskRow, verify};
 use crate::limits;
 use crate::model::Symbol;
 use crate::model::table::{Outcome, TimePoint};
@@ -10,7 +10,7 @@ use crate::parse::hosts::host_and_rack;
 use crate::parse::ids::{AttemptId, TaskId, job_id_of_task};
 use crate::parse::problem::Position;
 use crate::parse::reading::{MAX_TEXT_LEN, locality, task_kind, truncate};
-use crate::parse::{too_many, verify};
+use crate::parse::too_many;
 
 /// Maximum number of split hosts that are remembered by their text. Large clusters have a tenth of it.
 const MAX_SPLIT_HOSTS: usize = 1 << 16;

@@ -12,7 +12,7 @@ use nom::{IResult, Parser};
 use super::lexer::{between, skip_until, unescape_until};
 use crate::model::Interner;
 use crate::model::counters::CounterSet;
-use crate::parse::event::{CounterNames, GroupIndex};
+use crate::parse::counter_names::{CounterNames, GroupIndex};
 
 /// Groups whose display name marks where the group ends and the counter's name (which may contain dots)
 /// starts.

@@ -3,7 +3,6 @@
 //!
 //! Without separators, nothing after a damaged event can be read.
 
-mod compile;
 mod cursor;
 mod decode;
 #[cfg(test)]

@@ -141,7 +141,7 @@ impl Block {
         match line.strip_prefix(BYTE_ORDER_MARK) {
             Some(line) => self.event(line, plans),
             None if cursor.at_end() => Ok(None),
-            None => self.event_with_its_name_elsewhere(line, plans),
+            None => self.event_with_name_elsewhere(line, plans),
         }
     }
 
@@ -185,7 +185,7 @@ impl Block {
 
     /// Reads an event whose name is not its first member or is surrounded by white space, after moving the
     /// name to the front.
-    fn event_with_its_name_elsewhere(&mut self, line: &[u8], plans: Plans) -> Scan<Option<ItemKind>> {
+    fn event_with_name_elsewhere(&mut self, line: &[u8], plans: Plans) -> Scan<Option<ItemKind>> {
         let mut cursor = Cursor::new(line);
         let mut name = None;
         cursor.expect(b'{')?;

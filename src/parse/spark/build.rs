@@ -1,6 +1,7 @@
 //! Builds an [`Application`] from the events of an event log.
 
 mod assemble;
+mod dispatch;
 mod executors;
 mod tasks;
 mod work;
@@ -10,17 +11,14 @@ use std::num::NonZeroU32;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::block::{Block, ItemKind};
-use super::event::{ApplicationStart, Event};
+use super::event::Event;
 use super::numbered::Numbered;
 use super::storage::Storage;
 use super::strings::{Local, Strings};
-use super::verify::Sums;
+use super::sums::Sums;
 use crate::limits::{self, Limits};
-use crate::model::conf::Property;
 use crate::model::counters::Counter;
-use crate::model::spark::{
-    Executor, Job, PersistedRdd, ResourceProfile, Spark, SqlExecution, Stage, StageAttempt,
-};
+use crate::model::spark::{Executor, Job, PersistedRdd, Spark, SqlExecution, Stage, StageAttempt};
 use crate::model::table::TaskGroup;
 use crate::model::{Application, Engine, Symbol};
 use crate::parse::problem::{Position, Problems};
@@ -223,7 +221,7 @@ impl Builder {
         let mut ends = ends.iter();
         for item in items.drain(..) {
             if let ItemKind::Event(event) = &item.kind
-                && self.is_of_another(event)
+                && self.starts_another_application(event)
             {
                 self.count_decoded(item.at - from);
                 from = item.at;
@@ -267,7 +265,7 @@ impl Builder {
     }
 
     /// Whether an event starts another application: several logs may have been concatenated.
-    fn is_of_another(&self, event: &Event) -> bool {
+    fn starts_another_application(&self, event: &Event) -> bool {
         match event {
             Event::LogStart { .. } => self.seen.application_start || self.seen.application_end,
             Event::ApplicationStart(start) => {
@@ -290,125 +288,6 @@ impl Builder {
             problems.warn("truncated", position, || {
                 "the event log ends in the middle of an event; the part before it is used".to_owned()
             });
-        }
-    }
-
-    fn event(&mut self, event: Event, symbols: &Symbols<'_>) {
-        match event {
-            Event::LogStart { version } => {
-                self.app.engine_version = version.or(self.app.engine_version.take());
-            }
-            Event::Rollover { version, number } => {
-                self.app.engine_version = self.app.engine_version.take().or(version);
-                self.rollovers.extend(number);
-            }
-            Event::ApplicationStart(start) => self.application_start(start),
-            Event::ApplicationEnd { at, exit_code } => {
-                self.seen.application_end = true;
-                self.app.finished_at = moment(at).or(self.app.finished_at);
-                self.exit_code = exit_code;
-                self.saw(moment(at));
-            }
-            Event::Environment(properties) => {
-                self.seen.environment = true;
-                self.environment(properties);
-            }
-            Event::ResourceProfile(profile) => {
-                self.resource_profile(profile);
-            }
-            Event::JobStart(start) => self.job_start(start),
-            Event::JobEnd { id, at, result, failure } => self.job_end(id, at, result, failure),
-            Event::StageSubmitted(info) => {
-                if let Some(record) = self.stage_info(info) {
-                    record.submitted = true;
-                }
-            }
-            Event::StageCompleted(info) => self.stage_completed(info),
-            Event::ExecutorAdded(added) => self.executor_added(&added, symbols),
-            Event::ExecutorRemoved { id, at, reason } => {
-                let at = moment(at);
-                self.saw(at);
-                if let Some(executor) = self.executor(symbols.symbol(id)) {
-                    // Its block manager's removal has a timestamp from another clock.
-                    executor.removed_at = at.or(executor.removed_at);
-                    executor.removed_reason = reason.or(executor.removed_reason.take());
-                }
-            }
-            Event::ExecutorExcluded { id } => {
-                if let Some(executor) = self.executor(symbols.symbol(id)) {
-                    executor.exclusions += 1;
-                }
-            }
-            Event::NodeExcluded { host, at, failures, lifted } => {
-                self.node_excluded(host, at, failures, lifted);
-            }
-            Event::BlockManagerAdded(added) => self.block_manager_added(&added, symbols),
-            Event::BlockManagerRemoved { id, at } => {
-                let at = moment(at);
-                if let Some(executor) = self.executor(symbols.symbol(id)) {
-                    executor.removed_at = executor.removed_at.or(at);
-                }
-            }
-            Event::BlockUpdated { executor, block, memory } => {
-                if let (Some(block), Some(memory)) = (symbols.text(block), memory)
-                    && let Some(place) = self.executor_place(symbols.symbol(executor))
-                {
-                    self.block_memory(place, block, memory);
-                }
-            }
-            Event::Peaks { executor, peaks } => {
-                if let Some(executor) = self.executor(symbols.symbol(executor)) {
-                    executor.peaks.raise_all(&peaks);
-                }
-            }
-            Event::Unpersisted { rdd } => {
-                if let Some(rdd) = rdd.and_then(|id| self.rdd(id)) {
-                    rdd.unpersisted = true;
-                }
-            }
-            Event::SqlStart(start) => self.sql_start(start, symbols),
-            Event::SqlEnd { id, at, error } => {
-                if let Some(execution) = self.execution(id) {
-                    execution.finished_at = moment(at);
-                    execution.error = error;
-                }
-            }
-            Event::SqlPlan { id, plan } => {
-                if let Some(execution) = self.execution(id) {
-                    work::set_plan(execution, &plan, symbols);
-                }
-            }
-            Event::DriverAccumulators { id, updates } => self.driver_updates(id, updates),
-        }
-    }
-
-    fn application_start(&mut self, start: ApplicationStart) {
-        self.seen.application_start = true;
-        let app = &mut self.app;
-        app.name = start.name.or(app.name.take());
-        app.user = start.user.or(app.user.take());
-        if let Some(id) = start.id {
-            app.id = id;
-        }
-        self.spark.attempt = start.attempt;
-        app.submitted_at = moment(start.at);
-        self.saw(moment(start.at));
-    }
-
-    fn environment(&mut self, properties: Vec<(String, String)>) {
-        for (name, value) in properties {
-            self.app.conf.insert(name, Property { value, is_final: false });
-        }
-    }
-
-    fn resource_profile(&mut self, profile: ResourceProfile) {
-        if let Some(known) = self.profile_places.get(&profile.id) {
-            if let Some(known) = self.spark.resource_profiles.get_mut(*known) {
-                *known = profile;
-            }
-        } else if let Some(place) = self.new_place(self.spark.resource_profiles.len()) {
-            self.profile_places.insert(profile.id, place);
-            self.spark.resource_profiles.push(profile);
         }
     }
 

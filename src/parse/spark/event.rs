@@ -12,6 +12,7 @@ mod stage;
 use super::plan::{Plan, Plans};
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
+use crate::model::counters::Counter;
 use crate::model::spark::{JobResult, Peaks, ResourceProfile};
 use crate::parse::reading::truncate;
 use crate::parse::scan::{Cursor, RawStr, Scan};
@@ -128,20 +129,9 @@ pub(super) struct StageInfo {
     pub(super) completed: Option<i64>,
     pub(super) failure: Option<String>,
     pub(super) accumulables: Vec<(i64, i64)>,
-    pub(super) totals: Vec<(InternalMetric, i64)>,
+    /// Spark's own sums over the stage's tasks.
+    pub(super) totals: Vec<(Counter, i64)>,
     pub(super) resource_profile: Option<i64>,
-}
-
-/// Spark's internal accumulables, which sum up the tasks' metrics ("internal.metrics.…").
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InternalMetric {
-    RunTime,
-    GcTime,
-    MemorySpilled,
-    DiskSpilled,
-    InputBytes,
-    OutputBytes,
-    ShuffleWritten,
 }
 
 /// An RDD that has a storage level.

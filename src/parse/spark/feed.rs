@@ -121,7 +121,7 @@ impl Slot {
         if self.read_at(file, start, wanted)? < wanted {
             self.error = Some(became_shorter());
         }
-        let first = if starts_a_line(file, start)? {
+        let first = if is_line_start(file, start)? {
             origin
         } else {
             let Some(at) = memchr(b'\n', self.bytes.get(origin..self.len).unwrap_or_default()) else {
@@ -180,7 +180,7 @@ impl Slot {
 }
 
 /// Whether the byte before an offset ends a line.
-fn starts_a_line(file: &File, place: u64) -> io::Result<bool> {
+fn is_line_start(file: &File, place: u64) -> io::Result<bool> {
     let Some(before) = place.checked_sub(1) else { return Ok(true) };
     let mut byte = [0];
     Ok(position::read_at(file, &mut byte, before)? == 1 && byte == *b"\n")

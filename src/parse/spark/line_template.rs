@@ -5,10 +5,13 @@
 //! changed, compares them with the next line, and reads only the other values. If anything differs, the
 //! general parser reads the line, and its template is learnt if it yields the same event.
 
+mod survey;
+
 use memchr::memchr2;
 
 use super::strings::Strings;
-use super::task::{NANOS, TaskInfo, locality};
+use super::task::{TaskInfo, locality};
+use super::task_metrics::NANOS;
 use crate::parse::scan::{Cursor, Scan, Unexpected};
 
 /// Tasks of different stages report different metrics, and so do versions of Spark.
@@ -200,19 +203,7 @@ struct Step {
 
 impl<E: Templated> LineTemplate<E> {
     fn of(line: &[u8], event: &E) -> Scan<Self> {
-        let mut survey = Survey::<E> {
-            line,
-            values: Vec::new(),
-            path: String::new(),
-            seen: Vec::new(),
-            event: std::marker::PhantomData,
-        };
-        let mut cursor = Cursor::new(line);
-        survey.value(&mut cursor, MAX_NESTING)?;
-        if !cursor.rest().is_empty() {
-            return Err(Unexpected);
-        }
-        let values = survey.values;
+        let values = survey::values::<E>(line, MAX_NESTING)?;
         let line = [line, b"\n"].concat();
         let tail = Range { start: 0, end: line.len() };
         let mut template =
@@ -374,91 +365,6 @@ fn end_of_accumulables(bytes: &[u8]) -> Option<usize> {
             return None;
         }
         from = at + 1;
-    }
-}
-
-/// Finds the values of a line.
-struct Survey<'a, E> {
-    line: &'a [u8],
-    values: Vec<Value>,
-    path: String,
-    /// The slots found so far, whatever their values.
-    seen: Vec<Slot>,
-    event: std::marker::PhantomData<E>,
-}
-
-impl<E: Templated> Survey<'_, E> {
-    fn value(&mut self, cursor: &mut Cursor<'_>, nesting: usize) -> Scan<()> {
-        let slot = E::slot(&self.path);
-        if !matches!(slot, Slot::Unused | Slot::Fixed) {
-            // Leave duplicate keys to the general parser.
-            if self.seen.contains(&slot) {
-                return Err(Unexpected);
-            }
-            self.seen.push(slot);
-        }
-        let start = self.line.len() - cursor.rest().len();
-        match cursor.rest().first() {
-            Some(b'{') => return self.members(cursor, nesting.checked_sub(1).ok_or(Unexpected)?),
-            Some(b'[') if slot == Slot::Accumulables && !cursor.rest().starts_with(b"[]") => {
-                cursor.skip_value()?;
-            }
-            Some(b'[') => return cursor.literal(b"[]"),
-            Some(b'"') => {
-                cursor.literal(b"\"")?;
-                cursor.name_tail()?;
-            }
-            Some(b'0'..=b'9') => drop(cursor.short_integer()?),
-            Some(b't') => cursor.literal(b"true")?,
-            Some(b'f') => cursor.literal(b"false")?,
-            _ => return cursor.literal(b"null"),
-        }
-        let place = Range { start, end: self.line.len() - cursor.rest().len() };
-        // Names differ from line to line, and their block-local numbers differ from block to block.
-        let changes = matches!(slot, Slot::Name(_) | Slot::Accumulables);
-        let fits = match place.of(self.line).first() {
-            Some(b'"') => matches!(slot, Slot::Name(_) | Slot::Word | Slot::Unused),
-            Some(b'0'..=b'9') => {
-                matches!(
-                    slot,
-                    Slot::Number(_) | Slot::Metric(_) | Slot::Nanos(_) | Slot::Peak(_) | Slot::Unused
-                )
-            }
-            Some(b't' | b'f') => matches!(slot, Slot::Flag(_)),
-            _ => slot == Slot::Accumulables,
-        };
-        if fits {
-            self.values.push(Value { place, slot, changes });
-        } else if matches!(slot, Slot::Name(_)) {
-            return Err(Unexpected);
-        }
-        Ok(())
-    }
-
-    fn members(&mut self, cursor: &mut Cursor<'_>, nesting: usize) -> Scan<()> {
-        cursor.literal(b"{")?;
-        if cursor.literal(b"}").is_ok() {
-            return Ok(());
-        }
-        loop {
-            cursor.literal(b"\"")?;
-            let key = std::str::from_utf8(cursor.plain_string_tail()?).map_err(|_| Unexpected)?;
-            cursor.literal(b":")?;
-            // Such a key could be mistaken for another path.
-            if key.is_empty() || key.contains('/') {
-                return Err(Unexpected);
-            }
-            let above = self.path.len();
-            if above > 0 {
-                self.path.push('/');
-            }
-            self.path.push_str(key);
-            self.value(cursor, nesting)?;
-            self.path.truncate(above);
-            if cursor.literal(b",").is_err() {
-                return cursor.literal(b"}");
-            }
-        }
     }
 }
 

@@ -6,7 +6,6 @@
 
 mod block;
 mod build;
-mod cross_check;
 mod event;
 mod executors;
 mod feed;
@@ -16,10 +15,10 @@ mod outcomes;
 mod plan;
 mod storage;
 mod strings;
+mod sums;
 mod task;
 mod task_metrics;
 mod task_template;
-mod unreadable;
 mod verify;
 
 pub use feed::Feed;

@@ -1,19 +1,19 @@
 //! Task starts and ends: nine tenths of every log, so they have a reader of their own.
 
+mod reason;
+
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
-use super::task_metrics::{METRICS, TaskMetrics};
+use super::task_metrics::{METRICS, Section, TaskMetrics, place_of};
+use crate::model::counters::Counter;
 use crate::model::spark::{ExecutorMetric, Peaks};
 use crate::model::table::{EndReason, Locality, MAX_COUNTER_VALUE};
-use crate::parse::reading::truncate;
 use crate::parse::scan::{Cursor, Scan};
-
-/// Maximum length of failure messages: their first line says what happened.
-const MAX_MESSAGE_LEN: usize = 240;
 
 /// `SparkListenerTaskStart`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -96,7 +96,7 @@ fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, s
         match key {
             0 => end.stage = cursor.integer_or_skip()?,
             1 => end.stage_attempt = cursor.integer_or_skip()?,
-            2 => reason(cursor, strings, end)?,
+            2 => reason::read(cursor, strings, end)?,
             3 => info(cursor, strings, &mut end.info, shortcut)?,
             4 => peaks(cursor, &mut end.peaks)?,
             _ => metrics(cursor, strings, end, shortcut)?,
@@ -110,7 +110,7 @@ fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, s
 static AFTER_ACCUMULABLES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"]},\"Task "));
 
 /// The remaining members of every task start, which are always the same.
-const NOTHING_YET: &[u8] =
+const UNUSED_START_FIELDS: &[u8] =
     b",\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]";
 
 fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, shortcut: bool) -> Scan<()> {
@@ -148,7 +148,7 @@ fn info(cursor: &mut Cursor<'_>, strings: &mut Strings, info: &mut TaskInfo, sho
                 info.speculative = cursor.bool_or_skip()?;
                 // A task that starts has no other facts.
                 if shortcut {
-                    let _ = cursor.literal(NOTHING_YET);
+                    let _ = cursor.literal(UNUSED_START_FIELDS);
                 }
             }
             8 => info.getting_result = cursor.integer_or_skip()?,
@@ -186,88 +186,6 @@ pub(super) fn locality(text: &[u8]) -> Option<Locality> {
     }
 }
 
-/// Spark's names of end reasons (`JsonProtocol.taskEndReasonFromJson`).
-const REASONS: [(&str, EndReason); 9] = [
-    ("Success", EndReason::Success),
-    ("Resubmitted", EndReason::Other),
-    ("FetchFailed", EndReason::FetchFailed),
-    ("ExceptionFailure", EndReason::Exception),
-    ("TaskResultLost", EndReason::ResultLost),
-    ("TaskKilled", EndReason::Killed),
-    ("TaskCommitDenied", EndReason::CommitDenied),
-    ("ExecutorLostFailure", EndReason::ExecutorLost),
-    ("UnknownReason", EndReason::Other),
-];
-
-/// "Task End Reason": its kind and, for a failure, the first line of its message.
-fn reason(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd) -> Scan<()> {
-    if cursor.literal(b"{\"Reason\":\"Success\"}").is_ok() {
-        end.reason = Some(EndReason::Success);
-        return Ok(());
-    }
-    let keys: [&[u8]; 7] = [
-        b"\"Reason\":",
-        b"\"Class Name\":",
-        b"\"Description\":",
-        b"\"Message\":",
-        b"\"Loss Reason\":",
-        b"\"Kill Reason\":",
-        b"\"Job ID\":",
-    ];
-    let mut kind = None;
-    let mut texts: [Option<String>; 2] = [None, None];
-    cursor.members(&keys, |key, cursor| {
-        if key == 6 {
-            return cursor.skip_value();
-        }
-        let text = cursor.string_or_skip()?.map(|raw| raw.text().into_owned());
-        match key {
-            0 => kind = text,
-            1 => texts[0] = text,
-            _ => texts[1] = text,
-        }
-        Ok(())
-    })?;
-    let [class, description] = texts;
-    let described = [class.as_deref(), description.as_deref()];
-    let says = |what: &str| described.into_iter().flatten().any(|text| text.contains(what));
-    end.resubmitted = kind.as_deref() == Some("Resubmitted");
-    let known = REASONS.iter().find(|(word, _)| kind.as_deref() == Some(word)).map(|&(_, reason)| reason);
-    end.reason = known.map(|reason| match reason {
-        EndReason::Success | EndReason::FetchFailed => reason,
-        _ if says("memory limits") || says("exceeding physical memory") => EndReason::ContainerOverMemory,
-        EndReason::ExecutorLost => reason,
-        _ if says("OutOfMemoryError") || says("SparkOutOfMemoryError") => EndReason::OutOfMemory,
-        _ => reason,
-    });
-    end.unknown_reason = known.is_none();
-    if end.reason != Some(EndReason::Success) {
-        let text = message(class.as_deref(), description.as_deref());
-        end.message = text.or(kind).and_then(|text| strings.intern(&text));
-    }
-    Ok(())
-}
-
-/// "java.io.IOException: disk full", from a class and a description, which may repeat it and continue for
-/// pages.
-fn message(class: Option<&str>, description: Option<&str>) -> Option<String> {
-    // In a Python traceback, the last line says what happened; Spark 4 starts with a line that announces the
-    // traceback.
-    let line = |text: &str| {
-        let traceback = text.lines().take(2).any(|line| line.contains("Traceback (most recent call last)"));
-        let mut lines =
-            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("SQLSTATE"));
-        if traceback { lines.next_back().map(str::to_owned) } else { lines.next().map(str::to_owned) }
-    };
-    let description = description.and_then(line);
-    let text = match (class, description) {
-        (Some(class), Some(text)) if !text.starts_with(class) => format!("{class}: {text}"),
-        (_, Some(text)) => text,
-        (class, None) => class?.to_owned(),
-    };
-    Some(truncate(&text, MAX_MESSAGE_LEN).to_owned())
-}
-
 /// Executor metrics of any event, by name.
 pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
     static KEYS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
@@ -297,46 +215,45 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
     Ok(())
 }
 
-/// Nanoseconds in a millisecond.
-pub(super) const NANOS: i64 = 1_000_000;
-
 fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, shortcut: bool) -> Scan<()> {
-    const KEYS: [&[u8]; 14] = [
-        b"\"Executor Deserialize Time\":",
-        b"\"Executor Run Time\":",
-        b"\"Executor CPU Time\":",
-        b"\"Peak Execution Memory\":",
-        b"\"Result Size\":",
-        b"\"JVM GC Time\":",
-        b"\"Result Serialization Time\":",
-        b"\"Memory Bytes Spilled\":",
-        b"\"Disk Bytes Spilled\":",
-        b"\"Shuffle Read Metrics\":",
-        b"\"Shuffle Write Metrics\":",
-        b"\"Input Metrics\":",
-        b"\"Output Metrics\":",
-        b"\"Updated Blocks\":",
-    ];
+    const KEYS: [&[u8]; 14] = {
+        let [a, b, c, d, e, f, g, h, i] = Section::Task.keys();
+        let [shuffle_read, shuffle_write]: [&[u8]; 2] =
+            [b"\"Shuffle Read Metrics\":", b"\"Shuffle Write Metrics\":"];
+        let [input, output, blocks]: [&[u8]; 3] =
+            [b"\"Input Metrics\":", b"\"Output Metrics\":", b"\"Updated Blocks\":"];
+        [a, b, c, d, e, f, g, h, i, shuffle_read, shuffle_write, input, output, blocks]
+    };
+    const DESERIALIZE: usize = place_of(Counter::ExecutorDeserializeTime);
+    const CPU_TIME: usize = place_of(Counter::CpuMilliseconds);
+    const INPUT: Range<usize> = Section::Input.places();
+    const OUTPUT: Range<usize> = Section::Output.places();
+    // What follows the metrics of the task itself.
+    const SHUFFLE_READ_AT: usize = Section::Task.places().end;
+    const SHUFFLE_WRITE_AT: usize = SHUFFLE_READ_AT + 1;
+    const INPUT_AT: usize = SHUFFLE_READ_AT + 2;
+    const OUTPUT_AT: usize = SHUFFLE_READ_AT + 3;
+    const BLOCKS_AT: usize = SHUFFLE_READ_AT + 4;
     let metrics = &mut end.metrics;
     let blocks = &mut end.blocks;
     if !metrics.group(cursor, 0..METRICS.len())? {
         return Ok(());
     }
     cursor.members(&KEYS, |key, cursor| match key {
-        0 => {
-            metrics.read(cursor, 0)?;
+        DESERIALIZE => {
+            metrics.read(cursor, DESERIALIZE)?;
             // Not used, and always the next member since 2.1.
             if cursor.literal(b",\"Executor Deserialize CPU Time\":").is_ok() {
                 cursor.skip_value()?;
             }
             Ok(())
         }
-        2 => metrics.read_nanos(cursor, 2),
-        9 => shuffle_read(cursor, metrics, shortcut),
-        10 => shuffle_write(cursor, metrics),
-        11 => amounts(cursor, metrics, 19),
-        12 => amounts(cursor, metrics, 21),
-        13 => updated_blocks(cursor, strings, blocks),
+        CPU_TIME => metrics.read_nanos(cursor, CPU_TIME),
+        SHUFFLE_READ_AT => shuffle_read(cursor, metrics, shortcut),
+        SHUFFLE_WRITE_AT => shuffle_write(cursor, metrics),
+        INPUT_AT => amounts(cursor, metrics, INPUT),
+        OUTPUT_AT => amounts(cursor, metrics, OUTPUT),
+        BLOCKS_AT => updated_blocks(cursor, strings, blocks),
         simple => metrics.read(cursor, simple),
     })
 }
@@ -346,21 +263,14 @@ static AFTER_PUSH_BASED_SHUFFLE: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(b"}},\"Shuffle Write Metrics\":"));
 
 fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, shortcut: bool) -> Scan<()> {
-    const KEYS: [&[u8]; 7] = [
-        b"\"Remote Blocks Fetched\":",
-        b"\"Local Blocks Fetched\":",
-        b"\"Fetch Wait Time\":",
-        b"\"Remote Bytes Read\":",
-        b"\"Remote Bytes Read To Disk\":",
-        b"\"Local Bytes Read\":",
-        b"\"Total Records Read\":",
-    ];
-    if !metrics.group(cursor, 9..16)? {
+    const KEYS: [&[u8]; 7] = Section::ShuffleRead.keys();
+    const PLACES: Range<usize> = Section::ShuffleRead.places();
+    if !metrics.group(cursor, PLACES)? {
         return Ok(());
     }
     cursor.members(&KEYS, |key, cursor| {
-        metrics.read(cursor, 9 + key)?;
-        if key == 6
+        metrics.read(cursor, PLACES.start + key)?;
+        if key + 1 == KEYS.len()
             && shortcut
             && let Some(end) = AFTER_PUSH_BASED_SHUFFLE.find(cursor.rest())
         {
@@ -371,22 +281,27 @@ fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, shortcut: bo
 }
 
 fn shuffle_write(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> {
-    const KEYS: [&[u8]; 3] =
-        [b"\"Shuffle Bytes Written\":", b"\"Shuffle Write Time\":", b"\"Shuffle Records Written\":"];
-    if !metrics.group(cursor, 16..19)? {
+    const KEYS: [&[u8]; 3] = Section::ShuffleWrite.keys();
+    const PLACES: Range<usize> = Section::ShuffleWrite.places();
+    const WRITE_TIME: usize = place_of(Counter::ShuffleWriteTime);
+    if !metrics.group(cursor, PLACES)? {
         return Ok(());
     }
-    cursor.members(&KEYS, |key, cursor| match key {
-        1 => metrics.read_nanos(cursor, 17),
-        _ => metrics.read(cursor, 16 + key),
+    cursor.members(&KEYS, |key, cursor| match PLACES.start + key {
+        WRITE_TIME => metrics.read_nanos(cursor, WRITE_TIME),
+        place => metrics.read(cursor, place),
     })
 }
 
 /// Bytes and records of input and output.
-fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, first: usize) -> Scan<()> {
-    const KEYS: [&[u8]; 4] =
-        [b"\"Bytes Read\":", b"\"Records Read\":", b"\"Bytes Written\":", b"\"Records Written\":"];
-    if !metrics.group(cursor, first..first + 2)? {
+fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, places: Range<usize>) -> Scan<()> {
+    const KEYS: [&[u8]; 4] = {
+        let ([bytes_read, records_read], [bytes_written, records_written]) =
+            (Section::Input.keys(), Section::Output.keys());
+        [bytes_read, records_read, bytes_written, records_written]
+    };
+    let first = places.start;
+    if !metrics.group(cursor, places)? {
         return Ok(());
     }
     cursor.members(&KEYS, |key, cursor| metrics.read(cursor, first + key % 2))

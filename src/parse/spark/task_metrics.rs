@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use super::task::NANOS;
 use crate::model::counters::Counter;
 use crate::parse::scan::{Cursor, Scan};
+
+/// Nanoseconds in a millisecond.
+pub(super) const NANOS: i64 = 1_000_000;
 
 /// "Task Metrics": the counters that are kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,32 +25,183 @@ impl Default for TaskMetrics {
     }
 }
 
+/// The object of "Task Metrics" that a metric stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    /// "Task Metrics" itself.
+    Task,
+    ShuffleRead,
+    ShuffleWrite,
+    Input,
+    Output,
+}
+
+impl Section {
+    const ALL: [Self; 5] = [Self::Task, Self::ShuffleRead, Self::ShuffleWrite, Self::Input, Self::Output];
+
+    /// Its key in "Task Metrics".
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Task => "",
+            Self::ShuffleRead => "Shuffle Read Metrics",
+            Self::ShuffleWrite => "Shuffle Write Metrics",
+            Self::Input => "Input Metrics",
+            Self::Output => "Output Metrics",
+        }
+    }
+
+    /// The places of its metrics, which stand next to each other in the table.
+    #[allow(clippy::indexing_slicing)] // at compile time
+    pub(super) const fn places(self) -> Range<usize> {
+        let mut first = 0;
+        while TABLE[first].section as u8 != self as u8 {
+            first += 1;
+        }
+        let mut end = first;
+        while end < TABLE.len() && TABLE[end].section as u8 == self as u8 {
+            end += 1;
+        }
+        first..end
+    }
+
+    /// Its `N` keys in the log, for [`Cursor::members`].
+    #[allow(clippy::indexing_slicing)] // at compile time
+    pub(super) const fn keys<const N: usize>(self) -> [&'static [u8]; N] {
+        let Range { start, end } = self.places();
+        assert!(end - start == N);
+        let mut keys: [&[u8]; N] = [b""; N];
+        let mut key = 0;
+        while key < N {
+            keys[key] = TABLE[start + key].json_key;
+            key += 1;
+        }
+        keys
+    }
+}
+
+/// In what a log counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// As the counter does.
+    Same,
+    /// In nanoseconds, where the counter has milliseconds.
+    Nanos,
+}
+
+/// A metric of a task.
+struct Metric {
+    section: Section,
+    key: &'static str,
+    /// The key as it stands in the log, with quotes and colon.
+    json_key: &'static [u8],
+    unit: Unit,
+    counter: Counter,
+    /// The name behind "internal.metrics." of the accumulable in which Spark adds it up, where it is compared.
+    accumulable: Option<&'static str>,
+}
+
+/// One row for each metric: section, key, unit, counter, and the accumulable that repeats it.
+macro_rules! metrics {
+    ($($section:ident $key:literal $unit:ident $counter:ident $(= $accumulable:literal)?;)+) => {
+        [$(Metric {
+            section: Section::$section,
+            key: $key,
+            json_key: concat!("\"", $key, "\":").as_bytes(),
+            unit: Unit::$unit,
+            counter: Counter::$counter,
+            accumulable: accumulable!($($accumulable)?),
+        }),+]
+    };
+}
+
+macro_rules! accumulable {
+    () => {
+        None
+    };
+    ($name:literal) => {
+        Some($name)
+    };
+}
+
+/// All that is read of a task's metrics. Their places are those of [`TaskMetrics::values`].
+const TABLE: [Metric; 23] = metrics! {
+    Task "Executor Deserialize Time" Same ExecutorDeserializeTime;
+    Task "Executor Run Time" Same ExecutorRunTime = "executorRunTime";
+    Task "Executor CPU Time" Nanos CpuMilliseconds;
+    Task "Peak Execution Memory" Same PeakExecutionMemory;
+    Task "Result Size" Same ResultSize;
+    Task "JVM GC Time" Same GcTimeMillis = "jvmGCTime";
+    Task "Result Serialization Time" Same ResultSerializationTime;
+    Task "Memory Bytes Spilled" Same MemoryBytesSpilled = "memoryBytesSpilled";
+    Task "Disk Bytes Spilled" Same DiskBytesSpilled = "diskBytesSpilled";
+    ShuffleRead "Remote Blocks Fetched" Same ShuffleRemoteBlocks;
+    ShuffleRead "Local Blocks Fetched" Same ShuffleLocalBlocks;
+    ShuffleRead "Fetch Wait Time" Same ShuffleFetchWaitTime;
+    ShuffleRead "Remote Bytes Read" Same ShuffleRemoteBytesRead;
+    ShuffleRead "Remote Bytes Read To Disk" Same ShuffleRemoteBytesReadToDisk;
+    ShuffleRead "Local Bytes Read" Same ShuffleLocalBytesRead;
+    ShuffleRead "Total Records Read" Same ShuffleRecordsRead;
+    ShuffleWrite "Shuffle Bytes Written" Same ShuffleBytesWritten = "shuffle.write.bytesWritten";
+    ShuffleWrite "Shuffle Write Time" Nanos ShuffleWriteTime;
+    ShuffleWrite "Shuffle Records Written" Same ShuffleRecordsWritten;
+    Input "Bytes Read" Same InputBytes = "input.bytesRead";
+    Input "Records Read" Same InputRecords;
+    Output "Bytes Written" Same OutputBytes = "output.bytesWritten";
+    Output "Records Written" Same OutputRecords;
+};
+
 /// The counters of a task, in the order of [`TaskMetrics::values`].
-pub(super) const METRICS: [Counter; 23] = [
-    Counter::ExecutorDeserializeTime,
-    Counter::ExecutorRunTime,
-    Counter::CpuMilliseconds,
-    Counter::PeakExecutionMemory,
-    Counter::ResultSize,
-    Counter::GcTimeMillis,
-    Counter::ResultSerializationTime,
-    Counter::MemoryBytesSpilled,
-    Counter::DiskBytesSpilled,
-    Counter::ShuffleRemoteBlocks,
-    Counter::ShuffleLocalBlocks,
-    Counter::ShuffleFetchWaitTime,
-    Counter::ShuffleRemoteBytesRead,
-    Counter::ShuffleRemoteBytesReadToDisk,
-    Counter::ShuffleLocalBytesRead,
-    Counter::ShuffleRecordsRead,
-    Counter::ShuffleBytesWritten,
-    Counter::ShuffleWriteTime,
-    Counter::ShuffleRecordsWritten,
-    Counter::InputBytes,
-    Counter::InputRecords,
-    Counter::OutputBytes,
-    Counter::OutputRecords,
-];
+#[allow(clippy::indexing_slicing)] // at compile time
+pub(super) const METRICS: [Counter; TABLE.len()] = {
+    let mut counters = [Counter::ExecutorRunTime; TABLE.len()];
+    let mut place = 0;
+    while place < TABLE.len() {
+        counters[place] = TABLE[place].counter;
+        place += 1;
+    }
+    counters
+};
+
+/// The counters that accumulables of Spark's own ("internal.metrics.…") repeat, with the rest of their names.
+#[allow(clippy::indexing_slicing)] // at compile time
+pub(super) const SUMMED: [(&str, Counter); 7] = {
+    let mut summed = [("", Counter::ExecutorRunTime); 7];
+    let (mut place, mut next) = (0, 0);
+    while place < TABLE.len() {
+        if let Some(name) = TABLE[place].accumulable {
+            summed[next] = (name, TABLE[place].counter);
+            next += 1;
+        }
+        place += 1;
+    }
+    assert!(next == summed.len());
+    summed
+};
+
+/// The place of a counter.
+#[allow(clippy::indexing_slicing)] // at compile time
+pub(super) const fn place_of(counter: Counter) -> usize {
+    let mut place = 0;
+    while TABLE[place].counter as usize != counter as usize {
+        place += 1;
+    }
+    place
+}
+
+/// The place and the unit of the metric under this path, such as `Input Metrics/Bytes Read`. Logs of some versions mix
+/// up what is read and what is written: either key stands for the amount of its section.
+pub(super) fn find(path: &str) -> Option<(usize, Unit)> {
+    let (section, key) = path.split_once('/').unwrap_or(("", path));
+    let section = Section::ALL.into_iter().find(|known| known.name() == section)?;
+    let at = |section: Section| TABLE.get(section.places())?.iter().position(|metric| metric.key == key);
+    let offset = at(section).or_else(|| match section {
+        Section::Input => at(Section::Output),
+        Section::Output => at(Section::Input),
+        Section::Task | Section::ShuffleRead | Section::ShuffleWrite => None,
+    })?;
+    let place = section.places().start + offset;
+    Some((place, TABLE.get(place)?.unit))
+}
 
 impl TaskMetrics {
     pub(super) fn iter(&self) -> impl Iterator<Item = (Counter, i64)> + '_ {

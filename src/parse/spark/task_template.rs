@@ -3,6 +3,7 @@
 use super::line_template::{Slot, Templated};
 use super::strings::Local;
 use super::task::{TaskEnd, TaskInfo, TaskStart};
+use super::task_metrics::{self, Unit};
 use crate::model::spark::ExecutorMetric;
 use crate::model::table::EndReason;
 
@@ -43,33 +44,12 @@ fn info_slot(key: &str) -> Slot {
 }
 
 fn metric_slot(path: &str) -> Slot {
-    let place = match path {
-        "Executor Deserialize Time" => 0,
-        "Executor Run Time" => 1,
-        "Executor CPU Time" => return Slot::Nanos(2),
-        "Peak Execution Memory" => 3,
-        "Result Size" => 4,
-        "JVM GC Time" => 5,
-        "Result Serialization Time" => 6,
-        "Memory Bytes Spilled" => 7,
-        "Disk Bytes Spilled" => 8,
-        "Shuffle Read Metrics/Remote Blocks Fetched" => 9,
-        "Shuffle Read Metrics/Local Blocks Fetched" => 10,
-        "Shuffle Read Metrics/Fetch Wait Time" => 11,
-        "Shuffle Read Metrics/Remote Bytes Read" => 12,
-        "Shuffle Read Metrics/Remote Bytes Read To Disk" => 13,
-        "Shuffle Read Metrics/Local Bytes Read" => 14,
-        "Shuffle Read Metrics/Total Records Read" => 15,
-        "Shuffle Write Metrics/Shuffle Bytes Written" => 16,
-        "Shuffle Write Metrics/Shuffle Write Time" => return Slot::Nanos(17),
-        "Shuffle Write Metrics/Shuffle Records Written" => 18,
-        "Input Metrics/Bytes Read" | "Input Metrics/Bytes Written" => 19,
-        "Input Metrics/Records Read" | "Input Metrics/Records Written" => 20,
-        "Output Metrics/Bytes Read" | "Output Metrics/Bytes Written" => 21,
-        "Output Metrics/Records Read" | "Output Metrics/Records Written" => 22,
-        _ => return Slot::Unused,
-    };
-    Slot::Metric(place)
+    let Some((place, unit)) = task_metrics::find(path) else { return Slot::Unused };
+    let Ok(place) = u8::try_from(place) else { return Slot::Unused };
+    match unit {
+        Unit::Same => Slot::Metric(place),
+        Unit::Nanos => Slot::Nanos(place),
+    }
 }
 
 fn peak_slot(key: &str) -> Slot {

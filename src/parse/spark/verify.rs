@@ -1,38 +1,16 @@
 //! Compares what an event log announces with what it contains, and reports what is missing.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod cross_check;
+mod tasks;
+mod unreadable;
 
-use super::build::{BeyondLimit, Builder, Seen};
-use super::event::InternalMetric;
+use std::collections::BTreeSet;
+
+use super::build::{BeyondLimit, Builder};
 use crate::limits::{self, Remainder};
 use crate::model::Status;
-use crate::model::counters::Counter;
-use crate::model::spark::{JobResult, StageStatus};
-use crate::model::table::{Attempts, Outcome, TaskGroup, TimePoint};
-use crate::parse::problem::{Level, Problems};
-
-/// Spark's own sums over the tasks of a stage, from the end of the stage.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Totals {
-    values: [Option<i64>; COUNTERS.len()],
-}
-
-const COUNTERS: [(InternalMetric, Counter); 7] = [
-    (InternalMetric::RunTime, Counter::ExecutorRunTime),
-    (InternalMetric::GcTime, Counter::GcTimeMillis),
-    (InternalMetric::MemorySpilled, Counter::MemoryBytesSpilled),
-    (InternalMetric::DiskSpilled, Counter::DiskBytesSpilled),
-    (InternalMetric::InputBytes, Counter::InputBytes),
-    (InternalMetric::OutputBytes, Counter::OutputBytes),
-    (InternalMetric::ShuffleWritten, Counter::ShuffleBytesWritten),
-];
-
-impl Totals {
-    pub(super) fn of(totals: &[(InternalMetric, i64)]) -> Self {
-        let find = |metric| totals.iter().find(|(known, _)| *known == metric).map(|(_, value)| *value);
-        Self { values: COUNTERS.map(|(metric, _)| find(metric)) }
-    }
-}
+use crate::model::spark::JobResult;
+use crate::parse::problem::Problems;
 
 /// Whether a log is complete, judging by the files around it.
 #[derive(Debug, Clone, Default)]
@@ -48,14 +26,15 @@ pub struct Completeness {
 /// Fills in the gaps, the application's status and whether it is complete.
 pub(super) fn verify(builder: &mut Builder, completeness: &Completeness, problems: &mut Problems) {
     limit(builder, problems);
-    tasks(builder, problems);
+    tasks::verify(builder, problems);
+    unreadable::verify(builder, problems);
     stages(builder, problems);
     jobs(builder, problems);
     executors(builder, problems);
-    super::cross_check::verify(builder, problems);
+    cross_check::verify(builder, problems);
     ends(builder, completeness, problems);
     clocks(builder, problems);
-    ends_of_tasks(builder, problems);
+    tasks::verify_ends(builder, problems);
     rollovers(builder, problems);
     moments_of_application(builder, problems);
     let gaps = &mut builder.spark.gaps;
@@ -113,163 +92,6 @@ fn limit(builder: &mut Builder, problems: &mut Problems) {
         kept: stages().map(|record| record.group.tasks.len() as u64).sum(),
         announced: stages().map(|record| record.stage.announced_tasks).sum(),
     });
-}
-
-fn tasks(builder: &mut Builder, problems: &mut Problems) {
-    let mut attempts_of_stage: BTreeMap<u32, u64> = BTreeMap::new();
-    for record in &builder.stages {
-        *attempts_of_stage.entry(record.stage.id.stage).or_default() += 1;
-    }
-    let (mut unfinished, mut superfluous, mut never_shown, mut disagree, mut lost) = (0, 0, 0, 0, 0);
-    // Tasks and attempts whose end reason is unknown.
-    let (mut undecided, mut undecided_copies) = (0, 0);
-    for record in &builder.stages {
-        let group = &record.group;
-        unfinished += group.count_tasks(Outcome::Unfinished);
-        let open =
-            (0..group.attempts.len()).filter(|&row| group.attempts.outcome(row) == Outcome::Unfinished);
-        let copies = open.filter(|&row| {
-            let task = group.attempts.task(row);
-            task.is_some_and(|task| group.tasks.outcome(task) == Outcome::Succeeded)
-        });
-        for row in copies {
-            superfluous += 1;
-            undecided_copies += u64::from(group.attempts.time(row, TimePoint::Finish).is_some());
-        }
-        if builder.seen.undecided_ends > 0 {
-            undecided += tasks_with_unknown_ends(group);
-        }
-        let is_only_attempt = attempts_of_stage.get(&record.stage.id.stage) == Some(&1);
-        if record.stage.status == StageStatus::Complete && is_only_attempt {
-            // A later attempt of a stage may run only the tasks that remain.
-            let announced = record.stage.announced_tasks.unwrap_or_default();
-            never_shown += announced.saturating_sub(group.tasks.len() as u64);
-        }
-        disagree += u64::from(record.sums != Sums::Agree);
-        lost += u64::from(record.sums == Sums::FallShort);
-    }
-    let gaps = &mut builder.spark.gaps;
-    gaps.tasks = unfinished + never_shown;
-    gaps.attempts = superfluous;
-    gaps.starts = builder.without_start.len() as u64;
-    let mut say = |level, code, count: u64, one: &str, many: &str| {
-        if count > 0 {
-            problems.add(level, code, None, || counted(count, one, many));
-        }
-    };
-    let (warning, info) = (Level::Warning, Level::Info);
-    say(
-        warning,
-        "task-ends-missing",
-        unfinished - undecided,
-        "task was started but has no end in the event log",
-        "tasks were started but have no end in the event log",
-    );
-    say(
-        warning,
-        "attempt-ends-missing",
-        superfluous - undecided_copies,
-        "attempt has no end in the event log, but another attempt completed its task",
-        "attempts have no end in the event log, but other attempts completed their tasks",
-    );
-    say(
-        warning,
-        "tasks-missing",
-        never_shown,
-        "task was announced by its stage but is not in the event log",
-        "tasks were announced by their stages but are not in the event log",
-    );
-    say(
-        warning,
-        "task-starts-missing",
-        gaps.starts,
-        "task has an end but no start in the event log",
-        "tasks have an end but no start in the event log",
-    );
-    say(
-        warning,
-        "totals-disagree",
-        disagree,
-        "stage has task metrics that differ from Spark's own sums",
-        "stages have task metrics that differ from Spark's own sums",
-    );
-    say(
-        info,
-        "task-ends-repeated",
-        builder.seen.repeated_ends,
-        "task has two ends; the first one is used",
-        "tasks have two ends; the first ones are used",
-    );
-    say(
-        warning,
-        "impossible-counter",
-        builder.seen.impossible_counters,
-        "task counter is impossibly large; it is unknown",
-        "task counters are impossibly large; they are unknown",
-    );
-    say(
-        warning,
-        "tasks-unusable",
-        builder.seen.unusable_tasks,
-        "task event lacks its ids and was skipped",
-        "task events lack their ids and were skipped",
-    );
-    gaps.unreadable += lost + builder.seen.unusable_tasks;
-    gaps.counters += builder.seen.impossible_counters;
-    super::unreadable::verify(builder, problems);
-}
-
-/// Tasks whose open attempts have all ended with an unknown outcome.
-fn tasks_with_unknown_ends(group: &TaskGroup) -> u64 {
-    let mut running = vec![false; group.tasks.len()];
-    let mut ended = running.clone();
-    for row in 0..group.attempts.len() {
-        let is_open = group.attempts.outcome(row) == Outcome::Unfinished;
-        let has_end = group.attempts.time(row, TimePoint::Finish).is_some();
-        let list = if has_end { &mut ended } else { &mut running };
-        if let Some(slot) = group.attempts.task(row).and_then(|task| list.get_mut(task)) {
-            *slot |= is_open;
-        }
-    }
-    let tasks = ended.into_iter().zip(running).enumerate();
-    let unknown = tasks.filter(|&(task, (ended, running))| {
-        ended && !running && group.tasks.outcome(task) == Outcome::Unfinished
-    });
-    unknown.count() as u64
-}
-
-/// Compares our sums over the tasks of a stage with Spark's own sums at the end of the stage.
-///
-/// Spark sums and logs in the same order, so both are equal unless something was lost or changed. Tasks that
-/// end after their stage, such as speculative copies that lost, are in neither.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Sums {
-    #[default]
-    Agree,
-    /// Values differ, but not because of a lost task.
-    Differ,
-    /// Spark's sums include more run time: ends of tasks are missing.
-    FallShort,
-}
-
-impl Totals {
-    pub(super) fn compare(&self, attempts: &Attempts) -> Sums {
-        let mut sums = Sums::Agree;
-        for ((_, counter), total) in COUNTERS.iter().zip(self.values) {
-            // Unreadable counters are reported elsewhere.
-            let total = total.filter(|_| !attempts.any_unreadable().has(*counter));
-            let Some(total) = total.map(i128::from) else { continue };
-            let rows = 0..attempts.len();
-            let sum: i128 = rows.filter_map(|row| attempts.counter(row, *counter)).map(i128::from).sum();
-            if *counter == Counter::ExecutorRunTime && sum < total {
-                return Sums::FallShort;
-            }
-            if sum != total {
-                sums = Sums::Differ;
-            }
-        }
-        sums
-    }
 }
 
 fn stages(builder: &mut Builder, problems: &mut Problems) {
@@ -400,30 +222,7 @@ fn clocks(builder: &mut Builder, problems: &mut Problems) {
     }
 }
 
-fn ends_of_tasks(builder: &mut Builder, problems: &mut Problems) {
-    let Seen { without_time, after_the_end, .. } = builder.seen;
-    builder.spark.gaps.unreadable += without_time + after_the_end;
-    if without_time > 0 {
-        problems.warn("end-without-time", None, || {
-            counted(
-                without_time,
-                "task succeeded, but its start or end time is missing; its duration is unknown",
-                "tasks succeeded, but their start or end times are missing; their durations are unknown",
-            )
-        });
-    }
-    if after_the_end > 0 {
-        problems.warn("time-outside-application", None, || {
-            counted(
-                after_the_end,
-                "task ended more than a minute after its application; its end time is unknown",
-                "tasks ended more than a minute after their application; their end times are unknown",
-            )
-        });
-    }
-}
-
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

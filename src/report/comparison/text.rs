@@ -101,7 +101,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// What does not fail the check: findings that are gone, unknown or as accepted, steady costs, incomplete runs.
+    /// What does not fail the check: findings that are gone, unknown or as accepted, and steady costs.
     fn rest(&mut self, job: &JobComparison) -> io::Result<()> {
         let mut unjudged: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for absent in &job.absent {
@@ -141,6 +141,11 @@ impl Page<'_> {
         if !steady.is_empty() {
             self.labelled("STEADY", Severity::None, &steady.join(", "))?;
         }
+        self.runs_in_part(job)
+    }
+
+    /// Runs that were read in part, and runs whose costs were not compared.
+    fn runs_in_part(&mut self, job: &JobComparison) -> io::Result<()> {
         for run in &job.incomplete {
             let (id, reason) = (clean(&run.application), clean(&run.reason));
             if run.judged {

@@ -1,5 +1,7 @@
 //! The survey as text: the application that waited longest for stragglers first.
 
+mod detectors;
+
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -9,13 +11,9 @@ use super::super::wrap::{clean, fit, lines, width};
 use super::{Shown, applications, words};
 use crate::model::table::TaskKind;
 use crate::stragglers::cause::StragglerCause;
-use crate::stragglers::evaluation::{ACTUAL, Best, Pooled, Ranked};
 use crate::stragglers::executions::Certainty;
 use crate::stragglers::impact::Impact;
-use crate::stragglers::quality::Quality;
-use crate::survey::{
-    ApplicationStragglers, EngineDetectors, GroupReport, Method, Straggler, StragglerReport,
-};
+use crate::survey::{ApplicationStragglers, GroupReport, Method, Straggler, StragglerReport};
 use crate::units::{Millis, three_digits};
 
 /// Columns of a histogram's longest bar.
@@ -24,8 +22,6 @@ const BAR: usize = 40;
 const NODE: usize = 22;
 /// Columns of a task's name.
 const TASK: usize = 8;
-/// Columns of a detector's name.
-const DETECTOR: usize = 25;
 /// Maximum number of groups shown per application.
 const GROUPS: usize = 5;
 /// Maximum number of servers named.
@@ -274,101 +270,6 @@ impl Page<'_> {
         writeln!(out)
     }
 
-    fn detectors(&self, out: &mut dyn Write) -> io::Result<()> {
-        let engines = &self.report.total.engines;
-        engines.iter().try_for_each(|engine| self.engine(engine, engines.len() > 1, out))
-    }
-
-    fn engine(&self, engine: &EngineDetectors, several: bool, out: &mut dyn Write) -> io::Result<()> {
-        let quality = |pooled: &Pooled| pooled.total.quality;
-        let stragglers = engine.detectors.iter().map(|it| quality(it).stragglers).max().unwrap_or_default();
-        let flagged: u64 = engine.detectors.iter().map(|it| quality(it).detected).sum();
-        if stragglers == 0 && flagged == 0 {
-            return Ok(());
-        }
-        let of = if several { format!(", {}", engine.engine.name()) } else { String::new() };
-        self.heading(&format!("Detector replay{of}"), out)?;
-        let text = format!(
-            "Replayed on {} with {} (more than {}× the usual time). \"late\": flagged too late to save time.",
-            counted(engine.groups, "group"),
-            counted(stragglers, "straggler"),
-            three_digits(self.report.settings.usual.factor),
-        );
-        self.paragraph(&text, 2, out)?;
-        if engine.optimistic_groups > 0 {
-            let text = format!(
-                "Optimistic: in {} of {}, most progress is assumed to be linear to the known end. Detectors that use progress therefore do better here than on a cluster; --startup 1s reduces this effect.",
-                engine.optimistic_groups,
-                counted(engine.groups, "group")
-            );
-            self.paragraph(&text, 2, out)?;
-        }
-        writeln!(
-            out,
-            "  {:<DETECTOR$} {:>6} {:>5} {:>6} {:>9} {:>6} {:>7} {:>7}",
-            "detector", "found", "late", "false", "precision", "recall", "latency", "time"
-        )?;
-        let mut silent = Vec::new();
-        for ranked in &engine.ranking {
-            let Some(pooled) = engine.detectors.get(ranked.place) else { continue };
-            let is_actual = pooled.total.id == ACTUAL;
-            if quality(pooled).detected == 0 && !is_actual {
-                silent.push(words::detector(pooled.total.id, &pooled.total.parameters));
-            } else {
-                self.detector(ranked, pooled, is_actual, out)?;
-            }
-        }
-        if !silent.is_empty() {
-            self.paragraph(&format!("Flagged nothing: {}.", silent.join(", ")), 2, out)?;
-        }
-        self.verdict(engine, out)
-    }
-
-    fn detector(
-        &self,
-        ranked: &Ranked,
-        pooled: &Pooled,
-        is_actual: bool,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let quality: &Quality = &pooled.total.quality;
-        let style = if is_actual && self.color { Style::new().bold() } else { Style::new() };
-        let line = format!(
-            "  {:<DETECTOR$} {:>6} {:>5} {:>6} {:>9} {:>6} {:>7} {:>7}",
-            if is_actual {
-                "actual (the cluster's)".to_owned()
-            } else {
-                words::detector(pooled.total.id, &pooled.total.parameters)
-            },
-            quality.true_positives,
-            quality.fakes,
-            quality.detected.saturating_sub(quality.true_positives),
-            or_unknown(quality.precision().map(|it| format!("{it:.2}"))),
-            or_unknown(quality.recall().map(|it| format!("{it:.2}"))),
-            or_unknown(quality.detection_latency().map(|it| format!("{it:.2}"))),
-            or_unknown(ranked.time_saved.map(time_change)),
-        );
-        writeln!(out, "{style}{line}{style:#}")
-    }
-
-    fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
-        self.paragraph(
-            "latency: time until the flag, in usual times; time: change of the mean task time compared with no detection, by a first-order model without contention (- if it does not apply).",
-            2,
-            out,
-        )?;
-        self.paragraph(&format!("{}.", sentence(engine.best, engine)), 2, out)?;
-        if matches!(engine.best, Best::Detector { .. }) && engine.best_offered != engine.best {
-            let text = format!(
-                "Of the detectors that {} offers: {}.",
-                engine.engine.name(),
-                sentence(engine.best_offered, engine)
-            );
-            self.paragraph(&text, 2, out)?;
-        }
-        writeln!(out)
-    }
-
     fn files(&self, out: &mut dyn Write) -> io::Result<()> {
         let files = &self.report.files;
         writeln!(
@@ -412,30 +313,6 @@ fn of(part: u64, whole: u64) -> String {
 
 fn or_unknown(value: Option<String>) -> String {
     value.unwrap_or_else(|| "-".to_owned())
-}
-
-/// "-7.1 %" if the mean task is 7.1 % shorter. Zero has no sign.
-fn time_change(saved: f64) -> String {
-    let text = format!("{:+.1} %", -100.0 * saved);
-    if matches!(text.as_str(), "+0.0 %" | "-0.0 %") { "0.0 %".to_owned() } else { text }
-}
-
-/// The best detector, with the numbers of its result.
-fn sentence(best: Best, engine: &EngineDetectors) -> String {
-    let Best::Detector { place, .. } = best else { return best.to_string() };
-    let Some(pooled) = engine.detectors.get(place) else { return best.to_string() };
-    let quality = &pooled.total.quality;
-    let interval =
-        quality.recall_interval().map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
-    format!(
-        "{} is best: it found {} of {}{}, and flagged {} falsely ({})",
-        pooled.total.id,
-        quality.true_positives,
-        counted(quality.stragglers, "straggler"),
-        interval.unwrap_or_default(),
-        counted(quality.detected.saturating_sub(quality.true_positives), "task"),
-        words::parameters(&pooled.total.parameters),
-    )
 }
 
 fn counted(count: u64, noun: &str) -> String {

@@ -1,9 +1,9 @@
 //! Aggregates: values of rows put together. A row that does not tell its value is left out.
 
-use super::eval::{Gap, Inner, Value};
 pub(super) use super::node::Aggregate as Of;
 use super::node::AggregateKind;
-use super::scope::{Row, Scope};
+use super::scope::{Inner, Row, Scope};
+use super::value::{Gap, Value};
 use crate::heuristics::split::two_groups;
 use crate::stats::{descriptive, nearest_rank};
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::definition::{CustomRule, DefinedLimit};
-use super::eval::{Gap, Inner, Value};
 use super::reason::{Limits, reason};
-use super::scope::{Judged, Scope};
+use super::scope::{Inner, Judged, Scope};
 use super::template::shorten;
+use super::value::{Gap, Value};
 use crate::finding::{Judgement, Measure, Name, Verdict};
 use crate::metrics::Metrics;
 use crate::model::Application;

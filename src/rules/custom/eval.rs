@@ -6,36 +6,9 @@ use std::borrow::Cow;
 use super::aggregate;
 use super::facts;
 use super::node::{Arithmetic, Comparison, Function, Node, Part, Side, TextTest};
-use super::scope::{Row, Scope};
+use super::scope::{Inner, Scope};
+use super::value::{Gap, Value};
 use crate::heuristics::split::TwoGroups;
-
-/// What an expression gives.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value<'a> {
-    /// A number, never NaN.
-    Number(f64),
-    /// A text.
-    Text(Cow<'a, str>),
-    /// Yes or no.
-    Flag(bool),
-    /// A split.
-    Groups(TwoGroups),
-}
-
-/// Why a value is not known.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Gap<'n> {
-    /// The history does not tell it.
-    Untold(&'n Node),
-    /// No row tells what it takes.
-    NoRows(&'n aggregate::Of),
-    /// There are rows, and none fulfils the aggregate's condition.
-    NoneFulfils(&'n aggregate::Of),
-    /// 0 / 0 and the like.
-    Undefined,
-    /// The rule took too many steps.
-    TooExpensive,
-}
 
 type Evaluated<'a, 'n> = Result<Value<'a>, Gap<'n>>;
 
@@ -167,15 +140,6 @@ impl Node {
             _ => Err(Gap::Undefined),
         }
     }
-}
-
-/// Where an expression stands: outside of aggregates, or on one of their rows.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Inner<'c, 'a, 'n> {
-    /// The row.
-    pub(super) row: Option<Row<'a>>,
-    /// What is the same for all rows.
-    pub(super) constants: &'c [Result<Value<'a>, Gap<'n>>],
 }
 
 /// Whether one of two conditions is `decisive`, as far as is known: what decides needs no other.

@@ -1,16 +1,10 @@
 //! Examples in a rule's file: what the rule should say, for `elephant-rs rules test`.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::fmt;
 
-use super::definition::{CustomRule, DefinedValue};
-use super::eval::{Gap, Inner, Value};
-use super::scope::{Judged, Scope};
-use super::template::{Style, show};
 use super::unit::{Type, Unit};
-use crate::metrics::Metrics;
-use crate::model::{Application, Engine};
+use super::value::Value;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size, Speed};
 use crate::severity::Severity;
 
@@ -113,7 +107,8 @@ impl Given {
         }))
     }
 
-    fn value(&self) -> Value<'_> {
+    /// The value for expressions.
+    pub(super) fn value(&self) -> Value<'_> {
         match self {
             Self::Number(number) => Value::Number(*number),
             Self::Text(text) => Value::Text(Cow::Borrowed(text)),
@@ -135,42 +130,4 @@ fn number(text: &str, unit: Unit) -> Result<f64, String> {
         unit => return Err(format!("{} has no literal; give what is computed from it", unit.name())),
     };
     Ok(sign * amount)
-}
-
-/// What a rule says about given values.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
-    /// The severity, or why there is none.
-    pub severity: Result<Severity, String>,
-    /// Every value as people read it.
-    pub values: Vec<(String, String)>,
-}
-
-impl CustomRule {
-    /// What the rule says where some of its values are given: the others follow from them, as nothing else is known.
-    #[must_use]
-    pub fn try_values(&self, given: &[(usize, Option<Given>)]) -> Trial {
-        let engine = self.over.engine().or(self.engine).unwrap_or(Engine::MapReduce);
-        let (app, metrics, work) = (Application::new(engine), Metrics::default(), Cell::new(0));
-        let judged = Judged::Application;
-        let mut scope = Scope { app: &app, metrics: &metrics, judged, values: Vec::new(), work: &work };
-        for (place, value) in self.values.iter().enumerate() {
-            let own = given.iter().find(|(known, _)| *known == place).map(|(_, value)| value);
-            let value = match own {
-                Some(Some(given)) => Ok(given.value()),
-                Some(None) => Err(Gap::Undefined),
-                None => value.node.eval(&scope, Inner::default()),
-            };
-            scope.values.push(value);
-        }
-        let decided = self.severity.severity(&mut |place| self.limit(place, &scope));
-        let shown = |(value, known): (&DefinedValue, &Result<Value<'_>, Gap<'_>>)| {
-            let style = if value.in_percent { Style::Percent } else { Style::Unit };
-            let known = known.as_ref().ok().filter(|known| !matches!(known, Value::Groups(_)));
-            let text = known.map_or_else(|| "unknown".to_owned(), |known| show(known, value.kind, style));
-            (value.name.clone(), text)
-        };
-        let values = self.values.iter().zip(&scope.values).map(shown).collect();
-        Trial { severity: decided.map(|(severity, _)| severity), values }
-    }
 }

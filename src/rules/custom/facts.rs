@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::eval::Value;
 use super::names::snake_case;
 use super::names::{
     AppField, AttemptField, AttemptsField, ExecutorField, JobField, RowField, StageField, TasksField,
 };
 use super::node::SettingKind;
 use super::scope::{Judged, Row, Scope};
+use super::value::Value;
 use crate::metrics::requested_container;
 use crate::model::conf::Conf;
 use crate::model::counters::Counter;

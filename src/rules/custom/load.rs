@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::definition::CustomRule;
 use super::read::Source;
+use crate::finding::{Provenance, RuleFacts};
 use crate::params::Problems;
 use crate::params::layers::{Layer, Layers, Parameter};
 use crate::rules::active::{ActiveRule, RuleCheck, RuleInfo};
@@ -41,23 +42,27 @@ pub(in crate::rules) fn check_all(documents: &[&Document], problems: &mut Proble
         let scoped = |document: &Document| !document.defines && !document.scope.is_everything();
         let with = |extra: Option<usize>| -> Vec<&Document> {
             let kept = documents.iter().enumerate().filter(|(place, document)| {
-                document.target.includes(id) && (!scoped(document) || Some(*place) == extra)
+                is_about(document, id) && (!scoped(document) || Some(*place) == extra)
             });
             kept.map(|(_, document)| *document).collect()
         };
         if load(base, &with(None), problems).is_none() {
             continue;
         }
-        let own = documents.iter().enumerate().filter(|(_, d)| d.target.includes(id) && scoped(d));
+        let own = documents.iter().enumerate().filter(|(_, d)| is_about(d, id) && scoped(d));
         for (place, _) in own {
             load(base, &with(Some(place)), problems);
         }
     }
 }
 
+fn is_about(document: &Document, id: &str) -> bool {
+    document.target.includes(id, Provenance::User)
+}
+
 fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Option<ActiveRule> {
     let Target::Rule(id) = &base.target else { return None };
-    let own = || documents.iter().filter(|document| document.target.includes(id));
+    let own = || documents.iter().filter(|document| is_about(document, id));
     let about = own().filter(|document| !document.defines && matches!(document.target, Target::Rule(_)));
     let layers: Vec<&Layer> =
         std::iter::once(base).chain(about.copied()).map(|document| &document.layer).collect();
@@ -93,6 +98,7 @@ fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Op
             title: rule.title.clone().into(),
             page: rule.page.clone().into(),
         },
+        facts: RuleFacts::USER,
         enabled: head.enabled(),
         max_severity: head.max_severity(),
         check: RuleCheck::Defined(Box::new(rule)),

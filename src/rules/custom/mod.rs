@@ -24,10 +24,13 @@ mod schema;
 mod scope;
 mod syntax;
 mod template;
+mod trial;
 mod unit;
+mod value;
 
 pub use compile::Over;
 pub use definition::CustomRule;
-pub use example::{Example, Expected, Given, Input, Trial};
+pub use example::{Example, Expected, Given, Input};
 pub(super) use load::{check_all, load_all, mark};
 pub(super) use schema::properties;
+pub use trial::Trial;

@@ -5,12 +5,12 @@ use std::fmt;
 use super::aggregate::Of;
 use super::compile::Over;
 use super::definition::CustomRule;
-use super::eval::Gap;
 use super::names::{
     APP, ATTEMPT, AppField, AttemptField, EXECUTOR, ExecutorField, JOB, Named, RowField, Rows, STAGE, TASKS,
 };
 use super::node::Node;
 use super::scope::{Judged, Scope};
+use super::value::Gap;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Facet;
 use crate::model::table::TaskKind;

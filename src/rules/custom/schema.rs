@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 /// The keys of a definition.
 pub(in crate::rules) fn properties() -> Map<String, Value> {
-    let text = |meaning: &str| json!({"description": meaning, "type": "string"});
     let expression = || json!({"type": ["string", "number", "boolean"]});
     let cutoffs = || {
         let cutoff = json!({"type": ["string", "number"]});
@@ -30,20 +29,7 @@ pub(in crate::rules) fn properties() -> Map<String, Value> {
             "additionalProperties": false,
         }],
     });
-    let severities = ["none", "low", "moderate", "severe", "critical", "not-evaluated", "not-applicable"];
-    let example = json!({
-        "type": "object",
-        "required": ["severity"],
-        "properties": {
-            "name": text("what the example shows"),
-            "values": {"description": "values instead of those that the rule would compute", "type": "object"},
-            "history": text("a history, relative to the rule file"),
-            "subject": text("what is judged, such as map or stage 3.0"),
-            "application": text("the application's id"),
-            "severity": {"enum": severities},
-        },
-        "additionalProperties": false,
-    });
+    let example = example();
     let keys = json!({
         "title": text("the rule's name for people"),
         "engine": {"description": "the engine whose applications it judges", "enum": ["any", "mapreduce", "spark"]},
@@ -71,6 +57,28 @@ pub(in crate::rules) fn properties() -> Map<String, Value> {
         Value::Object(keys) => keys,
         _ => Map::new(),
     }
+}
+
+fn text(meaning: &str) -> Value {
+    json!({"description": meaning, "type": "string"})
+}
+
+/// What a rule should say.
+fn example() -> Value {
+    let severities = ["none", "low", "moderate", "severe", "critical", "not-evaluated", "not-applicable"];
+    json!({
+        "type": "object",
+        "required": ["severity"],
+        "properties": {
+            "name": text("what the example shows"),
+            "values": {"description": "values instead of those that the rule would compute", "type": "object"},
+            "history": text("a history, relative to the rule file"),
+            "subject": text("what is judged, such as map or stage 3.0"),
+            "application": text("the application's id"),
+            "severity": {"enum": severities},
+        },
+        "additionalProperties": false,
+    })
 }
 
 #[cfg(test)]

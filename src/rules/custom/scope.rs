@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use super::compile::Over;
-use super::eval::{Gap, Value};
 use super::names::Rows;
+use super::value::{Gap, Value};
 use crate::finding::Subject;
 use crate::metrics::Metrics;
 use crate::model::Application;
@@ -104,6 +104,15 @@ pub(super) enum Row<'a> {
     Job(&'a Job),
     /// An executor.
     Executor(&'a Executor),
+}
+
+/// Where an expression stands: outside of aggregates, or on one of their rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Inner<'c, 'a, 'n> {
+    /// The row.
+    pub(super) row: Option<Row<'a>>,
+    /// What is the same for all rows.
+    pub(super) constants: &'c [Result<Value<'a>, Gap<'n>>],
 }
 
 /// What an expression is evaluated on.

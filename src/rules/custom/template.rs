@@ -1,11 +1,11 @@
 //! Messages and advice: text with `{expressions}` in it, each shown in its unit.
 
 use super::compile::{Compiled, Env, compile};
-use super::eval::{Inner, Value};
 use super::mistake::Mistake;
 use super::node::Node;
-use super::scope::Scope;
+use super::scope::{Inner, Scope};
 use super::unit::{Type, Unit, percent};
+use super::value::Value;
 
 /// The longest template in bytes.
 const MAX_LENGTH: usize = 4000;

@@ -318,3 +318,19 @@ pub(super) const RULES: &[Rule] = &[
     ),
     legacy("EventLogLimitHeuristic", "spark-event-log-limit", &[]),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Provenance;
+    use crate::heuristics;
+
+    #[test]
+    fn heuristics_are_rules_that_come_from_dr_elephant() {
+        for Rule { class, id, .. } in RULES.iter().filter(|rule| !rule.id.is_empty()) {
+            let rule = heuristics::all().find(|rule| rule.id == *id);
+            let provenance = rule.map(|rule| rule.facts.provenance);
+            assert!(matches!(provenance, Some(Provenance::DrElephant { .. })), "{class}: {provenance:?}");
+        }
+    }
+}

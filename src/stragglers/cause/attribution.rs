@@ -1,23 +1,26 @@
 //! Combines the rules: collects the evidence on each straggler, and takes the first in rule order as the
 //! primary cause.
 
+mod group;
+
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::components::{Clocks, Component};
-use super::counterfactual::{ComparedTask, ComparedValues, Comparison, ComponentTimes, Scale};
+use super::components::Component;
+use super::counterfactual::{ComponentTimes, Scale};
 use super::evidence::{Evidence, Fact, millis};
 use super::faults::{Fault, Faults};
-use super::hints::{self, FirstTasks};
+use super::hints;
 use super::node_test::{NodeTasks, SlowNode, slow_nodes};
 use super::{Cause, Confidence, Params};
 use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Symbol};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
-use crate::stragglers::executions::{AttemptsByTask, Basis, Certainty, Execution, Executions};
+use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
 use crate::units::Timestamp;
+use group::{Group, is_estimated};
 
 /// A group with the judged execution and the label of each of its tasks.
 #[derive(Debug, Clone, Copy)]
@@ -107,19 +110,6 @@ fn last_end(maps: &TaskGroup) -> Option<Timestamp> {
     maps.winners().filter_map(|row| maps.attempts.time(row, TimePoint::Finish)).max()
 }
 
-/// A group with the columns used to compare its stragglers.
-struct Group<'a> {
-    labelled: LabelledGroup<'a>,
-    comparison: Comparison,
-    components: Vec<(Component, ComponentTimes)>,
-    cpu: ComparedValues,
-    spill: ComparedValues,
-    beginning: Option<ComponentTimes>,
-    first_tasks: FirstTasks,
-    local_share: Option<f64>,
-    attempts: AttemptsByTask,
-}
-
 impl Context<'_> {
     fn group(&self, labelled: LabelledGroup<'_>) -> Vec<StragglerCause> {
         let labels = labelled.stragglers.iter().enumerate();
@@ -129,52 +119,10 @@ impl Context<'_> {
         if places.is_empty() {
             return Vec::new();
         }
-        let group = self.columns(labelled, &places);
+        let group = Group::of(self, labelled, &places);
         let beginnings = hints::slow_beginnings(&group.slow_at_beginning(&places));
         let cause = |&place: &usize| self.straggler(&group, place, beginnings.get(&place).copied());
         places.iter().filter_map(cause).collect()
-    }
-
-    fn columns<'g>(&self, labelled: LabelledGroup<'g>, stragglers: &[usize]) -> Group<'g> {
-        let LabelledGroup { group, executions, basis, .. } = labelled;
-        let compared = |task: &Execution| ComparedTask {
-            duration: task.duration,
-            input: task.input().map(|input| input as f64),
-            comparable: task.certainty != Certainty::AtLeast,
-        };
-        let tasks = executions.tasks.iter().map(compared).collect();
-        let comparison = Comparison::new(tasks, self.params.slow_factor);
-        let clocks = Clocks { group, engine: self.app.engine, basis, last_map: self.last_map };
-        let column = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
-            let of = |task: &Execution| Some(value(task.attempt())? * stretch(group, task)?);
-            executions.tasks.iter().map(of).collect()
-        };
-        // A component that took no time in any straggler cannot explain one.
-        let takes_time = |value: &dyn Fn(usize) -> Option<f64>| {
-            let tasks = stragglers.iter().filter_map(|&place| executions.tasks.get(place));
-            tasks
-                .filter_map(|task| Some(value(task.attempt())? * stretch(group, task)?))
-                .any(|time| time > 0.0)
-        };
-        let times = |value: &dyn Fn(usize) -> Option<f64>| {
-            takes_time(value).then(|| comparison.component(&column(value)))
-        };
-        let components = Component::ALL
-            .into_iter()
-            .filter_map(|component| Some((component, times(&|row| clocks.seconds(component, row))?)));
-        Group {
-            components: components.collect(),
-            cpu: ComparedValues::of(column(&|row| clocks.cpu_seconds(row))),
-            spill: ComparedValues::of(
-                executions.tasks.iter().map(|task| clocks.spill(task.attempt())).collect(),
-            ),
-            beginning: times(&|row| hints::beginning(group, row)),
-            first_tasks: FirstTasks::of(group, executions, &comparison, &self.first_ends),
-            local_share: hints::local_share(group, executions),
-            attempts: AttemptsByTask::of(group),
-            comparison,
-            labelled,
-        }
     }
 
     fn straggler(&self, group: &Group<'_>, place: usize, beginnings: Option<u64>) -> Option<StragglerCause> {
@@ -374,57 +322,6 @@ const HALF: f64 = 0.5;
 
 /// A part of a delay up to this share does not matter.
 const LITTLE: f64 = 0.2;
-
-/// CPU time relative to the group.
-struct CpuTime {
-    ratio: f64,
-    share_of_delay: f64,
-}
-
-impl Group<'_> {
-    fn cpu_time(&self, place: usize) -> Option<CpuTime> {
-        let scale = self.comparison.scale(place)?;
-        let delay = self.comparison.delay(place, scale).filter(|delay| *delay > 0.0)?;
-        let excess = self.comparison.excess(place, &self.cpu, scale)?;
-        let ratio = self.comparison.ratio(place, &self.cpu, scale)?;
-        Some(CpuTime { ratio, share_of_delay: excess.max(0.0) / delay })
-    }
-
-    /// Share of the delay spent on disks and the network, as far as measured.
-    fn io_share(&self, place: usize) -> f64 {
-        let scale = self.comparison.scale(place);
-        let delay = scale.and_then(|scale| self.comparison.delay(place, scale)).filter(|delay| *delay > 0.0);
-        let io = self.components.iter().filter(|(component, _)| component.is_io());
-        let excess = io.filter_map(|(_, times)| self.comparison.without(place, times));
-        let excess: f64 = excess.map(|without| without.excess.max(0.0)).sum();
-        delay.map_or(0.0, |delay| excess / delay)
-    }
-
-    /// Stragglers that lost their time in the first twelfth of their progress, with node and launch time.
-    fn slow_at_beginning(&self, places: &[usize]) -> Vec<(usize, Symbol, Timestamp)> {
-        let attempts = &self.labelled.group.attempts;
-        let found = |&place: &usize| {
-            let without = self.comparison.without(place, self.beginning.as_ref()?)?;
-            let explains = without.explains() && without.time > 0.0;
-            let row = self.labelled.executions.tasks.get(place).filter(|_| explains)?.attempt();
-            Some((place, attempts.node(row)?, attempts.time(row, TimePoint::Start)?))
-        };
-        places.iter().filter_map(found).collect()
-    }
-}
-
-fn is_estimated(execution: &Execution) -> bool {
-    execution.certainty != Certainty::Measured
-}
-
-/// Factor that scales measurements of a killed attempt to the whole time it would have taken.
-fn stretch(group: &TaskGroup, task: &Execution) -> Option<f64> {
-    if !is_estimated(task) {
-        return Some(1.0);
-    }
-    let elapsed = group.attempts.run_time(task.attempt())?.as_f64() / 1000.0;
-    (elapsed > 0.0).then(|| task.duration / elapsed)
-}
 
 /// The evidence on one straggler.
 struct Found {

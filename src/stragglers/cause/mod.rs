@@ -108,7 +108,7 @@ impl Cause {
             Self::SlowFileSystem => "slow file system",
             Self::Network => "network",
             Self::Hardware => "faulty or slow node",
-            Self::Scheduler => "waiting for map tasks or the scheduler",
+            Self::Scheduler => "waiting for mappers or scheduler",
             Self::ColdStart => "cold start of the executor",
             Self::MoreWork => "more work for the same input",
             Self::Contention => "contention on the node",

@@ -10,7 +10,7 @@ const MAX_TASKS: usize = 256;
 /// Number of times at which medians are computed.
 const GRID: u32 = 20;
 
-/// The model, refitted each time the number of tasks behind it has doubled.
+/// The model, refitted each time the number of tasks it was fitted to has doubled.
 #[derive(Debug)]
 pub(super) struct UsualProgress {
     model: Option<ProgressModel>,

@@ -165,24 +165,8 @@ impl Timeline {
         }
         attempts.sort_by_key(|attempt| (attempt.start_ms, attempt.row));
 
-        let places: FxHashMap<usize, usize> =
-            attempts.iter().enumerate().map(|(place, attempt)| (attempt.row, place)).collect();
-        let mut done: Vec<Done> = executions
-            .tasks
-            .iter()
-            .filter(|execution| group.attempts.outcome(execution.winner()) == Outcome::Succeeded)
-            .filter_map(|execution| {
-                let completion = Completion {
-                    at_ms: since(execution.winner(), TimePoint::Finish)?,
-                    duration_ms: group.attempts.run_time(execution.winner())?.get(),
-                    input: execution.input().map(|input| input as f64),
-                    records: records(group, execution.winner()),
-                };
-                Some(Done { completion, attempt: places.get(&execution.winner()).copied() })
-            })
-            .collect();
-        done.sort_by_key(|done| done.completion.at_ms);
-
+        let finish = |row| since(row, TimePoint::Finish);
+        let done = done(group, executions, &attempts, finish);
         let mut launches: Vec<i64> = first_launch.into_iter().flatten().collect();
         launches.sort_unstable();
         Self { total: group.tasks.len(), launches, attempts, done }
@@ -201,6 +185,33 @@ impl Timeline {
     pub fn places(&self) -> FxHashMap<usize, usize> {
         self.attempts.iter().enumerate().map(|(place, attempt)| (attempt.row, place)).collect()
     }
+}
+
+/// The tasks that succeeded, by end time; `finish` tells the end of an attempt.
+fn done(
+    group: &TaskGroup,
+    executions: &Executions,
+    attempts: &[Attempt],
+    finish: impl Fn(usize) -> Option<i64>,
+) -> Vec<Done> {
+    let places: FxHashMap<usize, usize> =
+        attempts.iter().enumerate().map(|(place, attempt)| (attempt.row, place)).collect();
+    let mut done: Vec<Done> = executions
+        .tasks
+        .iter()
+        .filter(|execution| group.attempts.outcome(execution.winner()) == Outcome::Succeeded)
+        .filter_map(|execution| {
+            let completion = Completion {
+                at_ms: finish(execution.winner())?,
+                duration_ms: group.attempts.run_time(execution.winner())?.get(),
+                input: execution.input().map(|input| input as f64),
+                records: records(group, execution.winner()),
+            };
+            Some(Done { completion, attempt: places.get(&execution.winner()).copied() })
+        })
+        .collect();
+    done.sort_by_key(|done| done.completion.at_ms);
+    done
 }
 
 /// The records that an attempt read.

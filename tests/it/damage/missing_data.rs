@@ -313,8 +313,8 @@ fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
     let half = log.find("{\"Event\":\"SparkListenerTaskEnd\"").unwrap() + 4000;
     let name = "application_1700000000000_0001";
     for (limits, words) in [
-        (few_tasks(5), "--max-tasks left 5 of 100 tasks"),
-        (few_bytes(half), "--max-decoded left a part of the history, 100 tasks"),
+        (few_tasks(5), "--max-tasks kept 5 of 100 tasks"),
+        (few_bytes(half), "--max-decoded kept only part of the log: 100 tasks"),
     ] {
         let report = report_within(limits, name, &log);
         let told = problems(&report);
@@ -336,7 +336,7 @@ fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
     ]);
     let history = Job::succeeded(&groups).history();
     assert_eq!(not_evaluated(app(&mapreduce(&history)), "mapper-skew"), None);
-    let (words, name) = ("--max-tasks left a part of the history, 5 tasks", "job_1500000000000_0001.jhist");
+    let (words, name) = ("--max-tasks kept only part of the log: 5 tasks", "job_1500000000000_0001.jhist");
     let report = report_within(few_tasks(5), name, &history);
     assert!(problems(&report)[0].starts_with("limit-reached"), "{:?}", problems(&report));
     for rule in ["mapper-skew", "reducer-skew", "mapper-time", "shuffle-sort", "failed-attempts"] {
@@ -349,7 +349,7 @@ fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
     assert!(problems(&report)[0].starts_with("limit-reached"), "{:?}", problems(&report));
     assert_sums_are_unknown(app(&report));
     let reason = not_evaluated(app(&report), "mapper-skew").unwrap();
-    assert!(reason.starts_with("--max-decoded left a part of the history"), "{reason}");
+    assert!(reason.starts_with("--max-decoded kept only part of the log"), "{reason}");
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
     };
     let holed: String = log.split_inclusive('\n').filter(|line| is_kept(line)).collect();
     for (report, why) in [
-        (limited, "--max-tasks left 1 of 16 tasks"),
+        (limited, "--max-tasks kept 1 of 16 tasks"),
         (through_the_first("SparkListenerTaskEnd"), "the log ends before the application does"),
         (through_the_first("SparkListenerStageCompleted"), "the log ends before the application does"),
         (spark(&holed), "15 tasks have no known end"),

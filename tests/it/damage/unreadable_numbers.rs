@@ -313,14 +313,14 @@ fn a_line_that_is_too_long_is_the_reason_everywhere() {
     let long = [&text[..at], "{\"x\":\"", &"x".repeat(6000), "\"}\n", &text[at..]].concat();
     let report = report_within(limits, name, &long);
     let reason = not_evaluated(app(&report), "failed-attempts").unwrap();
-    assert!(reason.starts_with("--max-line left a part of the history"), "{reason}");
+    assert!(reason.starts_with("--max-line kept only part of the log"), "{reason}");
 
     let log = App::with(&[], 1, 4).stage((0..4).map(|_| Task::new("1", 5000)).collect()).text();
     let at = log.find("{\"Event\":\"SparkListenerTaskEnd\"").unwrap();
     let long = [&log[..at], "{\"x\":\"", &"x".repeat(6000), "\"}\n", &log[at..]].concat();
     let report = report_within(limits, "application_1700000000000_0001", &long);
     let reason = not_evaluated(app(&report), "spark-job-metrics").unwrap();
-    assert!(reason.starts_with("--max-line left a part of the history"), "{reason}");
+    assert!(reason.starts_with("--max-line kept only part of the log"), "{reason}");
 
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -331,7 +331,7 @@ fn a_line_that_is_too_long_is_the_reason_everywhere() {
     let limits = Limits { line: Some(Bytes::new(15_000)), ..Limits::default() };
     let report = report_within(limits, "jt1_1386370000000_job_201311192236_0042_etl", &long);
     let reason = not_evaluated(app(&report), "failed-attempts").unwrap();
-    assert!(reason.starts_with("--max-line left a part of the history"), "{reason}");
+    assert!(reason.starts_with("--max-line kept only part of the log"), "{reason}");
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn a_limit_goes_before_what_a_rule_lacks() {
     let limits = Limits { tasks: Some(5), ..Limits::default() };
     let report = report_within(limits, "job_1500000000000_0001.jhist", &history);
     let behind = not_evaluated(app(&report), "mapper-gc").unwrap();
-    assert_eq!(behind, format!("--max-tasks left a part of the history, 5 tasks; {reason}"));
+    assert_eq!(behind, format!("--max-tasks kept only part of the log: 5 tasks; {reason}"));
 }
 
 #[test]

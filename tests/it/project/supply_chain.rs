@@ -83,9 +83,7 @@ fn table(heading: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_dependency_has_a_reason_in_the_docs() {
-    for (section, heading) in
-        [("dependencies", "Of the binary"), ("dev-dependencies", "Of tests and benchmarks")]
-    {
+    for (section, heading) in [("dependencies", "Binary"), ("dev-dependencies", "Tests and benchmarks")] {
         let rows = table(heading);
         let names: Vec<&String> = rows.iter().map(|(name, _)| name).collect();
         let expected = dependencies(section);

@@ -43,14 +43,11 @@ pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> V
 }
 
 fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Judgement {
-    Judgement {
-        severity: stage.severity(limits),
-        subject: Subject::Stage(stage.stage.id),
-        tasks: stage.figures.scored,
-        message: format!("{}: {}", label(stage.stage), parts(stage, limits).join("; ")),
-        evidence: evidence(stage),
-        advice: advice(facts, stage, limits),
-    }
+    Judgement::of(Subject::Stage(stage.stage.id), stage.severity(limits))
+        .tasks(stage.figures.scored)
+        .facts(evidence(stage))
+        .worded(format!("{}: {}", label(stage.stage), parts(stage, limits).join("; ")))
+        .advice(|| advice(facts, stage, limits))
 }
 
 /// What is wrong with the stage, the worst first.

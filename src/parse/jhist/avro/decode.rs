@@ -6,8 +6,9 @@ use super::cursor::{Cursor, DecodeError, Result, text};
 use super::plan::{MAX_DEPTH, Plan, Step};
 use crate::model::Interner;
 use crate::parse::MAX_EVENT_LEN;
+use crate::parse::counter_names::{CounterNames, GroupIndex};
 use crate::parse::counter_template::Number;
-use crate::parse::event::{CounterNames, EventFields, EventKind, EventPayload, GroupIndex};
+use crate::parse::event::{EventFields, EventKind, EventPayload};
 use crate::parse::jhist::fields::{Slot, counters, mark_unreadable, set_flag, set_integer, set_text, splits};
 
 /// An event's type and size; its values go into the fields and payload passed to [`decode_event`].
@@ -229,7 +230,7 @@ impl Decoder<'_, '_> {
         self.late_counts = None;
         self.record(list, depth)?;
         if let Some((start, counts)) = self.late_counts.take() {
-            self.names.templates().trace().irregular();
+            self.names.templates().trace().mark_incomplete();
             let end = std::mem::replace(&mut self.cursor, start);
             self.array(counts, depth)?;
             self.cursor = end;
@@ -264,7 +265,7 @@ impl Decoder<'_, '_> {
             let value_at = cursor.left();
             let value = cursor.long()?;
             let Some(slot) = self.names.slot(group, &text(name), self.strings) else {
-                self.names.templates().trace().irregular();
+                self.names.templates().trace().mark_incomplete();
                 continue;
             };
             slot.record(value, set);
@@ -277,7 +278,7 @@ impl Decoder<'_, '_> {
     fn counter(&mut self, list: usize, depth: usize) -> Result<()> {
         self.counter = None;
         self.value = None;
-        self.names.templates().trace().irregular();
+        self.names.templates().trace().mark_incomplete();
         self.record(list, depth)?;
         let Some(set) = counters(self.payload, self.set) else { return Ok(()) };
         match (self.group, self.counter, self.value) {
@@ -285,7 +286,7 @@ impl Decoder<'_, '_> {
                 self.names.record(group, &text(name), value, set, self.strings);
             }
             (Some(group), Some(name), None) => {
-                self.names.mark_unreadable(group, &text(name), set, self.strings)
+                self.names.mark_unreadable(group, &text(name), set, self.strings);
             }
             _ => set.mark_nameless_unreadable(),
         }

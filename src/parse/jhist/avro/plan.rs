@@ -3,9 +3,10 @@
 //! Fields that no rule reads become skip steps; adjacent fields of fixed size are merged into one step, and
 //! fields without bytes are dropped, so that every step consumes input.
 
+mod compile;
+
 use serde_json::Value;
 
-use super::compile;
 use super::schema::{Schema, SchemaError, Type, TypeId};
 use crate::parse::event::EventKind;
 use crate::parse::jhist::fields::Slot;

@@ -9,7 +9,8 @@ use super::encode::Encoder;
 use super::*;
 use crate::model::Interner;
 use crate::model::counters::{Counter, CounterSet};
-use crate::parse::event::{CounterNames, EventKind};
+use crate::parse::counter_names::CounterNames;
+use crate::parse::event::EventKind;
 
 const TASK_COUNTER: &str = "org.apache.hadoop.mapreduce.TaskCounter";
 

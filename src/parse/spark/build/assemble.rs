@@ -51,7 +51,7 @@ impl Builder {
         });
         self.spark.executors = executors;
         self.jobs.sort_by_key(|job| job.id);
-        self.find_jobs();
+        self.link_jobs();
         self.sql.sort_by_key(|execution| execution.id);
         self.rdds.sort_by_key(|rdd| rdd.id);
         self.spark.sql = std::mem::take(&mut self.sql);
@@ -82,7 +82,7 @@ impl Builder {
     }
 
     /// Links each stage attempt to the job that ran it.
-    fn find_jobs(&mut self) {
+    fn link_jobs(&mut self) {
         let mut jobs_of_stage: BTreeMap<u32, Vec<NeedingJob>> = BTreeMap::new();
         for (place, job) in self.jobs.iter().enumerate() {
             for &stage in &job.stages {

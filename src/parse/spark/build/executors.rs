@@ -5,7 +5,7 @@ use crate::model::Symbol;
 use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
 use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
 use crate::parse::spark::storage::BlockMemory;
-use crate::units::Bytes;
+use crate::units::{Bytes, Timestamp};
 
 impl Builder {
     pub(super) fn executor_place(&mut self, id: Option<Symbol>) -> Option<usize> {
@@ -44,6 +44,26 @@ impl Builder {
             added.resource_profile.and_then(|id| u32::try_from(id).ok()).or(executor.resource_profile);
     }
 
+    pub(super) fn executor_removed(
+        &mut self,
+        id: Option<Symbol>,
+        at: Option<Timestamp>,
+        reason: Option<String>,
+    ) {
+        self.saw(at);
+        if let Some(executor) = self.executor(id) {
+            // Its block manager's removal has a timestamp from another clock.
+            executor.removed_at = at.or(executor.removed_at);
+            executor.removed_reason = reason.or(executor.removed_reason.take());
+        }
+    }
+
+    pub(super) fn block_manager_removed(&mut self, id: Option<Symbol>, at: Option<Timestamp>) {
+        if let Some(executor) = self.executor(id) {
+            executor.removed_at = executor.removed_at.or(at);
+        }
+    }
+
     pub(super) fn block_manager_added(&mut self, added: &BlockManagerAdded, symbols: &Symbols<'_>) {
         let at = moment(added.at);
         self.saw(at);
@@ -68,6 +88,19 @@ impl Builder {
                 off_heap: size(added.off_heap),
                 peak_used,
             };
+        }
+    }
+
+    pub(super) fn block_updated(
+        &mut self,
+        executor: Option<Symbol>,
+        block: Option<&str>,
+        memory: Option<BlockMemory>,
+    ) {
+        if let (Some(block), Some(memory)) = (block, memory)
+            && let Some(place) = self.executor_place(executor)
+        {
+            self.block_memory(place, block, memory);
         }
     }
 
@@ -104,6 +137,12 @@ impl Builder {
         let Some(place) = self.new_place(self.spark.excluded_nodes.len()) else { return };
         self.excluded.entry(name.as_str().into()).or_default().push(place);
         self.spark.excluded_nodes.push(Exclusion { name, at: moment(at), task_failures, lifted: false });
+    }
+
+    pub(super) fn unpersisted(&mut self, id: Option<i64>) {
+        if let Some(rdd) = id.and_then(|id| self.rdd(id)) {
+            rdd.unpersisted = true;
+        }
     }
 
     pub(super) fn rdd(&mut self, id: i64) -> Option<&mut PersistedRdd> {

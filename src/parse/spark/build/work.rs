@@ -8,7 +8,8 @@ use crate::model::table::{TaskGroup, TaskKind};
 use crate::parse::spark::event::{JobStart, SqlStart, StageInfo};
 use crate::parse::spark::numbered::Numbered;
 use crate::parse::spark::plan::{Metric, Node, Plan};
-use crate::parse::spark::verify::{Sums, Totals};
+use crate::parse::spark::sums::{Sums, Totals};
+use crate::units::Timestamp;
 
 /// Spark counts the tasks of a stage in 32 bits.
 const MAX_STAGE_TASKS: i64 = i32::MAX as i64;
@@ -153,6 +154,13 @@ impl Builder {
             execution.description = start.description;
             execution.started_at = moment(start.at);
             set_plan(execution, &start.plan, symbols);
+        }
+    }
+
+    pub(super) fn sql_end(&mut self, id: Option<i64>, at: Option<Timestamp>, error: Option<String>) {
+        if let Some(execution) = self.execution(id) {
+            execution.finished_at = at;
+            execution.error = error;
         }
     }
 }

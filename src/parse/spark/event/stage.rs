@@ -1,6 +1,8 @@
 //! Stages and the RDDs that they persist.
 
-use super::{Event, InternalMetric, MAX_NAME_LEN, RddInfo, StageInfo, field, integers, text};
+use super::super::task_metrics::SUMMED;
+use super::{Event, MAX_NAME_LEN, RddInfo, StageInfo, field, integers, text};
+use crate::model::counters::Counter;
 use crate::parse::scan::{Cursor, RawStr, Scan};
 
 pub(super) fn stage_event(cursor: &mut Cursor<'_>) -> Scan<StageInfo> {
@@ -96,25 +98,18 @@ fn accumulables(cursor: &mut Cursor<'_>, stage: &mut StageInfo) -> Scan<()> {
         let number = std::str::from_utf8(digits).ok().and_then(|text| text.parse::<i64>().ok());
         if let (Some(id), Some(number)) = (id, number) {
             stage.accumulables.push((id, number));
-            if let Some(metric) = name.and_then(|name| internal_metric(name.bytes)) {
-                stage.totals.push((metric, number));
+            if let Some(counter) = name.and_then(|name| summed_counter(name.bytes)) {
+                stage.totals.push((counter, number));
             }
         }
         Ok(())
     })
 }
 
-fn internal_metric(name: &[u8]) -> Option<InternalMetric> {
-    Some(match name.strip_prefix(b"internal.metrics.")? {
-        b"executorRunTime" => InternalMetric::RunTime,
-        b"jvmGCTime" => InternalMetric::GcTime,
-        b"memoryBytesSpilled" => InternalMetric::MemorySpilled,
-        b"diskBytesSpilled" => InternalMetric::DiskSpilled,
-        b"input.bytesRead" => InternalMetric::InputBytes,
-        b"output.bytesWritten" => InternalMetric::OutputBytes,
-        b"shuffle.write.bytesWritten" => InternalMetric::ShuffleWritten,
-        _ => return None,
-    })
+/// The counter that an accumulable of Spark's own repeats.
+fn summed_counter(name: &[u8]) -> Option<Counter> {
+    let name = name.strip_prefix(b"internal.metrics.")?;
+    SUMMED.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, counter)| counter)
 }
 
 pub(super) fn unpersisted(cursor: &mut Cursor<'_>) -> Scan<Event> {

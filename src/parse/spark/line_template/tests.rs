@@ -17,7 +17,7 @@ fn contents(block: &Block) -> Vec<String> {
     let content = |kind: &ItemKind| match kind {
         ItemKind::Start => {
             let mut start = starts.next().unwrap();
-            // The general parser reads this field of starts too, but nothing uses it.
+            // A start has no result yet; only the general parser reads this field, and nothing uses it.
             start.info.getting_result = None;
             start.info.finished = None;
             start.info.failed = None;

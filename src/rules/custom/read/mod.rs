@@ -62,28 +62,7 @@ impl<'d> Reader<'d, '_> {
                 "ids are in kebab-case, such as etl-small-files",
             );
         }
-        let engine = self
-            .word(
-                layered.entry("engine"),
-                &[("any", None), ("mapreduce", Some(Engine::MapReduce)), ("spark", Some(Engine::Spark))],
-            )
-            .flatten();
-        let over = self.word(
-            layered.entry("over"),
-            &[
-                ("application", Over::Application),
-                ("map", Over::Map),
-                ("reduce", Over::Reduce),
-                ("stage", Over::Stage),
-                ("executor", Over::Executor),
-            ],
-        );
-        let over = over.unwrap_or_default();
-        if let (Some(own), Some(engine), Some(entry)) = (over.engine(), engine, layered.entry("over"))
-            && own != engine
-        {
-            self.error(entry, format!("{} has no such tasks", engine.name()), None);
-        }
+        let (engine, over) = self.subject(&layered);
         let bare = Env { over, values: &[], later: &[] };
         let when = layered.entry("when").and_then(|entry| self.condition(entry, bare));
         let (values, types) = self.values(&layered, over);
@@ -124,6 +103,33 @@ impl<'d> Reader<'d, '_> {
         rule.rests_on = rule.find_facets();
         rule.reads = rule.find_counters();
         Some(rule)
+    }
+
+    /// The engine whose applications the rule judges, and what of them.
+    fn subject(&mut self, layered: &Layered<'d>) -> (Option<Engine>, Over) {
+        let engine = self
+            .word(
+                layered.entry("engine"),
+                &[("any", None), ("mapreduce", Some(Engine::MapReduce)), ("spark", Some(Engine::Spark))],
+            )
+            .flatten();
+        let over = self.word(
+            layered.entry("over"),
+            &[
+                ("application", Over::Application),
+                ("map", Over::Map),
+                ("reduce", Over::Reduce),
+                ("stage", Over::Stage),
+                ("executor", Over::Executor),
+            ],
+        );
+        let over = over.unwrap_or_default();
+        if let (Some(own), Some(engine), Some(entry)) = (over.engine(), engine, layered.entry("over"))
+            && own != engine
+        {
+            self.error(entry, format!("{} has no such tasks", engine.name()), None);
+        }
+        (engine, over)
     }
 
     fn expression(&mut self, entry: Entry<'d>, env: Env<'_>) -> Option<Compiled> {

@@ -1,8 +1,10 @@
 //! A walk through the tokens of an expression.
 
+mod expected;
+
 use super::super::mistake::Mistake;
+use super::Span;
 use super::token::{Token, TokenKind};
-use super::{Span, mistakes};
 
 /// A place between two tokens.
 pub(super) struct Cursor<'s> {
@@ -95,6 +97,6 @@ impl<'s> Cursor<'s> {
     /// # Errors
     /// If it is not next; the message says that `expected` was.
     pub(super) fn expect(&mut self, sign: &str, expected: &str) -> Result<Span, Mistake> {
-        self.take(sign).ok_or_else(|| mistakes::no_operator(self, expected))
+        self.take(sign).ok_or_else(|| self.no_operator(expected))
     }
 }

@@ -1,9 +1,11 @@
 //! Operators, and how tightly each binds.
 
+mod value;
+
 use super::super::mistake::Mistake;
 use super::cursor::Cursor;
 use super::token::{Token, TokenKind};
-use super::{Expr, Infix, Kind, MAX_NESTING, Prefix, Span, mistakes, value};
+use super::{Expr, Infix, Kind, MAX_NESTING, Prefix, Span, mistakes};
 
 /// Operators with two operands, except `||` and `&&`, from those that bind loosest to those that bind tightest.
 const LEVELS: [&[(&str, Infix)]; 3] = [
@@ -32,7 +34,7 @@ pub(super) fn parse(source: &str, tokens: &[Token<'_>]) -> Result<Expr, Mistake>
     let expr = expression(&mut cursor)?;
     match cursor.kind() {
         TokenKind::End => Ok(expr),
-        _ => Err(mistakes::no_operator(&cursor, "an operator or the end")),
+        _ => Err(cursor.no_operator("an operator or the end")),
     }
 }
 

@@ -1,8 +1,6 @@
 //! Words for what is wrong with the syntax, and what to write instead.
 
 use super::super::mistake::Mistake;
-use super::cursor::Cursor;
-use super::token::TokenKind;
 use super::{MAX_LENGTH, Span};
 
 /// What to do about an expression that is too large.
@@ -66,61 +64,7 @@ pub(super) fn no_token(input: &str) -> Mistake {
     }
 }
 
-/// No value where one has to stand.
-pub(super) fn no_value(cursor: &Cursor<'_>) -> Mistake {
-    let Some((before, token)) = cursor.last().zip(cursor.text_of_last()) else {
-        return unexpected(cursor, "a value");
-    };
-    let mistake = unexpected(cursor, &format!("a value after \"{token}\""));
-    match (&before.kind, cursor.kind()) {
-        (_, TokenKind::Unreadable(_)) => mistake,
-        (TokenKind::Sign("%"), _) if cursor.is_after_number() => {
-            at(&before.span, "there is no unit % in expressions").help("write 5% as 0.05")
-        }
-        (TokenKind::Sign("<"), TokenKind::Sign(">")) => mistake.help("write != for \"is not equal to\""),
-        (TokenKind::Sign("!" | "-"), TokenKind::Sign("!" | "-")) => {
-            mistake.help("write brackets between ! and -, such as !(-x)")
-        }
-        _ => mistake,
-    }
-}
-
-/// Something else where a value ends; `expected` is what may follow it.
-pub(super) fn no_operator(cursor: &Cursor<'_>, expected: &str) -> Mistake {
-    let mistake = unexpected(cursor, expected);
-    let (Some(before), TokenKind::Name(word)) = (cursor.last(), cursor.kind()) else {
-        return match cursor.kind() {
-            TokenKind::Sign("?") => mistake.help("put a choice within a choice into brackets"),
-            _ => mistake,
-        };
-    };
-    let is_number = matches!(before.kind, TokenKind::Int(_) | TokenKind::Uint(_) | TokenKind::Double(_));
-    if is_number && before.span.end == cursor.span().start {
-        return at(&cursor.span(), format!("a number with the unit \"{word}\" is no number here"))
-            .help("write time(\"5min\") or size(\"64MB\")");
-    }
-    match word.to_ascii_lowercase().as_str() {
-        "and" => mistake.help("write && for \"and\""),
-        "or" => mistake.help("write || for \"or\""),
-        "is" | "equals" => mistake.help("write == for \"is equal to\""),
-        _ if before.kind == TokenKind::Name("not") => mistake.help("write ! for \"not\""),
-        _ => mistake,
-    }
-}
-
-/// Another token than expected.
-pub(super) fn unexpected(cursor: &Cursor<'_>, expected: &str) -> Mistake {
-    let span = cursor.span();
-    let found = match cursor.kind() {
-        TokenKind::Unreadable(mistake) => return mistake.clone(),
-        TokenKind::End => "the end".to_owned(),
-        TokenKind::Text(_) => "a text".to_owned(),
-        TokenKind::Bytes => "bytes".to_owned(),
-        _ => format!("\"{}\"", cursor.text_of(&span)),
-    };
-    at(&span, format!("expected {expected}, found {found}"))
-}
-
-fn at(span: &Span, message: impl Into<String>) -> Mistake {
+/// A mistake at a place.
+pub(super) fn at(span: &Span, message: impl Into<String>) -> Mistake {
     Mistake::new(span.start, span.len(), message)
 }

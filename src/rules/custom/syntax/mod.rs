@@ -1,14 +1,15 @@
 //! Text to a syntax tree, by the grammar of the Common Expression Language (<https://cel.dev>).
 //!
-//! `token` splits the text into tokens, `text` reads those in quotes; `grammar` (operators) and `value` (all else) build
-//! the tree as `cursor` walks through the tokens; `mistakes` words the errors. The tree is the plain grammar: macros such as `has` and `exists` stay calls.
+//! `lexer` splits the text into tokens, `text` reads those in quotes; `grammar` (operators) and its `value` (all else)
+//! build the tree as `cursor` walks through the tokens; `mistakes` words the errors. The tree is the plain grammar:
+//! macros such as `has` and `exists` stay calls.
 
 mod cursor;
 mod grammar;
+mod lexer;
 mod mistakes;
 mod text;
 mod token;
-mod value;
 
 #[cfg(test)]
 mod agreement;
@@ -22,7 +23,8 @@ use super::mistake::Mistake;
 /// The longest expression in bytes.
 const MAX_LENGTH: usize = 2000;
 
-/// The deepest nesting of brackets and `? :`. The parser calls itself once per level.
+/// The deepest nesting of brackets and `? :`; the expression itself is the first level. The parser calls itself once per
+/// level.
 const MAX_NESTING: usize = 32;
 
 /// The deepest tree. Code that walks a tree calls itself once per level, and `a + b + c` has two levels above its names.
@@ -147,7 +149,7 @@ pub(super) fn parse(source: &str) -> Result<Expr, Mistake> {
     if source.len() > MAX_LENGTH {
         return Err(mistakes::too_long(source.len()));
     }
-    grammar::parse(source, &token::tokens(source))
+    grammar::parse(source, &lexer::tokens(source))
 }
 
 /// Whether the language has a word for itself, so that it names no value.

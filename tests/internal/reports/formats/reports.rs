@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use elephant_rs::engine::{Options, analyze};
-use elephant_rs::finding::{Finding, Measure, NotEvaluated, Subject, Suppressed, Threshold};
+use elephant_rs::finding::{Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold};
 use elephant_rs::metrics::Metrics;
 use elephant_rs::model::conf::{Conf, Property};
 use elephant_rs::model::{Engine, Status};
@@ -75,6 +75,7 @@ pub fn hostile(name: &str) -> Report {
     let finding = |severity: Severity, subject: Subject| Finding {
         rule: text().into(),
         title: text().into(),
+        rule_facts: RuleFacts::USER,
         severity,
         score: 8,
         subject,

@@ -1,6 +1,7 @@
 //! Code, YAML, pages and presets tell the same story: what one of them names, the others have.
 
 mod history;
+mod new_rule;
 mod page;
 mod spark;
 
@@ -9,7 +10,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use elephant_rs::engine::{Options, analyze};
-use elephant_rs::finding::{Finding, Measure};
+use elephant_rs::finding::{Finding, Measure, Provenance};
 use elephant_rs::heuristics::{self, Rule};
 use elephant_rs::rules::{
     METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE,
@@ -21,66 +22,9 @@ use walkdir::WalkDir;
 
 use crate::internal::common;
 
-/// The ids that scripts rely on, in the order of the documentation.
-const MAPREDUCE: [&str; 15] = [
-    "mapper-skew",
-    "reducer-skew",
-    "mapper-gc",
-    "reducer-gc",
-    "mapper-time",
-    "reducer-time",
-    "mapper-speed",
-    "mapper-spill",
-    "mapper-memory",
-    "reducer-memory",
-    "shuffle-sort",
-    "job-exception",
-    "distributed-cache-limit",
-    "job-queue-limit",
-    "mapper-input-size",
-];
-
-/// As [`MAPREDUCE`], of Spark.
-const SPARK: [&str; 16] = [
-    "spark-configuration",
-    "spark-executor-metrics",
-    "spark-job-metrics",
-    "spark-stage-metrics",
-    "spark-executor-gc",
-    "spark-peak-unified-memory",
-    "spark-jvm-used-memory",
-    "spark-executor-spill",
-    "spark-stages-with-failed-tasks",
-    "spark-driver-metrics",
-    "spark-configuration-parameters",
-    "spark-event-log-limit",
-    "spark-executor-load-balance",
-    "spark-job-runtime",
-    "spark-memory-limit",
-    "spark-stage-runtime",
-];
-
-/// As [`MAPREDUCE`], of any engine.
-const ANY: [&str; 7] = [
-    "straggler-dos-index",
-    "straggler-impact",
-    "straggler-detection",
-    "speculation-waste",
-    "failed-attempts",
-    "wasted-resources",
-    "wait-time",
-];
-
+/// The ids of all rules, in the order of the documentation.
 fn ids() -> impl Iterator<Item = &'static str> {
-    MAPREDUCE.into_iter().chain(SPARK).chain(ANY)
-}
-
-fn engine_of(id: &str) -> &'static str {
-    match id {
-        id if SPARK.contains(&id) => "spark",
-        id if ANY.contains(&id) => "any",
-        _ => "mapreduce",
-    }
+    heuristics::all().map(|rule| rule.id)
 }
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -125,9 +69,8 @@ fn preset(name: &str) -> Vec<RuleFile> {
 }
 
 #[test]
-fn ids_are_those_that_scripts_rely_on() {
-    let ids: Vec<&str> = heuristics::all().map(|rule| rule.id).collect();
-    assert_eq!(ids, self::ids().collect::<Vec<_>>());
+fn ids_are_unique_and_in_kebab_case() {
+    let ids: Vec<&str> = ids().collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "an id is used twice");
     for id in ids {
         assert!(
@@ -176,7 +119,8 @@ fn pages_name_every_key_of_their_rule() {
 
 #[test]
 fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
-    let rules = ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{}/{id}.{end}", engine_of(id))));
+    let of_rule = |rule: &Rule| ["yaml", "md"].map(|end| format!("{}/{}.{end}", rule.folder, rule.id));
+    let rules = heuristics::all().flat_map(of_rule);
     let metrics = metrics_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
     let presets = PRESETS.iter().map(|(name, _)| format!("presets/{name}.yaml"));
     let expected: BTreeSet<String> = rules.chain(metrics).chain(presets).collect();
@@ -209,6 +153,30 @@ fn defaults_load_alone_and_list_every_parameter_in_order() {
     }
 }
 
+/// What a rule's constant says of its evidence, its parameters and its origin.
+#[test]
+fn facts_of_a_rule_stand_on_its_page() {
+    let rules = RuleSet::built_in().unwrap();
+    let mut sized = Vec::new();
+    for Rule { id, page, facts, .. } in heuristics::all() {
+        if let Some(measure) = facts.key_measure {
+            let evidence = page::section(page, "Evidence");
+            assert!(page::names(evidence, measure.key), "{id}: {} is no evidence", measure.key);
+        }
+        let params = &rules.rules().iter().find(|rule| rule.info.id == *id).unwrap().params;
+        for limit in facts.chart_limits {
+            let known = params.iter().any(|parameter| limit.key.starts_with(parameter.key.as_ref()));
+            assert!(known, "{id}: {} is no threshold", limit.key);
+        }
+        let is_own = facts.provenance == Provenance::Own;
+        let has_class = page::section(page, "Source").contains("Heuristic`");
+        assert_ne!(has_class, is_own, "{id}: {:?}, but its page says otherwise", facts.provenance);
+        sized.extend(facts.sizes);
+    }
+    assert_eq!(sized.len(), 3, "{sized:?}");
+    assert!(sized.iter().enumerate().all(|(place, one)| !sized[..place].contains(one)), "{sized:?}");
+}
+
 #[test]
 fn presets_load() {
     for (name, _) in PRESETS {
@@ -219,7 +187,8 @@ fn presets_load() {
 
 #[test]
 fn pages_tell_every_difference_that_the_preset_switches_back() {
-    for document in documents(&preset("dr-elephant")[0].text) {
+    let about_one = |document: &Mapping| !document.contains_key("origin");
+    for document in documents(&preset("dr-elephant")[0].text).into_iter().filter(about_one) {
         let id = document.get("rule").and_then(|rule| rule.as_str()).unwrap();
         let differences = page::section(page_of(id), "Differences from Dr. Elephant");
         let defaults = defaults_of(id);
@@ -267,7 +236,7 @@ fn the_handwritten_jobs_bring_out_every_rule() {
         let seen = worst.entry(finding.rule.into_owned()).or_default();
         *seen = finding.severity.max(*seen);
     }
-    for id in MAPREDUCE {
+    for id in heuristics::all().filter(|rule| rule.folder == "mapreduce").map(|rule| rule.id) {
         assert!(worst.get(id) > Some(&Severity::None), "{id} never finds anything");
     }
 }
@@ -326,10 +295,10 @@ fn evidence_names_its_unit_and_stands_on_the_page() {
 
 /// The table of rules for the README.
 fn table() -> String {
-    let row = |Rule { id, page, .. }: &Rule| {
+    let row = |Rule { id, page, folder, .. }: &Rule| {
         let finds = page::first_sentence(page::section(page, "What it does"));
         assert!(finds.ends_with('.') && !finds.contains('|'), "{id}: {finds}");
-        format!("| `{id}` | {finds} | [page](rules/{}/{id}.md) |", engine_of(id))
+        format!("| `{id}` | {finds} | [page](rules/{folder}/{id}.md) |")
     };
     let head = ["| rule | what it finds | page |", "| --- | --- | --- |"].map(str::to_owned);
     let rows: Vec<String> = head.into_iter().chain(heuristics::all().map(row)).collect();

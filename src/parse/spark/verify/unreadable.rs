@@ -1,9 +1,9 @@
 //! Warns about values that are present but unreadable or impossible.
 
-use super::build::{Builder, Seen};
-use super::verify::counted;
+use super::counted;
 use crate::model::Engine;
 use crate::parse::problem::{Level, Problems};
+use crate::parse::spark::build::{Builder, Seen};
 
 /// Task ends with a reason that Spark does not have.
 fn reasons(builder: &Builder, problems: &mut Problems) {

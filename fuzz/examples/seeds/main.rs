@@ -2,9 +2,11 @@
 //! shortened to a few events of each kind, also in every compression and archive format. JSON names become
 //! dictionaries. Useful inputs are moved to `seeds`, see `README.md`.
 
+mod packing;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{Cursor, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use elephant_rs::baseline::spread::Tolerance;
@@ -16,15 +18,13 @@ use elephant_rs::input::kind::SourceKind;
 use elephant_rs::parse;
 use elephant_rs::report::write_json;
 use elephant_rs::rules::RuleSet;
+use packing::{CODECS, gzip, tar, zip, zstd};
 use twox_hash::XxHash32;
 
 /// Events of each kind that a shortened log keeps.
 const OF_A_KIND: usize = 2;
 /// Longer lines are left out, except for the second, which may be a schema.
 const LONG_LINE: usize = 6 << 10;
-/// Block size in the framed codecs, small so that an input has several blocks.
-const BLOCK: usize = 400;
-
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let testdata = files(&root.join("testdata"));
@@ -42,29 +42,7 @@ fn main() {
                 seeds.add("jobconf", &short);
                 seeds.add("kind", &short[..short.len().min(300)]);
             }
-            Some(kind) if kind.is_history() => {
-                let target = match kind {
-                    SourceKind::JhistJson => "jhist_json",
-                    SourceKind::JhistBinary => "jhist_binary",
-                    SourceKind::Hadoop1History => "hadoop1",
-                    _ => "spark",
-                };
-                for kept in [1, OF_A_KIND] {
-                    let short = if target == "jhist_binary" {
-                        bytes[..bytes.len().min(24 << 10 << (kept - 1))].to_vec()
-                    } else {
-                        shortened(&bytes, kept)
-                    };
-                    seeds.add(target, &short);
-                    histories.push((target, short));
-                }
-                keys(&bytes, names.entry(target).or_default());
-                if target == "hadoop1" {
-                    let is_key =
-                        |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-                    words(&bytes, names.entry(target).or_default(), is_key);
-                }
-            }
+            Some(kind) if kind.is_history() => history(kind, &bytes, &mut histories, &mut seeds, &mut names),
             _ => {}
         }
         if shown.contains("node-metrics") && !shown.ends_with("README.md") {
@@ -94,6 +72,36 @@ fn main() {
     println!("{:?}", seeds.count);
 }
 
+/// Adds a shortened history, and collects the names in it.
+fn history(
+    kind: SourceKind,
+    bytes: &[u8],
+    histories: &mut Vec<(&'static str, Vec<u8>)>,
+    seeds: &mut Seeds,
+    names: &mut BTreeMap<&str, BTreeSet<String>>,
+) {
+    let target = match kind {
+        SourceKind::JhistJson => "jhist_json",
+        SourceKind::JhistBinary => "jhist_binary",
+        SourceKind::Hadoop1History => "hadoop1",
+        _ => "spark",
+    };
+    for per_kind in [1, OF_A_KIND] {
+        let short = if target == "jhist_binary" {
+            bytes[..bytes.len().min(24 << 10 << (per_kind - 1))].to_vec()
+        } else {
+            shortened(bytes, per_kind)
+        };
+        seeds.add(target, &short);
+        histories.push((target, short));
+    }
+    keys(bytes, names.entry(target).or_default());
+    if target == "hadoop1" {
+        let is_key = |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        words(bytes, names.entry(target).or_default(), is_key);
+    }
+}
+
 struct Seeds {
     folder: PathBuf,
     count: BTreeMap<String, usize>,
@@ -121,7 +129,7 @@ fn unpacked(path: &Path) -> Vec<u8> {
 }
 
 /// Keeps a few lines of each kind of event, and the last line.
-fn shortened(bytes: &[u8], kept: usize) -> Vec<u8> {
+fn shortened(bytes: &[u8], per_kind: usize) -> Vec<u8> {
     let mut seen: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     let is_kept = |(at, line): &(usize, &&[u8])| {
@@ -130,7 +138,7 @@ fn shortened(bytes: &[u8], kept: usize) -> Vec<u8> {
         let kind = line.iter().skip(10).take_while(|byte| !b"\",=".contains(byte)).chain(line.iter().take(8));
         let count = seen.entry(kind.copied().collect()).or_default();
         *count += 1;
-        *at < 2 || *at == lines.len() - 1 || (*count <= kept && line.len() <= LONG_LINE)
+        *at < 2 || *at == lines.len() - 1 || (*count <= per_kind && line.len() <= LONG_LINE)
     };
     lines.iter().enumerate().filter(is_kept_fn(is_kept)).flat_map(|(_, line)| line.to_vec()).collect()
 }
@@ -191,17 +199,6 @@ fn dictionaries(names: &BTreeMap<&str, BTreeSet<String>>) {
     }
 }
 
-type Pack = fn(&[u8]) -> Vec<u8>;
-
-const CODECS: [(&str, Pack); 6] = [
-    ("gzip", gzip),
-    ("zstd", zstd),
-    ("lz4", lz4),
-    ("lz4_frame", lz4_frame),
-    ("snappy", snappy),
-    ("lzf", lzf),
-];
-
 /// Adds short texts and zeros in each codec, repeated and with trailing bytes, and logs in archives for the
 /// target `whole`.
 fn packed(histories: &[(&str, Vec<u8>)], seeds: &mut Seeds) {
@@ -261,104 +258,6 @@ fn packed(histories: &[(&str, Vec<u8>)], seeds: &mut Seeds) {
 }
 
 const LONG_NAME: &str = "a/very/long/name/of/a/member/that/does/not/fit/into/the/hundred/bytes/which/a/header/of/the/old/kind/has/for/it";
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 3).unwrap()
-}
-
-fn lz4_frame(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn lz4(bytes: &[u8]) -> Vec<u8> {
-    let block = |block: &[u8]| {
-        let packed = lz4_flex::block::compress(block);
-        let (method, packed) = if packed.len() < block.len() { (0x20, &packed[..]) } else { (0x10, block) };
-        let sum = XxHash32::oneshot(0x9747_b28c, block) & 0x0fff_ffff;
-        let numbers = [number(packed.len()), number(block.len()), sum].map(u32::to_le_bytes).concat();
-        [b"LZ4Block", &[method | 5][..], &numbers, packed].concat()
-    };
-    let blocks = bytes.chunks(BLOCK).flat_map(block);
-    blocks.chain(*b"LZ4Block\x10\0\0\0\0\0\0\0\0\0\0\0\0").collect()
-}
-
-fn snappy(bytes: &[u8]) -> Vec<u8> {
-    let block = |block: &[u8]| {
-        let packed = snap::raw::Encoder::new().compress_vec(block).unwrap();
-        [&number(packed.len()).to_be_bytes()[..], &packed].concat()
-    };
-    let header = *b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01";
-    header.into_iter().chain(bytes.chunks(BLOCK).flat_map(block)).collect()
-}
-
-/// Alternately stored and compressed chunks. Compressed ones contain literals, and repeat the previous byte
-/// where possible.
-fn lzf(bytes: &[u8]) -> Vec<u8> {
-    let len = |bytes: &[u8]| u16::try_from(bytes.len()).unwrap().to_be_bytes();
-    let chunk = |(place, chunk): (usize, &[u8])| {
-        if place % 2 == 1 {
-            return [b"ZV\0", &len(chunk)[..], chunk].concat();
-        }
-        let mut packed = Vec::new();
-        for run in chunk.chunks(32) {
-            if run.len() > 9 && !packed.is_empty() && run.iter().all(|byte| *byte == 0) {
-                packed.extend([0xe0, u8::try_from(run.len() - 9).unwrap(), 0]);
-            } else {
-                packed.push(u8::try_from(run.len() - 1).unwrap());
-                packed.extend(run);
-            }
-        }
-        [b"ZV\x01", &len(&packed)[..], &len(chunk), &packed].concat()
-    };
-    bytes.chunks(BLOCK).enumerate().flat_map(chunk).collect()
-}
-
-fn number(len: usize) -> u32 {
-    u32::try_from(len).unwrap()
-}
-
-fn zip(members: &[(&str, &[u8])], method: zip::CompressionMethod) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    let options = zip::write::SimpleFileOptions::default().compression_method(method);
-    for (name, bytes) in members {
-        writer.start_file(*name, options).unwrap();
-        writer.write_all(bytes).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
-}
-
-fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut all = Vec::new();
-    for (name, bytes) in members {
-        if name.len() > 100 {
-            all.extend(tar_member("././@LongLink", b'L', name.as_bytes()));
-            let attribute = format!("path={name}\n");
-            all.extend(tar_member("pax", b'x', format!("{} {attribute}", attribute.len() + 4).as_bytes()));
-        }
-        all.extend(tar_member(name.get(..100).unwrap_or(name), b'0', bytes));
-    }
-    all.extend([0; 1024]);
-    all
-}
-
-fn tar_member(name: &str, kind: u8, bytes: &[u8]) -> Vec<u8> {
-    let mut member = vec![0; 512];
-    member[..name.len()].copy_from_slice(name.as_bytes());
-    member[124..135].copy_from_slice(format!("{:011o}", bytes.len()).as_bytes());
-    member[156] = kind;
-    member[257..263].copy_from_slice(b"ustar\0");
-    member.extend(bytes);
-    member.resize(512 + bytes.len().div_ceil(512) * 512, 0);
-    elephant_rs_fuzz::targets::repair::tar_headers(&member)
-}
 
 /// Adds all rule files of the repository, and the expressions in them.
 fn rules(root: &Path, seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<String>>) {

@@ -4,11 +4,11 @@
 //! of the job sums up the counters of all tasks. If two records of a value differ, the value is unknown and
 //! the report says so.
 
-use super::build::Clocks;
-use super::problem::{Position, Problems};
+use super::Clocks;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Status};
+use crate::parse::problem::{Position, Problems};
 use crate::units::{Millis, Timestamp};
 
 /// No container outlives its job by this long, and no clock is this wrong.

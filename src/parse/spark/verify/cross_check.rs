@@ -2,10 +2,10 @@
 //!
 //! An executor is logged twice when it comes and when it goes: by itself and by its block manager.
 
-use super::build::Builder;
-use super::verify::counted;
+use super::counted;
 use crate::model::spark::{ClusterManager, Executor};
 use crate::parse::problem::Problems;
+use crate::parse::spark::build::Builder;
 
 /// Warns about missing facts.
 pub(super) fn verify(builder: &Builder, problems: &mut Problems) {

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::location_scale::Located;
+use super::Located;
 
 /// On a standardised sample of `n` values the maximum is at location 0 and scale 1.
 pub(super) fn fit(n: f64) -> Located {

@@ -1,10 +1,10 @@
 //! Values: literals, names, calls, lists, and what is taken of them.
 
-use super::super::mistake::Mistake;
-use super::cursor::Cursor;
-use super::grammar::expression;
-use super::token::TokenKind;
-use super::{Expr, Kind, Literal, RESERVED, mistakes};
+use super::expression;
+use crate::rules::custom::mistake::Mistake;
+use crate::rules::custom::syntax::cursor::Cursor;
+use crate::rules::custom::syntax::token::TokenKind;
+use crate::rules::custom::syntax::{Expr, Kind, Literal, RESERVED, mistakes};
 
 /// A value with `.name`, `.name(args)` and `[index]` after it.
 pub(super) fn member(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
@@ -13,7 +13,7 @@ pub(super) fn member(cursor: &mut Cursor<'_>) -> Result<Expr, Mistake> {
     loop {
         if cursor.take(".").is_some() {
             let TokenKind::Name(name) = cursor.kind() else {
-                return Err(mistakes::unexpected(cursor, "a name after \".\""));
+                return Err(cursor.unexpected("a name after \".\""));
             };
             let (name, mark) = ((*name).to_owned(), cursor.next());
             expr = if cursor.take("(").is_some() {
@@ -79,7 +79,7 @@ fn literal(cursor: &mut Cursor<'_>) -> Result<Literal, Mistake> {
         TokenKind::Bytes => Some(Literal::Bytes),
         TokenKind::Constant("null") => Some(Literal::Null),
         TokenKind::Constant(word) => Some(Literal::Flag(*word == "true")),
-        _ => return Err(mistakes::no_value(cursor)),
+        _ => return Err(cursor.no_value()),
     };
     cursor.next();
     literal.ok_or_else(|| mistakes::too_large(&cursor.since(start)))
@@ -151,7 +151,7 @@ fn message(cursor: &mut Cursor<'_>, length: usize) -> Result<Expr, Mistake> {
 
 fn field(cursor: &mut Cursor<'_>) -> Result<(String, Expr), Mistake> {
     let TokenKind::Name(name) = cursor.kind() else {
-        return Err(mistakes::unexpected(cursor, "the name of a field"));
+        return Err(cursor.unexpected("the name of a field"));
     };
     cursor.next();
     cursor.expect(":", "\":\" and a value")?;

@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use super::location_scale::{Exactness, Located};
-use super::points::sums;
+use super::{Exactness, Located};
+use crate::nodes::fit::points::sums;
 use crate::stats::elementary::{exp, ln};
 
 /// The maximum of the likelihood on a standardised sample.

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::plan::{Items, Lists, MAX_DEPTH, NOTHING, Step};
-use super::schema::{Field, Schema, SchemaError, Type, TypeId};
+use super::{Items, Lists, MAX_DEPTH, NOTHING, Step};
+use crate::parse::jhist::avro::schema::{Field, Schema, SchemaError, Type, TypeId};
 use crate::parse::jhist::fields::{Slot, slot};
 
 /// The symbols of the event type, and the steps that decode an event.

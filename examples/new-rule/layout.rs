@@ -1,0 +1,189 @@
+//! The files of a new rule, and the rows that tell the rest of the program of it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const ENGINES: [&str; 3] = ["mapreduce", "spark", "any"];
+
+const WITH_ENGINE: &str = "use crate::model::spark::Facet;\nuse crate::model::{Application, Engine};";
+
+/// A rule to lay out.
+#[derive(Debug)]
+pub(crate) struct NewRule {
+    engine: String,
+    id: String,
+}
+
+/// A file to write: its path below the root, and what it holds then.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// The path.
+    pub(crate) path: PathBuf,
+    /// The whole text.
+    pub(crate) text: String,
+}
+
+impl NewRule {
+    /// A rule of this engine and id.
+    ///
+    /// # Errors
+    /// What is wrong with the engine or the id.
+    pub(crate) fn new(engine: &str, id: &str) -> Result<Self, String> {
+        if !ENGINES.contains(&engine) {
+            return Err(format!("unknown engine \"{engine}\"; expected {}", ENGINES.join(", ")));
+        }
+        let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        if !id.split('-').all(is_word) {
+            return Err(format!(
+                "\"{id}\" is not in kebab-case: lower-case words with one hyphen between them"
+            ));
+        }
+        Ok(Self { engine: engine.to_owned(), id: id.to_owned() })
+    }
+
+    /// The name of its module: `my_rule`. Modules of Spark's rules leave the word out.
+    #[must_use]
+    pub(crate) fn module(&self) -> String {
+        let name = if self.engine == "spark" { self.id.strip_prefix("spark-") } else { None };
+        name.unwrap_or(&self.id).replace('-', "_")
+    }
+
+    fn words(&self) -> impl Iterator<Item = String> {
+        self.id.split('-').map(|word| {
+            let (first, rest) = word.split_at(word.len().min(1));
+            first.to_uppercase() + rest
+        })
+    }
+
+    fn fill(&self, template: &str) -> String {
+        let (imports, applies) = match self.engine.as_str() {
+            "mapreduce" => (WITH_ENGINE, condition("MapReduce")),
+            "spark" => (WITH_ENGINE, condition("Spark")),
+            _ => ("use crate::model::Application;\nuse crate::model::spark::Facet;", String::new()),
+        };
+        template
+            .replace("@id@", &self.id)
+            .replace("@title@", &self.words().collect::<Vec<_>>().join(" "))
+            .replace("@type@", &self.words().collect::<String>())
+            .replace("@imports@", imports)
+            .replace("@applies@", &applies)
+    }
+
+    /// All that has to be written below `root`, which holds the sources of the program.
+    ///
+    /// # Errors
+    /// A file that is there already, or one that cannot be read or has another form than expected.
+    pub(crate) fn changes(&self, root: &Path) -> Result<Vec<Change>, String> {
+        let Self { engine, id } = self;
+        let module = self.module();
+        let taken = ENGINES.into_iter().map(|engine| format!("rules/{engine}/{id}.yaml"));
+        let code = format!("src/heuristics/{engine}/{module}.rs");
+        if let Some(path) = taken.chain([code.clone()]).find(|path| root.join(path).exists()) {
+            return Err(format!("{path} is there already: choose another id"));
+        }
+        let new = |path: String, template: &str| Change { path: path.into(), text: self.fill(template) };
+        Ok(vec![
+            new(code, include_str!("templates/rule.rs.txt")),
+            new(format!("rules/{engine}/{id}.yaml"), include_str!("templates/rule.yaml.txt")),
+            new(format!("rules/{engine}/{id}.md"), include_str!("templates/rule.md.txt")),
+            edited(root, format!("src/heuristics/{engine}/mod.rs").into(), |text| with_row(text, &module))?,
+            self.case(root)?,
+        ])
+    }
+
+    /// A fixture for each severity.
+    fn case(&self, root: &Path) -> Result<Change, String> {
+        let Self { engine, id } = self;
+        if engine == "mapreduce" {
+            return edited(root, "tests/it/fixtures/mapreduce.rs".into(), |text| {
+                let (before, after) = text.split_once("fn all() -> Vec<Fixture> {")?;
+                let (body, rest) = after.split_once("\n    all\n}")?;
+                let case = format!(
+                    "\n    all.extend(series(\"{id}\", [50, 150, 250, 500, 1000], |hours| {{\n        \
+                     no_conf(json!([group(\"map\", 1, hours * 60 * MINUTE, json!({{}}))]))\n    }}));"
+                );
+                Some([before, "fn all() -> Vec<Fixture> {", body, &case, "\n    all\n}", rest].concat())
+            });
+        }
+        let module = self.module();
+        edited(root, "tests/it/fixtures/spark_cases.rs".into(), |text| {
+            let (before, after) = text.split_once("fn all() -> Vec<Fixture> {")?;
+            let (list, rest) = after.split_once(']')?;
+            let case = format!(
+                "\nfn {module}() -> Vec<Fixture> {{\n    let hours = [50, 150, 250, 500, 1000].map(Some);\n    \
+                 series(\"{id}\", \"longest-task\", hours, |hours| {{\n        \
+                 App::with(&[], 1, 1).stage(vec![task_on(1, hours * HOUR)])\n    }})\n}}\n"
+            );
+            let call = format!(", {module}()]");
+            Some([before, "fn all() -> Vec<Fixture> {", list, &call, rest, &case].concat())
+        })
+    }
+
+    /// What is left to do.
+    #[must_use]
+    pub(crate) fn next_steps(&self, changes: &[Change]) -> String {
+        let engine = &self.engine;
+        let cases = changes.last().map(|change| change.path.display().to_string()).unwrap_or_default();
+        format!(
+            "Next:\n\
+             1. Write the check in src/heuristics/{engine}/{module}.rs: parameters, facts, MESSAGE, advice. If a measure says how\n   \
+                bad a finding is, add .measured_by(\"key\", Worse::Higher) to RULE, and baselines keep it.\n\
+             2. Set the limits in rules/{engine}/{id}.yaml and describe the rule in rules/{engine}/{id}.md (\"TODO\" marks what is open).\n\
+             3. Make one case for each severity in {cases}, then write the files and the snapshot:\n   \
+                INSTA_UPDATE=always cargo test --test it fixtures\n\
+             4. INSTA_UPDATE=always cargo test   (writes the README's table and the snapshots that list all rules)\n\
+             5. git diff, then cargo fmt and cargo clippy --all-targets\n",
+            module = self.module(),
+            id = self.id,
+        )
+    }
+}
+
+/// Writes the changes below `root`.
+///
+/// # Errors
+/// The first file that cannot be written.
+pub(crate) fn write(root: &Path, changes: &[Change]) -> io::Result<()> {
+    for Change { path, text } in changes {
+        let path = root.join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+fn condition(engine: &str) -> String {
+    format!(
+        "        if app.engine != Engine::{engine} {{\n            return Verdict::NotApplicable;\n        }}\n"
+    )
+}
+
+fn edited(root: &Path, path: PathBuf, edit: impl Fn(&str) -> Option<String>) -> Result<Change, String> {
+    let whole = root.join(&path);
+    let text = fs::read_to_string(&whole).map_err(|error| format!("{}: {error}", whole.display()))?;
+    let text = edit(&text).ok_or_else(|| format!("{} has not the form that is expected", path.display()))?;
+    Ok(Change { path, text })
+}
+
+/// The `mod.rs` of an engine's rules with one more module, in the order of the alphabet, and one more row in `RULES`.
+fn with_row(text: &str, module: &str) -> Option<String> {
+    let line = format!("mod {module};\n");
+    let is_module = |line: &&str| line.starts_with("mod ") && line.ends_with(";\n");
+    let mut modules = text.split_inclusive('\n').filter(is_module);
+    let after = modules.clone().find(|known| *known > line.as_str());
+    let place = match after {
+        Some(after) => text.find(&format!("\n{after}"))? + 1,
+        None => {
+            let last = modules.next_back()?;
+            text.find(&format!("\n{last}"))? + 1 + last.len()
+        }
+    };
+    let (before, rest) = text.split_at_checked(place)?;
+    let (head, rows) = rest.split_once("const RULES: &[Rule] = &[\n")?;
+    let (rows, tail) = rows.split_once("];\n")?;
+    let row = format!("    {module}::RULE,\n");
+    Some([before, &line, head, "const RULES: &[Rule] = &[\n", rows, &row, "];\n", tail].concat())
+}

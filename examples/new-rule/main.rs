@@ -1,0 +1,54 @@
+//! Lays out the files of a new rule: `cargo run --example new-rule -- spark my-rule`.
+//!
+//! The check that it writes compiles, runs and has a fixture for each severity; what is left to do is printed.
+
+// It is a program for the terminal.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod layout;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use layout::NewRule;
+
+const USAGE: &str = "usage: cargo run --example new-rule -- ENGINE ID [--dry-run] [--root DIR]
+  ENGINE     mapreduce, spark or any
+  ID         the rule's id, in kebab-case
+  --dry-run  only say which files would be written
+  --root DIR the sources to change; where this example was built, if left out";
+
+fn main() -> ExitCode {
+    match run(std::env::args().skip(1)) {
+        Ok(told) => {
+            print!("{told}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(mut args: impl Iterator<Item = String>) -> Result<String, String> {
+    let (mut names, mut dry_run) = (Vec::new(), false);
+    let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--dry-run" => dry_run = true,
+            "--root" => root = args.next().ok_or(USAGE)?.into(),
+            _ => names.push(arg),
+        }
+    }
+    let [engine, id] = names.as_slice() else { return Err(USAGE.to_owned()) };
+    let rule = NewRule::new(engine, id)?;
+    let changes = rule.changes(&root)?;
+    if !dry_run {
+        layout::write(&root, &changes).map_err(|error| error.to_string())?;
+    }
+    let head = if dry_run { "Would write:" } else { "Written:" };
+    let path = |path: &Path| format!("  {}\n", path.display());
+    let paths: String = changes.iter().map(|change| path(&change.path)).collect();
+    Ok(format!("{head}\n{paths}\n{}", rule.next_steps(&changes)))
+}

@@ -1,0 +1,118 @@
+//! Puts together what was read of all histories, and leaves out those that a later attempt repeats.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::source::{SourceOutcome, error_problem};
+use super::{Visit, Visited};
+use crate::input::inventory::{Inventory, Skipped};
+use crate::input::job_id::master_attempt_in;
+use crate::input::kind::Reason;
+use crate::parse::{Level, Problem};
+use crate::results::{SourceProblem, Summary};
+
+/// The outcome of all histories, which must come in the order of the inventory.
+pub(super) fn assemble<'a, T>(
+    inventory: &'a Inventory,
+    outcomes: impl Iterator<Item = SourceOutcome<'a, T>>,
+) -> Visited<T> {
+    let mut visited = Visited {
+        summary: Summary { files_found: inventory.found, ..Summary::default() },
+        applications: Vec::new(),
+        problems: Vec::new(),
+        skipped: inventory.skipped.iter().map(|skipped| (skipped.reason.text(), skipped.count)).collect(),
+        named_input_failed: false,
+    };
+    // An archive with several logs is one file, and so is one of which a part could not be read.
+    let (mut analysed, mut failed) = (BTreeSet::<&Path>::new(), BTreeSet::<&Path>::new());
+    let mut passed = 0;
+    for failure in &inventory.failures {
+        visited.named_input_failed |= failure.named_by_user;
+        failed.insert(&failure.file);
+        let source = failure.error.path().display().to_string();
+        visited.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
+    }
+    visited.problems.extend(inventory.skipped.iter().filter_map(named_in_vain));
+    for (source, outcome) in inventory.histories.iter().zip(outcomes) {
+        let tells_nothing = outcome.all() == 0;
+        visited.named_input_failed |= tells_nothing && source.named_by_user;
+        let files = if tells_nothing { &mut failed } else { &mut analysed };
+        files.extend(source.files());
+        passed += outcome.passed;
+        visited.applications.extend(outcome.applications);
+        visited.problems.extend(outcome.problems);
+        analysed.extend(outcome.confs);
+    }
+    let summary = &mut visited.summary;
+    summary.files_analysed = analysed.len() as u64;
+    summary.files_failed = failed.difference(&analysed).count() as u64;
+    summary.files_skipped = inventory.found.saturating_sub(summary.files_analysed + summary.files_failed);
+    supersede(&mut visited);
+    visited.summary.applications = (visited.applications.len() + passed) as u64;
+    visited
+}
+
+/// The problem with files that the user named and that hold no history. Side files of histories are none: a pattern
+/// such as `history/*` names them, too.
+fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
+    let Skipped { reason, named_by_user, count, path } = skipped;
+    let is_side_file = matches!(
+        reason,
+        Reason::Checksum
+            | Reason::SuccessMarker
+            | Reason::JobSummary
+            | Reason::LogMarker
+            | Reason::SupersededPart
+            | Reason::DuplicatePart
+    );
+    (*named_by_user && !is_side_file).then(|| SourceProblem {
+        source: path.display().to_string(),
+        problem: Problem {
+            level: Level::Warning,
+            code: "no-history",
+            position: None,
+            message: format!("it was named and is no job history: {reason}"),
+            count: *count,
+        },
+    })
+}
+
+/// Each attempt of a job's master leaves a history of its own in the staging folder, and the later one
+/// repeats what it recovered of the earlier: only the last one tells how the job went on.
+fn supersede<T>(visited: &mut Visited<T>) {
+    let attempt = |app: &Visit<T>| -> Option<(PathBuf, String, u32)> {
+        let (folder, number) = master_attempt(&app.sources)?;
+        Some((folder.to_owned(), app.id.clone(), number))
+    };
+    let mut last: BTreeMap<(PathBuf, String), u32> = BTreeMap::new();
+    for (folder, id, number) in visited.applications.iter().filter_map(attempt) {
+        let latest = last.entry((folder, id)).or_default();
+        *latest = number.max(*latest);
+    }
+    let mut superseded = Vec::new();
+    visited.applications.retain(|app| {
+        let Some((folder, id, number)) = attempt(app) else { return true };
+        let latest = last.get(&(folder, id)).copied().unwrap_or_default();
+        if number < latest {
+            superseded.push((app.sources.first().cloned().unwrap_or_default(), latest));
+        }
+        number >= latest
+    });
+    for (source, latest) in superseded {
+        let message = format!("attempt {latest} of the job's master tells more; this history was left out");
+        let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
+        visited.problems.push(SourceProblem { source, problem });
+    }
+}
+
+/// Whether a history is in a staging folder, by its name, so that [`supersede`] may leave it out.
+pub(in crate::engine) fn may_be_superseded(sources: &[String]) -> bool {
+    master_attempt(sources).is_some()
+}
+
+/// The folder of a staging history, and the attempt of the job's master that wrote it.
+fn master_attempt(sources: &[String]) -> Option<(&Path, u32)> {
+    let path = Path::new(sources.first()?);
+    let number = master_attempt_in(path.file_name()?)?;
+    Some((path.parent()?, number))
+}

@@ -1,0 +1,190 @@
+//! Reads one history, and the configuration of its job.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::Visit;
+use crate::engine::read::{self, Extent};
+use crate::input::inventory::{Inventory, Source};
+use crate::input::job_id::job_id_in;
+use crate::input::part::Part;
+use crate::input::window::ByteWindow;
+use crate::limits::REACHED;
+use crate::model::conf::{Conf, ConfKey};
+use crate::model::{Application, Engine, Status};
+use crate::parse::{Level, Parsed, Problem, Problems, jobconf};
+use crate::results::SourceProblem;
+
+/// Configurations beyond this many bytes are cut: real ones have some 200 KiB.
+const MAX_CONF_LEN: u64 = 64 << 20;
+
+/// What became of one history.
+pub(super) struct SourceOutcome<'a, T> {
+    /// Those of which something was made.
+    pub(super) applications: Vec<Visit<T>>,
+    /// How many there are besides.
+    pub(super) passed: usize,
+    pub(super) problems: Vec<SourceProblem>,
+    /// Files beyond those of the source that were used.
+    pub(super) confs: Vec<&'a Path>,
+}
+
+impl<T> SourceOutcome<'_, T> {
+    /// How many applications there are.
+    pub(super) fn all(&self) -> usize {
+        self.applications.len() + self.passed
+    }
+}
+
+/// Reads a history and shows each of its applications to `look`.
+pub(super) fn look_into<'a, T>(
+    source: &Source,
+    inventory: &'a Inventory,
+    extent: Extent<'_>,
+    look: impl Fn(&Application, &[String], usize) -> Option<T>,
+) -> SourceOutcome<'a, T> {
+    let name = source.path.to_string();
+    let mut outcome =
+        SourceOutcome { applications: Vec::new(), passed: 0, problems: Vec::new(), confs: Vec::new() };
+    let started = Instant::now();
+    let parsed = match read::read(source, extent) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            outcome.problems.push(error_problem(name, "unreadable", error.to_string()));
+            return outcome;
+        }
+    };
+    log_parsed(&name, &parsed, started);
+    let Parsed { applications, confs, problems, part_problems } = parsed;
+    outcome.problems = all_problems(&name, problems, part_problems);
+    let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
+    if applications.is_empty() && !told_why {
+        outcome.problems.push(no_events(&name));
+    }
+    let mut embedded = confs;
+    for mut app in applications {
+        if app.id.is_empty() {
+            app.id = id_from_name(source, app.engine);
+        }
+        if tells_nothing(&app) {
+            outcome.problems.push(no_events(&name));
+            continue;
+        }
+        let mut sources: Vec<String> = source.parts.iter().map(Part::name).collect();
+        if app.engine == Engine::MapReduce {
+            match embedded.iter().position(|(id, _)| *id == app.id) {
+                Some(at) => app.conf = embedded.swap_remove(at).1,
+                None => attach_conf(&mut app, source, inventory, &mut sources, &mut outcome),
+            }
+            complete_from_conf(&mut app);
+        }
+        let Some(value) = look(&app, &sources, outcome.all()) else {
+            outcome.passed += 1;
+            continue;
+        };
+        let attempt = app.spark.as_ref().and_then(|spark| spark.attempt.clone());
+        let (submitted_at, complete) = (app.submitted_at, app.complete);
+        outcome.applications.push(Visit { id: app.id, attempt, submitted_at, complete, sources, value });
+    }
+    // Nearly always it is one, and a vector makes room for four.
+    outcome.applications.shrink_to_fit();
+    outcome
+}
+
+/// The problems of a history and of its parts.
+fn all_problems(name: &str, problems: Problems, parts: Vec<(String, Problems)>) -> Vec<SourceProblem> {
+    let mut all = Vec::new();
+    for (source, problems) in parts.into_iter().chain([(name.to_owned(), problems)]) {
+        let keep = |problem| SourceProblem { source: source.clone(), problem };
+        all.extend(problems.into_vec().into_iter().map(keep));
+    }
+    // That a limit was reached explains what is missing.
+    all.sort_by_key(|entry| entry.problem.code != REACHED);
+    all
+}
+
+/// Whether a job's history has no event of use.
+fn tells_nothing(app: &Application) -> bool {
+    matches!(app.status, Status::Running | Status::Unknown)
+        && app.engine == Engine::MapReduce
+        && app.groups.is_empty()
+        && app.submitted_at.is_none()
+        && app.name.is_none()
+}
+
+fn no_events(name: &str) -> SourceProblem {
+    let message = "the history tells nothing about a job; it was left out".to_owned();
+    error_problem(name.to_owned(), "no-events", message)
+}
+
+fn log_parsed(name: &str, parsed: &Parsed, started: Instant) {
+    let groups = || parsed.applications.iter().flat_map(|app| &app.groups);
+    log::debug!(
+        "{name}: parsed in {:.1?}; applications: {}, tasks: {}, attempts: {}",
+        started.elapsed(),
+        parsed.applications.len(),
+        groups().map(|group| group.tasks.len()).sum::<usize>(),
+        groups().map(|group| group.attempts.len()).sum::<usize>(),
+    );
+}
+
+/// What the file's name tells where the history does not tell its own id: a job's id, or the whole name.
+fn id_from_name(source: &Source, engine: Engine) -> String {
+    let Some(name) = source.path.as_path().file_name() else { return String::new() };
+    match engine {
+        Engine::MapReduce => job_id_in(name).unwrap_or_default(),
+        Engine::Spark => name.to_string_lossy().into_owned(),
+    }
+}
+
+/// Reads the configuration file of the job, if there is one.
+fn attach_conf<'a, T>(
+    app: &mut Application,
+    source: &Source,
+    inventory: &'a Inventory,
+    sources: &mut Vec<String>,
+    outcome: &mut SourceOutcome<'a, T>,
+) {
+    let Some(file) = inventory.conf_for(source.path.as_path(), &app.id) else { return };
+    let shown = file.path.display().to_string();
+    match read_conf(&file.part) {
+        Ok((conf, problems)) => {
+            app.conf = conf;
+            let keep = |problem| SourceProblem { source: shown.clone(), problem };
+            outcome.problems.extend(problems.into_iter().map(keep));
+            sources.push(shown);
+            outcome.confs.push(file.part.file());
+        }
+        Err(message) => outcome.problems.push(error_problem(shown, "unreadable", message)),
+    }
+}
+
+fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
+    use std::io::Read;
+    let stream = part.open().map_err(|error| error.to_string())?;
+    // What comes before a read error is parsed; the parser says that the end is missing.
+    let window = ByteWindow::expecting(stream.plain_len(), stream.take(MAX_CONF_LEN));
+    let (bytes, failure) = window.into_rest();
+    if let Some(error) = failure.as_ref().filter(|_| bytes.is_empty()) {
+        return Err(error.to_string());
+    }
+    let (conf, mut problems) = jobconf::parse(bytes);
+    if let Some(error) = failure.filter(|_| !problems.any_at_least(Level::Warning)) {
+        problems.warn("truncated", None, || {
+            format!("the configuration is there to its last property, its file breaks off behind it: {error}")
+        });
+    }
+    Ok((conf, problems.into_vec()))
+}
+
+fn complete_from_conf(app: &mut Application) {
+    app.name = app.name.take().or_else(|| app.conf.text(ConfKey::JobName));
+    app.user = app.user.take().or_else(|| app.conf.text(ConfKey::User));
+    app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::Queue));
+}
+
+/// A problem after which a source tells nothing.
+pub(super) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
+    let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
+    SourceProblem { source, problem }
+}

@@ -1,0 +1,161 @@
+//! What a rule is, beyond its check: facts that presets, the gate, charts and other rules ask for. Each rule states
+//! them on its own constant, and every finding carries those of its rule.
+
+/// Where a rule comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provenance {
+    /// A heuristic of Dr. Elephant.
+    DrElephant {
+        /// The version or branch whose code was read: the oldest one of those that have it.
+        version: &'static str,
+    },
+    /// A rule of this program alone.
+    Own,
+    /// A rule that a user's file defines.
+    User,
+}
+
+impl Provenance {
+    /// The words of rule files for rules that come with the program: `origin: dr-elephant`.
+    pub const WORDS: [&'static str; 2] = ["dr-elephant", "elephant-rs"];
+
+    /// The word of rule files; `None` for a user's rule.
+    #[must_use]
+    pub const fn word(self) -> Option<&'static str> {
+        let [dr_elephant, own] = Self::WORDS;
+        match self {
+            Self::DrElephant { .. } => Some(dr_elephant),
+            Self::Own => Some(own),
+            Self::User => None,
+        }
+    }
+}
+
+/// Which values of a measure are worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Worse {
+    /// Higher ones.
+    Higher,
+    /// Lower ones.
+    Lower,
+}
+
+impl Worse {
+    /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and more than `floor`.
+    #[must_use]
+    pub fn beyond(self, value: f64, accepted: f64, tolerance: f64, floor: f64) -> bool {
+        let margin = (accepted.abs() * tolerance).max(floor);
+        match self {
+            Self::Higher => value > accepted + margin,
+            Self::Lower => value < accepted - margin,
+        }
+    }
+
+    /// The other end.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Higher => Self::Lower,
+            Self::Lower => Self::Higher,
+        }
+    }
+}
+
+/// The measured value that tells how bad a finding is, beyond its severity.
+///
+/// Rules whose value is the worst of many tasks, and so differs from run to run by nature, have none: their severities,
+/// each about twice the one before, say enough. Nor have rules with values that are bad at both ends, nor has the wait,
+/// which depends on what else runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyMeasure {
+    /// Its key in the evidence.
+    pub key: &'static str,
+    /// Which values are worse.
+    pub worse: Worse,
+}
+
+impl KeyMeasure {
+    /// The largest difference that does not count, in the unit of the measure.
+    #[must_use]
+    pub fn floor(self) -> f64 {
+        match self.key {
+            key if key.ends_with("_ratio") => 0.05,
+            key if key.ends_with("_count") => 1.0,
+            key if key.ends_with("_ms") => 1000.0,
+            _ => 0.0,
+        }
+    }
+}
+
+/// What the cut-offs of a threshold are compared with, for the charts of a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComparedWith {
+    /// The mean run time of the phase's tasks, in milliseconds.
+    MeanRunTime,
+    /// The difference between the means of the large and the small group of tasks, in multiples of the small one's.
+    GroupDeviation,
+}
+
+/// A threshold whose cut-offs are lines in a chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChartLimit {
+    /// The threshold's key, with the unit's ending.
+    pub key: &'static str,
+    /// What its cut-offs are compared with.
+    pub compared_with: ComparedWith,
+}
+
+/// Whose memory is set by the settings that a rule advises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Container {
+    /// The container of a map task.
+    Map,
+    /// The container of a reduce task.
+    Reduce,
+    /// A Spark executor.
+    Executor,
+}
+
+/// The facts of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuleFacts {
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// The measure that a baseline keeps.
+    pub key_measure: Option<KeyMeasure>,
+    /// Thresholds that charts show.
+    pub chart_limits: &'static [ChartLimit],
+    /// Whose memory its remedy sets: at most one rule for each container.
+    pub sizes: Option<Container>,
+}
+
+impl RuleFacts {
+    /// Of a rule of which nothing but its provenance is stated.
+    #[must_use]
+    pub const fn of(provenance: Provenance) -> Self {
+        Self { provenance, key_measure: None, chart_limits: &[], sizes: None }
+    }
+
+    /// Of rules that users' files define. Charts show their thresholds of these names.
+    pub const USER: &'static Self = &Self {
+        chart_limits: &[
+            ChartLimit { key: "short_run_time_ms", compared_with: ComparedWith::MeanRunTime },
+            ChartLimit { key: "long_run_time_ms", compared_with: ComparedWith::MeanRunTime },
+            ChartLimit { key: "deviation_ratio", compared_with: ComparedWith::GroupDeviation },
+            ChartLimit { key: "deviation", compared_with: ComparedWith::GroupDeviation },
+        ],
+        ..Self::of(Provenance::User)
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worse_has_a_direction_a_tolerance_and_a_floor() {
+        assert!(Worse::Higher.beyond(1.3, 1.0, 0.2, 0.05) && !Worse::Higher.beyond(1.2, 1.0, 0.2, 0.05));
+        assert!(Worse::Lower.beyond(0.7, 1.0, 0.2, 0.05) && !Worse::Lower.beyond(0.9, 1.0, 0.2, 0.05));
+        assert!(!Worse::Higher.beyond(0.04, 0.01, 0.2, 0.05), "a small share may grow to the floor");
+    }
+}

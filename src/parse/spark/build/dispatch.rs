@@ -1,0 +1,106 @@
+//! Passes each event to where it belongs, and reads the events of the application as a whole.
+
+use super::work::set_plan;
+use super::{Builder, Symbols, moment};
+use crate::model::conf::Property;
+use crate::model::spark::ResourceProfile;
+use crate::parse::spark::event::{ApplicationStart, Event};
+use crate::units::Timestamp;
+
+impl Builder {
+    /// Adds what an event says.
+    pub(super) fn event(&mut self, event: Event, symbols: &Symbols<'_>) {
+        match event {
+            Event::LogStart { version } => {
+                self.app.engine_version = version.or(self.app.engine_version.take());
+            }
+            Event::Rollover { version, number } => {
+                self.app.engine_version = self.app.engine_version.take().or(version);
+                self.rollovers.extend(number);
+            }
+            Event::ApplicationStart(start) => self.application_start(start),
+            Event::ApplicationEnd { at, exit_code } => self.application_end(moment(at), exit_code),
+            Event::Environment(properties) => self.environment(properties),
+            Event::ResourceProfile(profile) => self.resource_profile(profile),
+            Event::JobStart(start) => self.job_start(start),
+            Event::JobEnd { id, at, result, failure } => self.job_end(id, at, result, failure),
+            Event::StageSubmitted(info) => {
+                if let Some(record) = self.stage_info(info) {
+                    record.submitted = true;
+                }
+            }
+            Event::StageCompleted(info) => self.stage_completed(info),
+            Event::ExecutorAdded(added) => self.executor_added(&added, symbols),
+            Event::ExecutorRemoved { id, at, reason } => {
+                self.executor_removed(symbols.symbol(id), moment(at), reason);
+            }
+            Event::ExecutorExcluded { id } => {
+                if let Some(executor) = self.executor(symbols.symbol(id)) {
+                    executor.exclusions += 1;
+                }
+            }
+            Event::NodeExcluded { host, at, failures, lifted } => {
+                self.node_excluded(host, at, failures, lifted);
+            }
+            Event::BlockManagerAdded(added) => self.block_manager_added(&added, symbols),
+            Event::BlockManagerRemoved { id, at } => {
+                self.block_manager_removed(symbols.symbol(id), moment(at));
+            }
+            Event::BlockUpdated { executor, block, memory } => {
+                self.block_updated(symbols.symbol(executor), symbols.text(block), memory);
+            }
+            Event::Peaks { executor, peaks } => {
+                if let Some(executor) = self.executor(symbols.symbol(executor)) {
+                    executor.peaks.raise_all(&peaks);
+                }
+            }
+            Event::Unpersisted { rdd } => self.unpersisted(rdd),
+            Event::SqlStart(start) => self.sql_start(start, symbols),
+            Event::SqlEnd { id, at, error } => self.sql_end(id, moment(at), error),
+            Event::SqlPlan { id, plan } => {
+                if let Some(execution) = self.execution(id) {
+                    set_plan(execution, &plan, symbols);
+                }
+            }
+            Event::DriverAccumulators { id, updates } => self.driver_updates(id, updates),
+        }
+    }
+
+    fn application_start(&mut self, start: ApplicationStart) {
+        self.seen.application_start = true;
+        let app = &mut self.app;
+        app.name = start.name.or(app.name.take());
+        app.user = start.user.or(app.user.take());
+        if let Some(id) = start.id {
+            app.id = id;
+        }
+        self.spark.attempt = start.attempt;
+        app.submitted_at = moment(start.at);
+        self.saw(moment(start.at));
+    }
+
+    fn application_end(&mut self, at: Option<Timestamp>, exit_code: Option<i64>) {
+        self.seen.application_end = true;
+        self.app.finished_at = at.or(self.app.finished_at);
+        self.exit_code = exit_code;
+        self.saw(at);
+    }
+
+    fn environment(&mut self, properties: Vec<(String, String)>) {
+        self.seen.environment = true;
+        for (name, value) in properties {
+            self.app.conf.insert(name, Property { value, is_final: false });
+        }
+    }
+
+    fn resource_profile(&mut self, profile: ResourceProfile) {
+        if let Some(known) = self.profile_places.get(&profile.id) {
+            if let Some(known) = self.spark.resource_profiles.get_mut(*known) {
+                *known = profile;
+            }
+        } else if let Some(place) = self.new_place(self.spark.resource_profiles.len()) {
+            self.profile_places.insert(profile.id, place);
+            self.spark.resource_profiles.push(profile);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Spark's own sums over the tasks of a stage, to compare with ours.
+
+use super::task_metrics::SUMMED;
+use crate::model::counters::Counter;
+use crate::model::table::Attempts;
+
+/// Spark's own sums over the tasks of a stage, from the end of the stage.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    values: [Option<i64>; SUMMED.len()],
+}
+
+impl Totals {
+    pub(super) fn of(totals: &[(Counter, i64)]) -> Self {
+        let find = |counter| totals.iter().find(|(known, _)| *known == counter).map(|(_, value)| *value);
+        Self { values: SUMMED.map(|(_, counter)| find(counter)) }
+    }
+}
+
+/// Compares our sums over the tasks of a stage with Spark's own sums at the end of the stage.
+///
+/// Spark sums and logs in the same order, so both are equal unless something was lost or changed. Tasks that
+/// end after their stage, such as speculative copies that lost, are in neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Sums {
+    #[default]
+    Agree,
+    /// Values differ, but not because of a lost task.
+    Differ,
+    /// Spark's sums include more run time: ends of tasks are missing.
+    FallShort,
+}
+
+impl Totals {
+    pub(super) fn compare(&self, attempts: &Attempts) -> Sums {
+        let mut sums = Sums::Agree;
+        for ((_, counter), total) in SUMMED.iter().zip(self.values) {
+            // Unreadable counters are reported elsewhere.
+            let total = total.filter(|_| !attempts.any_unreadable().has(*counter));
+            let Some(total) = total.map(i128::from) else { continue };
+            let rows = 0..attempts.len();
+            let sum: i128 = rows.filter_map(|row| attempts.counter(row, *counter)).map(i128::from).sum();
+            if *counter == Counter::ExecutorRunTime && sum < total {
+                return Sums::FallShort;
+            }
+            if sum != total {
+                sums = Sums::Differ;
+            }
+        }
+        sums
+    }
+}

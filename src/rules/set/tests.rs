@@ -1,0 +1,85 @@
+//! Presets of Dr. Elephant and the rules that it does not have.
+
+use super::*;
+use crate::finding::RuleFacts;
+use crate::heuristics::Rule;
+use crate::params::layers::Origin;
+use crate::rules::{PRESETS, Target};
+
+fn dr_elephant() -> impl Iterator<Item = RuleFile> {
+    let presets = PRESETS.iter().filter(|(name, _)| name.starts_with("dr-elephant"));
+    presets.map(|(name, text)| RuleFile { name: format!("preset {name}"), text: (*text).to_owned() })
+}
+
+fn documents_of(file: RuleFile) -> Vec<Document> {
+    let mut problems = Problems::default();
+    let content = Content::read(&Arc::new(file), &mut problems);
+    assert!(problems.into_vec(&[]).is_empty());
+    content.documents
+}
+
+fn switches_on(preset: &RuleFile, id: &str) -> bool {
+    documents_of(preset.clone()).iter().any(|document| {
+        let enabled = document.layer.enabled.as_ref().is_some_and(|enabled| enabled.value);
+        enabled && matches!(&document.target, Target::Rule(own) if own == id)
+    })
+}
+
+#[test]
+fn own_rules_are_off_under_presets_of_dr_elephant() {
+    for preset in dr_elephant() {
+        let rules = RuleSet::with_files(std::slice::from_ref(&preset)).unwrap();
+        let own = rules.rules().iter().filter(|rule| rule.facts.provenance == Provenance::Own);
+        for rule in own.filter(|rule| !switches_on(&preset, &rule.info.id)) {
+            assert!(!rule.enabled.value, "{} is on under {}", rule.info.id, preset.name);
+            let Origin::File { place, .. } = &rule.enabled.origin else { panic!("{}", rule.info.id) };
+            assert!(place.starts_with(&format!("{}:", preset.name)), "{place}");
+        }
+    }
+}
+
+/// A copy of a rule under another id, with its built-in document.
+fn made_up(provenance: Provenance) -> (&'static Rule, Vec<Document>) {
+    let model = heuristics::all().next().unwrap();
+    let rule = Rule { id: "made-up", facts: RuleFacts::of(provenance), ..*model };
+    let text = model.defaults.replace(model.id, rule.id);
+    let mut documents = documents_of(RuleFile { name: "built-in made-up".to_owned(), text });
+    documents.iter_mut().for_each(|document| document.layer.built_in = true);
+    (Box::leak(Box::new(rule)), documents)
+}
+
+#[test]
+fn a_new_rule_is_off_under_presets_of_dr_elephant_where_it_is_ours() {
+    let dr_elephants = Provenance::DrElephant { version: "master" };
+    for (provenance, on) in [(Provenance::Own, false), (dr_elephants, true), (Provenance::User, true)] {
+        let (rule, built_in) = made_up(provenance);
+        for preset in dr_elephant() {
+            let name = preset.name.clone();
+            let documents: Vec<Document> = built_in.iter().cloned().chain(documents_of(preset)).collect();
+            let documents: Vec<&Document> = documents.iter().collect();
+            let active = built_in_rule(rule, &documents, &mut Problems::default()).unwrap();
+            assert_eq!(active.enabled.value, on, "{provenance:?} under {name}");
+        }
+    }
+}
+
+#[test]
+fn a_document_about_one_rule_outweighs_one_about_an_origin() {
+    let file = RuleFile { name: "mine".to_owned(), text: "rule: wait-time\nenabled: true\n".to_owned() };
+    for preset in dr_elephant() {
+        for files in [[file.clone(), preset.clone()], [preset, file.clone()]] {
+            let rules = RuleSet::with_files(&files).unwrap();
+            let on = |rule: &&ActiveRule| rule.facts.provenance == Provenance::Own && rule.enabled.value;
+            let on: Vec<&str> = rules.rules().iter().filter(on).map(|rule| rule.info.id.as_ref()).collect();
+            assert_eq!(on, ["wait-time"]);
+        }
+    }
+}
+
+#[test]
+fn an_unknown_origin_is_an_error() {
+    let text = "rule: \"*\"\norigin: elephants\nenabled: false\n".to_owned();
+    let (_, problems) = RuleSet::read(&[RuleFile { name: "mine".to_owned(), text }]);
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].message.contains("unknown origin \"elephants\""), "{}", problems[0].message);
+}

@@ -1,0 +1,118 @@
+//! A group of tasks with what its stragglers are compared by.
+
+use super::{Context, LabelledGroup};
+use crate::model::Symbol;
+use crate::model::table::{TaskGroup, TimePoint};
+use crate::stragglers::cause::components::{Clocks, Component};
+use crate::stragglers::cause::counterfactual::{ComparedTask, ComparedValues, Comparison, ComponentTimes};
+use crate::stragglers::cause::hints::{self, FirstTasks};
+use crate::stragglers::executions::{AttemptsByTask, Certainty, Execution};
+use crate::units::Timestamp;
+
+/// A group with the columns used to compare its stragglers.
+pub(super) struct Group<'a> {
+    pub(super) labelled: LabelledGroup<'a>,
+    pub(super) comparison: Comparison,
+    pub(super) components: Vec<(Component, ComponentTimes)>,
+    pub(super) cpu: ComparedValues,
+    pub(super) spill: ComparedValues,
+    pub(super) beginning: Option<ComponentTimes>,
+    pub(super) first_tasks: FirstTasks,
+    pub(super) local_share: Option<f64>,
+    pub(super) attempts: AttemptsByTask,
+}
+
+/// CPU time relative to the group.
+pub(super) struct CpuTime {
+    pub(super) ratio: f64,
+    pub(super) share_of_delay: f64,
+}
+
+impl<'g> Group<'g> {
+    /// Compares the tasks of a group; `stragglers` are the places of its stragglers.
+    pub(super) fn of(context: &Context<'_>, labelled: LabelledGroup<'g>, stragglers: &[usize]) -> Self {
+        let LabelledGroup { group, executions, basis, .. } = labelled;
+        let compared = |task: &Execution| ComparedTask {
+            duration: task.duration,
+            input: task.input().map(|input| input as f64),
+            comparable: task.certainty != Certainty::AtLeast,
+        };
+        let tasks = executions.tasks.iter().map(compared).collect();
+        let comparison = Comparison::new(tasks, context.params.slow_factor);
+        let clocks = Clocks { group, engine: context.app.engine, basis, last_map: context.last_map };
+        let column = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
+            let of = |task: &Execution| Some(value(task.attempt())? * stretch(group, task)?);
+            executions.tasks.iter().map(of).collect()
+        };
+        // A component that took no time in any straggler cannot explain one.
+        let takes_time = |value: &dyn Fn(usize) -> Option<f64>| {
+            let tasks = stragglers.iter().filter_map(|&place| executions.tasks.get(place));
+            tasks
+                .filter_map(|task| Some(value(task.attempt())? * stretch(group, task)?))
+                .any(|time| time > 0.0)
+        };
+        let times = |value: &dyn Fn(usize) -> Option<f64>| {
+            takes_time(value).then(|| comparison.component(&column(value)))
+        };
+        let components = Component::ALL
+            .into_iter()
+            .filter_map(|component| Some((component, times(&|row| clocks.seconds(component, row))?)));
+        Self {
+            components: components.collect(),
+            cpu: ComparedValues::of(column(&|row| clocks.cpu_seconds(row))),
+            spill: ComparedValues::of(
+                executions.tasks.iter().map(|task| clocks.spill(task.attempt())).collect(),
+            ),
+            beginning: times(&|row| hints::beginning(group, row)),
+            first_tasks: FirstTasks::of(group, executions, &comparison, &context.first_ends),
+            local_share: hints::local_share(group, executions),
+            attempts: AttemptsByTask::of(group),
+            comparison,
+            labelled,
+        }
+    }
+
+    pub(super) fn cpu_time(&self, place: usize) -> Option<CpuTime> {
+        let scale = self.comparison.scale(place)?;
+        let delay = self.comparison.delay(place, scale).filter(|delay| *delay > 0.0)?;
+        let excess = self.comparison.excess(place, &self.cpu, scale)?;
+        let ratio = self.comparison.ratio(place, &self.cpu, scale)?;
+        Some(CpuTime { ratio, share_of_delay: excess.max(0.0) / delay })
+    }
+
+    /// Share of the delay spent on disks and the network, as far as measured.
+    pub(super) fn io_share(&self, place: usize) -> f64 {
+        let scale = self.comparison.scale(place);
+        let delay = scale.and_then(|scale| self.comparison.delay(place, scale)).filter(|delay| *delay > 0.0);
+        let io = self.components.iter().filter(|(component, _)| component.is_io());
+        let excess = io.filter_map(|(_, times)| self.comparison.without(place, times));
+        let excess: f64 = excess.map(|without| without.excess.max(0.0)).sum();
+        delay.map_or(0.0, |delay| excess / delay)
+    }
+
+    /// Stragglers that lost their time in the first twelfth of their progress, with node and launch time.
+    pub(super) fn slow_at_beginning(&self, places: &[usize]) -> Vec<(usize, Symbol, Timestamp)> {
+        let attempts = &self.labelled.group.attempts;
+        let found = |&place: &usize| {
+            let without = self.comparison.without(place, self.beginning.as_ref()?)?;
+            let explains = without.explains() && without.time > 0.0;
+            let row = self.labelled.executions.tasks.get(place).filter(|_| explains)?.attempt();
+            Some((place, attempts.node(row)?, attempts.time(row, TimePoint::Start)?))
+        };
+        places.iter().filter_map(found).collect()
+    }
+}
+
+/// Whether the duration of a task is not measured.
+pub(super) fn is_estimated(execution: &Execution) -> bool {
+    execution.certainty != Certainty::Measured
+}
+
+/// Factor that scales measurements of a killed attempt to the whole time it would have taken.
+fn stretch(group: &TaskGroup, task: &Execution) -> Option<f64> {
+    if !is_estimated(task) {
+        return Some(1.0);
+    }
+    let elapsed = group.attempts.run_time(task.attempt())?.as_f64() / 1000.0;
+    (elapsed > 0.0).then(|| task.duration / elapsed)
+}

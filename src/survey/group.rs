@@ -1,0 +1,205 @@
+//! The stragglers of one group of tasks.
+
+use std::cmp::Reverse;
+
+use super::evaluated::{Evaluation, Replayed};
+use super::{Histogram, Method, Settings};
+use crate::model::Application;
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::stragglers::cause::StragglerCause;
+use crate::stragglers::evaluation::{Evaluated, GroundTruth};
+use crate::stragglers::executions::{Certainty, Execution, Executions, InputUnit};
+use crate::stragglers::group::GroupStragglers;
+use crate::stragglers::labels::{
+    DOS_DIAGNOSE, DOS_REPORT, Labels, Limit, Reference, TaskTime, UsualRule, dos_index, is_dos_straggler,
+};
+use crate::units::{Millis, Timestamp};
+
+/// One group of tasks.
+#[derive(Debug, Clone)]
+pub struct GroupReport {
+    /// The kind of its tasks.
+    pub kind: TaskKind,
+    /// Tasks of the group.
+    pub tasks: u64,
+    /// Tasks that were judged.
+    pub judged: u64,
+    /// Tasks that never succeeded, or whose launch or end is not logged.
+    pub skipped_unfinished: u64,
+    /// Tasks whose label is unknown.
+    pub undetermined: u64,
+    /// The limit for durations; `None` if each task has its own.
+    pub limit: Option<Limit>,
+    /// The unit of inputs.
+    pub input_unit: Option<InputUnit>,
+    /// Number of tasks with a DoS-index of at least 2.5 and at least 10; `None` if no input is known.
+    pub dos: Option<(u64, u64)>,
+    /// The distribution of its tasks' durations.
+    pub histogram: Histogram,
+    /// The stragglers, longest first.
+    pub stragglers: Vec<Straggler>,
+    /// Results of the detectors; `None` without a replay.
+    pub evaluation: Option<Evaluation>,
+    times: Vec<(TaskTime, Certainty)>,
+    replayed: Option<Replayed>,
+}
+
+/// One straggler.
+#[derive(Debug, Clone)]
+pub struct Straggler {
+    /// The task's number in the job or the stage.
+    pub task: Option<u32>,
+    /// The number of the judged attempt.
+    pub attempt: Option<u32>,
+    /// Its node.
+    pub node: Option<String>,
+    /// When it started.
+    pub started_at: Option<Timestamp>,
+    /// How long it took or would have taken.
+    pub duration: Millis,
+    /// How reliable the duration is.
+    pub certainty: Certainty,
+    /// Its duration over the group's reference.
+    pub times_reference: Option<f64>,
+    /// Its input.
+    pub input: Option<u64>,
+    /// Its DoS-index; infinite without input.
+    pub dos_index: Option<f64>,
+    /// Whether a speculative copy of it won.
+    pub overtaken: bool,
+    /// Its cause.
+    pub cause: Option<StragglerCause>,
+}
+
+/// The host that ran an attempt.
+pub(super) fn host(app: &Application, group: &TaskGroup, row: usize) -> Option<String> {
+    group.attempts.node(row).and_then(|node| app.strings.get(node)).map(str::to_owned)
+}
+
+fn dos_indices(executions: &Executions) -> Vec<Option<f64>> {
+    let tasks: Vec<(f64, Option<f64>)> =
+        executions.tasks.iter().map(|task| (task.duration, task.input().map(|input| input as f64))).collect();
+    dos_index(&tasks)
+}
+
+impl Settings {
+    /// The labels of the executions by the selected method.
+    pub(super) fn stragglers(&self, executions: &Executions, by_median: &Labels) -> Vec<Option<bool>> {
+        match self.method {
+            Method::Median => by_median.stragglers.clone(),
+            Method::Mean => self.labelling(Reference::Mean).of(executions).stragglers,
+            Method::Usual => GroundTruth::usual(executions, &self.usual_rule(), &[]).stragglers,
+            Method::DosIndex => dos_indices(executions)
+                .into_iter()
+                .map(|index| Some(is_dos_straggler(index, self.factor)))
+                .collect(),
+        }
+    }
+
+    fn usual_rule(&self) -> UsualRule {
+        UsualRule { factor: self.factor, ..self.usual }
+    }
+}
+
+impl GroupReport {
+    pub(super) fn of(
+        app: &Application,
+        view: &GroupStragglers<'_>,
+        labels: &[Option<bool>],
+        causes: Vec<StragglerCause>,
+        settings: &Settings,
+    ) -> Self {
+        let (group, executions) = (view.group, &view.executions);
+        let limit = match settings.method {
+            Method::Median => view.labels.limit,
+            Method::Mean => settings.labelling(Reference::Mean).limit(&executions.known_durations()),
+            Method::Usual | Method::DosIndex => None,
+        };
+        let reference = limit.or(view.labels.limit).map(|limit| limit.reference);
+        let indices = dos_indices(executions);
+        let from = |level| indices.iter().filter(|&&index| is_dos_straggler(index, level)).count() as u64;
+        let dos = indices.iter().any(Option::is_some).then(|| (from(DOS_REPORT), from(DOS_DIAGNOSE)));
+        let mut causes = causes.into_iter().peekable();
+        let mut stragglers: Vec<Straggler> = executions
+            .tasks
+            .iter()
+            .zip(labels)
+            .zip(&indices)
+            .filter(|((_, label), _)| **label == Some(true))
+            .map(|((task, _), index)| {
+                let cause = causes.next_if(|cause| cause.task == task.task());
+                straggler(app, group, task, *index, reference, cause)
+            })
+            .collect();
+        stragglers.sort_by_key(|straggler| (Reverse(straggler.duration), straggler.task));
+        let durations: Vec<f64> = executions.tasks.iter().map(|task| task.duration).collect();
+        Self {
+            kind: group.kind,
+            tasks: group.tasks.len() as u64,
+            judged: executions.tasks.len() as u64,
+            skipped_unfinished: executions.skipped_unfinished,
+            undetermined: labels.iter().filter(|label| label.is_none()).count() as u64,
+            limit,
+            input_unit: executions.input_unit,
+            dos,
+            histogram: Histogram::of(&durations, limit.map(|limit| limit.at)),
+            stragglers,
+            evaluation: None,
+            times: executions.tasks.iter().map(time_of).collect(),
+            replayed: settings.replay.then(|| Replayed::of(group, executions, app.engine, settings)),
+        }
+    }
+
+    /// Whether this is the same group in another run of the job, with the same work as `other`.
+    pub(super) fn is_run_of(&self, other: &Self, settings: &Settings) -> bool {
+        let times = |group: &Self| -> Vec<TaskTime> { group.times.iter().map(|(time, _)| *time).collect() };
+        self.times.len() == other.times.len() && settings.usual.is_like(&times(other), &times(self))
+    }
+
+    /// Rates the replayed detectors on this group, with the same group of other runs of the job, and adds the
+    /// results to `detectors`.
+    pub(super) fn judge(
+        &self,
+        others: &[&Self],
+        settings: &Settings,
+        detectors: &mut [Evaluated],
+    ) -> Option<Evaluation> {
+        let replayed = self.replayed.as_ref()?;
+        let run = |group: &Self| -> Vec<TaskTime> { group.times.iter().map(|(time, _)| *time).collect() };
+        let others: Vec<Vec<TaskTime>> = others.iter().map(|other| run(other)).collect();
+        let others: Vec<&[TaskTime]> = others.iter().map(Vec::as_slice).collect();
+        let truth = GroundTruth::of_times(&self.times, &settings.usual, &others);
+        let durations: Vec<f64> = self.times.iter().map(|(time, _)| time.duration).collect();
+        Some(replayed.judge(&durations, &truth, detectors))
+    }
+}
+
+fn time_of(task: &Execution) -> (TaskTime, Certainty) {
+    (TaskTime { duration: task.duration, input: task.input() }, task.certainty)
+}
+
+fn straggler(
+    app: &Application,
+    group: &TaskGroup,
+    task: &Execution,
+    dos_index: Option<f64>,
+    reference: Option<f64>,
+    cause: Option<StragglerCause>,
+) -> Straggler {
+    let attempts = &group.attempts;
+    Straggler {
+        task: group.tasks.number(task.task()),
+        attempt: attempts.number(task.attempt()),
+        node: host(app, group, task.attempt()),
+        started_at: attempts.time(task.attempt(), TimePoint::Start),
+        duration: Millis::from_f64(1000.0 * task.duration).unwrap_or_default(),
+        certainty: task.certainty,
+        times_reference: reference
+            .filter(|&reference| reference > 0.0)
+            .map(|reference| task.duration / reference),
+        input: task.input(),
+        dos_index,
+        overtaken: task.attempt() != task.winner(),
+        cause,
+    }
+}

@@ -195,7 +195,8 @@ fn counts_by_severity(findings: &[Finding]) -> [u64; 5] {
 /// Leaves out findings below a severity, and ranks the others.
 fn keep_at_least(severity: Severity, findings: &mut Vec<Finding>) {
     findings.retain(|finding| finding.severity >= severity);
-    // Most rules find nothing: the places of their verdicts would be half of what a small application leaves in memory.
+    // Most rules find nothing, so the unused capacity would be half of the memory that a small application
+    // keeps.
     findings.shrink_to_fit();
     findings.sort_by(rank::findings);
 }

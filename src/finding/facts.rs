@@ -41,7 +41,8 @@ pub enum Worse {
 }
 
 impl Worse {
-    /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and more than `floor`.
+    /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and by more than
+    /// `floor`.
     #[must_use]
     pub fn beyond(self, value: f64, accepted: f64, tolerance: f64, floor: f64) -> bool {
         let margin = (accepted.abs() * tolerance).max(floor);
@@ -51,7 +52,7 @@ impl Worse {
         }
     }
 
-    /// The other end.
+    /// The opposite direction.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -61,11 +62,11 @@ impl Worse {
     }
 }
 
-/// The measured value that tells how bad a finding is, beyond its severity.
+/// The measured value that shows how bad a finding is, beyond its severity.
 ///
-/// Rules whose value is the worst of many tasks, and so differs from run to run by nature, have none: their severities,
-/// each about twice the one before, say enough. Nor have rules with values that are bad at both ends, nor has the wait,
-/// which depends on what else runs.
+/// Three kinds of rules have no key measure. If the value is the worst of many tasks, it differs from run to
+/// run; the severities, each about twice the one before, are precise enough. If the value is bad at both
+/// ends, it has no direction. The wait time depends on other applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyMeasure {
     /// Its key in the evidence.

@@ -67,7 +67,7 @@ impl From<Judgement> for Verdict {
     }
 }
 
-/// A share as people read it: "12.5 %".
+/// A share as text: "12.5 %".
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", three_digits(100.0 * share))
 }

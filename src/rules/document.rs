@@ -96,7 +96,7 @@ impl Content {
 /// The key that narrows several rules down to those of one origin.
 pub(super) const ORIGIN: &str = "origin";
 
-const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` names them all";
+const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` lists all ids";
 
 impl Document {
     fn read(
@@ -201,7 +201,7 @@ fn read_origin(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
     known
 }
 
-/// Whether a rule of this id is there; `defined` are those that rule files define.
+/// Whether a rule with this id exists; `defined` are the custom rules.
 pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut Problems) -> bool {
     let ids = || known_ids().chain(defined.iter().copied());
     let (known, written) = match &document.target {

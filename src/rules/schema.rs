@@ -40,7 +40,7 @@ pub fn schema() -> Value {
         let origin = json!({"description": "only rules that come from there", "enum": Provenance::WORDS});
         head.insert(ORIGIN.to_owned(), origin);
     }
-    let several = json!({"pattern": "[*?/]", "description": "all rules whose ids fit: a glob, or /a regular expression/"});
+    let several = json!({"pattern": "[*?/]", "description": "all rules whose ids match a glob or /a regular expression/"});
     branches.push(json!({
         "if": {"properties": {"rule": several}, "required": ["rule"]},
         "then": {"properties": of_several, "additionalProperties": false},

@@ -23,7 +23,7 @@ use crate::severity::Severity;
 #[cfg(test)]
 mod tests;
 
-/// So many sets of rules for different applications are kept; more are made anew each time.
+/// The maximum number of cached rule sets for different applications. Further ones are built each time.
 const MAX_VARIANTS: usize = 1000;
 
 /// Applications with at least this many tasks are judged by several rules in parallel. One rule computes

@@ -125,7 +125,7 @@ impl CacheLimit {
     /// The limit that the largest file passed, or that makes it harmless.
     fn passed(&self, above: bool, limit: Bytes) -> String {
         match self.above_limit {
-            Severity::None => "no size is too large".to_owned(),
+            Severity::None => "no limit".to_owned(),
             level if above => format!("{level} above {limit}"),
             level => format!("harmless: {level} above {limit}"),
         }

@@ -61,7 +61,7 @@ impl Check for LogSize {
         let severity = if judged { self.0.size.severity(size.as_f64()) } else { Severity::None };
         let mut evidence = vec![("decoded_bytes", Measure::Size(spark.log.decoded))];
         evidence.extend(spark.log.stored.map(|stored| ("stored_bytes", Measure::Size(stored))));
-        // One log, whatever the number of tasks in it.
+        // One log, whatever its number of tasks.
         Judgement::of(Subject::Application, severity)
             .facts(evidence)
             .message(

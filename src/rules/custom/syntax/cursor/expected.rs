@@ -6,7 +6,7 @@ use crate::rules::custom::syntax::mistakes::at;
 use crate::rules::custom::syntax::token::TokenKind;
 
 impl Cursor<'_> {
-    /// No value where one has to stand.
+    /// A missing value.
     pub(in crate::rules::custom::syntax) fn no_value(&self) -> Mistake {
         let Some((before, token)) = self.last().zip(self.text_of_last()) else {
             return self.unexpected("a value");
@@ -15,7 +15,7 @@ impl Cursor<'_> {
         match (&before.kind, self.kind()) {
             (_, TokenKind::Unreadable(_)) => mistake,
             (TokenKind::Sign("%"), _) if self.is_after_number() => {
-                at(&before.span, "there is no unit % in expressions").help("write 5% as 0.05")
+                at(&before.span, "expressions have no unit %").help("write 5% as 0.05")
             }
             (TokenKind::Sign("<"), TokenKind::Sign(">")) => mistake.help("write != for \"is not equal to\""),
             (TokenKind::Sign("!" | "-"), TokenKind::Sign("!" | "-")) => {
@@ -25,7 +25,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Something else where a value ends; `expected` is what may follow it.
+    /// An unexpected token after a value; `expected` is what may follow the value.
     pub(in crate::rules::custom::syntax) fn no_operator(&self, expected: &str) -> Mistake {
         let mistake = self.unexpected(expected);
         let (Some(before), TokenKind::Name(word)) = (self.last(), self.kind()) else {
@@ -48,7 +48,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Another token than expected.
+    /// An unexpected token.
     pub(in crate::rules::custom::syntax) fn unexpected(&self, expected: &str) -> Mistake {
         let span = self.span();
         let found = match self.kind() {

@@ -27,7 +27,7 @@ rule_params! {
 
 pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "{waited}, {wait_ratio:%}{cause} ({limit})";
 
 struct Waited(Wait);

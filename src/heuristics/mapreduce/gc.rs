@@ -45,9 +45,9 @@ pub(super) const REDUCER: Rule =
     }))
     .measured_by("gc_cpu_ratio", Worse::Higher);
 
-/// What a finding says.
-const MESSAGE: &str = "a {role} spends {avg_gc_time_ms} in garbage collection for {avg_cpu_time_ms} of CPU time, {share} \
-    of it ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "a {role} task spends {avg_gc_time_ms} in garbage collection per {avg_cpu_time_ms} of CPU time, \
+    {share} ({limit})";
 
 struct Collection(Role, Gc);
 

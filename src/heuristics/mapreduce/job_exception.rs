@@ -28,11 +28,11 @@ pub(super) const RULE: Rule =
         layers, Failure
     ));
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "the job {ended}: {why}";
 
-/// The same where the history has no error.
-const UNEXPLAINED: &str = "the job {ended}; its history does not say why";
+/// The message if the history has no error.
+const UNEXPLAINED: &str = "the job {ended}; the job history contains no reason";
 
 struct Failure(JobException);
 

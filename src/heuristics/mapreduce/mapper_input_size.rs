@@ -44,7 +44,7 @@ pub(super) const RULE: Rule =
         load(layers, Splits)
     });
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "{maps_read} {avg_input_bytes} on average ({limit})";
 
 struct Splits(InputSize);

@@ -57,8 +57,8 @@ pub(super) const RULE: Rule =
     ))
     .measured_by("speed_bytes_per_second", Worse::Lower);
 
-/// What a finding says.
-const MESSAGE: &str = "a map reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "a map task reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
 
 struct Reading(MapperSpeed);
 

@@ -34,8 +34,8 @@ pub(super) const RULE: Rule =
     ))
     .measured_by("shuffle_reduce_ratio", Worse::Higher);
 
-/// What a finding says.
-const MESSAGE: &str = "a reduce spends {time} {phase} and {avg_reduce_ms} reducing ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "a reduce task spends {time} {phase} and {avg_reduce_ms} reducing ({limit})";
 
 struct Phases(ShuffleSort);
 
@@ -88,7 +88,7 @@ impl ShuffleSort {
     fn passed(&self, severity: Severity) -> String {
         let time = self.phase_time.describe(severity);
         match severity {
-            Severity::None => format!("harmless: {time}, and {} times", self.phase_ratio.describe(severity)),
+            Severity::None => format!("harmless: {time}, and {}×", self.phase_ratio.describe(severity)),
             _ => time,
         }
     }

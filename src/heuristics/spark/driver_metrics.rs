@@ -63,7 +63,7 @@ pub(super) const RULE: Rule = rule!(
 );
 
 /// What the judgement says where nothing was found; findings say the worst [`Aspect`].
-const FINE: &str = "nothing is wrong with a driver of {heap_bytes} of heap and {cores}";
+const FINE: &str = "a driver with {heap_bytes} of heap and {cores} is fine";
 
 struct DriverCheck(Driver);
 

@@ -43,11 +43,11 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, LogSize)
 );
 
-/// What a finding says.
-const MESSAGE: &str = "the event log holds {size} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "the event log has {size} ({limit})";
 
 /// The same of a log that is not judged because it is written in parts.
-const IN_PARTS: &str = "the event log holds {size} and is written in parts";
+const IN_PARTS: &str = "the event log has {size} and is rolling";
 
 struct LogSize(Limit);
 

@@ -36,7 +36,7 @@ pub(super) const RULE: Rule =
     ))
     .measured_by("gc_ratio", Worse::Higher);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \
     ({limit})";
 

@@ -61,9 +61,9 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Unbalanced)
 );
 
-/// What a finding says.
-const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation} \
-    times the mean; the busiest worked {busiest_ms} on each core ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation}× \
+    the mean; the busiest worked {busiest_ms} per core ({limit})";
 
 struct Unbalanced(Balance);
 

@@ -37,9 +37,9 @@ pub(super) const RULE: Rule = rule!(
 .measured_by("heap_ratio", Worse::Higher)
 .sizing(Container::Executor);
 
-/// What a finding says.
-const MESSAGE: &str = "executors have {heap_bytes} of heap and use at most {peak_used_bytes}; that is {heap_ratio} times \
-    what they use and Spark reserves{held} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "executors have {heap_bytes} of heap but use at most {peak_used_bytes}, so the heap is \
+    {heap_ratio}× what they use and Spark reserves{held} ({limit})";
 
 struct TooLarge(JvmUsed);
 

@@ -59,9 +59,9 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("peak_ratio", Worse::Lower);
 
-/// What a finding says.
-const MESSAGE: &str = "execution and storage used at most {peak_bytes} of the {total_bytes} that an executor has for \
-    them, {peak_ratio:%}{held} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "execution and storage used at most {peak_bytes} of the {total_bytes} available per \
+    executor, {peak_ratio:%}{held} ({limit})";
 
 struct Unused(Unified);
 

@@ -114,7 +114,7 @@ fn settings_as_spark_is_delivered_are_no_finding() {
     ] {
         let app = App::with(conf, 2, 1).stage(vec![Task::new("1", 1000)]);
         let finding = only(&app, "spark-configuration");
-        assert_eq!((finding.severity, finding.message.as_str()), (Severity::None, "no setting stands out"));
+        assert_eq!((finding.severity, finding.message.as_str()), (Severity::None, "no setting needs a change"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Puts together what was read of all histories, and leaves out those that a later attempt repeats.
+//! Combines the results for all histories, and removes those that a later attempt repeats.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::input::kind::Reason;
 use crate::parse::{Level, Problem};
 use crate::results::{SourceProblem, Summary};
 
-/// The outcome of all histories, which must come in the order of the inventory.
+/// Combines the outcomes of all histories, which must be in the order of the inventory.
 pub(super) fn assemble<'a, T>(
     inventory: &'a Inventory,
     outcomes: impl Iterator<Item = SourceOutcome<'a, T>>,

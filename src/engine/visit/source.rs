@@ -30,7 +30,7 @@ pub(super) struct SourceOutcome<'a, T> {
 }
 
 impl<T> SourceOutcome<'_, T> {
-    /// How many applications there are.
+    /// The number of applications.
     pub(super) fn all(&self) -> usize {
         self.applications.len() + self.passed
     }
@@ -103,7 +103,7 @@ fn all_problems(name: &str, problems: Problems, parts: Vec<(String, Problems)>) 
     all
 }
 
-/// Whether a job's history has no event of use.
+/// Whether a job's history has no useful event.
 fn tells_nothing(app: &Application) -> bool {
     matches!(app.status, Status::Running | Status::Unknown)
         && app.engine == Engine::MapReduce
@@ -184,7 +184,7 @@ fn complete_from_conf(app: &mut Application) {
     app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::Queue));
 }
 
-/// A problem after which a source tells nothing.
+/// A problem that makes a source unusable.
 pub(super) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
     let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
     SourceProblem { source, problem }

@@ -47,7 +47,7 @@ impl Causes {
     pub(super) fn in_words(&self) -> String {
         let words: Vec<String> =
             self.counts.iter().map(|(cause, count)| format!("{} {count}", cause.display_name())).collect();
-        if words.is_empty() { "none was found".to_owned() } else { words.join(", ") }
+        if words.is_empty() { "no cause was found".to_owned() } else { words.join(", ") }
     }
 }
 

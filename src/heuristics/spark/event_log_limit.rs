@@ -44,10 +44,10 @@ pub(super) const RULE: Rule = rule!(
 );
 
 /// The message of a finding.
-const MESSAGE: &str = "the event log has {size} ({limit})";
+const MESSAGE: &str = "the event log is {size} ({limit})";
 
-/// The same of a log that is not judged because it is written in parts.
-const IN_PARTS: &str = "the event log has {size} and is rolling";
+/// The message for a rolling log, if those are not judged.
+const IN_PARTS: &str = "the event log is rolling, so its size of {size} is not judged";
 
 struct LogSize(Limit);
 

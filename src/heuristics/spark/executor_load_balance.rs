@@ -21,7 +21,7 @@ use crate::units::{Bytes, Millis, three_digits};
 choice! {
     /// The deviations that decide.
     pub(super) enum JudgedBy {
-        /// That of the task time; the others explain it.
+        /// The deviation of the task time. The others only explain it.
         TaskTime = "task-time",
         /// The largest deviation.
         AnyMetric = "any-metric",

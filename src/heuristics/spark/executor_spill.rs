@@ -65,7 +65,7 @@ pub(super) const RULE: Rule = rule!(
 const MESSAGE: &str = "{spilling_executors_count} of {executors_count} executors spilled {spilled_bytes} from memory, \
     {spilled_per_task_bytes} per task; heap per task {task_heap_bytes} ({limit})";
 
-/// The same where nothing was spilled.
+/// The message if nothing was spilled.
 const NO_SPILL: &str = "no executor spilled";
 
 struct Spilling(Spill);

@@ -1,4 +1,4 @@
-//! What an expression gives, or why it gives nothing.
+//! The result of an expression, or why it is unknown.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub(super) enum Value<'a> {
     Number(f64),
     /// A text.
     Text(Cow<'a, str>),
-    /// Yes or no.
+    /// True or false.
     Flag(bool),
     /// A split.
     Groups(TwoGroups),

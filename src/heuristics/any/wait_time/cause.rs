@@ -75,7 +75,7 @@ impl Cause {
     pub(super) fn told(&self) -> String {
         match self {
             Self::FirstExecutor { after } => format!("; {after} of it for its first executor"),
-            Self::Executors => "; most of it while jobs ran and no executor was left".to_owned(),
+            Self::Executors => "; most of it while jobs ran without any executor".to_owned(),
             Self::FirstTask { kind, after } => {
                 format!("; its first {} task started {after} late", kind.name())
             }

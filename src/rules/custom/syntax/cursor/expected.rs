@@ -1,4 +1,4 @@
-//! Mistakes at a cursor: something else stands there than expected.
+//! Messages for an unexpected token at the cursor.
 
 use super::Cursor;
 use crate::rules::custom::mistake::Mistake;
@@ -36,7 +36,7 @@ impl Cursor<'_> {
         };
         let is_number = matches!(before.kind, TokenKind::Int(_) | TokenKind::Uint(_) | TokenKind::Double(_));
         if is_number && before.span.end == self.span().start {
-            return at(&self.span(), format!("a number with the unit \"{word}\" is no number here"))
+            return at(&self.span(), format!("a number cannot have the unit \"{word}\" here"))
                 .help("write time(\"5min\") or size(\"64MB\")");
         }
         match word.to_ascii_lowercase().as_str() {

@@ -148,8 +148,7 @@ impl Document {
         }
         if let (Target::Every(_), Some((key, _))) = (&document.target, document.layer.entries.first()) {
             let message = format!("\"{}\" is not allowed in a document about several rules", key.value);
-            let help =
-                "such a document may have for, origin, enabled and max_severity".to_owned();
+            let help = "such a document may have for, origin, enabled and max_severity".to_owned();
             problems.error(file, &key.span, message, Some(help));
             document.layer.entries.clear();
         }

@@ -99,7 +99,9 @@ fn supersede<T>(visited: &mut Visited<T>) {
         number >= latest
     });
     for (source, latest) in superseded {
-        let message = format!("attempt {latest} of the application master has a more complete history; this one was skipped");
+        let message = format!(
+            "attempt {latest} of the application master has a more complete history; this one was skipped"
+        );
         let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }

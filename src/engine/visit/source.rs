@@ -172,7 +172,9 @@ fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     let (conf, mut problems) = jobconf::parse(bytes);
     if let Some(error) = failure.filter(|_| !problems.any_at_least(Level::Warning)) {
         problems.warn("truncated", None, || {
-            format!("all properties of the configuration were read, but its file breaks off after them: {error}")
+            format!(
+                "all properties of the configuration were read, but its file breaks off after them: {error}"
+            )
         });
     }
     Ok((conf, problems.into_vec()))

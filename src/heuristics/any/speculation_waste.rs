@@ -133,8 +133,10 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
                         .to_owned(),
                 );
             }
-            advice
-                .push(format!("disable speculative execution for the {which}, which lost most: {}", change(app, key, false)));
+            advice.push(format!(
+                "disable speculative execution for the {which}, which lost most: {}",
+                change(app, key, false)
+            ));
             advice
         }
     }

@@ -214,15 +214,9 @@ mod tests {
                 "250 of 400 GB·h of allocated memory were not needed, 62.5 % (severe from 55 %)"
             )
         );
-        assert_eq!(
-            found.advice,
-            ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB plus 25 %)"]
-        );
+        assert_eq!(found.advice, ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB plus 25 %)"]);
         let roomy = found_by("rule: mapper-memory\nheadroom: 1\n", &app);
-        assert_eq!(
-            roomy.advice,
-            ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB plus 100 %)"]
-        );
+        assert_eq!(roomy.advice, ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB plus 100 %)"]);
     }
 
     #[test]

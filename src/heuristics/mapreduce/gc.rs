@@ -162,8 +162,7 @@ fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<String> {
         )];
     };
     let now = heap.limit.map(|limit| format!("{}m → ", limit.whole_mib())).unwrap_or_default();
-    let mut advice =
-        vec![format!("enlarge the heap by half: -Xmx in {opts} {now}{}m", larger.whole_mib())];
+    let mut advice = vec![format!("enlarge the heap by half: -Xmx in {opts} {now}{}m", larger.whole_mib())];
     if let Some(container) = heap.container(app)
         && app.conf.mebibytes(role.memory()).is_none_or(|now| now < container)
     {

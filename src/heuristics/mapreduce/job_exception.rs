@@ -174,6 +174,7 @@ fn where_to_look(app: &Application) -> String {
     } else if ran {
         "read the log of a failed attempt: logs/userlogs on the node that ran it, or yarn logs".to_owned()
     } else {
-        "no attempt ran: read the log of the application master and check the queue in the scheduler".to_owned()
+        "no attempt ran: read the log of the application master and check the queue in the scheduler"
+            .to_owned()
     }
 }

@@ -89,9 +89,7 @@ impl Check for Splits {
             .advice(|| {
                 vec![match change_towards(app, key, block.get(), too_small) {
                     Some(change) => format!("{change} ({block})"),
-                    None => {
-                        "the split sizes already fit: merge small files, or split large ones".to_owned()
-                    }
+                    None => "the split sizes already fit: merge small files, or split large ones".to_owned(),
                 }]
             })
             .into()

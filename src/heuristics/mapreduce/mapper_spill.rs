@@ -44,7 +44,8 @@ pub(super) const RULE: Rule =
     .measured_by("spill_ratio", Worse::Higher);
 
 /// The message of a finding.
-const MESSAGE: &str = "{maps} spilled {spilled} records for {output} output records, a ratio of {each} ({limit})";
+const MESSAGE: &str =
+    "{maps} spilled {spilled} records for {output} output records, a ratio of {each} ({limit})";
 
 struct Spilling(MapperSpill);
 

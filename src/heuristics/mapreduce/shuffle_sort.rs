@@ -144,14 +144,19 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> 
     let copies = app.conf.integer(ConfKey::ParallelCopies).unwrap_or(5);
     let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
     if maps > 100 && copies < 20 {
-        advice.push(format!("fetch from more map tasks in parallel: {}", change(app, ConfKey::ParallelCopies, 20)));
+        advice.push(format!(
+            "fetch from more map tasks in parallel: {}",
+            change(app, ConfKey::ParallelCopies, 20)
+        ));
     }
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
         advice.push(format!("shuffle less data: {}", change(app, ConfKey::MapOutputCompress, true)));
     }
     if advice.is_empty() {
-        advice
-            .push("shuffle less data: filter and project in the map function, or aggregate with a combiner".to_owned());
+        advice.push(
+            "shuffle less data: filter and project in the map function, or aggregate with a combiner"
+                .to_owned(),
+        );
     }
     advice
 }

@@ -100,10 +100,7 @@ impl Collection {
             && params.task_time.severity(time.as_f64()) > Severity::None;
         told.then(|| {
             let passed = params.gc_low_ratio.describe_in(level, percent);
-            format!(
-                "GC takes {} of task time ({passed}): the heap may be larger than needed",
-                percent(ratio)
-            )
+            format!("GC takes {} of task time ({passed}): the heap may be larger than needed", percent(ratio))
         })
     }
 }

@@ -80,9 +80,7 @@ impl Check for Unbalanced {
         let loads: Vec<Load> =
             spark.executors.iter().filter_map(|e| Load::of(app, spark, e, params)).collect();
         if loads.is_empty() {
-            return Verdict::NotEvaluated(
-                "no executor has a known task time and lifetime".to_owned(),
-            );
+            return Verdict::NotEvaluated("no executor has a known task time and lifetime".to_owned());
         }
         let deviations = Deviations::of(&loads, !params.by_life);
         let metrics = [

@@ -51,7 +51,9 @@ impl Check for TooLarge {
             return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
         };
         if facts.held.is_none() && params.executor_time.values().is_some() {
-            return Verdict::NotEvaluated("the event log does not contain the lifetime of executors".to_owned());
+            return Verdict::NotEvaluated(
+                "the event log does not contain the lifetime of executors".to_owned(),
+            );
         }
         let ratio = facts.ratio();
         let low = Severity::Low;
@@ -107,7 +109,8 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
             Remedy::Change(std::iter::once(line).chain(kept_room(app, spark, fits)).collect())
         }
         None => Remedy::NoSetting(
-            "use the heap better: run more tasks per executor, or cache data that is read repeatedly".to_owned(),
+            "use the heap better: run more tasks per executor, or cache data that is read repeatedly"
+                .to_owned(),
         ),
     }
 }

@@ -169,8 +169,7 @@ impl Memory {
             Used::Blocks => "for storage",
         };
         let passed = params.unified_used.describe_in(severity, percent);
-        let text =
-            format!("at most {} of {unified} of memory {what} was used ({passed})", percent(used));
+        let text = format!("at most {} of {unified} of memory {what} was used ({passed})", percent(used));
         Ok((severity, text))
     }
 }

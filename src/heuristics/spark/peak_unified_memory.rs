@@ -73,7 +73,9 @@ impl Check for Unused {
             return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
         };
         if facts.held.is_none() && params.executor_time.values().is_some() {
-            return Verdict::NotEvaluated("the event log does not contain the lifetime of executors".to_owned());
+            return Verdict::NotEvaluated(
+                "the event log does not contain the lifetime of executors".to_owned(),
+            );
         }
         let low = Severity::Low;
         let held = facts.held.map_or(f64::NAN, Millis::as_f64);

@@ -150,13 +150,13 @@ impl Cause {
                 kind.name(),
             )],
             Self::Uber => {
-                vec![format!(
-                    "run its tasks in parallel: {}",
-                    change(app, ConfKey::UberTask, false)
-                )]
+                vec![format!("run its tasks in parallel: {}", change(app, ConfKey::UberTask, false))]
             }
             Self::LateTasks { kind } => {
-                vec![format!("check what else ran in {queue} when its {} tasks could have started", kind.name())]
+                vec![format!(
+                    "check what else ran in {queue} when its {} tasks could have started",
+                    kind.name()
+                )]
             }
         }
     }

@@ -141,7 +141,7 @@ mod tests {
 
     fn found(app: &Application) -> Finding {
         let evaluation = RuleSet::built_in().unwrap().evaluate(app);
-        evaluation.findings.into_iter().find(|finding| finding.rule == "wait-time").unwrap()
+        evaluation.findings.into_iter().find(|finding| finding.rule == RULE.id).unwrap()
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
         let rules = RuleSet::with_files(&[RuleFile { name: "off.yaml".to_owned(), text }]).unwrap();
         let severity = |app: &Application| {
             let findings = rules.evaluate(app).findings;
-            findings.into_iter().find(|finding| finding.rule == "wait-time").map(|finding| finding.severity)
+            findings.into_iter().find(|finding| finding.rule == RULE.id).map(|finding| finding.severity)
         };
         assert_eq!(severity(&job(vec![group(TaskKind::Map, &[(0, 60)])], 60)), Some(Severity::None));
         assert_eq!(severity(&job(vec![group(TaskKind::Map, &[(1, 60)])], 60)), Some(Severity::Critical));
@@ -294,7 +294,7 @@ mod tests {
     fn unknown_values_are_reported() {
         let reason = |app: &Application| {
             let evaluation = RuleSet::built_in().unwrap().evaluate(app);
-            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == "wait-time");
+            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == RULE.id);
             own.map(|missing| missing.reason).unwrap_or_default()
         };
         let mut without_submission = job(vec![group(TaskKind::Map, &[(0, 60)])], 60);

@@ -192,7 +192,7 @@ mod tests {
     fn found_by(rules: &str, app: &Application) -> Finding {
         let file = RuleFile { name: "own.yaml".to_owned(), text: rules.to_owned() };
         let evaluation = RuleSet::with_files(&[file]).unwrap().evaluate(app);
-        evaluation.findings.into_iter().find(|finding| finding.rule == "wasted-resources").unwrap()
+        evaluation.findings.into_iter().find(|finding| finding.rule == RULE.id).unwrap()
     }
 
     fn found(app: &Application) -> Finding {
@@ -267,7 +267,7 @@ mod tests {
     fn unknown_values_are_reported() {
         let reason = |app: &Application| {
             let evaluation = RuleSet::built_in().unwrap().evaluate(app);
-            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == "wasted-resources");
+            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == RULE.id);
             own.map(|missing| missing.reason).unwrap_or_default()
         };
         assert_eq!(

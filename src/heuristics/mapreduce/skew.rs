@@ -60,7 +60,7 @@ rule_params! {
 }
 
 /// The difference of the two means, as a multiple of the small group's mean.
-const DEVIATION: ChartLimit = chart_limit("deviation_ratio", ComparedWith::GroupDeviation);
+const DEVIATION: ChartLimit = chart_limit("deviation", ComparedWith::GroupDeviation);
 
 pub(super) const MAPPER: Rule =
     rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", Skew, |layers| load(layers, |p| {

@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-driver-metrics";
+    const ID: &str = RULE.id;
 
     fn app(settings: &[(&str, &str)], peaks: &[(ExecutorMetric, i64)]) -> Application {
         let mut app = sample::app(settings);

@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-executor-load-balance";
+    const ID: &str = RULE.id;
 
     /// Executors that live for ten minutes, each with its task time in seconds.
     fn app(seconds: &[u64]) -> Application {

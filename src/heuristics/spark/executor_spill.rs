@@ -258,7 +258,7 @@ mod tests {
     use super::super::support::sample;
     use super::*;
 
-    const ID: &str = "spark-executor-spill";
+    const ID: &str = RULE.id;
 
     /// Executors of 4 GiB with 4 cores; the first `spilling` of them spill `each`.
     fn app(executors: u32, spilling: u32, each: Bytes) -> Application {

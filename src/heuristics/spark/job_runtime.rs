@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::model::table::Outcome;
 
-    const ID: &str = "spark-job-runtime";
+    const ID: &str = RULE.id;
 
     /// A job per list of attempts. A job with an empty list failed.
     fn app(jobs: &[&[(Outcome, i64)]]) -> Application {

@@ -161,7 +161,7 @@ mod tests {
     use crate::model::spark::ExecutorMetric::JvmHeapMemory;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-jvm-used-memory";
+    const ID: &str = RULE.id;
 
     /// Two executors with this heap that live for an hour; the second uses `used` MiB of it.
     fn app(heap: &str, used: i64) -> Application {

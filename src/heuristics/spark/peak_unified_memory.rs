@@ -241,7 +241,7 @@ mod tests {
     use crate::model::table::Outcome;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-peak-unified-memory";
+    const ID: &str = RULE.id;
 
     /// Executors of 10 GiB that live for an hour, each with its peak and its limit in MiB.
     fn app(executors: &[(i64, u64)]) -> Application {

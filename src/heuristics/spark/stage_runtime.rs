@@ -284,7 +284,7 @@ mod tests {
     use crate::model::table::Outcome;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-stage-runtime";
+    const ID: &str = RULE.id;
     const MINUTE: i64 = 60_000;
 
     fn app(stages: &[&[(Outcome, i64)]], minutes: i64) -> Application {

@@ -35,7 +35,9 @@ pub(super) fn used_unknown(app: &Application) -> String {
     partial(app, OF_MEMORY).unwrap_or_else(|| match (app.engine, kinds.into_iter().find(of_unknown_size)) {
         (Engine::MapReduce, Some(kind)) => mapreduce::no_container(app, kind),
         (Engine::MapReduce, None) => "the history does not contain the run time of every attempt".to_owned(),
-        (Engine::Spark, _) => "the event log does not contain the memory and lifetime of every executor".to_owned(),
+        (Engine::Spark, _) => {
+            "the event log does not contain the memory and lifetime of every executor".to_owned()
+        }
     })
 }
 

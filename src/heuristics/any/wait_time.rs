@@ -27,7 +27,7 @@ rule_params! {
 
 pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "{waited}, {wait_ratio:%}{cause} ({limit})";
 
 struct Waited(Wait);
@@ -209,7 +209,11 @@ mod tests {
         job.masters.push(MasterAttempt { started_at: Some(moment(90)), node: None });
         let found = found(&job);
         assert!(found.message.contains("; its application master started after 1h 30m"), "{}", found.message);
-        assert!(found.advice[0].starts_with("queue etl had no free capacity for its application master"), "{:?}", found.advice);
+        assert!(
+            found.advice[0].starts_with("queue etl had no free capacity for its application master"),
+            "{:?}",
+            found.advice
+        );
     }
 
     #[test]
@@ -230,10 +234,7 @@ mod tests {
             "{}",
             found.message
         );
-        assert_eq!(
-            found.advice,
-            ["run its tasks in parallel: mapreduce.job.ubertask.enable → false"]
-        );
+        assert_eq!(found.advice, ["run its tasks in parallel: mapreduce.job.ubertask.enable → false"]);
     }
 
     #[test]
@@ -262,7 +263,11 @@ mod tests {
             |key: &str| found.evidence.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         assert_eq!(evidence("at_a_time_count"), Some(&Measure::Count(2)));
         assert_eq!(evidence("waiting_tasks_count"), Some(&Measure::Count(12)));
-        assert!(found.advice[0].starts_with("queue etl had capacity for 2 of its map tasks"), "{:?}", found.advice);
+        assert!(
+            found.advice[0].starts_with("queue etl had capacity for 2 of its map tasks"),
+            "{:?}",
+            found.advice
+        );
     }
 
     #[test]

@@ -19,9 +19,9 @@ use crate::units::{Bytes, MbMillis, show_gb_hours};
 rule_params! {
     /// Parameters of `wasted-resources`.
     pub(super) struct Waste / WasteLayer {
-        /// Memory above what tasks needed / all memory that containers held.
+        /// Allocated memory that tasks did not need / all allocated memory.
         wasted_share: Ascending<Ratio>,
-        /// Memory above what tasks needed. Small jobs waste little, however large the share.
+        /// Allocated memory that tasks did not need. Small jobs waste little, however large the share.
         wasted: Ascending<MemoryTime>,
     }
 }
@@ -30,9 +30,9 @@ pub(super) const RULE: Rule =
     rule!(Own, "wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded))
         .measured_by("wasted_ratio", Worse::Higher);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str =
-    "{wasted} GB·h of the {used} GB·h held are above what was needed, {wasted_ratio:%} ({limit})";
+    "{wasted} of {used} GB·h of allocated memory were not needed, {wasted_ratio:%} ({limit})";
 
 struct Unneeded(Waste);
 
@@ -214,15 +214,9 @@ mod tests {
                 "250 of 400 GB·h of allocated memory were not needed, 62.5 % (severe from 55 %)"
             )
         );
-        assert_eq!(
-            found.advice,
-            ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB and 25 % above it)"]
-        );
+        assert_eq!(found.advice, ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB plus 25 %)"]);
         let roomy = found_by("rule: mapper-memory\nheadroom: 1\n", &app);
-        assert_eq!(
-            roomy.advice,
-            ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB and 100 % above it)"]
-        );
+        assert_eq!(roomy.advice, ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB plus 100 %)"]);
     }
 
     #[test]
@@ -255,7 +249,7 @@ mod tests {
         let advice = found(&app).advice;
         assert_eq!(
             advice,
-            ["yarn.app.mapreduce.am.resource.mb 4096 → 1024 (measured peak 500 MiB and 25 % above it)"]
+            ["yarn.app.mapreduce.am.resource.mb 4096 → 1024 (measured peak 500 MiB plus 25 %)"]
         );
     }
 
@@ -265,7 +259,7 @@ mod tests {
         let rules = "rule: metrics\ncontainer_default: 4GB\n---\nrule: wasted-resources\nenabled: true\n";
         assert_eq!(
             found_by(rules, &app).advice,
-            ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB and 25 % above it)"]
+            ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB plus 25 %)"]
         );
     }
 

@@ -55,9 +55,9 @@ pub(super) const REDUCER: Rule =
     .measured_by("used_ratio", Worse::Lower)
     .sizing(Container::Reduce);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str =
-    "a {role} uses {avg_physical_memory_bytes} of its {container_bytes} container, {share} ({limit})";
+    "a {role} task uses {avg_physical_memory_bytes} of its {container_bytes} container, {share} ({limit})";
 
 struct Usage(Role, Memory);
 

@@ -59,7 +59,7 @@ rule_params! {
     }
 }
 
-/// How many times the small group's mean the two means are apart.
+/// The difference of the two means, as a multiple of the small group's mean.
 const DEVIATION: ChartLimit = chart_limit("deviation", ComparedWith::GroupDeviation);
 
 pub(super) const MAPPER: Rule =

@@ -62,8 +62,8 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, DriverCheck)
 );
 
-/// What the judgement says where nothing was found; findings say the worst [`Aspect`].
-const FINE: &str = "nothing is wrong with a driver of {heap_bytes} of heap and {cores}";
+/// The message if nothing was found. A finding has that of the worst [`Aspect`].
+const FINE: &str = "a driver with {heap_bytes} of heap and {cores} is fine";
 
 struct DriverCheck(Driver);
 

@@ -21,7 +21,7 @@ use crate::units::{Bytes, Millis, three_digits};
 choice! {
     /// The deviations that decide.
     pub(super) enum JudgedBy {
-        /// That of the task time; the others explain it.
+        /// The deviation of the task time. The others only explain it.
         TaskTime = "task-time",
         /// The largest deviation.
         AnyMetric = "any-metric",
@@ -61,9 +61,9 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Unbalanced)
 );
 
-/// What a finding says.
-const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation} \
-    times the mean; the busiest worked {busiest_ms} on each core ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation}× \
+    the mean; the busiest worked {busiest_ms} per core ({limit})";
 
 struct Unbalanced(Balance);
 
@@ -80,9 +80,7 @@ impl Check for Unbalanced {
         let loads: Vec<Load> =
             spark.executors.iter().filter_map(|e| Load::of(app, spark, e, params)).collect();
         if loads.is_empty() {
-            return Verdict::NotEvaluated(
-                "no executor has a known task time and lifetime".to_owned(),
-            );
+            return Verdict::NotEvaluated("no executor has a known task time and lifetime".to_owned());
         }
         let deviations = Deviations::of(&loads, !params.by_life);
         let metrics = [

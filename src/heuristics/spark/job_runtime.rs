@@ -38,7 +38,7 @@ pub(super) const RULE: Rule =
     })
     .measured_by("worst_job_lost_ms", Worse::Higher);
 
-/// What a finding says about jobs that failed.
+/// The message of a finding about failed jobs.
 const MESSAGE: &str = "{failed_jobs_count} of {jobs} failed, {job_failure_ratio:%}{limit}";
 
 struct FailingJobs(JobRuntime);

@@ -37,9 +37,9 @@ pub(super) const RULE: Rule = rule!(
 .measured_by("heap_ratio", Worse::Higher)
 .sizing(Container::Executor);
 
-/// What a finding says.
-const MESSAGE: &str = "executors have {heap_bytes} of heap and use at most {peak_used_bytes}; that is {heap_ratio} times \
-    what they use and Spark reserves{held} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "executors have {heap_bytes} of heap but use at most {peak_used_bytes}, so the heap is \
+    {heap_ratio}× what they use and Spark reserves{held} ({limit})";
 
 struct TooLarge(JvmUsed);
 
@@ -51,7 +51,9 @@ impl Check for TooLarge {
             return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
         };
         if facts.held.is_none() && params.executor_time.values().is_some() {
-            return Verdict::NotEvaluated("the event log does not contain the lifetime of executors".to_owned());
+            return Verdict::NotEvaluated(
+                "the event log does not contain the lifetime of executors".to_owned(),
+            );
         }
         let ratio = facts.ratio();
         let low = Severity::Low;
@@ -107,7 +109,8 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
             Remedy::Change(std::iter::once(line).chain(kept_room(app, spark, fits)).collect())
         }
         None => Remedy::NoSetting(
-            "use the heap better: run more tasks per executor, or cache data that is read repeatedly".to_owned(),
+            "use the heap better: run more tasks per executor, or cache data that is read repeatedly"
+                .to_owned(),
         ),
     }
 }

@@ -154,7 +154,7 @@ impl Memory {
         Ok((size.min(allowed), text))
     }
 
-    /// Much memory for execution and storage, of which little is used.
+    /// Much memory for execution and storage, but little of it used.
     fn unified(&self, measured: &Measured) -> Result<(Severity, String), String> {
         let params = &self.0;
         let unified = measured.unified.ok_or("no executor reports its memory for execution and storage")?;
@@ -169,8 +169,7 @@ impl Memory {
             Used::Blocks => "for storage",
         };
         let passed = params.unified_used.describe_in(severity, percent);
-        let text =
-            format!("of {unified} of memory {what}, {} was used at the peak ({passed})", percent(used));
+        let text = format!("at most {} of {unified} of memory {what} was used ({passed})", percent(used));
         Ok((severity, text))
     }
 }

@@ -20,7 +20,7 @@ use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
 
-/// How many stages get a finding of their own.
+/// How many stages get their own finding.
 const SHOWN: usize = 3;
 
 rule_params! {
@@ -50,7 +50,7 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("lost_ms", Worse::Higher);
 
-/// What the judgement on the application says.
+/// The message of the judgement on the application.
 const FAILED: &str = "{failed_stages_count} of {attempts} failed, {stage_failure_ratio:%}{limit}";
 
 struct Stages(StageRuntime);

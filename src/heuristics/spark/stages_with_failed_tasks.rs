@@ -233,7 +233,7 @@ impl Failing {
             .fact("lost_executors_count", Measure::Count(lost.len() as u64))
             .worded(message)
             .advice(|| match told {
-                Some(stage) => vec![format!("see what is said about stage {}", stage.id)],
+                Some(stage) => vec![format!("see the finding about stage {}", stage.id)],
                 None => advice::against_losses(app, spark, &losses),
             })
     }

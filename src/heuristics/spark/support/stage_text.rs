@@ -1,4 +1,4 @@
-//! How names of stages and logged messages are shown.
+//! Shows names of stages and logged messages.
 
 use crate::model::spark::Stage;
 

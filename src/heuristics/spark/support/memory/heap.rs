@@ -9,7 +9,7 @@ use crate::units::Bytes;
 /// The part of a heap that Spark reserves for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
 pub(in crate::heuristics) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Reason given if rules on memory cannot be evaluated.
-pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
+pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later log it with \
      spark.eventLog.logStageExecutorMetrics=true";
 /// The default heap of an executor or driver.
 pub(in crate::heuristics) const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);

@@ -34,7 +34,7 @@ fn with_bodies(bodies: &str, event: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn no_length_is_believed() {
+fn lengths_are_not_trusted() {
     let fields = [
         "{\"type\":\"array\",\"items\":\"null\"}",
         "{\"type\":\"array\",\"items\":\"string\"}",

@@ -54,7 +54,7 @@ fn bombs() -> Vec<Bomb> {
 }
 
 #[test]
-fn bombs_cost_their_limit_and_keep_their_beginning() {
+fn bombs_are_limited_and_their_start_is_read() {
     for Bomb { name, bytes, applications, codes: expected } in bombs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
@@ -78,7 +78,7 @@ fn bombs_cost_their_limit_and_keep_their_beginning() {
 }
 
 #[test]
-fn members_that_lie_in_each_other_count_once() {
+fn overlapping_members_count_once() {
     let log = spark_start() + &stage(0, 0) + &spark_end();
     let mut zip = Zip::new().member("app-1", log.as_bytes());
     for copy in 2..1000 {
@@ -94,7 +94,7 @@ fn members_that_lie_in_each_other_count_once() {
 }
 
 #[test]
-fn an_archive_of_thousands_of_members_is_one_file() {
+fn archive_of_thousands_of_members_is_one_file() {
     let mut zip = Zip::new();
     for member in 0..5000 {
         zip = zip.member(&format!("notes/{member}\n\u{1b}[31m.txt"), b"nothing");

@@ -15,7 +15,7 @@ fn mkfifo(path: &Path) {
 }
 
 #[test]
-fn a_folder_of_traps_costs_its_entries() {
+fn folder_of_special_files_is_read_within_limits() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::write(root.join("job_1500000000000_0001.jhist"), jhist(2)).unwrap();
@@ -47,7 +47,7 @@ fn a_folder_of_traps_costs_its_entries() {
 }
 
 #[test]
-fn pipes_and_devices_that_are_named_are_streams() {
+fn named_pipes_and_devices_are_read_as_streams() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     mkfifo(&pipe);
@@ -72,7 +72,7 @@ fn within_a_moment(command: &mut Command) -> crate::run::Ran {
 }
 
 #[test]
-fn waiting_for_a_writer_ends_with_the_time() {
+fn waiting_for_a_pipe_writer_ends_at_the_time_limit() {
     let folder = tempfile::tempdir().unwrap();
     let (unopened, silent, half) =
         (folder.path().join("unopened"), folder.path().join("silent"), folder.path().join("half"));
@@ -105,7 +105,7 @@ fn waiting_for_a_writer_ends_with_the_time() {
 }
 
 #[test]
-fn standard_input_that_never_ends_ends_with_the_time() {
+fn endless_standard_input_ends_at_the_time_limit() {
     for sent in [String::new(), spark_start() + &stage(0, 0)] {
         let mut command = elephant();
         command.args(["analyze", "-", "--format=json", "--max-time=1500ms"]);
@@ -125,7 +125,7 @@ fn standard_input_that_never_ends_ends_with_the_time() {
 }
 
 #[test]
-fn thousands_of_files_need_few_open_at_a_time() {
+fn thousands_of_files_are_read_with_few_open_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let log = spark_start() + &spark_end();
     for part in 0..3000 {
@@ -154,7 +154,7 @@ fn thousands_of_files_need_few_open_at_a_time() {
 }
 
 #[test]
-fn names_with_line_feeds_and_escapes_stay_on_their_line() {
+fn names_with_line_feeds_and_escapes_stay_on_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let log = spark_start() + "{broken\n" + &spark_end();
     fs::write(folder.path().join("a\nelephant-rs: error: forged\u{1b}]0;x\u{7}\u{202e}"), log).unwrap();

@@ -29,7 +29,7 @@ fn incomplete(report: &Value) -> &Value {
 }
 
 #[test]
-fn every_limit_is_told_once_and_leaves_what_was_read() {
+fn every_limit_is_reported_once_and_keeps_the_data_read() {
     let (_folder, spark) = file("app-1", stages(2000));
     let (_folder, packed) = file("app-1.gz", gzip(stages(2000).as_bytes()));
     let (_folder, hadoop) = file("job_1500000000000_0001.jhist", jhist(500));
@@ -76,7 +76,7 @@ fn every_limit_is_told_once_and_leaves_what_was_read() {
 }
 
 #[test]
-fn a_long_line_is_passed_over_and_the_others_count() {
+fn overlong_line_is_skipped_and_other_lines_count() {
     let long = format!("{{\"Event\":\"SparkListenerTaskEnd\",\"x\":\"{}\"}}\n", "y".repeat(MIB));
     let (_folder, spark) = file(
         "app-1",
@@ -101,7 +101,7 @@ fn a_long_line_is_passed_over_and_the_others_count() {
 }
 
 #[test]
-fn each_command_that_reads_histories_has_the_limits() {
+fn every_command_that_reads_histories_has_the_limits() {
     let (_folder, path) = file("app-1", stages(50));
     let path = path.to_str().unwrap();
     let baseline = format!("{path}.yaml");

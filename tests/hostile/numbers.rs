@@ -58,7 +58,7 @@ fn with(text: &str, key: &str, value: &str) -> String {
 }
 
 #[test]
-fn no_number_of_a_file_becomes_an_absurd_figure() {
+fn extreme_input_numbers_never_become_absurd_results() {
     let folder = tempfile::tempdir().unwrap();
     let spark = spark_start() + &stage(0, 0) + &stage(1, 0) + &spark_end();
     let hadoop = jhist(3);
@@ -121,7 +121,7 @@ fn no_number_of_a_file_becomes_an_absurd_figure() {
 }
 
 #[test]
-fn ends_before_starts_have_no_duration() {
+fn end_before_start_gives_no_duration() {
     let mut end = task_end(0, 0, 0);
     end["Task Info"]["Finish Time"] = json!(1_600_000_000_000_u64);
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn ends_before_starts_have_no_duration() {
 }
 
 #[test]
-fn doubled_and_contradicting_events_count_once() {
+fn duplicate_and_contradicting_events_count_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app");
     let whole = stage(0, 0);

@@ -40,7 +40,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
+fn interrupted_run_leaves_no_files_and_keeps_the_old_report() {
     let cases = [
         ("INT", 2),
         ("TERM", 15),
@@ -79,7 +79,7 @@ fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
 }
 
 #[test]
-fn what_is_ignored_stays_ignored() {
+fn ignored_signals_stay_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("report");
     let mut shell = Command::new("sh");
@@ -95,7 +95,7 @@ fn what_is_ignored_stays_ignored() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_that_leaves_nothing() {
+fn full_disk_is_an_error_and_leaves_no_files() {
     if !Path::new("/dev/full").exists() {
         return;
     }
@@ -122,7 +122,7 @@ fn a_full_disk_is_an_error_that_leaves_nothing() {
 }
 
 #[test]
-fn an_output_that_takes_nothing_is_an_error() {
+fn unwritable_output_is_an_error() {
     for arguments in
         [&["analyze", "testdata/hadoop1"][..], &["--help"], &["--version"], &["rules", "list"], &["man"]]
     {
@@ -135,7 +135,7 @@ fn an_output_that_takes_nothing_is_an_error() {
 }
 
 #[test]
-fn a_report_that_may_not_become_so_large_is_an_error_that_leaves_nothing() {
+fn file_size_limit_is_an_error_and_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut shell = Command::new("sh");
     // Blocks of 512 bytes, or of 1024.
@@ -159,7 +159,7 @@ fn a_report_that_may_not_become_so_large_is_an_error_that_leaves_nothing() {
 }
 
 #[test]
-fn what_is_no_place_for_a_report_is_told_before_anything_is_read() {
+fn invalid_output_path_is_reported_before_reading_input() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).into_os_string().into_string().unwrap();
     for (place, words) in [
@@ -190,7 +190,7 @@ fn what_is_no_place_for_a_report_is_told_before_anything_is_read() {
 }
 
 #[test]
-fn a_closed_pipe_is_a_quiet_success() {
+fn closed_pipe_exits_0_without_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("app-1");
     fs::write(&log, spark_start() + &(0..500).map(|id| stage(id, 0)).collect::<String>() + &spark_end())
@@ -219,7 +219,7 @@ fn a_closed_pipe_is_a_quiet_success() {
 }
 
 #[test]
-fn a_report_takes_the_place_of_the_file_and_not_of_its_mode_or_link() {
+fn report_replaces_file_contents_but_keeps_mode_and_link() {
     let folder = tempfile::tempdir().unwrap();
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));
     fs::create_dir(folder.path().join("sub")).unwrap();
@@ -250,7 +250,7 @@ fn a_report_takes_the_place_of_the_file_and_not_of_its_mode_or_link() {
 }
 
 #[test]
-fn a_file_that_was_named_in_vain_is_told() {
+fn named_file_without_a_history_is_reported() {
     let ran = run(elephant().args(["analyze", "testdata/hadoop1", "Cargo.toml"]));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.contains("Cargo.toml") && ran.stderr.contains("no job history"), "{}", ran.stderr);

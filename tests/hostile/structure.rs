@@ -17,7 +17,7 @@ fn nested(open: &str, close: &str) -> String {
 }
 
 #[test]
-fn nesting_costs_the_line_at_most() {
+fn deep_nesting_loses_at_most_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let event = |name: &str, rest: &str| format!("{{\"Event\":\"{name}\",{rest}}}\n");
     let (array, object) = (nested("[", "]"), nested("{\"a\":", "}"));
@@ -52,7 +52,7 @@ fn nesting_costs_the_line_at_most() {
 }
 
 #[test]
-fn bytes_that_are_no_text_cost_their_line() {
+fn non_text_bytes_lose_only_their_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app");
     let mut bytes = spark_start().into_bytes();
@@ -121,7 +121,7 @@ fn many(kind: &str, count: u64) -> String {
 }
 
 #[test]
-fn many_of_a_kind_take_memory_for_what_they_are() {
+fn memory_is_proportional_to_the_number_of_items() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app");
     let kinds = [
@@ -145,7 +145,7 @@ fn many_of_a_kind_take_memory_for_what_they_are() {
 }
 
 #[test]
-fn a_log_has_only_so_many_applications() {
+fn applications_per_log_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app");
     fs::write(&path, many("applications", 17_000)).unwrap();
@@ -161,7 +161,7 @@ fn with_rules(folder: &Path, text: &str) -> Ran {
 }
 
 #[test]
-fn rule_files_and_baselines_cannot_blow_up() {
+fn rule_files_and_baselines_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let mut aliases = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..30 {
@@ -212,7 +212,7 @@ fn rule_files_and_baselines_cannot_blow_up() {
 }
 
 #[test]
-fn configurations_and_reports_cannot_blow_up() {
+fn configurations_and_reports_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let mut laughs = "<?xml version=\"1.0\"?><!DOCTYPE configuration [<!ENTITY l0 \"lol\">".to_owned();
     for level in 1..30 {

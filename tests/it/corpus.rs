@@ -32,7 +32,7 @@ fn noted(note: &str, word: &str) -> Option<u64> {
 }
 
 #[test]
-fn jhist_files_show_as_many_tasks_and_attempts_as_the_manifest_counts() {
+fn jhist_task_and_attempt_counts_match_the_manifest() {
     let Some(corpus) = common::shared("corpus") else { return };
     let files = common::listed(&corpus, "mr-jhist");
     assert!(!files.is_empty());
@@ -55,7 +55,7 @@ fn jhist_files_show_as_many_tasks_and_attempts_as_the_manifest_counts() {
 }
 
 #[test]
-fn hadoop_1_files_show_as_many_jobs_and_attempt_ends_as_the_manifest_counts() {
+fn hadoop_1_job_and_attempt_end_counts_match_the_manifest() {
     let Some(corpus) = common::shared("corpus") else { return };
     for file in common::listed(&corpus, "hadoop1-history") {
         let report = report(&file.path);
@@ -70,7 +70,7 @@ fn hadoop_1_files_show_as_many_jobs_and_attempt_ends_as_the_manifest_counts() {
 }
 
 #[test]
-fn decoys_are_no_histories() {
+fn decoys_are_not_taken_for_histories() {
     let Some(decoys) = common::shared("corpus/decoy") else { return };
     let report = report(&decoys);
     assert_eq!(report.summary.applications, 0, "{report:?}");
@@ -79,7 +79,7 @@ fn decoys_are_no_histories() {
 }
 
 #[test]
-fn both_encodings_of_a_history_give_one_report() {
+fn both_avro_encodings_give_the_same_report() {
     let (Some(json), Some(binary)) =
         (common::shared("runs/hadoop-2.7.3"), common::shared("runs/hadoop-2.7.3-avro-binary"))
     else {
@@ -97,7 +97,7 @@ fn both_encodings_of_a_history_give_one_report() {
 
 /// What the recordings were made to show, from their own description.
 #[test]
-fn recordings_show_what_was_planted() {
+fn recordings_show_their_planted_problems() {
     let Some(runs) = common::shared("runs/hadoop-2.7.3") else { return };
     let report = report(&runs);
     let by_name: BTreeMap<&str, &ApplicationReport> =
@@ -127,7 +127,7 @@ fn recordings_show_what_was_planted() {
 
 /// The job's own counters say what its containers held: a second computation of what we charge.
 #[test]
-fn charged_memory_is_what_the_job_counted_itself() {
+fn charged_memory_matches_the_jobs_own_counters() {
     let Some(runs) = common::shared("runs/hadoop-2.7.3") else { return };
     let mut compared = 0;
     for path in common::files_below(&runs) {
@@ -159,7 +159,7 @@ fn job_counter(history: &str, name: &str) -> Option<u64> {
 }
 
 #[test]
-fn no_file_of_the_corpus_stops_the_run() {
+fn corpus_run_completes() {
     let Some(corpus) = common::shared("corpus") else { return };
     let report = report(&corpus);
     let jhist = common::listed(&corpus, "mr-jhist").len() as u64;

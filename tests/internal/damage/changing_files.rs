@@ -17,7 +17,7 @@ fn parse(file: File, len: u64) -> Parsed {
 }
 
 #[test]
-fn a_log_that_changes_while_it_is_read_is_neither_doubled_nor_filled_up() {
+fn log_changing_while_read_is_neither_duplicated_nor_padded() {
     let log = spark_start() + &(0..3000).map(|id| stage(id, 0)).collect::<String>() + &spark_end();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(log.as_bytes()).unwrap();
@@ -52,7 +52,7 @@ fn a_log_that_changes_while_it_is_read_is_neither_doubled_nor_filled_up() {
 }
 
 #[test]
-fn a_file_that_vanishes_is_an_error_of_its_own() {
+fn vanished_file_has_its_own_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("job_1500000000000_0001.jhist");
     fs::write(&path, jhist(1)).unwrap();

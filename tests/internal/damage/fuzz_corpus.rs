@@ -29,7 +29,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_target_has_a_program_and_seeds_and_nothing_else_has() {
+fn exactly_the_targets_have_programs_and_seeds() {
     let targets: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(names(&fuzz("fuzz_targets")), targets, "programs");
     assert_eq!(names(&fuzz("seeds")), targets, "seeds");
@@ -64,21 +64,21 @@ fn replay(folder: &str, wanted: impl Fn(&str) -> bool) {
 }
 
 /// The targets that render whole reports take most of the time.
-fn goes_the_whole_way(name: &str) -> bool {
+fn is_complete_run(name: &str) -> bool {
     ["judge", "surveys", "whole"].contains(&name)
 }
 
 #[test]
 fn seeds_of_parsers_and_codecs_pass() {
-    replay("seeds", |name| !goes_the_whole_way(name));
+    replay("seeds", |name| !is_complete_run(name));
 }
 
 #[test]
-fn seeds_that_go_the_whole_way_pass() {
-    replay("seeds", goes_the_whole_way);
+fn seeds_of_complete_runs_pass() {
+    replay("seeds", is_complete_run);
 }
 
 #[test]
-fn what_once_was_trouble_passes() {
+fn regressions_pass() {
     replay("regressions", |_| true);
 }

@@ -74,7 +74,7 @@ fn numbers(app: &Application) -> Vec<String> {
 }
 
 #[test]
-fn a_history_cut_anywhere_tells_less_and_nothing_else() {
+fn history_truncated_at_any_byte_reports_less_but_nothing_wrong() {
     for (name, parse, bytes) in small_histories() {
         let whole = parse(&bytes);
         assert!(whole.problems.is_empty(), "{name}: {:?}", whole.problems);
@@ -96,7 +96,7 @@ fn a_history_cut_anywhere_tells_less_and_nothing_else() {
 }
 
 #[test]
-fn a_binary_history_cut_anywhere_never_calls_itself_complete() {
+fn truncated_binary_history_is_never_complete() {
     let file = std::fs::read_dir(format!("{}/testdata/{DONE}", env!("CARGO_MANIFEST_DIR")))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -137,7 +137,7 @@ proptest! {
 
     /// Counters, ends of tasks and run times are recorded twice, so that no changed digit goes unnoticed.
     #[test]
-    fn a_changed_digit_in_a_task_is_noticed(at in any::<usize>(), by in any::<u8>()) {
+    fn changed_digit_in_a_task_is_detected(at in any::<usize>(), by in any::<u8>()) {
         let bytes = real_history("-healthy-");
         let whole = avro_json(&bytes);
         let all = numbers(&whole.applications[0]);
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_in_any_order_never_panic(order in any::<u64>()) {
+    fn reordered_lines_never_panic(order in any::<u64>()) {
         let bytes = real_history("-retries-");
         let mut lines: Vec<&[u8]> = bytes.split(|&b| b == b'\n').collect();
         let mut state = order | 1;
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn nonsense_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
         for prefix in [&b""[..], b"Avro-Json\n", b"Avro-Binary\n", b"Meta VERSION=\"1\" .\n"] {
             let source = [prefix, &bytes].concat();
             for parse in [avro_json, avro_binary, hadoop_1] {
@@ -207,7 +207,7 @@ fn report_of(text: &str) -> ApplicationReport {
 }
 
 #[test]
-fn numbers_beyond_all_bounds_are_unknown_not_wrong() {
+fn out_of_range_numbers_are_unknown() {
     let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000},
         "counters": {"HDFS_BYTES_READ": 777_777_777, "PHYSICAL_MEMORY_BYTES": 555_555_555}}]);
     let text = Job::succeeded(&groups).history();
@@ -218,7 +218,7 @@ fn numbers_beyond_all_bounds_are_unknown_not_wrong() {
 }
 
 #[test]
-fn a_line_of_many_megabytes_costs_one_warning() {
+fn very_long_line_gives_one_warning() {
     let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {}}]);
     let text = Job::succeeded(&groups).history();
     let (head, tail) = text.split_at(text.rfind("{\"event\"").or_else(|| text.rfind("{\"type\"")).unwrap());
@@ -235,7 +235,7 @@ fn a_line_of_many_megabytes_costs_one_warning() {
 
 /// A history that was made up may count its times from 0, which elsewhere means "unknown".
 #[test]
-fn times_may_count_from_zero() {
+fn times_may_start_at_zero() {
     let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {}}]);
     let text = Job::succeeded(&groups).history().replace("150000000", "");
     assert!(text.contains("\"submitTime\":0000"), "{text}");
@@ -247,7 +247,7 @@ fn times_may_count_from_zero() {
 
 /// Beside moments of our time 0 is what Hadoop writes for one that it does not know, and 7 is no moment of Hadoop's.
 #[test]
-fn a_submission_in_1970_is_unknown() {
+fn submission_time_in_1970_is_unknown() {
     let text = String::from_utf8(real_history("_0004-")).unwrap();
     let (head, tail) = text.split_once("\"submitTime\":").unwrap();
     let tail = tail.trim_start_matches(|byte: char| byte.is_ascii_digit());
@@ -260,7 +260,7 @@ fn a_submission_in_1970_is_unknown() {
 
 /// Text that is missing across the end of a record makes one of two.
 #[test]
-fn two_hadoop_1_records_that_ran_together_are_told() {
+fn merged_hadoop_1_records_are_reported() {
     let bytes = testdata("hadoop1/jt1_1386370000000_job_201311192236_0042_etl_nightly+sessions");
     let text = String::from_utf8(bytes).unwrap();
     let hole = text.replacen(" .\nTask TASKID=", " TASKID=", 1);

@@ -51,7 +51,7 @@ fn check(advice: &[String]) -> Result<(), String> {
 }
 
 #[test]
-fn the_histories_that_come_with_the_project() {
+fn advice_on_bundled_histories_is_consistent() {
     let report = analyze(&["testdata".into()], &RuleSet::built_in().unwrap(), Options::default());
     for app in &report.applications {
         let advice: Vec<String> = app.findings.iter().flat_map(|finding| finding.advice.clone()).collect();
@@ -63,7 +63,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn jobs_of_every_kind(
+    fn advice_on_generated_jobs_is_consistent(
         maps in prop_oneof![1..5u64, 50..120u64],
         large in 0..3u64,
         reduces in 0..4u64,

@@ -122,7 +122,7 @@ fn histories(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn both_encodings_of_a_history_hold_the_same_events() {
+fn both_avro_encodings_have_the_same_events() {
     let Some(runs) = common::shared("runs") else { return };
     let mut compared = 0;
     for file in histories(&runs.join("hadoop-2.7.3-avro-binary")) {
@@ -141,7 +141,7 @@ fn both_encodings_of_a_history_hold_the_same_events() {
 
 /// The recordings of made-up values differ in the job's id only, which stands in every other field.
 #[test]
-fn made_up_histories_hold_the_same_events_but_for_the_job() {
+fn synthetic_histories_have_the_same_events_except_the_job_id() {
     let Some(runs) = common::shared("runs") else { return };
     let json = histories(&runs.join("hadoop-synthetic-avro-json"));
     for file in histories(&runs.join("hadoop-synthetic-avro-binary")) {
@@ -161,7 +161,7 @@ fn job_number(file: &Path) -> String {
 }
 
 #[test]
-fn a_history_cut_anywhere_holds_its_first_events() {
+fn truncated_history_keeps_its_first_events() {
     let Some(runs) = common::shared("runs/hadoop-2.7.3-avro-binary") else { return };
     let file = histories(&runs).into_iter().find(|file| file.to_string_lossy().contains("tiny")).unwrap();
     let history = fs::read(file).unwrap();

@@ -49,7 +49,7 @@ fn reason(rules: &RuleSet, app: &Application, rule: &str) -> Option<String> {
 }
 
 #[test]
-fn a_time_skew_of_a_few_seconds_is_nothing() {
+fn time_skew_of_a_few_seconds_is_not_a_finding() {
     let groups = json!([group("map", 200, 1000, json!({})), group("map", 1, 20_000, json!({}))]);
     let app = read(&Job::succeeded(&groups).history(), &[]);
     assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::None));
@@ -57,7 +57,7 @@ fn a_time_skew_of_a_few_seconds_is_nothing() {
 }
 
 #[test]
-fn a_missing_counter_is_unknown_and_not_zero() {
+fn missing_counter_is_unknown_not_zero() {
     let groups = json!([group("map", 3, MINUTE, json!({"SPILLED_RECORDS": 5}))]);
     let app = read(&Job::succeeded(&groups).history(), &[("mapreduce.map.memory.mb", "8192")]);
     assert_eq!(severity(&preset(), &app, "mapper-memory"), Some(Severity::Critical));
@@ -67,7 +67,7 @@ fn a_missing_counter_is_unknown_and_not_zero() {
 }
 
 #[test]
-fn memory_that_is_zero_for_every_task_was_not_measured() {
+fn zero_memory_for_every_task_means_not_measured() {
     let groups =
         json!([group("map", 3, MINUTE, json!({"PHYSICAL_MEMORY_BYTES": 0, "VIRTUAL_MEMORY_BYTES": 0}))]);
     let app = read(&Job::succeeded(&groups).history(), &[("mapreduce.map.memory.mb", "1024")]);
@@ -78,7 +78,7 @@ fn memory_that_is_zero_for_every_task_was_not_measured() {
 }
 
 #[test]
-fn any_file_system_counts_as_input_but_the_local_one() {
+fn every_file_system_except_local_counts_as_input() {
     for (counter, counts) in [("ABFS_BYTES_READ", true), ("GS_BYTES_READ", true), ("FILE_BYTES_READ", false)]
     {
         let groups = json!([
@@ -93,7 +93,7 @@ fn any_file_system_counts_as_input_but_the_local_one() {
 }
 
 #[test]
-fn failed_and_killed_jobs_are_judged_too() {
+fn failed_and_killed_jobs_are_judged() {
     let groups = json!([group("map", 10, 120 * MINUTE, json!({}))]);
     for (status, exception) in [("FAILED", Severity::Moderate), ("KILLED", Severity::Low)] {
         let app = read(&Job::succeeded(&groups).ended(status, "because").history(), &[]);
@@ -106,7 +106,7 @@ fn failed_and_killed_jobs_are_judged_too() {
 }
 
 #[test]
-fn collection_time_is_compared_with_run_time_as_well() {
+fn gc_time_is_also_compared_with_run_time() {
     // On an overloaded node a task gets a tenth of its time as CPU time; collection takes 0.5 % of its life.
     let values = json!({"CPU_MILLISECONDS": 100_000, "GC_TIME_MILLIS": 5_000});
     let groups = json!([group("map", 4, 1_000_000, values)]);
@@ -116,7 +116,7 @@ fn collection_time_is_compared_with_run_time_as_well() {
 }
 
 #[test]
-fn the_jobs_own_block_size_is_the_measure() {
+fn block_size_of_the_job_is_used() {
     let groups = json!([
         group("map", 200, MINUTE, json!({"HDFS_BYTES_READ": MIB})),
         group("map", 1, MINUTE, json!({"HDFS_BYTES_READ": 100 * MIB})),
@@ -127,7 +127,7 @@ fn the_jobs_own_block_size_is_the_measure() {
 }
 
 #[test]
-fn a_container_of_unknown_size_is_not_assumed() {
+fn unknown_container_size_is_not_assumed() {
     let groups = json!([group("map", 3, MINUTE, json!({"PHYSICAL_MEMORY_BYTES": 100 * MIB}))]);
     let app = read(&Job::succeeded(&groups).history(), &[]);
     assert_eq!(Metrics::of(&app, defaults().metrics()).used, None);
@@ -174,7 +174,7 @@ fn eventful_history() -> String {
 }
 
 #[test]
-fn attempts_that_failed_or_lost_cost_something() {
+fn failed_and_losing_attempts_have_a_cost() {
     let app = read(&eventful_history(), &[("mapreduce.map.memory.mb", "1024")]);
     let ours = Metrics::of(&app, defaults().metrics());
     let mb_seconds = |part: Option<elephant_rs::units::MbMillis>| part.unwrap().as_mb_seconds() / 1024.0;
@@ -190,7 +190,7 @@ fn attempts_that_failed_or_lost_cost_something() {
 }
 
 #[test]
-fn slow_start_is_honoured() {
+fn reduce_slow_start_is_respected() {
     // Ten maps end a second apart; the reduce runs from 12 s to 20 s.
     let mut out = String::from("Avro-Json\n");
     let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": EPOCH});
@@ -223,7 +223,7 @@ fn slow_start_is_honoured() {
 
 /// The worked examples of Dr. Elephant's wiki page "Metrics and Heuristics".
 #[test]
-fn the_wikis_worked_examples() {
+fn wiki_examples_give_the_documented_results() {
     let groups = |role: &str, minutes: [u64; 4]| -> Vec<Value> {
         minutes.iter().map(|m| group(role, 1, m * MINUTE, json!({}))).collect()
     };
@@ -244,7 +244,7 @@ fn the_wikis_worked_examples() {
 }
 
 #[test]
-fn tasks_of_an_uberized_job_held_the_masters_container() {
+fn uber_job_tasks_used_the_application_master_container() {
     let groups = json!([group("map", 3, MINUTE, json!({}))]);
     let history = Job::succeeded(&groups).history();
     let inited = json!({"type": "JOB_INITED", "event": {"org.apache.hadoop.mapreduce.jobhistory.JobInited":

@@ -42,7 +42,7 @@ fn slow_cluster() -> Jobs {
 }
 
 #[test]
-fn the_slow_node_is_the_only_straggler() {
+fn slow_node_is_the_only_straggler() {
     let ranking = rank(&slow_cluster(), &[], &Settings::default());
     let worst = &ranking.nodes[0];
     assert_eq!((&*worst.name, worst.level, worst.tasks), ("node2", Some(0), 120));
@@ -66,7 +66,7 @@ fn nodes_with_few_tasks_are_not_ranked() {
 }
 
 #[test]
-fn a_window_leaves_tasks_out() {
+fn window_excludes_tasks() {
     let settings = Settings {
         since: Some(Timestamp::from_millis(20_001 * 86_400_000)),
         until: Some(Timestamp::from_millis(20_003 * 86_400_000)),
@@ -101,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn the_order_in_which_hosts_are_met_does_not_matter(
+    fn host_order_does_not_matter(
         jobs in prop::collection::vec(
             prop::collection::vec((0u8..5, 20_000u16..20_004, 1u64..100_000), 0..30),
             0..12,

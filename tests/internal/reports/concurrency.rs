@@ -84,13 +84,13 @@ fn analyze_prints_the_same_in_the_other_formats() {
 }
 
 #[test]
-fn the_worst_applications_are_the_same() {
+fn worst_applications_are_the_same() {
     let options = Options { top: Some(7), charts: 3, ..Options::default() };
     assert_same_bytes(&THREADS, || analyses(&own(), options, &[Format::Json, Format::Html]));
 }
 
 #[test]
-fn the_worst_applications_are_those_of_all() {
+fn worst_applications_are_selected_from_all() {
     let rules = RuleSet::with_files(&[]).unwrap();
     let json = |report: &elephant_rs::results::Report| {
         printed("json", |out| write(report, Format::Json, TextOptions::default(), out)).1

@@ -55,7 +55,7 @@ fn renamed_keys_work_with_a_warning() {
 }
 
 #[test]
-fn the_most_specific_document_wins_and_of_equals_the_later() {
+fn most_specific_document_wins_then_the_later_one() {
     // The least specific one stands last: order matters only among equals.
     let rules = rules(
         "rule: mapper-time\nfor: {name: 'word count*', user: alice}\nnum_tasks: [4, 4, 4, 4]\n---\n\
@@ -76,7 +76,7 @@ fn the_most_specific_document_wins_and_of_equals_the_later() {
 }
 
 #[test]
-fn what_a_history_does_not_tell_fits_no_scope() {
+fn unknown_values_match_no_scope() {
     let rules = rules("rule: mapper-time\nfor: {job_type: '*'}\nnum_tasks: [1, 1, 1, 1]\n");
     let values = in_force(&rules, "mapper-time", "num_tasks");
     assert!(values.iter().any(|(_, value)| value == "1 1 1 1"), "{values:?}");
@@ -88,7 +88,7 @@ fn what_a_history_does_not_tell_fits_no_scope() {
 }
 
 #[test]
-fn a_configuration_of_dr_elephant_becomes_a_rule_file() {
+fn dr_elephant_configuration_becomes_a_rule_file() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/dr-elephant/HeuristicConf.xml");
     let imported = import::import(&std::fs::read_to_string(path).unwrap()).unwrap();
     let notes: Vec<String> =

@@ -54,7 +54,7 @@ fn shown(app: &ApplicationReport) -> [u64; 4] {
 }
 
 #[test]
-fn logs_show_as_many_attempts_stages_jobs_and_executors_as_their_lines() {
+fn attempt_stage_job_and_executor_counts_match_the_lines() {
     for kind in KINDS {
         let Some((logs, report)) = read(kind) else { return };
         let mut wrong = Vec::new();
@@ -71,7 +71,7 @@ fn logs_show_as_many_attempts_stages_jobs_and_executors_as_their_lines() {
 }
 
 #[test]
-fn logs_are_complete_where_their_lines_tell_everything() {
+fn logs_are_complete_if_no_line_is_missing() {
     for kind in KINDS {
         let Some((logs, report)) = read(kind) else { return };
         let mut wrong = Vec::new();
@@ -95,7 +95,7 @@ fn logs_are_complete_where_their_lines_tell_everything() {
 
 /// The manifest's own count, which an archive has for all its logs together.
 #[test]
-fn ends_of_tasks_are_as_many_as_the_manifest_counts() {
+fn task_end_counts_match_the_manifest() {
     for kind in KINDS {
         let Some((logs, _)) = read(kind) else { return };
         let Some(corpus) = common::shared("corpus") else { return };

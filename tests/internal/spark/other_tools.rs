@@ -37,7 +37,7 @@ fn stage_group(app: &Application, stage: u32) -> &TaskGroup {
 }
 
 #[test]
-fn sums_over_stages_are_those_of_nvidias_tools() {
+fn stage_sums_match_the_rapids_tools() {
     let Some(rows) = table("rapids_join_eventlog_stagemetricsagg") else { return };
     let log = "spark-compressed/NVIDIA__spark-rapids-tools/profiling/rapids_join_eventlog.zstd";
     let Some(app) = model(log) else { return };
@@ -69,7 +69,7 @@ fn sums_over_stages_are_those_of_nvidias_tools() {
 }
 
 #[test]
-fn failures_are_those_of_nvidias_tools() {
+fn failures_match_the_rapids_tools() {
     let log =
         "spark-compressed/NVIDIA__spark-rapids-tools/profiling/tasks_executors_fail_compressed_eventlog.zstd";
     let Some(app) = model(log) else { return };
@@ -105,7 +105,7 @@ fn failures_are_those_of_nvidias_tools() {
 }
 
 #[test]
-fn sums_over_an_application_are_those_of_sparklens() {
+fn application_sums_match_sparklens() {
     let Some(path) = common::shared("corpus/oracle/qubole__sparklens/local-1532512550423.sparklens.json")
     else {
         return;

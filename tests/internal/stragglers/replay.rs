@@ -81,7 +81,7 @@ fn named<'a>(evaluation: &'a GroupEvaluation, id: &str) -> &'a Evaluated {
 }
 
 #[test]
-fn every_recording_and_every_history_of_others_is_replayed() {
+fn every_recording_and_public_history_is_replayed() {
     for folder in ["runs", "corpus"] {
         let Some(folder) = common::shared(folder) else { continue };
         let jobs: Vec<Vec<Evaluated>> = below(&folder)
@@ -111,7 +111,7 @@ fn every_recording_and_every_history_of_others_is_replayed() {
 
 /// Hadoop speculated two of fourteen maps; what that cost is in the history.
 #[test]
-fn hadoops_own_speculation_is_told() {
+fn hadoop_speculation_is_reported() {
     let Some(folder) = common::shared("runs/hadoop-2.7.3/speculation") else { return };
     let jobs = below(&folder);
     let (_, executions, maps) = jobs[0].iter().find(|(kind, _, _)| *kind == TaskKind::Map).unwrap();
@@ -123,7 +123,7 @@ fn hadoops_own_speculation_is_told() {
 
 /// Spark speculated in both versions that were recorded.
 #[test]
-fn sparks_own_speculation_is_told() {
+fn spark_speculation_is_reported() {
     for version in ["spark-3.5.9", "spark-4.3.0", "spark-3.1.3"] {
         let Some(folder) = common::shared(&format!("runs/{version}")) else { return };
         let folder = folder.join("speculation");
@@ -142,7 +142,7 @@ fn sparks_own_speculation_is_told() {
 
 /// The slow map of the recording reported nothing before it was killed, so what Hadoop saw of it cannot be told.
 #[test]
-fn unknown_progress_has_no_fate() {
+fn attempts_without_progress_count_as_unseen() {
     let Some(folder) = common::shared("runs/hadoop-2.7.3/speculation") else { return };
     let fates = visit(&[folder], |app, _| {
         let maps = app.group(TaskKind::Map).unwrap();

@@ -26,7 +26,7 @@ fn rendered(report: &StragglerReport) -> Vec<u8> {
 }
 
 #[test]
-fn the_same_bytes_whatever_the_threads() {
+fn output_is_the_same_for_any_number_of_threads() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| rendered(&survey_of(&["testdata".into()])))
@@ -36,7 +36,7 @@ fn the_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn everything_that_was_recorded_gives_possible_numbers() {
+fn all_recordings_give_possible_numbers() {
     let Some(corpus) = common::shared("corpus") else { return };
     let report = survey_of(&[corpus, common::shared("runs").unwrap()]);
     assert!(report.applications.len() > 100, "{}", report.applications.len());
@@ -63,7 +63,7 @@ fn recording(folder: &str) -> Option<StragglerReport> {
 
 /// A history that is there twice, in both forms of Avro.
 #[test]
-fn a_job_that_is_there_twice_counts_once() {
+fn duplicate_job_counts_once() {
     let Some(runs) = common::shared("runs") else { return };
     let folders =
         ["hadoop-2.7.3/speculation", "hadoop-2.7.3-avro-binary/speculation"].map(|name| runs.join(name));
@@ -73,7 +73,7 @@ fn a_job_that_is_there_twice_counts_once() {
 }
 
 #[test]
-fn planted_stragglers_are_found_and_blamed() {
+fn planted_stragglers_are_found_with_their_cause() {
     if common::shared("runs").is_none() {
         return;
     }

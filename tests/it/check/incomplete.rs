@@ -50,7 +50,7 @@ fn finding<'a>(job: &'a Value, rule: &str) -> &'a Value {
 }
 
 #[test]
-fn a_run_of_which_nothing_could_be_judged_does_not_pass_and_changes_nothing() {
+fn run_without_judgement_fails_and_leaves_the_baseline_unchanged() {
     let skew = recording("skew");
     let gate = Gate::accepting(std::slice::from_ref(&skew));
     let accepted = gate.baseline_text();
@@ -91,7 +91,7 @@ fn a_run_of_which_nothing_could_be_judged_does_not_pass_and_changes_nothing() {
 }
 
 #[test]
-fn a_new_job_of_which_nothing_could_be_judged_is_not_one_without_findings() {
+fn new_job_without_judgement_is_not_reported_as_without_findings() {
     let gate = Gate::accepting(&[on_day(&healthy(40, 2_000), 1)]);
     let accepted = gate.baseline_text();
     gate.put(&[on_day(&healthy(40, 2_000), 1), cut(&recording("healthy"), 30)]);
@@ -109,7 +109,7 @@ fn a_new_job_of_which_nothing_could_be_judged_is_not_one_without_findings() {
 }
 
 #[test]
-fn a_log_that_is_cut_before_the_name_of_its_job_is_no_new_job() {
+fn log_truncated_before_its_job_name_is_not_a_new_job() {
     let skew = recording("skew");
     let gate = Gate::accepting(std::slice::from_ref(&skew));
     let accepted = gate.baseline_text();
@@ -126,7 +126,7 @@ fn a_log_that_is_cut_before_the_name_of_its_job_is_no_new_job() {
 }
 
 #[test]
-fn a_healthy_log_that_lacks_its_last_line_passes_as_far_as_it_was_judged() {
+fn healthy_log_without_its_last_line_passes_as_far_as_judged() {
     let whole = recording("healthy");
     let gate = Gate::accepting(std::slice::from_ref(&whole));
     let end = whole.trim_end().rfind('\n').unwrap();
@@ -144,7 +144,7 @@ fn a_healthy_log_that_lacks_its_last_line_passes_as_far_as_it_was_judged() {
 }
 
 #[test]
-fn what_a_cut_log_lacks_is_neither_gone_nor_better() {
+fn findings_missing_from_a_truncated_log_are_neither_gone_nor_better() {
     let gc = recording("gc");
     let gate = Gate::accepting(&[recording("skew"), gc.clone()]);
     let accepted = gate.baseline_text();
@@ -172,7 +172,7 @@ fn what_a_cut_log_lacks_is_neither_gone_nor_better() {
 }
 
 #[test]
-fn what_a_cut_log_makes_worse_fails_and_is_not_accepted_over_a_whole_run() {
+fn regression_in_a_truncated_log_fails_and_does_not_replace_a_complete_run() {
     let killed = recording("execkill");
     let gate = Gate::accepting(std::slice::from_ref(&killed));
     let accepted = gate.baseline_text();
@@ -195,7 +195,7 @@ fn what_a_cut_log_makes_worse_fails_and_is_not_accepted_over_a_whole_run() {
 }
 
 #[test]
-fn what_only_a_part_has_shown_is_marked_until_a_whole_run_shows_it() {
+fn findings_of_incomplete_runs_are_marked_until_a_complete_run_confirms_them() {
     let killed = recording("execkill");
     let gate = Gate::accepting(&[cut(&killed, 60)]);
     let part = gate.baseline_text();
@@ -211,7 +211,7 @@ fn what_only_a_part_has_shown_is_marked_until_a_whole_run_shows_it() {
 }
 
 #[test]
-fn one_whole_run_tells_what_is_gone() {
+fn one_complete_run_shows_which_findings_are_gone() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let calm = on_day(&healthy(40, 2_000), 2);
     gate.put(&[cut(&on_day(&healthy(40, 2_000), 3), 60), calm]);
@@ -225,7 +225,7 @@ fn one_whole_run_tells_what_is_gone() {
 }
 
 #[test]
-fn a_limit_is_named_wherever_it_left_something_unjudged() {
+fn limit_is_named_for_everything_it_left_unjudged() {
     let gate = Gate::accepting(&[recording("skew")]);
     for (format, told) in [
         ("text", "--max-decoded left a part"),
@@ -250,7 +250,7 @@ fn a_limit_is_named_wherever_it_left_something_unjudged() {
 }
 
 #[test]
-fn a_mapreduce_history_that_is_cut_is_not_judged() {
+fn truncated_mapreduce_history_is_not_judged() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/done");
     let files = crate::common::files_below(&testdata);
     let named = |part: &str| -> &PathBuf {

@@ -24,7 +24,7 @@ fn slow_recordings() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_slow_node_of_a_recording_ranks_worst() {
+fn slow_node_of_a_recording_ranks_worst() {
     for folder in slow_recordings() {
         let output = command(&["--format", "json", "--min-node-tasks", "4"], &folder).success();
         let report: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
@@ -40,7 +40,7 @@ fn the_slow_node_of_a_recording_ranks_worst() {
 }
 
 #[test]
-fn an_exclude_list_names_stragglers_and_nothing_else() {
+fn exclude_list_contains_only_stragglers() {
     for folder in slow_recordings() {
         let place = tempfile::tempdir().unwrap();
         let list = place.path().join("exclude.txt");
@@ -55,7 +55,7 @@ fn an_exclude_list_names_stragglers_and_nothing_else() {
 }
 
 #[test]
-fn all_formats_show_the_same_nodes_whatever_the_threads() {
+fn all_formats_show_the_same_nodes_for_any_number_of_threads() {
     let folder = Path::new("testdata");
     let report = |format: &str, jobs: &str| {
         let output =

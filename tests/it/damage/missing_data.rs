@@ -29,7 +29,7 @@ fn shuffle_read(text: &str, of: &str) -> String {
 }
 
 #[test]
-fn a_counter_that_cannot_be_read_makes_its_sums_unknown() {
+fn unreadable_counter_makes_its_sums_unknown() {
     let text = twenty_tasks().text();
     let whole = spark(&text);
     assert_eq!(problems(&whole), [""; 0]);
@@ -59,7 +59,7 @@ fn a_counter_that_cannot_be_read_makes_its_sums_unknown() {
 }
 
 #[test]
-fn a_value_beyond_all_bounds_makes_its_sum_unknown_too() {
+fn out_of_range_value_makes_its_sum_unknown() {
     let text = twenty_tasks().text();
     let huge = (1_u64 << 60).to_string();
     let report = spark(&replaced(&text, "\"JVM GC Time\":7004", &format!("\"JVM GC Time\":{huge}")));
@@ -69,7 +69,7 @@ fn a_value_beyond_all_bounds_makes_its_sum_unknown_too() {
 }
 
 #[test]
-fn a_group_of_counters_that_is_none_takes_all_of_them_along() {
+fn malformed_counter_group_makes_all_its_counters_unknown() {
     let text = twenty_tasks().text();
     let group = shuffle_read(&text, &format!("{}", 5 * MIB + 4));
     let report = spark(&text.replacen(&group, "5", 1));
@@ -95,7 +95,7 @@ fn a_group_of_counters_that_is_none_takes_all_of_them_along() {
 }
 
 #[test]
-fn a_task_without_metrics_is_nothing_to_speak_of() {
+fn task_without_metrics_is_not_a_problem() {
     let lost = Task { index: Some(20), ..Task::new("1", 500).ending(Ending::ExecutorLost("gone")) };
     let again = Task { index: Some(20), attempt: 1, ..Task::new("2", 500).metric("JVM GC Time", 1) };
     let mut log = twenty_tasks();
@@ -107,7 +107,7 @@ fn a_task_without_metrics_is_nothing_to_speak_of() {
 }
 
 #[test]
-fn rules_do_not_judge_by_the_counters_that_are_left() {
+fn rules_do_not_judge_by_remaining_counters() {
     // One executor's tasks tell no collection, so that nothing would be found without the other one's.
     let task = |number: u64| {
         let gc = if number.is_multiple_of(2) { 0 } else { 9000 };
@@ -126,7 +126,7 @@ fn rules_do_not_judge_by_the_counters_that_are_left() {
 }
 
 #[test]
-fn what_executors_add_up_is_not_judged_by_the_executors_that_are_left() {
+fn executor_sums_are_not_judged_by_remaining_executors() {
     let task = |number: u64| {
         Task::new(if number.is_multiple_of(2) { "1" } else { "2" }, 10_000)
             .metric("Memory Bytes Spilled", 900 * MIB)
@@ -152,7 +152,7 @@ fn what_executors_add_up_is_not_judged_by_the_executors_that_are_left() {
 }
 
 #[test]
-fn a_beginning_or_an_end_without_a_time_that_can_be_is_told() {
+fn invalid_start_or_end_time_is_reported() {
     let text = twenty_tasks().text();
     for event in ["SparkListenerApplicationStart", "SparkListenerApplicationEnd"] {
         let line = text.lines().find(|line| line.contains(event)).unwrap();
@@ -171,7 +171,7 @@ fn a_beginning_or_an_end_without_a_time_that_can_be_is_told() {
 }
 
 #[test]
-fn cached_blocks_whose_size_cannot_be_are_told() {
+fn invalid_cached_block_size_is_reported() {
     let mut log = twenty_tasks();
     log.executors[0].cached = 5 * MIB;
     let text = log.text();
@@ -189,7 +189,7 @@ fn cached_blocks_whose_size_cannot_be_are_told() {
 }
 
 #[test]
-fn a_stage_may_end_with_each_of_its_tasks() {
+fn duplicate_stage_end_events_change_nothing() {
     let text = twenty_tasks().text();
     let end = text.lines().find(|line| line.contains("SparkListenerStageCompleted")).unwrap();
     let often = replaced(&text, end, &[end; 50].join("\n"));
@@ -198,7 +198,7 @@ fn a_stage_may_end_with_each_of_its_tasks() {
 }
 
 #[test]
-fn a_peak_of_which_a_value_cannot_be_read_is_unknown() {
+fn peak_with_an_unreadable_value_is_unknown() {
     let mut log = twenty_tasks();
     for executor in &mut log.executors {
         executor.peaks = vec![("JVMHeapMemory", 300 * MIB), ("OnHeapUnifiedMemory", 40 * MIB)];
@@ -217,7 +217,7 @@ fn a_peak_of_which_a_value_cannot_be_read_is_unknown() {
 }
 
 #[test]
-fn a_task_that_does_not_tell_when_it_began_is_missed() {
+fn task_without_a_start_time_is_reported_as_missing() {
     let text = twenty_tasks().text();
     let launch = "\"Launch Time\":1700000000000";
     let report = spark(&text.replace(
@@ -230,7 +230,7 @@ fn a_task_that_does_not_tell_when_it_began_is_missed() {
 }
 
 #[test]
-fn jobs_end_in_the_words_of_spark() {
+fn job_results_are_matched_exactly() {
     let text = twenty_tasks().text();
     let counts = |report: &Value| {
         let jobs = &app(report)["metrics"]["spark"]["jobs"];
@@ -259,7 +259,7 @@ fn jobs_end_in_the_words_of_spark() {
 }
 
 #[test]
-fn a_score_counts_ten_times_the_tasks_that_the_log_shows_at_most() {
+fn score_counts_at_most_ten_times_the_logged_tasks() {
     let error = Ending::Exception("java.lang.OutOfMemoryError", "Java heap space");
     let task = |number| Task { index: Some(number), ..Task::new("1", 5000).ending(error) };
     let mut log = App::with(&[], 1, 4).stage((0..10).map(task).collect());
@@ -303,7 +303,7 @@ fn assert_sums_are_unknown(app: &Value) {
 }
 
 #[test]
-fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
+fn limit_is_reported_first_and_as_the_reason_for_unevaluated_rules() {
     let few_tasks = |tasks| Limits { tasks: Some(tasks), ..Limits::default() };
     let few_bytes = |bytes: usize| Limits { decoded: Some(Bytes::new(bytes as u64)), ..Limits::default() };
     // The first tasks are harmless, those behind them collect garbage all the time.
@@ -353,7 +353,7 @@ fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
 }
 
 #[test]
-fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
+fn truncated_log_does_not_report_idle_executors_or_unused_memory() {
     let rules = [
         "spark-executor-metrics",
         "spark-executor-load-balance",
@@ -402,7 +402,7 @@ fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
 }
 
 #[test]
-fn a_history_that_is_cut_leaves_rules_that_find_nothing_unevaluated() {
+fn rules_without_findings_are_unevaluated_on_truncated_logs() {
     let groups = json!([{"role": "map", "count": 9, "time": {"total_ms": 60_000}, "counters": {}}]);
     let history = Job::succeeded(&groups).history();
     let cut = &history[..history.len() / 2];
@@ -417,7 +417,7 @@ fn a_history_that_is_cut_leaves_rules_that_find_nothing_unevaluated() {
 }
 
 #[test]
-fn counts_are_unknown_where_a_limit_came_before_the_first_task() {
+fn counts_are_unknown_if_a_limit_precedes_the_first_task() {
     let text = twenty_tasks().text();
     let end = text.find("{\"Event\":\"SparkListenerTaskStart\"").unwrap();
     let jobs = text.find("{\"Event\":\"SparkListenerJobStart\"").unwrap();
@@ -483,7 +483,7 @@ fn told(report: &Value) -> Value {
 }
 
 #[test]
-fn keys_in_another_order_tell_the_same() {
+fn key_order_does_not_change_the_report() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/done/2026/11/21/000000");
     let mut histories: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -503,7 +503,7 @@ fn keys_in_another_order_tell_the_same() {
 }
 
 #[test]
-fn counters_whose_group_has_no_name_are_missed() {
+fn unnamed_counter_group_is_reported_as_missing() {
     let groups =
         json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {"HDFS_BYTES_READ": 5}}]);
     let text = Job::succeeded(&groups).history();

@@ -63,7 +63,7 @@ fn assert_possible(damaged: &Damaged, what: &str) {
 }
 
 #[test]
-fn whole_logs_are_complete() {
+fn complete_logs_are_reported_as_complete() {
     for log in [written(), recorded()] {
         let report = Reporter::new().report(&log);
         assert_eq!(report.applications().len(), 1);
@@ -73,7 +73,7 @@ fn whole_logs_are_complete() {
 }
 
 #[test]
-fn a_log_cut_anywhere_is_incomplete_and_keeps_what_came_before() {
+fn log_truncated_at_any_byte_is_incomplete_and_keeps_its_start() {
     let (log, reporter) = (written(), Reporter::new());
     let count = |report: &Damaged| {
         report
@@ -94,7 +94,7 @@ fn a_log_cut_anywhere_is_incomplete_and_keeps_what_came_before() {
 }
 
 #[test]
-fn a_log_cut_at_a_line_end_is_incomplete() {
+fn log_truncated_at_a_line_end_is_incomplete() {
     for log in [written(), recorded()] {
         let (all, reporter) = (lines(&log), Reporter::new());
         for kept in 1..all.len() {
@@ -123,7 +123,7 @@ fn drop_each_line(log: &[u8], name: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_dropped_line_changes_a_verdict_in_silence() {
+fn dropped_line_never_changes_a_verdict_silently() {
     let mut silent = drop_each_line(&written(), "written");
     silent.extend(drop_each_line(&recorded(), "recorded"));
     for recording in
@@ -140,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
-    fn flipped_bytes_give_no_impossible_number(
+    fn flipped_bytes_give_no_impossible_numbers(
         flips in prop::collection::vec((any::<Index>(), any::<u8>()), 1..20),
         is_written in any::<bool>(),
     ) {
@@ -155,7 +155,7 @@ proptest! {
 
     /// The damage that no grammar notices.
     #[test]
-    fn changed_digits_give_no_impossible_number(
+    fn changed_digits_give_no_impossible_numbers(
         changes in prop::collection::vec((any::<Index>(), 0..10u8), 1..20),
         is_written in any::<bool>(),
     ) {
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_in_any_order_some_of_them_twice_give_no_impossible_number(
+    fn reordered_and_duplicate_lines_give_no_impossible_numbers(
         keys in prop::collection::vec(any::<u32>(), 30..60),
         is_written in any::<bool>(),
     ) {
@@ -185,7 +185,7 @@ proptest! {
 
     /// A line that stands twice, as after a copy that was resumed.
     #[test]
-    fn doubled_lines_change_nothing_in_silence(at in any::<Index>(), is_written in any::<bool>()) {
+    fn duplicate_lines_never_change_the_report_silently(at in any::<Index>(), is_written in any::<bool>()) {
         let log = if is_written { written() } else { recorded() };
         let all = lines(&log);
         let at = at.index(all.len());
@@ -196,7 +196,7 @@ proptest! {
     }
 
     #[test]
-    fn events_of_one_type_that_are_missing_give_no_verdict_in_silence(
+    fn missing_event_type_never_gives_a_verdict_silently(
         which in any::<Index>(),
         kept in prop::collection::vec(any::<bool>(), 40),
         is_written in any::<bool>(),
@@ -216,7 +216,7 @@ proptest! {
     }
 
     #[test]
-    fn two_logs_in_one_give_no_impossible_number(first in any::<Index>(), second in any::<Index>()) {
+    fn concatenated_logs_give_no_impossible_numbers(first in any::<Index>(), second in any::<Index>()) {
         let (one, other) = (written(), recorded());
         for (one, other) in [(&one, &other), (&other, &one)] {
             let spliced = [&one[..first.index(one.len())], &other[second.index(other.len())..]].concat();

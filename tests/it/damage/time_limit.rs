@@ -8,7 +8,7 @@ use elephant_rs::units::Millis;
 use crate::common::make::{spark_end, spark_start, stage};
 
 #[test]
-fn time_ends_reading_and_says_that_it_cannot_be_repeated() {
+fn time_limit_stops_reading_and_warns_that_results_vary() {
     let folder = tempfile::tempdir().unwrap();
     let spark = folder.path().join("app-1");
     let stages: String = (0..2000).map(|id| stage(id, 0)).collect();

@@ -36,7 +36,7 @@ fn report(format: Format) -> (Report, String) {
 }
 
 #[test]
-fn every_format_is_read_whole_and_without_problems() {
+fn every_format_is_read_completely_and_without_problems() {
     for format in [Format::AvroJson, Format::AvroBinary, Format::Hadoop1] {
         let (report, _) = report(format);
         assert_eq!(report.problems, [], "{}", format.name());
@@ -50,7 +50,7 @@ fn every_format_is_read_whole_and_without_problems() {
 }
 
 #[test]
-fn both_encodings_of_hadoop_3_give_the_same_report() {
+fn both_hadoop_3_encodings_give_the_same_report() {
     assert_eq!(report(Format::AvroJson).1, report(Format::AvroBinary).1);
 }
 

@@ -204,7 +204,7 @@ fn rooms() -> Vec<String> {
 }
 
 #[test]
-fn every_room_stands_in_the_table_once() {
+fn every_room_is_in_the_table_once() {
     let rooms = rooms();
     let there: BTreeSet<String> =
         Tree::read().0.into_keys().filter_map(|module| module.first().cloned()).collect();
@@ -213,7 +213,7 @@ fn every_room_stands_in_the_table_once() {
 }
 
 #[test]
-fn imports_go_to_rooms_below() {
+fn imports_point_to_lower_rooms() {
     let rooms = rooms();
     let floor = |room: &String| rooms.iter().position(|known| known == room);
     let imports = Tree::read().imports();
@@ -228,7 +228,7 @@ fn imports_go_to_rooms_below() {
 
 /// A module and the modules within it may import each other: the parent's types, the child's functions.
 #[test]
-fn no_files_import_each_other_in_a_circle() {
+fn files_have_no_circular_imports() {
     let mut next: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
     for Import { from, to, .. } in Tree::read().imports() {
         if !from.starts_with(&to) && !to.starts_with(&from) {

@@ -45,7 +45,7 @@ fn every_crate_comes_from_crates_io() {
 }
 
 #[test]
-fn what_is_there_twice_is_allowed() {
+fn duplicate_versions_are_allowed_in_deny_toml() {
     let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for package in packages() {
         versions.entry(package.name).or_default().insert(package.version);

@@ -119,7 +119,7 @@ fn every_part_of_the_report_is_on_the_page() {
 }
 
 #[test]
-fn headings_ids_links_and_labels_hold_together() {
+fn headings_ids_links_and_labels_are_consistent() {
     for report in [mixed(100), mixed(0), many(300)] {
         let html = sound(&page(&report));
         let mut level = 0;
@@ -153,7 +153,7 @@ fn headings_ids_links_and_labels_hold_together() {
 }
 
 #[test]
-fn hostile_text_stays_text() {
+fn hostile_text_is_escaped() {
     let source = page(&hostile());
     let html = sound(&source);
     assert_eq!(select(&html, "script").len(), 2);
@@ -181,7 +181,7 @@ fn hostile_text_stays_text() {
 }
 
 #[test]
-fn only_what_the_policy_names_may_run() {
+fn content_security_policy_allows_only_our_code() {
     let source = page(&mixed(1));
     let html = sound(&source);
     let policy = select(&html, "meta[http-equiv]")[0].attr("content").unwrap();
@@ -205,7 +205,7 @@ fn only_what_the_policy_names_may_run() {
 }
 
 #[test]
-fn the_same_bytes_whatever_the_number_of_threads() {
+fn page_does_not_depend_on_the_number_of_threads() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         // Charts for some: which these are must not depend on who came first.
@@ -217,7 +217,7 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn charts_go_to_the_worst() {
+fn worst_applications_get_charts() {
     let report = mixed(3);
     let charted: Vec<bool> = report.applications.iter().map(|app| app.charts.is_some()).collect();
     assert!(charted[..3].iter().all(|&has| has) && !charted[3..].iter().any(|&has| has), "{charted:?}");
@@ -225,7 +225,7 @@ fn charts_go_to_the_worst() {
 }
 
 #[test]
-fn size_grows_with_the_table_and_little_else() {
+fn page_size_grows_with_the_table_only() {
     let base = page(&many(0)).len();
     let (thousand, two) = (page(&many(1000)).len(), page(&many(2000)).len());
     assert!(base < 400_000, "{base} bytes without applications");
@@ -234,7 +234,7 @@ fn size_grows_with_the_table_and_little_else() {
 }
 
 #[test]
-fn an_empty_report_is_a_page() {
+fn empty_report_is_a_valid_page() {
     let report = elephant_rs::results::Report::default();
     let html = sound(&page(&report));
     assert!(text(html.root_element()).contains("The paths contain no files."));

@@ -55,7 +55,7 @@ fn hostile_text_never_runs() {
 }
 
 #[test]
-fn filters_and_sorting_work_by_keyboard() {
+fn filters_and_sorting_work_with_the_keyboard() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&page(&mixed(100)));
     let all = browser.value(ROWS).as_u64().unwrap();
@@ -120,7 +120,7 @@ fn filters_and_sorting_work_by_keyboard() {
 }
 
 #[test]
-fn without_scripts_everything_is_there() {
+fn page_is_complete_without_scripts() {
     let Some(browser) = Browser::start() else { return };
     browser.scripts(false);
     let report = many(300);
@@ -164,7 +164,7 @@ const CONTRAST: &str = r"(() => {
 })()";
 
 #[test]
-fn light_and_dark_are_readable() {
+fn light_and_dark_themes_are_readable() {
     let Some(browser) = Browser::start() else { return };
     let source = page(&mixed(100));
     let mut backs: Vec<Value> = Vec::new();
@@ -179,7 +179,7 @@ fn light_and_dark_are_readable() {
 }
 
 #[test]
-fn the_browser_understands_the_page() {
+fn accessibility_tree_is_complete() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&page(&mixed(100)));
     // What is out of sight has no place in the tree.
@@ -211,7 +211,7 @@ fn the_browser_understands_the_page() {
 }
 
 #[test]
-fn ten_thousand_applications_open_and_filter() {
+fn page_with_10_000_applications_opens_and_filters() {
     let Some(browser) = Browser::start() else { return };
     let source = page(&many(10_000));
     let start = Instant::now();

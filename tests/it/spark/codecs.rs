@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn parts_give_the_report_of_the_whole(
+    fn split_log_gives_the_same_report(
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
         let text = log();
@@ -173,7 +173,7 @@ proptest! {
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn report_does_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(ID), log()).unwrap();
     let shared = common::shared("runs/spark-3.5.9");

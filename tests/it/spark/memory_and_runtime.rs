@@ -49,7 +49,7 @@ fn spill_is_found() {
 }
 
 #[test]
-fn failures_are_found_where_their_cut_offs_are_asked_for() {
+fn failures_are_found_with_custom_cut_offs() {
     for version in ["2.4.8", "3.1.3", "3.5.9", "4.3.0"] {
         let Some(findings) = findings(&format!("runs/spark-{version}/failures"), FAILURE_RATES) else {
             return;
@@ -70,13 +70,13 @@ fn failures_that_cost_little_time_are_low_by_default() {
 }
 
 #[test]
-fn lost_executors_show_in_the_stage_that_lost_them() {
+fn lost_executors_are_reported_for_their_stage() {
     let Some(findings) = findings("runs/spark-3.5.9/execkill", "") else { return };
     assert_eq!(worst(&findings, "spark-stage-runtime"), Severity::Low);
 }
 
 #[test]
-fn healthy_applications_are_quiet() {
+fn healthy_applications_have_no_findings() {
     for path in
         ["3.5.9/healthy", "3.5.9/local", "3.5.9/cached", "3.5.9/sqlaqe", "3.5.9/dynalloc", "4.3.0/healthy"]
     {

@@ -93,7 +93,7 @@ fn check(run: &str, container_gb: f64) {
 }
 
 #[test]
-fn recordings_cost_what_their_events_add_up_to() {
+fn recording_costs_match_the_sums_of_their_events() {
     for run in ["healthy", "dynalloc", "execkill", "failures", "skew"] {
         check(&format!("spark-3.5.9/{run}"), 1.0);
     }
@@ -101,7 +101,7 @@ fn recordings_cost_what_their_events_add_up_to() {
 }
 
 #[test]
-fn local_recordings_hold_the_drivers_heap_and_wait_for_nothing() {
+fn local_recordings_hold_the_driver_heap_and_never_wait() {
     let Some(folder) = common::shared("runs/spark-3.5.9/local") else { return };
     let sums = sums(&common::files_below(&folder)[0]);
     let metrics = applications(&folder).remove(0).metrics;
@@ -110,7 +110,7 @@ fn local_recordings_hold_the_drivers_heap_and_wait_for_nothing() {
 }
 
 #[test]
-fn dynamic_allocation_is_waited_for_at_the_start_and_between_jobs() {
+fn dynamic_allocation_waits_at_the_start_and_between_jobs() {
     let Some(folder) = common::shared("runs/spark-3.5.9/dynalloc") else { return };
     let at = |event: &Value| event["Timestamp"].as_i64().unwrap();
     let events = events(&common::files_below(&folder)[0]);
@@ -126,7 +126,7 @@ fn dynamic_allocation_is_waited_for_at_the_start_and_between_jobs() {
 }
 
 #[test]
-fn no_log_costs_more_than_is_possible() {
+fn no_log_has_impossible_costs() {
     let kinds = ["plain", "compressed", "rolling", "archive"].map(|kind| format!("corpus/spark-{kind}"));
     let versions = ["2.4.8", "3.1.3", "3.5.9", "4.3.0"].map(|version| format!("runs/spark-{version}"));
     for folder in kinds.iter().chain(&versions) {

@@ -104,7 +104,7 @@ fn is_name(name: &str, colons: bool) -> bool {
 }
 
 #[test]
-fn the_grammar_refuses_what_is_wrong() {
+fn grammar_rejects_invalid_input() {
     for wrong in [
         "# TYPE a gauge\na 1\n",
         "a 1\n# EOF\n",

@@ -81,7 +81,7 @@ fn ids_are_unique_and_in_kebab_case() {
 }
 
 #[test]
-fn every_page_has_its_title_and_its_headings_in_order() {
+fn every_page_has_its_title_and_ordered_headings() {
     for rule in heuristics::all() {
         assert_eq!(page::title(rule.page), Some(rule.title), "{}", rule.id);
         assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{}", rule.id);
@@ -98,7 +98,7 @@ fn every_page_has_its_title_and_its_headings_in_order() {
 }
 
 #[test]
-fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
+fn pages_fit_a_terminal_and_do_not_repeat_cut_offs() {
     for id in ids().chain(metrics_ids()) {
         for line in page_of(id).lines() {
             assert!(line.chars().count() <= 80, "{id}: more than 80 columns: {line}");
@@ -109,7 +109,7 @@ fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
 }
 
 #[test]
-fn pages_name_every_key_of_their_rule() {
+fn pages_document_every_key_of_their_rule() {
     for id in ids().chain(metrics_ids()) {
         for key in defaults_of(id).keys().map(|key| key.as_str().unwrap()).filter(|key| *key != "rule") {
             assert!(page::names(page_of(id), key), "{id}: the page does not say what {key} is");
@@ -118,7 +118,7 @@ fn pages_name_every_key_of_their_rule() {
 }
 
 #[test]
-fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
+fn every_rules_file_belongs_to_a_rule_or_a_preset() {
     let of_rule = |rule: &Rule| ["yaml", "md"].map(|end| format!("{}/{}.{end}", rule.folder, rule.id));
     let rules = heuristics::all().flat_map(of_rule);
     let metrics = metrics_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
@@ -137,7 +137,7 @@ fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
 }
 
 #[test]
-fn defaults_load_alone_and_list_every_parameter_in_order() {
+fn defaults_load_on_their_own_and_list_all_parameters_in_order() {
     let rules = RuleSet::built_in().unwrap();
     for active in rules.rules() {
         let id = active.info.id.as_ref();
@@ -155,7 +155,7 @@ fn defaults_load_alone_and_list_every_parameter_in_order() {
 
 /// What a rule's constant says of its evidence, its parameters and its origin.
 #[test]
-fn facts_of_a_rule_stand_on_its_page() {
+fn rule_facts_are_on_its_page() {
     let rules = RuleSet::built_in().unwrap();
     let mut sized = Vec::new();
     for Rule { id, page, facts, .. } in heuristics::all() {
@@ -186,7 +186,7 @@ fn presets_load() {
 }
 
 #[test]
-fn pages_tell_every_difference_that_the_preset_switches_back() {
+fn pages_document_every_difference_from_the_preset() {
     let about_one = |document: &Mapping| !document.contains_key("origin");
     for document in documents(&preset("dr-elephant")[0].text).into_iter().filter(about_one) {
         let id = document.get("rule").and_then(|rule| rule.as_str()).unwrap();
@@ -227,7 +227,7 @@ static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
 });
 
 #[test]
-fn the_handwritten_jobs_bring_out_every_rule() {
+fn handwritten_jobs_trigger_every_rule() {
     let apps = history::applications();
     let sets = rule_sets();
     let found = sets.iter().flat_map(|rules| apps.iter().flat_map(|app| rules.evaluate(app).findings));
@@ -256,7 +256,7 @@ fn own_words(finding: &Finding) -> String {
 }
 
 #[test]
-fn messages_read_alike() {
+fn messages_follow_one_style() {
     for finding in FINDINGS.iter() {
         let message = own_words(finding);
         let first = message.split([' ', ':']).next().unwrap_or_default();
@@ -271,7 +271,7 @@ fn messages_read_alike() {
 }
 
 #[test]
-fn advice_is_there_where_something_was_found_and_nowhere_else() {
+fn exactly_the_findings_above_none_have_advice() {
     for Finding { rule, severity, advice, message, .. } in FINDINGS.iter() {
         assert_eq!(
             advice.is_empty(),
@@ -283,7 +283,7 @@ fn advice_is_there_where_something_was_found_and_nowhere_else() {
 }
 
 #[test]
-fn evidence_names_its_unit_and_stands_on_the_page() {
+fn evidence_names_its_unit_and_is_on_the_page() {
     for Finding { rule, evidence, .. } in FINDINGS.iter() {
         let explained = page::section(page_of(rule), "Evidence");
         for (key, measure) in evidence {
@@ -307,7 +307,7 @@ fn table() -> String {
 
 /// `INSTA_UPDATE=always` writes the table instead of comparing it.
 #[test]
-fn the_readme_lists_every_rule() {
+fn readme_lists_every_rule() {
     const START: &str = "<!-- rules -->\n";
     const END: &str = "<!-- /rules -->";
     let table = table();

@@ -33,7 +33,7 @@ fn sources() -> TempDir {
 }
 
 #[test]
-fn a_new_rule_has_all_that_the_catalogue_asks_for() {
+fn new_rule_has_everything_the_catalogue_requires() {
     let copy = sources();
     for (engine, id, module) in
         [("mapreduce", "my-rule", "my_rule"), ("spark", "spark-my-rule", "my_rule"), ("any", "zoom", "zoom")]
@@ -77,7 +77,7 @@ fn a_new_rule_has_all_that_the_catalogue_asks_for() {
 }
 
 #[test]
-fn ids_that_exist_or_are_not_in_kebab_case_are_refused() {
+fn existing_ids_and_ids_not_in_kebab_case_are_rejected() {
     let known = NewRule::new("any", "mapper-skew").unwrap().changes(Path::new(ROOT)).unwrap_err();
     assert!(known.starts_with("rules/mapreduce/mapper-skew.yaml is there already"), "{known}");
     for id in ["My-rule", "my_rule", "-rule", "my--rule", "", "rule-2", "../rule"] {

@@ -109,12 +109,12 @@ fn agree_on_all(paths: &[PathBuf]) {
 }
 
 #[test]
-fn they_agree_on_the_histories_of_the_tests() {
+fn rules_agree_on_test_histories() {
     agree_on_all(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")]);
 }
 
 #[test]
-fn they_agree_on_the_corpus() {
+fn rules_agree_on_the_corpus() {
     let paths: Vec<PathBuf> =
         ["corpus", "runs"].iter().filter_map(|sub| crate::internal::common::shared(sub)).collect();
     if !paths.is_empty() {
@@ -133,7 +133,7 @@ fn application(inputs: &Value) -> Application {
 }
 
 #[test]
-fn they_agree_on_dr_elephants_own_tests() {
+fn rules_agree_on_dr_elephant_tests() {
     let Some(path) = crate::internal::common::shared("oracle/dr-elephant.json") else { return };
     let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let (mut counts, mut wrong) = (BTreeMap::new(), Vec::new());
@@ -149,7 +149,7 @@ fn they_agree_on_dr_elephants_own_tests() {
 }
 
 #[test]
-fn they_agree_on_dr_elephants_tests_of_executors() {
+fn rules_agree_on_dr_elephant_executor_tests() {
     let Some(path) = crate::internal::common::shared("oracle/dr-elephant.json") else { return };
     let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let entries = oracle["entries"].as_array().unwrap().iter();
@@ -219,7 +219,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn they_agree_on_random_jobs(groups in prop::collection::vec(group(), 0..5), mut conf in conf()) {
+    fn rules_agree_on_random_jobs(groups in prop::collection::vec(group(), 0..5), mut conf in conf()) {
         conf.as_object_mut().unwrap().retain(|_, value| !value.is_null());
         let app = application(&json!({"task_groups": groups, "conf": conf}));
         let wrong = differences(&app, &RULES, &mut BTreeMap::new());

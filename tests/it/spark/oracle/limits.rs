@@ -31,7 +31,7 @@ fn oracle_memory_limit() {
 
 /// No entry of the oracle is about the log's size: it has no data then.
 #[test]
-fn logs_above_the_limit_of_the_fetcher_are_critical_in_the_preset() {
+fn logs_above_the_fetcher_limit_are_critical_in_the_preset() {
     let app = App::with(&[], 1, 1).stage(vec![Task::new("1", 1000)]);
     let rules = |limit: &str| {
         let yaml = format!("rule: spark-event-log-limit\nsize: [{limit}, {limit}, {limit}, {limit}]\n");

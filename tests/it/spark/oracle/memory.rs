@@ -88,7 +88,7 @@ fn oracle_driver_metrics() {
 }
 
 #[test]
-fn oracle_suggested_memory_of_the_driver() {
+fn oracle_suggested_driver_memory() {
     let Some(entries) = entries("tuning_20190221", "Driver Metrics") else { return };
     for entry in entries {
         let found =
@@ -100,7 +100,7 @@ fn oracle_suggested_memory_of_the_driver() {
 }
 
 #[test]
-fn oracle_an_executor_without_spill_is_quiet() {
+fn oracle_executor_without_spill_has_no_finding() {
     let app = App::with(&[], 2, 1).stage(vec![Task::new("1", 10).metric("Memory Bytes Spilled", 0)]);
     let found = worst(&app, &rules(&PRESETS, ""), "spark-executor-spill").unwrap();
     assert_eq!(found.severity.value(), 0);

@@ -1,4 +1,4 @@
-//! The baseline file: missing, damaged, newer, on another machine.
+//! The baseline file: missing, damaged, from a newer version, on another machine.
 
 use super::{Gate, healthy, named, on_day, skewed};
 
@@ -48,7 +48,7 @@ fn baseline_contains_nothing_about_the_machine() {
     for part in [folder.as_str(), "history", "log-0", "alice", "application_", "worker"] {
         assert!(!text.contains(part), "{part} is in\n{text}");
     }
-    // Elsewhere, with another user and other hosts, the same job passes.
+    // On another machine, with another user and other hosts, the same job passes.
     let other = Gate::new();
     std::fs::write(other.baseline(), &text).unwrap();
     let run = on_day(&skewed(healthy(40, 2_000)), 2).replace("alice", "ci").replace("worker", "node");
@@ -135,7 +135,7 @@ fn ci_reports_show_the_expired_suppression_as_the_failure() {
     let suite = "<testsuite name=\"suppressions\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">";
     assert!(code == 1 && junit.contains(suite), "{junit}");
     assert!(junit.contains("name=\"rules.yaml:1 (mapper-spill)\""), "{junit}");
-    // What fails is all that fails.
+    // Only the expired suppression fails.
     let root = junit.lines().find(|line| line.contains("<testsuites")).unwrap();
     assert!(root.contains("failures=\"1\" errors=\"0\""), "{root}");
     let (code, sarif) = check("sarif", &[]);

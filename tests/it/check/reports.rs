@@ -1,9 +1,9 @@
-//! What people and scripts read.
+//! Reports for people and scripts.
 
 use super::{Gate, healthy, named, on_day, skewed};
 use crate::common;
 
-/// A gate with something of everything: new, gone, known, a new job, an absent one, and costs.
+/// A gate with every kind of change: new, gone and known findings, a new job, a missing job, and costs.
 fn gate() -> Gate {
     let accepted = [
         on_day(&healthy(40, 2_000), 1),

@@ -1,4 +1,4 @@
-//! One run beside an accepted one.
+//! One run compared with one accepted run.
 
 use super::{Gate, healthy, named, on_day, shifted, skewed, spread};
 use crate::common::spark_log::{Ending, Task};
@@ -109,7 +109,7 @@ fn moved_call_site_is_the_same_finding() {
     let (code, report) = gate.json(&[]);
     assert_eq!(code, 0, "{:#}", report["baseline"]);
     assert_eq!(report["baseline"]["summary"]["gone_count"], 0);
-    // Accepting it keeps the values that were accepted before.
+    // An update keeps the values accepted before.
     let before = gate.baseline_text();
     gate.run(&["--update"]);
     assert_eq!(before.matches("severity: ").count(), gate.baseline_text().matches("severity: ").count());

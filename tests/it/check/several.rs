@@ -19,7 +19,7 @@ fn tolerance_grows_with_the_spread_of_accepted_runs() {
     let (code, text) = calm.check(&[]);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("of 6 accepted runs, and their spread"), "{text}");
-    // What is within the tolerance of one run is beyond the spread of many that are alike.
+    // A value within the tolerance of a single run exceeds the spread of many similar runs.
     calm.put(&[run(20, 115)]);
     assert_eq!(calm.check(&[]).0, 1);
     let one = Gate::accepting(&[run(1, 100)]);

@@ -1,4 +1,4 @@
-//! The command as a user runs it: exit status, streams, files.
+//! The `analyze` command as a user runs it: exit status, streams, files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as StdCommand, Stdio};
@@ -135,7 +135,7 @@ fn text_report_lines_fit_in_80_columns() {
     let output = elephant().args(["analyze", "--min-severity", "none", "testdata"]).output().unwrap();
     for line in String::from_utf8(output.stdout).unwrap().lines() {
         let columns = line.chars().count();
-        // A single word, such as a setting, is never broken.
+        // A single word, such as a setting, is never split.
         assert!(columns <= 80 || line.trim().split(' ').count() <= 2, "{columns}: {line}");
     }
 }
@@ -233,7 +233,7 @@ fn histories_are_found_whatever_their_name_or_extension() {
     );
 }
 
-/// Whole reports of what the README shows.
+/// Complete reports for the examples of the README.
 #[test]
 fn reports() {
     let of = |args: &[&str]| {
@@ -250,7 +250,7 @@ fn reports() {
     });
 }
 
-/// A master that died leaves a history behind that its successor's repeats and continues.
+/// A failed application master leaves a history; its successor's history repeats and continues it.
 #[test]
 fn only_the_last_application_master_attempt_counts() {
     let folder = tempfile::tempdir().unwrap();
@@ -267,7 +267,7 @@ fn only_the_last_application_master_attempt_counts() {
     assert!(report["problems"].as_array().unwrap().iter().any(|problem| problem["code"] == "superseded"));
 }
 
-/// An event log with a job that spills, as a program of `tests/common` writes it.
+/// An event log with a job that spills, written by `tests/common`.
 fn spark_log() -> String {
     use common::spark_log::{App, GIB, Task};
     let spilling = |id: &str| {

@@ -1,4 +1,4 @@
-//! What packagers and people at a terminal meet: completions, the manual, help, diagnostics.
+//! Shell completions, the manual, help and diagnostics.
 
 use assert_cmd::Command;
 use predicates::prelude::*;
@@ -143,7 +143,7 @@ fn report_never_overwrites_a_history() {
         );
         assert_eq!(std::fs::read_to_string(target).unwrap(), text);
     }
-    // A report is no history, so the next one may replace it.
+    // A report is not a history, so the next report may overwrite it.
     let report = folder.path().join("report.json");
     for _ in 0..2 {
         let mut command = elephant();

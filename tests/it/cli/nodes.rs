@@ -11,7 +11,7 @@ fn command(arguments: &[&str], path: &Path) -> assert_cmd::assert::Assert {
     Command::cargo_bin("elephant-rs").unwrap().arg("nodes").args(arguments).arg(path).assert()
 }
 
-/// Recordings with a node that is slow.
+/// Recordings with a slow node.
 fn slow_recordings() -> Vec<PathBuf> {
     let Some(runs) = common::shared("runs") else { return Vec::new() };
     let folders = walkdir::WalkDir::new(runs).sort_by_file_name().into_iter().map(Result::unwrap);
@@ -48,7 +48,7 @@ fn exclude_list_contains_only_stragglers() {
         command(&[&option, "--min-node-tasks", "4"], &folder).success();
         let text = std::fs::read_to_string(&list).unwrap();
         assert!(text.starts_with("node002") && text.lines().count() == 1, "{text}");
-        // With the defaults four tasks are no proof.
+        // With the default settings four tasks are not enough evidence.
         command(&[&option], &folder).success();
         assert_eq!(std::fs::read_to_string(&list).unwrap(), "");
     }

@@ -1,5 +1,5 @@
-//! What rests on missing data is unknown or not evaluated, and the report says why: numbers that cannot be read,
-//! limits, words and counts that cannot be.
+//! Results that depend on missing data are unknown or not evaluated, and the report gives the reason: unreadable
+//! numbers, limits, invalid words and counts.
 
 use elephant_rs::limits::Limits;
 use elephant_rs::units::Bytes;
@@ -9,7 +9,7 @@ use super::told::{app, found, mapreduce, not_evaluated, problems, replaced, repo
 use crate::common::history::Job;
 use crate::common::spark_log::{App, Ending, MIB, Task};
 
-/// A stage of twenty tasks on two executors that reads a shuffle and collects garbage.
+/// A stage of twenty tasks on two executors, with shuffle reads and garbage collection.
 fn twenty_tasks() -> App {
     let task = |number: u64| {
         Task::new(if number.is_multiple_of(2) { "1" } else { "2" }, 10_000)
@@ -20,7 +20,7 @@ fn twenty_tasks() -> App {
     App::with(&[("spark.executor.memory", "2g")], 2, 10).stage((0..20).map(task).collect())
 }
 
-/// The members of the object behind `"Shuffle Read Metrics":`.
+/// The members of the object after `"Shuffle Read Metrics":`.
 fn shuffle_read(text: &str, of: &str) -> String {
     let at = text.find(of).unwrap();
     let start = text[..at].rfind("\"Shuffle Read Metrics\":{").unwrap() + "\"Shuffle Read Metrics\":".len();
@@ -44,13 +44,13 @@ fn unreadable_counter_makes_its_sums_unknown() {
         let told = problems(&report);
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].starts_with("unreadable-counter: 1 task counter"), "{told:?}");
-        // Times of garbage collection have one name for all engines.
+        // GC times have one name for all engines.
         assert!(told[0].contains("JVM GC Time of task 4"), "{told:?}");
         let app = app(&report);
         assert_eq!(app["complete"], false);
         assert_eq!(app["phases"][0]["gc_time_ms"], Value::Null, "{wrong}");
         assert_eq!(app["phases"][0]["shuffle_read_bytes"], whole["phases"][0]["shuffle_read_bytes"]);
-        // What rests on times of tasks alone is known.
+        // Results that depend only on task times are known.
         for key in ["core_hours_used", "resource_used_gb_hours"] {
             assert_eq!(app["metrics"][key], whole["metrics"][key], "{key}");
         }
@@ -80,7 +80,7 @@ fn malformed_counter_group_makes_all_its_counters_unknown() {
     assert_eq!(broken["phases"][0]["shuffle_read_bytes"], Value::Null);
     assert_eq!(broken["phases"][0]["gc_time_ms"], 20 * 7000 + 190);
 
-    // One of two counters that are added up is enough.
+    // One of two summed counters is enough.
     let local = format!("\"Local Bytes Read\":{}", 2 * MIB + 4);
     let report = spark(&replaced(&text, &local, "\"Local Bytes Read\":\"x\""));
     assert_eq!(app(&report)["phases"][0]["shuffle_read_bytes"], Value::Null);
@@ -108,7 +108,7 @@ fn task_without_metrics_is_not_a_problem() {
 
 #[test]
 fn rules_do_not_judge_by_remaining_counters() {
-    // One executor's tasks tell no collection, so that nothing would be found without the other one's.
+    // One executor's tasks report no GC time; the other executor alone would give no finding.
     let task = |number: u64| {
         let gc = if number.is_multiple_of(2) { 0 } else { 9000 };
         Task::new(if gc == 0 { "1" } else { "2" }, 10_000).metric("JVM GC Time", gc)
@@ -145,7 +145,7 @@ fn executor_sums_are_not_judged_by_remaining_executors() {
             "Input Metrics.Bytes Read of 1 attempt cannot be read"
         );
     }
-    // Nothing is compared with the largest of the flows that are left.
+    // Nothing is compared with the largest of the remaining data flows.
     let settings = "spark-configuration-parameters";
     let score = |report: &Value| found(app(report), settings).map_or(0, |(_, score)| score);
     assert!(score(&report) <= score(&whole), "{report:#}");
@@ -270,7 +270,7 @@ fn score_counts_at_most_ten_times_the_logged_tasks() {
     let (_, whole) = found(app(&spark(&text)), rule).unwrap();
     assert_eq!(whole, 4 * 10);
 
-    // A stage of many tasks whose log is cut after ten of them.
+    // The log of a stage with many tasks is truncated after ten of them.
     let many = text.replace("\"Number of Tasks\":10", "\"Number of Tasks\":100000");
     let end = many.find("{\"Event\":\"SparkListenerStageCompleted\"").unwrap();
     for log in [&many, &many[..end]] {
@@ -290,7 +290,7 @@ fn score_counts_at_most_ten_times_the_logged_tasks() {
     }
 }
 
-/// Behind a limit there may be more of everything that phases add up.
+/// Sums over phases are unknown, because more may follow after the limit.
 fn assert_sums_are_unknown(app: &Value) {
     let phases = app["phases"].as_array().unwrap();
     assert!(!phases.is_empty());
@@ -306,7 +306,7 @@ fn assert_sums_are_unknown(app: &Value) {
 fn limit_is_reported_first_and_as_the_reason_for_unevaluated_rules() {
     let few_tasks = |tasks| Limits { tasks: Some(tasks), ..Limits::default() };
     let few_bytes = |bytes: usize| Limits { decoded: Some(Bytes::new(bytes as u64)), ..Limits::default() };
-    // The first tasks are harmless, those behind them collect garbage all the time.
+    // The first tasks are harmless; the tasks after them spend all their time on garbage collection.
     let task = |number| Task::new("1", 10_000).metric("JVM GC Time", if number < 5 { 1 } else { 9000 });
     let log = App::with(&[], 1, 100).stage((0..100).map(task).collect()).text();
     assert!(found(app(&spark(&log)), "spark-executor-gc").unwrap().1 > 0);
@@ -361,7 +361,7 @@ fn truncated_log_does_not_report_idle_executors_or_unused_memory() {
         "spark-memory-limit",
         "spark-peak-unified-memory",
     ];
-    // Executors that all do the same, in one stage with little memory and in one with nearly all of it.
+    // All executors do the same: one stage with little memory and one with nearly all of it.
     let conf = [("spark.executor.memory", "400g")];
     let task = |number: u32, used: u64| Task {
         peaks: vec![("JVMHeapMemory", used << 30), ("OnHeapUnifiedMemory", (used * 6 / 10) << 30)],
@@ -446,7 +446,7 @@ fn counts_are_unknown_if_a_limit_precedes_the_first_task() {
     }
 }
 
-/// The same value with the keys of each object in another order.
+/// The same value with the keys of each object shuffled.
 fn shuffled(value: &Value, state: &mut u64) -> Value {
     match value {
         Value::Object(members) => {
@@ -473,7 +473,7 @@ fn shuffled_lines(text: &str, seed: u64) -> String {
     text.lines().map(line).collect()
 }
 
-/// What a report says of an application, without what rests on the size of the file and the names of places.
+/// The report on an application, without values that depend on file size or path.
 fn told(report: &Value) -> Value {
     let mut app = app(report).clone();
     let findings = app["findings"].as_array_mut().unwrap();

@@ -1,4 +1,4 @@
-//! A limit to the time of reading.
+//! The time limit for reading.
 
 use elephant_rs::engine::{self, Options};
 use elephant_rs::limits::Limits;
@@ -24,7 +24,7 @@ fn time_limit_stops_reading_and_warns_that_results_vary() {
             .map(|entry| (entry.problem.code, entry.problem.message))
             .collect::<Vec<_>>()
     };
-    // It is over before a byte was read.
+    // The time is over before the first byte is read.
     let told = codes_within(Millis::ZERO);
     assert_eq!(told.iter().map(|(code, _)| *code).collect::<Vec<_>>(), ["limit-reached", "no-events"]);
     assert!(told[0].1.contains("--max-time") && told[0].1.contains("differs from run to run"), "{told:?}");

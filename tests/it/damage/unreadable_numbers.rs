@@ -1,4 +1,4 @@
-//! One number of a history that cannot be read, or cannot be, makes unknown what rests on it, and nothing else.
+//! One unreadable or impossible number in a history makes only the results that depend on it unknown.
 
 use elephant_rs::limits::Limits;
 use elephant_rs::units::Bytes;
@@ -22,18 +22,18 @@ fn job() -> String {
     Job::succeeded(&json!([map(90_000), map(90_001), reduce])).history()
 }
 
-/// A counter as the histories here write it.
+/// A counter as these histories write it.
 fn counter(name: &str, value: &str) -> String {
     format!("\"name\":\"{name}\",\"displayName\":\"{name}\",\"value\":{value}")
 }
 
-/// Where the first line with a record of this name starts.
+/// The offset of the first line with this record.
 fn line_of(text: &str, record: &str) -> usize {
     let at = text.find(&format!("jobhistory.{record}\"")).unwrap();
     text[..at].rfind('\n').unwrap() + 1
 }
 
-/// Rules on maps that read no counter, or another one than garbage collection.
+/// Rules on maps that read no counter, or counters other than GC time.
 const UNTOUCHED: [&str; 6] =
     ["mapper-time", "mapper-spill", "mapper-speed", "failed-attempts", "shuffle-sort", "reducer-gc"];
 
@@ -48,7 +48,7 @@ fn unreadable_map_counter_affects_only_dependent_results() {
     assert_eq!(problems(&whole), [""; 0]);
     assert_eq!(app(&whole)["phases"][0]["gc_time_ms"], 1_800_010);
     assert!(verdict(&whole, "mapper-gc").0.is_some());
-    // The end of a task repeats the counters of its attempt.
+    // The task's end event repeats the counters of its attempt.
     let gc = counter("GC_TIME_MILLIS", "90001");
     for wrong in WRONG.into_iter().chain(["9000000000000000000"]) {
         let report = mapreduce(&replaced(&text, &gc, &counter("GC_TIME_MILLIS", wrong)));
@@ -166,7 +166,7 @@ fn impossible_times_are_reported_but_unknown_times_are_not() {
         assert!(told.iter().any(|told| told.starts_with("bad-number: a time")), "{wrong}: {told:?}");
         assert_eq!(app(&report)["complete"], false, "{wrong}");
     }
-    // Hadoop writes 0 and −1 for times that it does not know; an attempt that succeeded has one.
+    // Hadoop writes 0 and −1 for unknown times; an attempt that succeeded has a time.
     for unknown in ["0", "-1"] {
         let report = mapreduce(&replaced(&text, &finish, &format!("\"finishTime\":{unknown}")));
         let told = problems(&report);
@@ -227,7 +227,7 @@ fn unreadable_counter_does_not_affect_unrelated_rules() {
         let app = app(report);
         (app["findings"].clone(), app["not_evaluated"].clone())
     };
-    // No rule reads the size of results.
+    // No rule reads the result size.
     let report = spark(&replaced(&text, "\"Result Size\":104", "\"Result Size\":\"x\""));
     assert_eq!(app(&report)["complete"], false);
     assert_eq!(verdicts(&report), verdicts(&whole));

@@ -1,4 +1,4 @@
-//! The histories that benchmarks run on: the tool finds nothing wrong with them, and the same in each format.
+//! The generated histories for benchmarks: they have no findings, and every format gives the same report.
 
 mod spark;
 #[path = "../../../benches/support/mod.rs"]
@@ -19,7 +19,7 @@ use self::support::{Format, Job};
 
 const JOB: Job = Job { maps: 50, reduces: 4 };
 
-/// What the tool says about the job in one format, as data and as JSON without the file's place.
+/// The report on the job in one format, as data and as JSON without the file path.
 fn report(format: Format) -> (Report, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("job.jhist");

@@ -1,4 +1,4 @@
-//! The generated logs of Spark: spelled as recorded ones are, and consistent in themselves.
+//! The generated Spark logs: formatted like recorded logs, and internally consistent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,14 +40,14 @@ const MAPS: [&str; 7] = [
     "metadata",
 ];
 
-/// By place in an event: the sequences of keys, or the types of values, that were seen there.
+/// By place in an event: the observed key sequences or value types.
 type Shapes = BTreeMap<String, BTreeSet<String>>;
 
 fn add_shapes(value: &Value, place: &str, shapes: &mut Shapes) {
     let shape = match value {
         Value::Object(fields) => {
             for (key, field) in fields.iter().filter(|(key, _)| !MAPS.contains(&key.as_str())) {
-                // Plans nest as deep as they like.
+                // Plans nest to any depth.
                 let place = if key == "children" { place.to_owned() } else { format!("{place}/{key}") };
                 add_shapes(field, &place, shapes);
             }
@@ -92,7 +92,7 @@ fn every_event_has_the_keys_and_types_of_recorded_ones() {
     }
 }
 
-/// What the tasks of a stage tell.
+/// The task metrics of a stage.
 #[derive(Default)]
 struct Told {
     succeeded: i64,
@@ -153,7 +153,7 @@ fn task_metrics_match_the_accumulables() {
     }
 }
 
-/// Identifier and name of all metrics of a plan.
+/// Id and name of all metrics of a plan.
 fn plan_metrics(node: &Value, metrics: &mut BTreeMap<i64, String>) {
     for metric in node["metrics"].as_array().unwrap() {
         let name = metric["name"].as_str().unwrap().to_owned();

@@ -1,11 +1,11 @@
-//! The README shows what the tool really prints; `INSTA_UPDATE=always` writes it again.
+//! The README shows real output; `INSTA_UPDATE=always` regenerates it.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::common;
 
-/// The arguments of the commands whose output the README shows.
+/// The commands whose output the README shows.
 const SHOWN: [&str; 3] = [
     "analyze --min-severity severe testdata/hadoop1 testdata/spark/3.5.9/skew",
     "rules test rules/examples/etl-waiting-reduces.yaml",

@@ -27,7 +27,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&diff(&[&["--format", "json"], arguments].concat())).unwrap()
 }
 
-/// The history of this job in the recordings of Hadoop.
+/// The path of this job's history in the Hadoop recordings.
 fn history(job: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = common::files_below(&root.join("testdata/done"));
@@ -109,7 +109,7 @@ fn findings_missing_from_a_truncated_log_are_neither_gone_nor_new() {
     }
 }
 
-/// A log of one stage in a folder of its own.
+/// Writes a log of one stage to its own folder.
 fn log(app: &App, folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     std::fs::write(&path, app.text()).unwrap();

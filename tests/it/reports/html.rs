@@ -1,4 +1,4 @@
-//! The HTML report, read by a parser that we did not write.
+//! The HTML report, read by an independent parser.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ fn text(element: ElementRef<'_>) -> String {
     element.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Parses a page that has to be without errors and without elements that no template writes.
+/// Parses a page; fails on parse errors and on elements that no template writes.
 fn sound(page: &str) -> Html {
     const KNOWN: &str = "a article bdi body button code dd details div dl dt em figcaption figure footer g h1 h2 h3 \
         h4 h5 h6 head header html i input label li line main meta nav ol option p path pre rect script section select \
@@ -40,7 +40,7 @@ fn sound(page: &str) -> Html {
     html
 }
 
-/// Headings, landmarks, tables and drawings in their order.
+/// Headings, landmarks, tables and drawings, in page order.
 fn outline(html: &Html) -> String {
     let mut outline = String::new();
     for element in
@@ -144,7 +144,7 @@ fn headings_ids_links_and_labels_are_consistent() {
         }
         for drawing in select(&html, "svg") {
             let named = drawing.attr("role") == Some("img") && drawing.attr("aria-label").is_some();
-            // Bars stand beside their numbers.
+            // Bars are next to their numbers.
             let in_table = drawing.ancestors().filter_map(ElementRef::wrap).any(|e| e.value().name() == "td");
             assert!(named || (in_table && drawing.attr("aria-hidden") == Some("true")), "{}", drawing.html());
         }
@@ -208,7 +208,7 @@ fn content_security_policy_allows_only_our_code() {
 fn page_does_not_depend_on_the_number_of_threads() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        // Charts for some: which these are must not depend on who came first.
+        // Only some applications get charts; the selection must not depend on which finished first.
         page(&pool.install(|| mixed(3)))
     };
     let one = with(1);

@@ -1,4 +1,4 @@
-//! Rule files as users write them: mistakes, scopes, suppressions, the schema, the folder to edit, and migration.
+//! Rule files as users write them: errors, scopes, suppressions, the schema, exported rules, and migration.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -198,7 +198,7 @@ fn schema_text() -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The rule files that come with the program.
+/// The rule files bundled with the program.
 static DEFAULTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     elephant().args(["rules", "init"]).arg(folder.path().join("rules")).assert().code(0);
@@ -306,7 +306,7 @@ fn custom_rule_survives_a_scoped_document() {
     assert!(problems(&format!("{good}{scoped}")).is_empty());
     let no_name = "---\nrule: my-b\nfor: {queue: adhoc}\nmessage: \"{mid}\"\n";
     assert!(!problems(&format!("{good}{no_name}")).is_empty());
-    // Other units for some: right by itself.
+    // Other units for some jobs: valid on its own.
     let units = "---\nrule: my-b\nfor: {queue: adhoc}\nvalues: {c: sum(task.run_time)}\nthresholds: {c: {rising: [1s, 2s, 3s, 4s]}}\n";
     assert!(problems(&format!("{good}{units}")).is_empty(), "{:?}", problems(&format!("{good}{units}")));
 }

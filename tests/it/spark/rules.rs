@@ -1,4 +1,4 @@
-//! What the rules of Spark say by default: trouble is found and named, health is not disturbed.
+//! Spark rules with their defaults: problems are found and named; healthy applications have no findings.
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::Finding;
@@ -36,7 +36,7 @@ fn single_busy_executor_is_found_by_possible_savings() {
         finding.message
     );
     assert!(finding.advice[0].contains("--conf spark.default.parallelism=9"), "{:?}", finding.advice);
-    // The same in an application of ten hours is nothing to worry about.
+    // In an application of ten hours, the same imbalance is negligible.
     let mut long = spread(3, &[10 * MINUTE, MINUTE, MINUTE]);
     long.end = Some(600 * MINUTE);
     assert_eq!(only(&long, "spark-executor-metrics").severity, Severity::None);
@@ -84,7 +84,7 @@ fn worst_failing_stages_are_named_and_the_rest_counted() {
     for failed in [2, 20, 12, 6, 3] {
         app = app.stage(attempts(failed, 5));
     }
-    // By default another rule judges the tasks that fail.
+    // By default another rule judges failing tasks.
     assert_eq!(only(&app, "spark-stage-metrics").subject.name(), "application");
     let rates = "rule: spark-stage-metrics\ntask_failure_rate: [10%, 30%, 50%, 50%]\n";
     let found = found(&app, "spark-stage-metrics", rates);
@@ -217,7 +217,7 @@ fn empty_application_is_reported_as_empty() {
     );
 }
 
-/// The rules that this file is about.
+/// The rules tested in this file.
 const RULES: [&str; 7] = [
     "spark-configuration",
     "spark-executor-metrics",
@@ -228,7 +228,7 @@ const RULES: [&str; 7] = [
     "spark-memory-limit",
 ];
 
-/// The rules that find something in a recording.
+/// The rules with findings in a recording.
 fn findings_of(recording: &str) -> Option<Vec<String>> {
     let path = common::shared(&format!("runs/{recording}"))?;
     let report = analyze(&[path], &rules(&[], ""), Options::default());

@@ -1,5 +1,5 @@
-//! The rules about stages and settings, with their defaults: on recordings of known trouble, and where they
-//! must not contradict each other.
+//! Rules on stages and settings, with their defaults: on recordings of known problems, and in cases where they must
+//! not contradict each other.
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Finding, Subject};
@@ -11,7 +11,7 @@ use crate::common::spark_log::{App, Ending, Executor, GIB, Job, MIB, Stage, Task
 const SETTINGS: &str = "spark-configuration-parameters";
 const FAILED: &str = "spark-stages-with-failed-tasks";
 
-/// What a rule finds in a recording; `None` where it is not at hand.
+/// The findings of a rule in a recording; `None` if it is missing.
 fn recorded(run: &str, rule: &str) -> Option<Vec<Finding>> {
     let path = common::shared(&format!("runs/{run}"))?;
     let report = analyze(&[path], &rules(&[], ""), Options::default());
@@ -36,7 +36,7 @@ fn healthy_stages_have_no_findings() {
     for run in versions.iter().map(String::as_str).chain(more) {
         for rule in [SETTINGS, FAILED] {
             for finding in recorded(run, rule).unwrap_or_default() {
-                // JVMs took long to start on a machine that was busy.
+                // The JVMs were slow to start on a busy machine.
                 let start = finding.message.contains("with no more data than others");
                 assert!(finding.severity == Severity::Low && start, "{run}: {rule}: {}", finding.message);
             }
@@ -81,7 +81,7 @@ fn recorded_executor_loss_is_reported_with_time_and_reason() {
     assert!(stage.message.contains("3 without their shuffle data"), "{}", stage.message);
 }
 
-/// An application whose second stage of 8 tasks spills `spill` for each of them.
+/// An application whose second stage has 8 tasks that spill `spill` bytes each.
 fn spilling(conf: &[(&str, &str)], spill: u64) -> App {
     let task = |read: u64| {
         Task::new("1", 30_000)
@@ -111,7 +111,7 @@ fn spill_advice_asks_for_memory_if_partitions_are_fixed() {
     assert_eq!(found.len(), 1, "the stage tells the settings");
 }
 
-/// Executors of `heap` that hold `peak` and collect garbage for `gc` of each task's minute.
+/// Executors of `heap` whose memory peaks at `peak` and whose tasks spend `gc` of each minute on garbage collection.
 fn executors(conf: &[(&str, &str)], peak: u64, gc: u64) -> App {
     let tasks = (0..8).map(|_| Task::new("1", 60_000).metric("JVM GC Time", gc)).collect();
     let mut app = App::with(conf, 1, 2).stage(tasks);

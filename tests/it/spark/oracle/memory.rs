@@ -1,5 +1,5 @@
-//! Memory of executors and the driver: `spark-peak-unified-memory`, `spark-jvm-used-memory`,
-//! `spark-executor-spill`, `spark-driver-metrics`. All are of Dr. Elephant's branches.
+//! Memory of executors and the driver: `spark-peak-unified-memory`, `spark-jvm-used-memory`, `spark-executor-spill`,
+//! `spark-driver-metrics`. All come from branches of Dr. Elephant.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ fn number(executor: &Value, path: &str) -> Option<u64> {
     executor.pointer(path)?.as_u64()
 }
 
-/// An executor of the oracle is one with a single task, or one for each hundred of them.
+/// Each executor of the oracle becomes one with a single task, or one for every hundred executors.
 fn application(inputs: &Value) -> App {
     let mut app = App { conf: settings(inputs), ..App::default() };
     let mut tasks = Vec::new();

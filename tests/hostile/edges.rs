@@ -1,4 +1,4 @@
-//! Odd input that is nobody's fault, of which nothing may get lost without a word.
+//! Unusual but legitimate input: nothing may be lost silently.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -11,12 +11,12 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::make::{Zip, gzip, jhist, lines, snappy, spark_end, spark_start, stage, tar, zstd};
 use crate::run::{analyze, codes, elephant, run};
 
-/// What is told of a report, but for what the made-up logs lack.
+/// The problem codes in a report, except those about data that the synthetic logs lack.
 fn problem_codes_in(report: &Value) -> Vec<&str> {
     codes(report).into_iter().filter(|code| *code != "block-managers-missing").collect()
 }
 
-/// The report on a history with the configuration in `conf` beside it.
+/// The report on a history with the configuration `conf` next to it.
 fn with_conf(conf: &[u8]) -> (Value, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("job_1500000000000_0001.jhist"), jhist(2)).unwrap();
@@ -212,7 +212,7 @@ fn trailing_data_after_compressed_data_is_reported() {
     }
 }
 
-/// A log with blocks that executors keep, and with what the driver reports about a query.
+/// A log with cached blocks on executors, and with the driver's metric updates for a query.
 fn with_details(rounds: u64, blocks: u64, updates: u64) -> String {
     let id = json!({"Executor ID": "1", "Host": "h1", "Port": 1});
     let block = |round: u64, block: u64, memory: u64| {
@@ -237,7 +237,7 @@ fn with_details(rounds: u64, blocks: u64, updates: u64) -> String {
 
 #[test]
 fn cached_blocks_and_driver_values_are_limited() {
-    // Rounds of blocks that were dropped again take no room.
+    // Rounds of blocks that were dropped again take no memory.
     for (rounds, blocks, updates, told) in
         [(20, 90, 90, 0), (1, 101, 0, 1), (1, 100, 0, 0), (0, 0, 101, 1), (0, 0, 100, 0)]
     {
@@ -273,7 +273,7 @@ fn deflated_member_is_complete_wherever_its_blocks_end() {
 
 #[test]
 fn logs_with_the_same_name_keep_their_archive_order() {
-    // Long and short ones in turn, so that threads end in another order than they began.
+    // Long and short logs alternate, so that threads finish in another order than they started.
     let stages = |count: u64| (0..count).map(|id| stage(id, 0)).collect::<String>();
     let log = |member: u64| {
         spark_start() + &stages(if member.is_multiple_of(2) { 300 } else { 1 + member }) + &spark_end()
@@ -282,7 +282,7 @@ fn logs_with_the_same_name_keep_their_archive_order() {
     for member in 0..8 {
         let log = log(member);
         let packed = tar("app-1", log.as_bytes(), log.len() as u64);
-        // All but the two blocks of zeros that end an archive.
+        // Everything except the two zero blocks at the end of the archive.
         archive.extend(&packed[..packed.len() - 1024]);
     }
     archive.resize(archive.len() + 1024, 0);

@@ -1,4 +1,4 @@
-//! Limits and what is left when one is reached.
+//! The limits, and the results when one is reached.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ fn stages(count: u64) -> String {
     spark_start() + &(0..count).map(|id| stage(id, 0)).collect::<String>() + &spark_end()
 }
 
-/// The application of a report, which is in it although it is incomplete.
+/// The application in a report; it is present even though it is incomplete.
 fn incomplete(report: &Value) -> &Value {
     assert_eq!(report["applications"].as_array().unwrap().len(), 1, "{report:#}");
     let app = &report["applications"][0];
@@ -62,12 +62,12 @@ fn every_limit_is_reported_once_and_keeps_the_data_read() {
         let phases = whole["applications"][0]["phases"].as_array().unwrap();
         let all: u64 = phases.iter().filter_map(|phase| phase["tasks"]["total_count"].as_u64()).sum();
         let kept = kept_tasks(incomplete(&report)).unwrap();
-        // How many there are behind the limit is not known.
+        // The number after the limit is unknown.
         let counts = report["applications"][0]["metrics"]["tasks"].as_object().unwrap();
         assert!(counts.values().all(|kind| kind["total_count"].is_null()), "{option}: {counts:?}");
         assert!(kept > 50 && kept < all, "{option}: {report:#}");
         assert!(report["applications"][0]["phases"][0]["started_at"].is_string(), "{option}: {report:#}");
-        // The same again: nothing rests on where threads were.
+        // A second run gives the same: results do not depend on thread timing.
         assert_eq!(analyze(path, &["--min-severity=none", option]).0, report, "{option}");
         assert_eq!(analyze(path, &["--strict", option]).1.code, Some(2));
         let lifted = option.split_once('=').unwrap().0.to_owned() + "=none";

@@ -1,4 +1,4 @@
-//! Numbers and times that no clock and no counter shows: none of them may become a figure.
+//! Numbers and times that no clock or counter produces: none of them may reach the results.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::make::{jhist, lines, spark_end, spark_start, stage, task_end, task_start};
 use crate::run::{analyze, elephant, run};
 
-/// Numbers as a file may have them.
+/// Numbers as they may occur in a file.
 const NUMBERS: [&str; 16] = [
     "9223372036854775807",
     "-9223372036854775808",
@@ -27,12 +27,12 @@ const NUMBERS: [&str; 16] = [
     "true",
 ];
 
-/// No figure of a report may be larger than what sane inputs give.
+/// Fails if a number in the report is larger than sane inputs can produce.
 fn sane(value: &Value, path: &str) {
     match value {
         Value::Number(number) => {
             let number = number.as_f64().unwrap();
-            // What comes of 2^63 by any unit would be more; sane numbers are small here.
+            // 2^63 in any unit would give more; sane numbers are small here.
             assert!(number.is_finite() && number.abs() < 1e17, "{path} is {number}");
         }
         Value::Array(items) => items.iter().for_each(|item| sane(item, path)),
@@ -43,7 +43,7 @@ fn sane(value: &Value, path: &str) {
     }
 }
 
-/// Replaces the value of `key` wherever it stands.
+/// Replaces the value of `key` everywhere.
 fn with(text: &str, key: &str, value: &str) -> String {
     let mark = format!("\"{key}\":");
     let mut parts = text.split(mark.as_str());

@@ -1,4 +1,4 @@
-//! Depth, width and bytes that no writer makes, in every kind of file that is read.
+//! Nesting depth, widths and bytes that no writer produces, in every kind of file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::make::{MIB, jhist, lines, spark_end, spark_start, stage, task_end, task_start};
 use crate::run::{Ran, analyze, codes, elephant, run};
 
-/// Deep enough for any recursion to overflow its stack.
+/// Deep enough to overflow the stack of any recursion.
 const DEEP: usize = 200_000;
 
 fn nested(open: &str, close: &str) -> String {
@@ -71,12 +71,12 @@ fn non_text_bytes_lose_only_their_line() {
     assert!(!text.contains(['\0', '\u{1b}']), "{text:?}");
 }
 
-/// A log in which something is there `count` times.
+/// A log that contains `count` items of a kind.
 fn many(kind: &str, count: u64) -> String {
     let mut text = spark_start();
     for id in 0..count {
         text += &match kind {
-            // The task's place needs no memory for those before it.
+            // The task's index needs no memory for the indices below it.
             "stages" => stage(id, 4095),
             "jobs of one stage" => lines(&[
                 json!({"Event": "SparkListenerJobStart", "Job ID": id, "Submission Time": 1_700_000_000_000_u64 + id, "Stage IDs": [0]}),

@@ -1,4 +1,4 @@
-//! Files that change or vanish while they are read.
+//! Files that change or disappear while they are read.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -33,10 +33,10 @@ fn log_changing_while_read_is_neither_duplicated_nor_padded() {
             .collect()
     };
     assert_eq!(tasks(&read(len)), 3000);
-    // It grew after its length was taken: a line that was begun may come whole, nothing comes twice.
+    // It grew after its length was read: a line that had started may be complete, but nothing is read twice.
     let grown = read(len / 2);
     assert!((1400..1600).contains(&tasks(&grown)), "{}", tasks(&grown));
-    // It lost its end after its length was taken, in the middle of a line.
+    // It was truncated in the middle of a line after its length was read.
     let kept = log.len() / 2 + 7;
     file.as_file().set_len(kept as u64).unwrap();
     let cut = read(len);
@@ -44,7 +44,7 @@ fn log_changing_while_read_is_neither_duplicated_nor_padded() {
     assert!(tasks(&cut).abs_diff(expected) <= 1, "{} instead of {expected}", tasks(&cut));
     assert!(!cut.applications[0].complete);
     assert!(codes(cut).contains(&"truncated"));
-    // All of it is gone.
+    // It is now empty.
     file.as_file().set_len(0).unwrap();
     let empty = read(len);
     assert!(empty.applications.is_empty());

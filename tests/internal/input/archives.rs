@@ -1,4 +1,4 @@
-//! Event logs and histories in zip and tar files, whole, cut and damaged.
+//! Event logs and histories in zip and tar files: complete, truncated and damaged.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -39,8 +39,8 @@ fn len(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap()
 }
 
-/// A zip file as Java's `ZipOutputStream` writes it: deflated, with the lengths behind each member. Returns
-/// where the central directory starts, too.
+/// A zip file as Java's `ZipOutputStream` writes it: deflated, with the lengths after each member. Also returns the
+/// offset of the central directory.
 fn java_zip(members: &[(&str, &[u8])]) -> (Vec<u8>, usize) {
     let (mut all, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes) in members {
@@ -285,7 +285,7 @@ fn real_archives_are_read() {
     let count = |sub: &str| -> Vec<usize> {
         let inventory = discover(&[root.join(sub)]);
         assert!(inventory.failures.is_empty());
-        // The last line of a part may lack its end.
+        // The last line of a part may be truncated.
         let lines = |part: &Part| io::read_to_string(part.open().unwrap()).unwrap().lines().count();
         inventory.histories.iter().map(|source| source.parts.iter().map(lines).sum()).collect()
     };

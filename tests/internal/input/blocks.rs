@@ -1,4 +1,4 @@
-//! The block codecs of Spark's event logs: frames made by hand, real files, and every kind of damage.
+//! The block codecs of Spark event logs: handmade frames, real files, and every kind of damage.
 
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 
@@ -14,7 +14,7 @@ const END_MARK: &[u8] = b"LZ4Block\x10\0\0\0\0\0\0\0\0\0\0\0\0";
 fn lz4_block(bytes: &[u8], stored: bool) -> Vec<u8> {
     let packed = if stored { bytes.to_vec() } else { lz4_flex::block::compress(bytes) };
     let method = if stored { 0x10 } else { 0x20 };
-    // Java stores what does not become shorter.
+    // Java stores a block that does not get shorter.
     if !stored && packed.len() >= bytes.len() {
         return lz4_block(bytes, true);
     }
@@ -53,7 +53,7 @@ fn lzf_chunk(kind: u8, lens: &[usize], bytes: &[u8]) -> Vec<u8> {
     [b'Z', b'V', kind].into_iter().chain(lens).chain(bytes.iter().copied()).collect()
 }
 
-/// Chunks in turns stored and packed; the packed ones hold literals only, as far as they do not repeat.
+/// Stored and compressed chunks in turn; compressed chunks contain only literals unless data repeats.
 fn lzf(bytes: &[u8]) -> Vec<u8> {
     let pack = |chunk: &[u8]| -> Vec<u8> {
         if chunk.len() > 10 && chunk.iter().all(|byte| *byte == chunk[0]) {

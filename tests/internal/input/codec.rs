@@ -1,4 +1,4 @@
-//! Decompression by content: whatever the name, the portions and the damage, no decodable byte is lost.
+//! Decompression by content: whatever the file name, read size or damage, no decodable byte is lost.
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 
 use elephant_rs::input::codec::{self, Codec, Decoded};
@@ -18,7 +18,7 @@ fn decode(bytes: impl Into<Vec<u8>>) -> Decoded {
     codec::decode(Box::new(Cursor::new(bytes.into())))
 }
 
-/// All bytes that come out, then the error if it ends in one.
+/// All decoded bytes, and the error if decoding fails.
 fn drain(mut stream: impl Read, portion: usize) -> (Vec<u8>, Option<io::Error>) {
     let (mut all, mut buffer) = (Vec::new(), vec![0; portion]);
     loop {
@@ -36,7 +36,7 @@ fn decoded(bytes: impl Into<Vec<u8>>) -> Vec<u8> {
     all
 }
 
-/// Lines that compress about as well as a history does.
+/// Lines that compress about as well as a history.
 fn lines(count: u32) -> Vec<u8> {
     let line = |i: u32| {
         let noise = i.wrapping_mul(2_654_435_761);
@@ -47,7 +47,7 @@ fn lines(count: u32) -> Vec<u8> {
     (0..count).flat_map(|i| line(i).into_bytes()).collect()
 }
 
-/// Gives its bytes in portions of one size.
+/// Returns its bytes in portions of one size.
 struct Drip(Cursor<Vec<u8>>, usize);
 
 impl Read for Drip {
@@ -137,12 +137,12 @@ fn cut_in_a_later_member_gives_the_members_before_it() {
 #[test]
 fn damage_in_the_middle_gives_the_data_before_it() {
     let text = lines(20_000);
-    // Zstandard decodes by blocks of 128 KiB, gzip byte by byte.
+    // Zstandard decodes blocks of 128 KiB, gzip single bytes.
     for (mut packed, at_most_lost) in [(gzip(&text), 1 << 14), (zstd(&text), 1 << 17)] {
         let middle = packed.len() / 2;
         let (before, _) = drain(decode(&packed[..middle]), 1 << 16);
         packed[middle..middle + 64].fill(0xff);
-        // One huge read must not take all that was decoded in it along with the error.
+        // One huge read must not discard the bytes decoded before the error.
         let (all, error) = drain(decode(packed), 1 << 22);
         assert!(error.is_some());
         let intact = all.iter().zip(&text).take_while(|(a, b)| a == b).count();

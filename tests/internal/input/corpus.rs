@@ -1,4 +1,4 @@
-//! What real files are taken for.
+//! Recognition of real files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Discovery over the file systems that people have: links, loops, pipes, strange names, missing rights.
+//! Discovery on real file systems: links, loops, pipes, unusual names, missing permissions.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -25,7 +25,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file and creates its parent folders.
 fn write(root: &Path, name: impl AsRef<OsStr>, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = root.join(Path::new(name.as_ref()));
     fs::create_dir_all(path.parent().unwrap()).unwrap();

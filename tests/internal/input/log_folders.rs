@@ -1,4 +1,4 @@
-//! Event logs that are spread over the files of a folder.
+//! Event logs split over several files of a folder.
 
 use std::fs;
 use std::io::Read;
@@ -37,7 +37,7 @@ fn below(root: &Path) -> Inventory {
     discover(&[root.to_path_buf()])
 }
 
-/// The names of the parts, without their folder.
+/// The names of the parts without their folder.
 fn parts(source: &Source) -> Vec<String> {
     let name = |name: String| name.rsplit(['/', '!']).next().unwrap().to_owned();
     source.parts.iter().map(|part| name(part.name())).collect()

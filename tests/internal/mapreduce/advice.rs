@@ -1,4 +1,4 @@
-//! Advice has to hold together: one value for a setting, and never one that is there already.
+//! Advice must be consistent: one value per setting, and never the current value.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn settings(advice: &str) -> Vec<(String, Option<String>, String)> {
     settings
 }
 
-/// Checks all advice of one application.
+/// Checks all advice on one application.
 fn check(advice: &[String]) -> Result<(), String> {
     let mut values: BTreeMap<String, String> = BTreeMap::new();
     for (name, old, new) in advice.iter().flat_map(|text| settings(text)) {

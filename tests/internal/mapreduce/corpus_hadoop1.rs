@@ -1,4 +1,4 @@
-//! Histories of real Hadoop 0.18 to 1 clusters.
+//! Histories of real clusters with Hadoop 0.18 to 1.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;

@@ -1,6 +1,6 @@
-//! Where the default rules differ from Dr. Elephant, and the key that switches each difference off.
+//! Where the default rules differ from Dr. Elephant, and the key that disables each difference.
 //!
-//! Each test shows both answers to one history: the default's and the preset's.
+//! Each test shows both results for one history: the default's and the preset's.
 
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::metrics::Metrics;
@@ -39,7 +39,7 @@ fn group(role: &str, count: u64, total_ms: u64, counters: Value) -> Value {
         "time": {"total_ms": total_ms, "shuffle_ms": 0, "sort_ms": 0}})
 }
 
-/// The severity of a rule, or `None` where it has no judgement.
+/// The severity of a rule, or `None` if it was not judged.
 fn severity(rules: &RuleSet, app: &Application, rule: &str) -> Option<Severity> {
     rules.evaluate(app).findings.iter().find(|finding| finding.rule == rule).map(|finding| finding.severity)
 }
@@ -107,7 +107,7 @@ fn failed_and_killed_jobs_are_judged() {
 
 #[test]
 fn gc_time_is_also_compared_with_run_time() {
-    // On an overloaded node a task gets a tenth of its time as CPU time; collection takes 0.5 % of its life.
+    // On an overloaded node a task gets a tenth of its time as CPU time; GC takes 0.5 % of its run time.
     let values = json!({"CPU_MILLISECONDS": 100_000, "GC_TIME_MILLIS": 5_000});
     let groups = json!([group("map", 4, 1_000_000, values)]);
     let app = read(&Job::succeeded(&groups).history(), &[]);
@@ -135,7 +135,7 @@ fn unknown_container_size_is_not_assumed() {
     assert!((theirs.as_mb_seconds() - 3.0 * 60.0 * 2048.0).abs() < 1e-9);
 }
 
-/// A task that failed once, was tried again, and raced by a copy that lost.
+/// A task that failed once and was retried, and whose second attempt won against a speculative copy.
 fn eventful_history() -> String {
     let mut out = String::from("Avro-Json\n");
     let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": EPOCH});
@@ -184,14 +184,14 @@ fn failed_and_losing_attempts_have_a_cost() {
     assert!(mb_seconds(ours.killed_attempts).abs() < 1e-9);
     let counts = ours.tasks[0].1.unwrap();
     assert_eq!((counts.total, counts.attempts, counts.speculative_attempts), (1, 3, 1));
-    // Dr. Elephant charges the winner alone, in whole seconds.
+    // Dr. Elephant charges only the winner, in whole seconds.
     let theirs = Metrics::of(&app, preset().metrics());
     assert!((mb_seconds(theirs.used) - 60.0).abs() < 1e-9);
 }
 
 #[test]
 fn reduce_slow_start_is_respected() {
-    // Ten maps end a second apart; the reduce runs from 12 s to 20 s.
+    // Ten maps end one second apart; the reduce runs from 12 s to 20 s.
     let mut out = String::from("Avro-Json\n");
     let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": EPOCH});
     event(&mut out, "JOB_SUBMITTED", "JobSubmitted", submitted);
@@ -216,12 +216,12 @@ fn reduce_slow_start_is_respected() {
     event(&mut out, "JOB_FINISHED", "JobFinished", json!({"jobid": "job_1_1", "finishTime": EPOCH + 21_000}));
     let app = read(&out, &[("mapreduce.job.reduce.slowstart.completedmaps", "0.50")]);
     let wait = |rules: &RuleSet| Metrics::of(&app, rules.metrics()).wait_time.unwrap().get();
-    // Half of the maps have ended at 5 s: the reduce could have run from there to 13 s.
+    // Half of the maps have ended at 5 s: the reduce could have run from 5 s to 13 s.
     assert_eq!(wait(&defaults()), 7_000);
     assert_eq!(wait(&preset()), 2_000);
 }
 
-/// The worked examples of Dr. Elephant's wiki page "Metrics and Heuristics".
+/// The examples on Dr. Elephant's wiki page "Metrics and Heuristics".
 #[test]
 fn wiki_examples_give_the_documented_results() {
     let groups = |role: &str, minutes: [u64; 4]| -> Vec<Value> {

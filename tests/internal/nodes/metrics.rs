@@ -1,4 +1,5 @@
-//! Node metrics as `sar`, `sadf`, `tsar`, Prometheus and scripts write them: the same minutes of two nodes in each form.
+//! Node metrics in the formats of `sar`, `sadf`, `tsar`, Prometheus and scripts: the same minutes of two nodes in
+//! each.
 use std::path::PathBuf;
 
 use elephant_rs::node_metrics::{HostMatch, NodeMetric, NodeMetrics, NodeMetricsError, Options, read};
@@ -59,7 +60,7 @@ fn files_of_several_tools_are_merged_in_any_order() {
     let one = load(&["sar.txt", "metrics.csv"], "Z");
     let other = load(&["metrics.csv", "sar.txt"], "Z");
     for metrics in [&one, &other] {
-        // The CSV has short names, sar whole ones: they are nodes of their own.
+        // The CSV has short host names, sar has full ones: they are separate nodes.
         assert_eq!(
             metrics.nodes().collect::<Vec<_>>(),
             ["node1", "node1.example.com", "node2", "node2.example.com"]

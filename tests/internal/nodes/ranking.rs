@@ -1,4 +1,4 @@
-//! Ranking of nodes on clusters that are made up.
+//! Node ranking on synthetic clusters.
 
 use elephant_rs::nodes::cluster::Cluster;
 use elephant_rs::nodes::collect::{Hosts, Run, Sample};
@@ -7,7 +7,7 @@ use elephant_rs::nodes::{self, Ranking};
 use elephant_rs::units::{Millis, Timestamp};
 use proptest::prelude::*;
 
-/// Jobs in the order of reading: tasks as host, day of start, and milliseconds.
+/// Jobs in reading order: tasks as host, start day, and milliseconds.
 type Jobs = Vec<Vec<(u8, u16, u64)>>;
 
 fn rank(jobs: &Jobs, order_of_hosts: &[u8], settings: &Settings) -> Ranking {
@@ -30,7 +30,7 @@ fn rank(jobs: &Jobs, order_of_hosts: &[u8], settings: &Settings) -> Ranking {
     nodes::rank(cluster, hosts, settings)
 }
 
-/// Forty jobs on four hosts, of which host 2 takes half as long again.
+/// Forty jobs on four hosts; host 2 takes 50 % longer.
 fn slow_cluster() -> Jobs {
     let time = |job: u64, task: u64| 10_000 + (job * 7919 + task * 104_729) % 4_000;
     let task = |job: u64, task: u64| {

@@ -1,4 +1,4 @@
-//! Which values of parameters hold: by scope, by renamed key, after an import.
+//! Parameter values in effect: by scope, with renamed keys, after an import.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn shown(value: &ParamValue) -> String {
     }
 }
 
-/// What holds for the jobs of a folder: the value of a parameter, by the job's name.
+/// The value of a parameter in effect for the jobs of a folder, by job name.
 fn in_force(rules: &RuleSet, rule: &str, key: &str) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DONE);
     let visited = visit(&[path], |app, _| {
@@ -56,7 +56,7 @@ fn renamed_keys_work_with_a_warning() {
 
 #[test]
 fn most_specific_document_wins_then_the_later_one() {
-    // The least specific one stands last: order matters only among equals.
+    // The least specific document is last: order matters only between equally specific ones.
     let rules = rules(
         "rule: mapper-time\nfor: {name: 'word count*', user: alice}\nnum_tasks: [4, 4, 4, 4]\n---\n\
          rule: mapper-time\nfor: {name: '/^word/'}\nnum_tasks: [3, 3, 3, 3]\ntarget_run_time: 3min\n---\n\
@@ -80,7 +80,7 @@ fn unknown_values_match_no_scope() {
     let rules = rules("rule: mapper-time\nfor: {job_type: '*'}\nnum_tasks: [1, 1, 1, 1]\n");
     let values = in_force(&rules, "mapper-time", "num_tasks");
     assert!(values.iter().any(|(_, value)| value == "1 1 1 1"), "{values:?}");
-    // "word count (demo)" is of no known type.
+    // "word count (demo)" matches no known job type.
     assert!(
         values.iter().any(|(name, value)| name.contains("demo") && value == "50 101 500 1000"),
         "{values:?}"

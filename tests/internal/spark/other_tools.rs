@@ -1,4 +1,4 @@
-//! What other tools computed from the same logs.
+//! Results of other tools on the same logs.
 
 use elephant_rs::model::Application;
 use elephant_rs::model::counters::Counter;
@@ -9,7 +9,8 @@ use elephant_rs::units::Millis;
 use super::corpus::model;
 use crate::internal::common;
 
-/// A table of the RAPIDS tools: each row by the names of its columns. Messages hold commas, so only cells before them count.
+/// A table of the RAPIDS tools: each row by column name. Messages contain commas, so only the cells before them
+/// count.
 fn table(name: &str) -> Option<Vec<Vec<(String, String)>>> {
     let folder = "corpus/oracle/NVIDIA__spark-rapids-tools";
     let path = common::shared(&format!("{folder}/{name}_expectation.csv"))?;

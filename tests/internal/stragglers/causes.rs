@@ -1,4 +1,4 @@
-//! Causes of stragglers in our own recordings, in which trouble was planted.
+//! Causes of stragglers in our own recordings, in which problems were planted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use elephant_rs::stragglers::labels::Labelling;
 
 use crate::internal::common;
 
-/// A straggler with the names of what it ran in and on.
+/// A straggler, with the names of its task group and host.
 #[derive(Debug, Clone)]
 struct Told {
     group: String,
@@ -109,7 +109,7 @@ fn skewed_input_is_identified_as_the_cause() {
     }
 }
 
-/// One attempt at a map sleeps; its copy on another node does not.
+/// One map attempt sleeps; its copy on another node does not.
 #[test]
 fn original_overtaken_by_its_copy_was_delayed_by_its_node() {
     let Some(runs) = common::shared("runs") else { return };
@@ -123,7 +123,7 @@ fn original_overtaken_by_its_copy_was_delayed_by_its_node() {
     }
 }
 
-/// A task that sleeps wherever it runs uses no more CPU time than others: that is all the log tells.
+/// A task that sleeps on every node uses no more CPU time than others; the log shows nothing else.
 #[test]
 fn sleeping_task_was_waiting() {
     let Some(runs) = common::shared("runs") else { return };
@@ -150,7 +150,7 @@ fn first_tasks_of_executors_are_cold_starts() {
     }
 }
 
-/// A reduce that was launched early waits for the maps, and that is no fault of its node.
+/// A reduce that was launched early waits for the maps; that is not the fault of its node.
 #[test]
 fn early_reduce_waited_for_maps() {
     let Some(runs) = common::shared("runs") else { return };
@@ -159,7 +159,7 @@ fn early_reduce_waited_for_maps() {
     assert_eq!(causes, [(Some(0), Cause::Scheduler)]);
 }
 
-/// Every straggler of every recording has a cause, and failures of users' code are no trouble of the node.
+/// Every straggler in every recording has a cause, and user code failures are not attributed to the node.
 #[test]
 fn every_recorded_straggler_has_a_cause() {
     let Some(runs) = common::shared("runs") else { return };

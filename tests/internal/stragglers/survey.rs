@@ -1,4 +1,4 @@
-//! The survey of stragglers over everything that was recorded.
+//! The straggler survey on all recordings.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ fn survey_of(paths: &[PathBuf]) -> StragglerReport {
     survey::report(paths, &Settings::default(), None)
 }
 
-/// All formats, one behind the other.
+/// All formats, one after the other.
 fn rendered(report: &StragglerReport) -> Vec<u8> {
     let mut out = Vec::new();
     let shown = Shown::default();
@@ -61,7 +61,7 @@ fn recording(folder: &str) -> Option<StragglerReport> {
     Some(survey_of(&[common::shared("runs")?.join(folder)]))
 }
 
-/// A history that is there twice, in both forms of Avro.
+/// A history that exists twice, in both Avro encodings.
 #[test]
 fn duplicate_job_counts_once() {
     let Some(runs) = common::shared("runs") else { return };

@@ -1,4 +1,4 @@
-//! Every format, read back by a program that we did not write, also where the names in a history are hostile.
+//! Every format, read back by independent parsers, also with hostile names in the history.
 
 mod markdown;
 mod openmetrics;
@@ -18,14 +18,14 @@ fn written(report: &Report, format: Format) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Reports that a format has to bear.
+/// Reports that every format must handle.
 fn all() -> Vec<Report> {
     let long = "x#".repeat(5_000);
     let names = HOSTILE.into_iter().chain([long.as_str()]).map(hostile);
     names.chain([Report::default(), no_findings(), problems_only(), mixed()]).collect()
 }
 
-/// A SARIF log in parts that can be reviewed.
+/// A SARIF log, split into parts that can be reviewed.
 fn parts_of_sarif(log: &str) -> [(&'static str, &str); 4] {
     let at = |beginning: &str| log.find(beginning).unwrap();
     let spark = at("            {\n              \"id\": \"spark-configuration\"");
@@ -111,7 +111,7 @@ fn csv_has_no_formulas() {
 
 #[test]
 fn sarif_matches_the_official_schema() {
-    // One bracket of the published schema is not as strict readers of patterns want it.
+    // One bracket of the published schema is not accepted by strict regex parsers.
     let text = include_str!("../../../schemas/sarif-2.1.0.json").replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}$");
     let schema: Value = serde_json::from_str(&text).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();

@@ -1,4 +1,4 @@
-//! Code, YAML, pages and presets tell the same story: what one of them names, the others have.
+//! Code, YAML, pages and presets are consistent: what one names, the others have.
 
 mod history;
 mod new_rule;
@@ -22,14 +22,14 @@ use walkdir::WalkDir;
 
 use crate::internal::common;
 
-/// The ids of all rules, in the order of the documentation.
+/// The ids of all rules, in documentation order.
 fn ids() -> impl Iterator<Item = &'static str> {
     heuristics::all().map(|rule| rule.id)
 }
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Parameters and pages of metrics, which are no rules.
+/// Parameters and pages of metrics, which are not rules.
 const METRICS: [(&str, &str, &str); 2] =
     [(METRICS_ID, "Metrics", METRICS_PAGE), (SPARK_METRICS_ID, "Spark Metrics", SPARK_METRICS_PAGE)];
 
@@ -41,7 +41,7 @@ fn metrics_yaml(id: &str) -> String {
     std::fs::read_to_string(Path::new(ROOT).join(format!("rules/{id}.yaml"))).unwrap()
 }
 
-/// The parameters that a document sets: its keys without `rule` and `enabled`.
+/// The parameters that a document sets: its keys except `rule` and `enabled`.
 fn parameters(document: &Mapping) -> Vec<&str> {
     let keys = document.keys().map(|key| key.as_str().unwrap());
     keys.filter(|key| !matches!(*key, "rule" | "enabled")).collect()
@@ -127,7 +127,7 @@ fn every_rules_file_belongs_to_a_rule_or_a_preset() {
     let root = Path::new(ROOT).join("rules");
     let files =
         WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
-    // What users may copy has no page and no place in the catalogue.
+    // Files for users to copy have no page and are not in the catalogue.
     let files = files.filter(|entry| !entry.path().starts_with(root.join("examples")));
     let name = |path: &Path| {
         let parts = path.strip_prefix(&root).unwrap().iter().map(|part| part.to_str().unwrap());
@@ -153,7 +153,7 @@ fn defaults_load_on_their_own_and_list_all_parameters_in_order() {
     }
 }
 
-/// What a rule's constant says of its evidence, its parameters and its origin.
+/// The evidence, parameters and origin declared in a rule's constant.
 #[test]
 fn rule_facts_are_on_its_page() {
     let rules = RuleSet::built_in().unwrap();
@@ -199,7 +199,7 @@ fn pages_document_every_difference_from_the_preset() {
     }
 }
 
-/// The built-in rules and each preset, with every rule switched on.
+/// The built-in rules and each preset, with every rule enabled.
 fn rule_sets() -> Vec<RuleSet> {
     let on: Vec<String> = ids().map(|id| format!("---\nrule: {id}\nenabled: true\n")).collect();
     let on = RuleFile { name: "all on".to_owned(), text: on.concat() };
@@ -208,7 +208,7 @@ fn rule_sets() -> Vec<RuleSet> {
     layers.map(|files| RuleSet::with_files(&[files, vec![on.clone()]].concat()).unwrap()).collect()
 }
 
-/// Every finding of the handwritten jobs and of the histories in `testdata`, those of severity none too.
+/// Every finding on the handwritten jobs and the histories in `testdata`, including severity none.
 static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
     let apps = history::applications();
     let testdata = Path::new(ROOT).join("testdata");
@@ -241,7 +241,7 @@ fn handwritten_jobs_trigger_every_rule() {
     }
 }
 
-/// The message without what it quotes from the history, which keeps its own punctuation.
+/// The message without text quoted from the history, which has its own punctuation.
 fn own_words(finding: &Finding) -> String {
     let mut message = finding.message.clone();
     for (_, measure) in &finding.evidence {
@@ -293,7 +293,7 @@ fn evidence_names_its_unit_and_is_on_the_page() {
     }
 }
 
-/// The table of rules for the README.
+/// The rule table for the README.
 fn table() -> String {
     let row = |Rule { id, page, folder, .. }: &Rule| {
         let finds = page::first_sentence(page::section(page, "What it does"));

@@ -1,4 +1,4 @@
-//! What `cargo run --example new-rule` lays out is what the catalogue asks of a rule.
+//! `cargo run --example new-rule` creates everything that the catalogue tests require of a rule.
 
 #[path = "../../../../examples/new-rule/layout.rs"]
 mod layout;

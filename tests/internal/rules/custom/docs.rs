@@ -1,4 +1,5 @@
-//! `docs/defining-rules.md` holds the reference of names and functions; `INSTA_UPDATE=always` writes it again. Its example works.
+//! `docs/defining-rules.md` has the reference of names and functions; `INSTA_UPDATE=always` regenerates it. Its
+//! example works.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Files that define rules: their mistakes, their layers, and what they may cost.
+//! Files that define rules: errors, layers and resource limits.
 
 use elephant_rs::finding::{Finding, Measure};
 use elephant_rs::input::window::ByteWindow;
@@ -19,7 +19,7 @@ fn rules(text: &str) -> RuleSet {
     RuleSet::with_files(&[file(text)]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Maps by their number and run time in milliseconds, in a queue.
+/// Maps by number and run time in milliseconds, in a queue.
 fn maps(count: u64, time: i64, queue: Option<&str>) -> Application {
     let groups = json!([{"role": "map", "count": count, "time": {"total_ms": time}, "counters": {"SPILLED_RECORDS": 5}}]);
     let history = Job::succeeded(&groups).queue(&queue.map_or(Value::Null, Value::from)).history();
@@ -177,7 +177,7 @@ fn long_names_are_truncated() {
     assert_eq!(name.chars().count(), 201);
 }
 
-/// An expression's value on three maps, as a message shows it.
+/// The value of an expression on three maps, as a message shows it.
 fn shown(expression: &str) -> String {
     let text = format!(
         "rule: r\nover: map\nvalues:\n  x: >-\n    {expression}\n  one: \"1\"\nthresholds:\n  one: {{rising: never}}\nmessage: \"{{x}}\"\n"

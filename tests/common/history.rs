@@ -1,16 +1,16 @@
-//! Writes small histories in Hadoop's own form, for tests and for `testdata/heuristics`.
+//! Writes small job histories in Hadoop's own format, for tests and for `testdata/heuristics`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-/// A moment that all jobs start from.
+/// Start time of all jobs.
 pub const EPOCH: i64 = 1_500_000_000_000;
 
-/// A job whose tasks come in groups of equals: `[{"role": "map", "count": 3, "time": {"total_ms": 5,
-/// "shuffle_ms": 0, "sort_ms": 0}, "counters": {…}}]`, the form of the oracle. A group without time and
-/// counters is announced and never heard of again.
+/// A job whose tasks come in groups of equal tasks: `[{"role": "map", "count": 3, "time": {"total_ms": 5,
+/// "shuffle_ms": 0, "sort_ms": 0}, "counters": {…}}]`, the format of the oracle. The tasks of a group without time
+/// and counters are counted in the job's total, but have no events.
 #[derive(Debug, Clone)]
 pub struct Job {
     groups: Value,
@@ -22,7 +22,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job that did its work.
+    /// A job that succeeded.
     pub fn succeeded(groups: &Value) -> Self {
         Self {
             groups: groups.clone(),
@@ -34,17 +34,17 @@ impl Job {
         }
     }
 
-    /// The same with another number and name.
+    /// Sets the job number and name.
     pub fn named(self, serial: u32, name: &str) -> Self {
         Self { id: format!("1500000000000_{serial:04}"), name: name.into(), ..self }
     }
 
-    /// The same in a queue, or in none for null.
+    /// Sets the queue; null means none.
     pub fn queue(self, queue: &Value) -> Self {
         Self { queue: queue.clone(), ..self }
     }
 
-    /// The same with another end: FAILED or KILLED.
+    /// Sets the final status: FAILED or KILLED.
     pub fn ended(self, status: &'static str, diagnostics: &str) -> Self {
         Self { status, diagnostics: diagnostics.into(), ..self }
     }
@@ -54,7 +54,7 @@ impl Job {
         format!("job_{}", self.id)
     }
 
-    /// The whole history.
+    /// The complete history.
     pub fn history(&self) -> String {
         let mut out = String::from("Avro-Json\n{\"type\":\"record\",\"name\":\"Event\",\"fields\":[]}\n");
         let job = self.job_id();
@@ -84,7 +84,7 @@ impl Job {
     }
 }
 
-/// One event line in Hadoop's own form.
+/// One event line in Hadoop's own format.
 pub fn event(out: &mut String, kind: &str, record: &str, fields: Value) {
     let mut body = serde_json::Map::new();
     body.insert(format!("org.apache.hadoop.mapreduce.jobhistory.{record}"), fields);

@@ -1,4 +1,4 @@
-//! Hostile input, made when it is needed.
+//! Builds hostile input on demand.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 pub const MIB: usize = 1 << 20;
 
-/// The start of an event log of Spark, with one executor.
+/// The start of a Spark event log with one executor.
 pub fn spark_start() -> String {
     lines(&[
         json!({"Event": "SparkListenerLogStart", "Spark Version": "3.5.0"}),
@@ -17,12 +17,12 @@ pub fn spark_start() -> String {
     ])
 }
 
-/// Its end.
+/// The end of a Spark event log.
 pub fn spark_end() -> String {
     lines(&[json!({"Event": "SparkListenerApplicationEnd", "Timestamp": 1_700_000_009_000_u64})])
 }
 
-/// A stage with one task each that runs a second.
+/// A stage with one task that runs for one second.
 pub fn stage(id: u64, index: u64) -> String {
     let info = |completed: Option<u64>| {
         json!({"Stage ID": id, "Stage Attempt ID": 0, "Stage Name": format!("s{id}"), "Number of Tasks": 1,
@@ -50,7 +50,7 @@ pub fn task_end(stage: u64, id: u64, index: u64) -> Value {
         "Task Metrics": {"Executor Run Time": 900, "JVM GC Time": 10}})
 }
 
-/// Events, one a line.
+/// Events, one per line.
 pub fn lines(events: &[Value]) -> String {
     events.iter().fold(String::new(), |mut text, event| {
         writeln!(text, "{event}").unwrap();
@@ -58,7 +58,7 @@ pub fn lines(events: &[Value]) -> String {
     })
 }
 
-/// A history of Hadoop with maps that each take a second.
+/// A Hadoop job history with maps of one second each.
 pub fn jhist(maps: u64) -> String {
     use super::history::Job;
     Job::succeeded(&json!([{"role": "map", "count": maps, "time": {"total_ms": 1000}, "counters": {}}]))
@@ -81,7 +81,7 @@ pub fn lz4(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Snappy as the Java library frames it: blocks behind their lengths.
+/// Snappy as the Java library frames it: each block follows its length.
 pub fn snappy(bytes: &[u8]) -> Vec<u8> {
     let mut all = b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01".to_vec();
     for block in bytes.chunks(32 << 10) {
@@ -92,7 +92,7 @@ pub fn snappy(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// A zip file of stored members, each at a place of the caller's choosing: `None` behind the one before it.
+/// A zip file of stored members. The caller chooses each member's position; `None` means after the previous member.
 pub struct Zip {
     pub bytes: Vec<u8>,
     directory: Vec<u8>,
@@ -104,12 +104,12 @@ impl Zip {
         Self { bytes: Vec::new(), directory: Vec::new(), count: 0 }
     }
 
-    /// Adds a member with its bytes.
+    /// Adds a member with these bytes.
     pub fn member(self, name: &str, bytes: &[u8]) -> Self {
         self.claiming(name, bytes, bytes.len())
     }
 
-    /// The same, with another length in the directory.
+    /// Adds a member with these bytes, and another length in the directory.
     pub fn claiming(mut self, name: &str, bytes: &[u8], unpacked: usize) -> Self {
         let at = self.bytes.len();
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
@@ -121,7 +121,7 @@ impl Zip {
         self.entry(name, at, bytes, unpacked)
     }
 
-    /// Adds a member that is compressed, with what it unpacks to.
+    /// Adds a compressed member, given also its uncompressed bytes.
     pub fn deflated(mut self, name: &str, packed: &[u8], unpacked: &[u8]) -> Self {
         let at = u32::try_from(self.bytes.len()).unwrap().to_le_bytes();
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
@@ -139,7 +139,7 @@ impl Zip {
         self
     }
 
-    /// Adds an entry alone, about bytes whose header is at `at`; it says that they unpack to `unpacked`.
+    /// Adds only a directory entry, for bytes whose header is at `at`; it claims the uncompressed length `unpacked`.
     pub fn entry(mut self, name: &str, at: usize, bytes: &[u8], unpacked: usize) -> Self {
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
         let at = u32::try_from(at).unwrap().to_le_bytes();
@@ -170,7 +170,7 @@ fn numbers(bytes: &[u8], unpacked: usize) -> Vec<u8> {
     [crc.sum().to_le_bytes(), len(bytes.len()), len(unpacked)].concat()
 }
 
-/// A tar file of one member that says it has `announced` bytes.
+/// A tar file of one member that claims to have `announced` bytes.
 pub fn tar(name: &str, bytes: &[u8], announced: u64) -> Vec<u8> {
     let mut header = [0u8; 512];
     header[..name.len()].copy_from_slice(name.as_bytes());

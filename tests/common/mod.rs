@@ -1,5 +1,5 @@
 //! Helpers that `tests/it` and `tests/internal` share.
-// Neither uses all of it.
+// Neither uses all of them.
 #![allow(dead_code)]
 
 pub mod history;
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
-/// A file or folder of the test material that is kept outside the repository: below `ELEPHANT_SHARED`, or
-/// else next to the repository. Without it a test is skipped, except under `CI=true`.
+/// A file or folder of the test material outside the repository: below `ELEPHANT_SHARED` or, if that is not set, next
+/// to the repository. Without it the test is skipped, except under `CI=true`.
 #[track_caller]
 pub fn shared(sub: &str) -> Option<PathBuf> {
     let root = std::env::var_os("ELEPHANT_SHARED").map_or_else(
@@ -31,19 +31,19 @@ pub fn shared(sub: &str) -> Option<PathBuf> {
     None
 }
 
-/// Whether everything that tests need has to be there.
+/// Whether everything that tests need must be present.
 pub fn is_ci() -> bool {
     std::env::var("CI").as_deref() == Ok("true")
 }
 
-/// Whether generated files are written instead of compared: where snapshots are, with `INSTA_UPDATE=always`, and with
-/// `BLESS=1`, which leaves snapshots alone.
+/// Whether generated files are written instead of compared: with `INSTA_UPDATE=always`, which also writes snapshots,
+/// and with `BLESS=1`, which does not.
 pub fn is_blessing() -> bool {
     std::env::var("BLESS").is_ok_and(|value| value == "1")
         || std::env::var("INSTA_UPDATE").is_ok_and(|value| ["always", "force"].contains(&value.as_str()))
 }
 
-/// Compares with snapshots in `snapshots/<folder>`, each in the file of its name.
+/// Compares with the snapshots in `snapshots/<folder>`, one file per snapshot name.
 pub fn with_snapshots(folder: &str, compare: impl FnOnce()) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots").join(folder));
@@ -52,7 +52,7 @@ pub fn with_snapshots(folder: &str, compare: impl FnOnce()) {
     settings.bind(compare);
 }
 
-/// All files below a folder, in name order.
+/// All files below a folder, sorted by name.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = walkdir::WalkDir::new(folder)
         .into_iter()
@@ -64,7 +64,7 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The bytes of a file, unpacked when its name ends with `.gz`.
+/// The bytes of a file, decompressed if its name ends with `.gz`.
 pub fn contents(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut file = File::open(path).unwrap();
@@ -76,7 +76,7 @@ pub fn contents(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// One row of the corpus's table of contents.
+/// One row of the corpus manifest.
 pub struct Listed {
     pub path: PathBuf,
     pub events: u64,
@@ -85,20 +85,20 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// A list such as `records Job:5,Task:35` in the note.
+    /// A list in the note, such as `records Job:5,Task:35`.
     pub fn counts(&self, title: &str) -> Vec<(String, u64)> {
         let part = self.note.split("; ").find_map(|part| part.strip_prefix(title)?.strip_prefix(' '));
         let pairs = part.unwrap_or_default().split(',').filter_map(|pair| pair.split_once(':'));
         pairs.map(|(name, count)| (name.to_owned(), count.parse().unwrap())).collect()
     }
 
-    /// A number such as `jobs 4` in the note.
+    /// A number in the note, such as `jobs 4`.
     pub fn count(&self, title: &str) -> Option<u64> {
         self.note.split("; ").find_map(|part| part.strip_prefix(title)?.strip_prefix(' ')?.parse().ok())
     }
 }
 
-/// The corpus's files of one kind.
+/// The corpus files of one kind.
 pub fn listed(corpus: &Path, kind: &str) -> Vec<Listed> {
     let manifest = std::fs::read_to_string(corpus.join("MANIFEST.tsv")).unwrap();
     let mut rows = manifest.lines().map(|line| line.split('\t').collect::<Vec<_>>());
@@ -120,7 +120,8 @@ pub fn listed(corpus: &Path, kind: &str) -> Vec<Listed> {
         .collect()
 }
 
-/// Fails unless all numbers of a JSON report are possible: keys name their unit, shares are shares, counts fit together.
+/// Panics unless all numbers of a JSON report are possible: keys name their unit, shares are between 0 and 1, and
+/// counts are consistent.
 pub fn assert_possible(key: &str, value: &Value) {
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| assert_possible(key, value)),

@@ -1,11 +1,11 @@
-//! Counts the tests that were skipped, for one closing line of `cargo test`.
+//! Counts skipped tests for one closing line of `cargo test`.
 //!
-//! A test cannot know whether it is the last one, and each test program is a process of its own. So every skip adds a line to
-//! `skipped-tests.tsv` in the folder of the build (`target/debug`), and `tests/skipped.rs`, the last program in the order
-//! in which cargo runs them, counts the lines of this run and removes the file. A run is known by its `cargo test`, the
-//! parent of all its programs: lines that a failed run left behind are not counted.
+//! A test cannot know whether it is the last one, and each test program is a separate process. So every skipped test
+//! adds a line to `skipped-tests.tsv` in the build folder (`target/debug`). `tests/skipped.rs`, the last program that
+//! cargo runs, counts the lines of this run and removes the file. A run is identified by its `cargo test` process,
+//! the parent of all its test programs, so lines of an earlier failed run are not counted.
 //!
-//! Cargo stops at the first program with a failed test, and then nothing is counted.
+//! Cargo stops at the first program with a failed test; then nothing is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, read_to_string, remove_file};
@@ -13,7 +13,7 @@ use std::io::Write as _;
 use std::panic::Location;
 use std::path::PathBuf;
 
-/// Notes that the test which calls this is skipped.
+/// Records that the calling test is skipped.
 #[track_caller]
 #[allow(clippy::print_stdout)]
 pub fn note(reason: &str) {
@@ -24,18 +24,18 @@ pub fn note(reason: &str) {
     let test = test.unwrap_or_else(|| Location::caller().to_string());
     let line = format!("{}\t{reason}\t{test}\n", run());
     let file = File::options().append(true).create(true).open(place());
-    // In one piece, since tests run in parallel.
+    // One write, because tests run in parallel.
     file.and_then(|mut file| file.write_all(line.as_bytes())).unwrap();
 }
 
-/// The closing line, for the skips of this run. Forgets them, and those of earlier runs.
+/// The closing line for the skipped tests of this run. Removes the records of this and earlier runs.
 pub fn take_summary() -> String {
     let noted = read_to_string(place()).unwrap_or_default();
     let _ = remove_file(place());
     summary(&noted, run())
 }
 
-/// What these lines tell about a run.
+/// The summary of these lines for one run.
 pub fn summary(noted: &str, run: u32) -> String {
     let mut reasons: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for line in noted.lines() {
@@ -57,7 +57,7 @@ pub fn summary(noted: &str, run: u32) -> String {
     format!("{told}: {}", reasons.join(", "))
 }
 
-/// `cargo test`, which starts all test programs of a run.
+/// The process id of `cargo test`, which starts all test programs of a run.
 fn run() -> u32 {
     #[cfg(unix)]
     return std::os::unix::process::parent_id();
@@ -65,7 +65,7 @@ fn run() -> u32 {
     return 0;
 }
 
-/// `target/debug/skipped-tests.tsv`: test programs are in `target/debug/deps`.
+/// `target/debug/skipped-tests.tsv`; test programs are in `target/debug/deps`.
 fn place() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.ancestors().nth(2).unwrap().join("skipped-tests.tsv")

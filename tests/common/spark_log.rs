@@ -1,7 +1,7 @@
-//! Event logs as Spark 3.5 writes them, from a few words: who ran, what ran on it, and how it ended.
+//! Event logs as Spark 3.5 writes them, from a short description of executors, tasks and how they ended.
 //!
-//! Jobs follow each other, and so do a job's stages unless they are given a start; times are milliseconds from
-//! the application's start. [`App::text`] is the log; [`judge`] reads it as a user's run would.
+//! Jobs follow each other, and so do the stages of a job unless they have a start time. Times are milliseconds since
+//! the application's start. [`App::text`] returns the log; [`judge`] analyses it like a user's run.
 
 mod events;
 
@@ -11,7 +11,7 @@ use elephant_rs::rules::{RuleFile, RuleSet};
 use elephant_rs::severity::Severity;
 use serde_json::Value;
 
-/// When every application starts.
+/// Start time of every application.
 pub const START: i64 = 1_700_000_000_000;
 pub const MIB: u64 = 1 << 20;
 pub const GIB: u64 = 1 << 30;
@@ -19,19 +19,19 @@ pub const GIB: u64 = 1 << 30;
 /// An application.
 #[derive(Debug, Clone, Default)]
 pub struct App {
-    /// "Spark Properties"; `spark.master` is `yarn` unless it is here.
+    /// "Spark Properties"; `spark.master` is `yarn` unless it is set here.
     pub conf: Vec<(String, String)>,
     pub executors: Vec<Executor>,
     pub jobs: Vec<Job>,
-    /// Highest values of the driver's executor metrics, as [`Executor::peaks`].
+    /// Peak values of the driver's executor metrics, as [`Executor::peaks`].
     pub driver_peaks: Vec<(&'static str, u64)>,
-    /// Storage memory of the driver, and how much of it blocks used.
+    /// Storage memory of the driver, and how much of it cached blocks use.
     pub driver_storage: (Option<u64>, u64),
-    /// Whole events at their time.
+    /// Additional events with their time.
     pub extra: Vec<(i64, Value)>,
-    /// When it ended: a second after the last event where this is `None`.
+    /// End time; `None` means one second after the last event.
     pub end: Option<i64>,
-    /// Leaves out the end of the application.
+    /// Omits the end event of the application.
     pub unfinished: bool,
 }
 
@@ -42,13 +42,13 @@ pub struct Executor {
     pub host: String,
     pub cores: u32,
     pub added: i64,
-    /// When it was removed, and why.
+    /// When and why it was removed.
     pub removed: Option<(i64, String)>,
-    /// Storage memory that its block manager announces.
+    /// Storage memory that its block manager reports.
     pub max_memory: Option<u64>,
-    /// What cached blocks take of it.
+    /// Storage memory used by cached blocks.
     pub cached: u64,
-    /// Highest values of executor metrics, such as `("JVMHeapMemory", 5)`: told at the end of each stage.
+    /// Peak values of executor metrics, such as `("JVMHeapMemory", 5)`, reported at the end of each stage.
     pub peaks: Vec<(&'static str, u64)>,
 }
 
@@ -56,7 +56,7 @@ pub struct Executor {
 #[derive(Debug, Clone, Default)]
 pub struct Job {
     pub id: u32,
-    /// When it was submitted: when the job before it ended, where this is `None`.
+    /// Submission time; `None` means the end of the previous job.
     pub start: Option<i64>,
     pub stages: Vec<Stage>,
     pub failed: bool,
@@ -68,9 +68,9 @@ pub struct Stage {
     pub id: u32,
     pub attempt: u32,
     pub name: String,
-    /// When it was submitted: when the stage before it ended, where this is `None`.
+    /// Submission time; `None` means the end of the previous stage.
     pub start: Option<i64>,
-    /// From submission to completion: until its last task ends, where this is `None`.
+    /// From submission to completion; `None` means until the last task ends.
     pub duration: Option<i64>,
     pub tasks: Vec<Task>,
     /// "Failure Reason".
@@ -85,29 +85,29 @@ pub enum Ending {
     Exception(&'static str, &'static str),
     /// The executor was lost, for this reason.
     ExecutorLost(&'static str),
-    /// Shuffle data could not be fetched.
+    /// Shuffle data could not be fetched (`FetchFailed`).
     FetchFailed(&'static str),
     /// Killed, for this reason.
     Killed(&'static str),
-    /// The log has its start only.
+    /// The log contains only its start.
     Unknown,
 }
 
-/// An attempt of a task.
+/// A task attempt.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// Its index in the stage: its place in the list where this is `None`.
+    /// Its index in the stage; `None` means its position in the list.
     pub index: Option<u32>,
     pub attempt: u32,
     pub executor: String,
     pub speculative: bool,
-    /// After its stage's start.
+    /// Time after the start of its stage.
     pub launch: i64,
     /// From launch to finish.
     pub duration: i64,
     pub ending: Ending,
-    /// Numbers of "Task Metrics" by their path, such as `("Input Metrics.Bytes Read", 5)`, in Spark's units.
-    /// "Executor Run Time" is the duration unless it is here.
+    /// Values of "Task Metrics" by path, such as `("Input Metrics.Bytes Read", 5)`, in Spark's units. "Executor Run
+    /// Time" is the duration unless it is set here.
     pub metrics: Vec<(&'static str, u64)>,
     /// "Task Executor Metrics", as [`Executor::peaks`].
     pub peaks: Vec<(&'static str, u64)>,
@@ -123,7 +123,7 @@ impl App {
         }
     }
 
-    /// The same with one more job of one stage; ids follow each other.
+    /// Adds a job with one stage; ids are consecutive.
     #[must_use]
     pub fn stage(mut self, tasks: Vec<Task>) -> Self {
         let id = u32::try_from(self.jobs.len()).unwrap();
@@ -167,7 +167,7 @@ impl Stage {
 }
 
 impl Task {
-    /// An attempt on an executor that succeeds after `duration`.
+    /// An attempt that succeeds on this executor after `duration`.
     pub fn new(executor: &str, duration: i64) -> Self {
         Self {
             index: None,
@@ -182,14 +182,14 @@ impl Task {
         }
     }
 
-    /// The same with one more metric.
+    /// Adds a metric.
     #[must_use]
     pub fn metric(mut self, path: &'static str, value: u64) -> Self {
         self.metrics.push((path, value));
         self
     }
 
-    /// The same with another ending.
+    /// Sets how the attempt ends.
     #[must_use]
     pub fn ending(mut self, ending: Ending) -> Self {
         self.ending = ending;
@@ -197,7 +197,7 @@ impl Task {
     }
 }
 
-/// The rules of these presets or rule files, and then of this YAML.
+/// The rules of these presets or rule files, changed by this YAML.
 pub fn rules(presets: &[&str], yaml: &str) -> RuleSet {
     let mut files: Vec<RuleFile> =
         presets.iter().flat_map(|name| RuleFile::find(std::path::Path::new(name)).unwrap()).collect();
@@ -207,7 +207,7 @@ pub fn rules(presets: &[&str], yaml: &str) -> RuleSet {
     RuleSet::with_files(&files).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the rules say about the application, findings of severity none included.
+/// The report of the rules on the application, including findings of severity none.
 pub fn judge(app: &App, rules: &RuleSet) -> ApplicationReport {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("application_1700000000000_0001");
@@ -219,7 +219,7 @@ pub fn judge(app: &App, rules: &RuleSet) -> ApplicationReport {
     report.applications.remove(0)
 }
 
-/// The report on the application, whatever problems its log has.
+/// The report on the application, even if its log has problems.
 pub fn judge_despite_problems(app: &App, rules: &RuleSet) -> ApplicationReport {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("application_1700000000000_0001");

@@ -1,4 +1,4 @@
-//! Binary histories whose schemas and lengths promise what no file holds.
+//! Binary histories whose schemas and lengths claim more than any file contains.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn long(value: i64) -> Vec<u8> {
     bytes
 }
 
-/// A history of one type of event, whose one field has the type `field`.
+/// A history with one event type whose only field has the type `field`.
 fn history(field: &str, event: &[u8]) -> Vec<u8> {
     let of_records = format!(
         "{{\"type\":\"record\",\"name\":\"TaskStarted\",\"fields\":[{{\"name\":\"x\",\"type\":{field}}}]}}"
@@ -29,12 +29,12 @@ fn with_bodies(bodies: &str, event: &[u8]) -> Vec<u8> {
         "{{\"type\":\"record\",\"name\":\"Event\",\"fields\":[{{\"name\":\"type\",\"type\":{{\"type\":\"enum\",\"name\":\"T\",\
          \"symbols\":[\"TASK_STARTED\"]}}}},{{\"name\":\"event\",\"type\":[{bodies}]}}]}}\n"
     );
-    // The first type of event and the first branch of the union.
+    // The first event type and the first branch of the union.
     [b"Avro-Binary\n", schema.as_bytes(), &long(0), &long(0), event].concat()
 }
 
 #[test]
-fn no_length_is_believed() {
+fn lengths_are_not_trusted() {
     let fields = [
         "{\"type\":\"array\",\"items\":\"null\"}",
         "{\"type\":\"array\",\"items\":\"string\"}",
@@ -54,7 +54,7 @@ fn no_length_is_believed() {
             }
         }
     }
-    // A type that holds itself, and types that hold the one before them twice.
+    // A type that contains itself, and types that each contain the previous one twice.
     histories.push(history("[\"null\",\"TaskStarted\"]", &long(1).repeat(1 << 20)));
     histories.push(history("\"TaskStarted\"", &[0; 100]));
     let mut doubling = vec!["{\"type\":\"record\",\"name\":\"A0\",\"fields\":[]}".to_owned()];

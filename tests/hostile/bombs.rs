@@ -1,11 +1,11 @@
-//! Files that become much larger than they are, or seem to.
+//! Files that decompress, or claim to decompress, to much more than their size.
 
 use std::fs;
 
 use crate::make::{MIB, Zip, gzip, jhist, lz4, snappy, spark_end, spark_start, stage, tar, task_start, zstd};
 use crate::run::{analyze, codes, kept_tasks};
 
-/// What a file is and what has to come of it under `--max-decoded=4MiB`.
+/// A file, and the expected result with `--max-decoded=4MiB`.
 struct Bomb {
     name: &'static str,
     bytes: Vec<u8>,
@@ -17,7 +17,7 @@ type Pack = fn(&[u8]) -> Vec<u8>;
 
 const LIMITED: &[&str] = &["limit-reached"];
 
-/// A log whose one task starts over and over.
+/// A log whose only task starts over and over.
 fn endless() -> Vec<u8> {
     let repeated = task_start(0, 0, 0).to_string() + "\n";
     [spark_start() + &stage(0, 0), repeated.repeat(8 * MIB / repeated.len()), spark_end()]
@@ -36,7 +36,7 @@ fn bombs() -> Vec<Bomb> {
     for (name, pack) in packers {
         all.push(bomb(name, pack(&endless()), 1, LIMITED));
         all.push(bomb(name, pack(&zeros_in_a_log), 1, LIMITED));
-        // Nothing that a history could begin with: looked at and left alone.
+        // The data does not start like a history: it is inspected and skipped.
         all.push(bomb(name, pack(&zeros), 0, &["no-history"]));
     }
     let layers = |count| (0..count).fold(endless(), |bytes, _| gzip(&bytes));
@@ -47,14 +47,14 @@ fn bombs() -> Vec<Bomb> {
     all.push(bomb("zip in zip", Zip::new().member("inner.zip", &member).finish(), 0, &["no-history"]));
     all.push(bomb("packed archive", gzip(&tar("app-1", &endless(), 8 * MIB as u64)), 1, LIMITED));
     all.push(bomb("archive of zeros", gzip(&tar("zeros", &zeros, 8 * MIB as u64)), 0, LIMITED));
-    // The log is cut, and so is its archive.
+    // Both the log and its archive are incomplete.
     all.push(bomb("tar of gigabytes", tar("app-1", &log, 1 << 32), 1, &["truncated", "truncated"]));
     all.push(bomb("false size", Zip::new().claiming("app-1", &log, 1 << 31).finish(), 1, &[]));
     all
 }
 
 #[test]
-fn bombs_cost_their_limit_and_keep_their_beginning() {
+fn bombs_are_limited_and_their_start_is_read() {
     for Bomb { name, bytes, applications, codes: expected } in bombs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
@@ -66,7 +66,7 @@ fn bombs_cost_their_limit_and_keep_their_beginning() {
         assert_eq!(warned, expected, "{name}: {report:#}");
         for app in apps {
             assert_eq!(app["id"], "app-1", "{name}");
-            // Where the limit met an archive and not the log in it, its counts are known.
+            // If the limit applied to an archive and not to the log in it, the counts are known.
             let counted = app["phases"][0]["tasks"]["total_count"].as_u64();
             let is_limited = expected == LIMITED && name != "packed archive";
             let known = if is_limited { (Some(1), None) } else { (None, Some(1)) };
@@ -78,7 +78,7 @@ fn bombs_cost_their_limit_and_keep_their_beginning() {
 }
 
 #[test]
-fn members_that_lie_in_each_other_count_once() {
+fn overlapping_members_count_once() {
     let log = spark_start() + &stage(0, 0) + &spark_end();
     let mut zip = Zip::new().member("app-1", log.as_bytes());
     for copy in 2..1000 {
@@ -87,14 +87,14 @@ fn members_that_lie_in_each_other_count_once() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("logs.zip"), zip.finish()).unwrap();
     let (report, ran) = analyze(folder.path(), &[]);
-    // By what their own headers say, only the first is what it is called.
+    // By their own headers, only the first member has the name that the directory gives it.
     assert!(report["applications"].as_array().unwrap().len() <= 1, "{report:#}");
     assert!(ran.stderr.contains("overlapping members"), "{}", ran.stderr);
     assert_eq!(ran.stderr.lines().count(), codes(&report).len(), "{}", ran.stderr);
 }
 
 #[test]
-fn an_archive_of_thousands_of_members_is_one_file() {
+fn archive_of_thousands_of_members_is_one_file() {
     let mut zip = Zip::new();
     for member in 0..5000 {
         zip = zip.member(&format!("notes/{member}\n\u{1b}[31m.txt"), b"nothing");

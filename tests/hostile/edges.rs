@@ -1,4 +1,4 @@
-//! Odd input that is nobody's fault, of which nothing may get lost without a word.
+//! Unusual but legitimate input: nothing may be lost silently.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -11,12 +11,12 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::make::{Zip, gzip, jhist, lines, snappy, spark_end, spark_start, stage, tar, zstd};
 use crate::run::{analyze, codes, elephant, run};
 
-/// What is told of a report, but for what the made-up logs lack.
-fn told_in(report: &Value) -> Vec<&str> {
+/// The problem codes in a report, except those about data that the synthetic logs lack.
+fn problem_codes_in(report: &Value) -> Vec<&str> {
     codes(report).into_iter().filter(|code| *code != "block-managers-missing").collect()
 }
 
-/// The report on a history with the configuration in `conf` beside it.
+/// The report on a history with the configuration `conf` next to it.
 fn with_conf(conf: &[u8]) -> (Value, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("job_1500000000000_0001.jhist"), jhist(2)).unwrap();
@@ -27,7 +27,7 @@ fn with_conf(conf: &[u8]) -> (Value, String) {
 }
 
 #[test]
-fn a_configuration_is_read_in_each_of_its_forms() {
+fn configuration_is_read_in_every_format() {
     let as_elements = "<configuration><property><name>mapreduce.job.queuename</name><value>etl</value></property>\
                        </configuration>";
     let as_attributes = "<?xml version=\"1.0\"?><configuration><property name=\"mapreduce.job.queuename\" value=\"etl\"/>\
@@ -45,7 +45,7 @@ fn a_configuration_is_read_in_each_of_its_forms() {
 }
 
 #[test]
-fn a_configuration_of_which_something_is_not_read_is_told_once() {
+fn partly_unreadable_configuration_is_reported_once() {
     let laughs = (1..60).fold("<!ENTITY l0 \"lol\">".to_owned(), |text, at| {
         text + &format!("<!ENTITY l{at} \"{}\">", format!("&l{};", at - 1).repeat(10))
     });
@@ -67,7 +67,7 @@ fn a_configuration_of_which_something_is_not_read_is_told_once() {
 }
 
 #[test]
-fn events_on_several_lines_are_told_once_and_make_no_number() {
+fn events_on_several_lines_are_reported_once_and_not_counted() {
     let whole = jhist(3);
     let spread = |which: &dyn Fn(usize) -> bool| {
         let line = |(at, line): (usize, &str)| match serde_json::from_str::<Value>(line) {
@@ -95,7 +95,7 @@ fn events_on_several_lines_are_told_once_and_make_no_number() {
 }
 
 #[test]
-fn negative_limits_are_told_as_what_they_are() {
+fn negative_limits_are_rejected_with_the_allowed_range() {
     for (option, value) in [
         ("--max-tasks", "-5"),
         ("--max-ratio", "-1"),
@@ -122,7 +122,7 @@ fn negative_limits_are_told_as_what_they_are() {
 }
 
 #[test]
-fn members_beyond_those_that_are_looked_at_are_told_once() {
+fn members_beyond_the_limit_are_reported_once() {
     const MOST: usize = 100_000;
     let log = spark_start() + &stage(0, 0) + &spark_end();
     let folder = tempfile::tempdir().unwrap();
@@ -137,12 +137,12 @@ fn members_beyond_those_that_are_looked_at_are_told_once() {
     zip.finish().unwrap().flush().unwrap();
     let (report, ran) = analyze(folder.path(), &[]);
     assert_eq!(report["applications"].as_array().unwrap().len(), 1, "{report:#}");
-    assert_eq!(told_in(&report), ["limit-reached"], "{}", ran.stderr);
+    assert_eq!(problem_codes_in(&report), ["limit-reached"], "{}", ran.stderr);
     assert_eq!(ran.stderr.matches("more than 100000 members").count(), 1, "{}", ran.stderr);
 }
 
 #[test]
-fn files_beside_the_histories_have_an_end() {
+fn companion_files_are_size_limited() {
     for arguments in [&["check", "--baseline", "/dev/zero"][..], &["rules", "check", "/dev/zero"]] {
         if !Path::new("/dev/zero").exists() {
             return;
@@ -160,7 +160,7 @@ fn files_beside_the_histories_have_an_end() {
 }
 
 #[test]
-fn two_outputs_need_two_places() {
+fn two_outputs_need_different_paths() {
     let folder = tempfile::tempdir().unwrap();
     let one = folder.path().join("one");
     let other = folder.path().join(".").join("one");
@@ -173,7 +173,7 @@ fn two_outputs_need_two_places() {
 }
 
 #[test]
-fn an_archive_that_is_damaged_in_front_of_a_history_is_told() {
+fn archive_damage_before_a_history_is_reported() {
     let log = spark_start() + &stage(0, 0) + &spark_end();
     let mut unreadable = crate::make::tar("app-1", log.as_bytes(), log.len() as u64);
     unreadable[124..136].copy_from_slice(b"zzzzzzzzzzz\0");
@@ -193,7 +193,7 @@ fn an_archive_that_is_damaged_in_front_of_a_history_is_told() {
 }
 
 #[test]
-fn what_follows_compressed_data_is_told() {
+fn trailing_data_after_compressed_data_is_reported() {
     let log = spark_start() + &stage(0, 0) + &spark_end();
     let job = jhist(2);
     for pack in [crate::make::gzip, crate::make::zstd, crate::make::lz4] {
@@ -205,14 +205,14 @@ fn what_follows_compressed_data_is_told() {
                 let folder = tempfile::tempdir().unwrap();
                 fs::write(folder.path().join(name), [pack(text.as_bytes()), tail].concat()).unwrap();
                 let (report, ran) = analyze(folder.path(), &[]);
-                assert_eq!(told_in(&report), vec!["trailing-bytes"; told], "{name}: {}", ran.stderr);
+                assert_eq!(problem_codes_in(&report), vec!["trailing-bytes"; told], "{name}: {}", ran.stderr);
                 assert_eq!(report["applications"][0]["complete"], true);
             }
         }
     }
 }
 
-/// A log with blocks that executors keep, and with what the driver reports about a query.
+/// A log with cached blocks on executors, and with the driver's metric updates for a query.
 fn with_details(rounds: u64, blocks: u64, updates: u64) -> String {
     let id = json!({"Executor ID": "1", "Host": "h1", "Port": 1});
     let block = |round: u64, block: u64, memory: u64| {
@@ -236,8 +236,8 @@ fn with_details(rounds: u64, blocks: u64, updates: u64) -> String {
 }
 
 #[test]
-fn blocks_and_values_of_the_driver_have_a_limit() {
-    // Rounds of blocks that were dropped again take no room.
+fn cached_blocks_and_driver_values_are_limited() {
+    // Rounds of blocks that were dropped again take no memory.
     for (rounds, blocks, updates, told) in
         [(20, 90, 90, 0), (1, 101, 0, 1), (1, 100, 0, 0), (0, 0, 101, 1), (0, 0, 100, 0)]
     {
@@ -245,7 +245,7 @@ fn blocks_and_values_of_the_driver_have_a_limit() {
         fs::write(folder.path().join("app-1"), with_details(rounds, blocks, updates)).unwrap();
         let (report, ran) = analyze(folder.path(), &["--max-tasks=100"]);
         assert_eq!(
-            told_in(&report),
+            problem_codes_in(&report),
             vec!["limit-reached"; told],
             "{rounds} {blocks} {updates}: {}",
             ran.stderr
@@ -255,7 +255,7 @@ fn blocks_and_values_of_the_driver_have_a_limit() {
 }
 
 #[test]
-fn a_deflated_member_is_whole_wherever_its_pieces_end() {
+fn deflated_member_is_complete_wherever_its_blocks_end() {
     let mut zip = Zip::new();
     for length in 0..200 {
         let log = spark_start() + &(0..9).map(|id| stage(id, 0)).collect::<String>() + &spark_end();
@@ -268,12 +268,12 @@ fn a_deflated_member_is_whole_wherever_its_pieces_end() {
     fs::write(folder.path().join("logs.zip"), zip.finish()).unwrap();
     let (report, ran) = analyze(folder.path(), &[]);
     assert_eq!(report["applications"].as_array().unwrap().len(), 200);
-    assert_eq!(told_in(&report), [""; 0], "{}", ran.stderr);
+    assert_eq!(problem_codes_in(&report), [""; 0], "{}", ran.stderr);
 }
 
 #[test]
-fn logs_of_one_name_in_an_archive_stand_in_its_order() {
-    // Long and short ones in turn, so that threads end in another order than they began.
+fn logs_with_the_same_name_keep_their_archive_order() {
+    // Long and short logs alternate, so that threads finish in another order than they started.
     let stages = |count: u64| (0..count).map(|id| stage(id, 0)).collect::<String>();
     let log = |member: u64| {
         spark_start() + &stages(if member.is_multiple_of(2) { 300 } else { 1 + member }) + &spark_end()
@@ -282,7 +282,7 @@ fn logs_of_one_name_in_an_archive_stand_in_its_order() {
     for member in 0..8 {
         let log = log(member);
         let packed = tar("app-1", log.as_bytes(), log.len() as u64);
-        // All but the two blocks of zeros that end an archive.
+        // Everything except the two zero blocks at the end of the archive.
         archive.extend(&packed[..packed.len() - 1024]);
     }
     archive.resize(archive.len() + 1024, 0);
@@ -299,7 +299,7 @@ fn logs_of_one_name_in_an_archive_stand_in_its_order() {
 }
 
 #[test]
-fn a_packed_log_is_what_it_holds_and_not_what_it_is_called() {
+fn compressed_log_is_recognised_by_content_not_name() {
     let log = spark_start() + &stage(0, 0) + &spark_end();
     let conf = "<configuration><property><name>a</name><value>1</value></property></configuration>";
     let contents = [

@@ -1,4 +1,4 @@
-//! Things in folders that are no plain files, or do not stay as they are.
+//! Folder entries that are not plain files, or that change.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -15,11 +15,11 @@ fn mkfifo(path: &Path) {
 }
 
 #[test]
-fn a_folder_of_traps_costs_its_entries() {
+fn folder_of_special_files_is_read_within_limits() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::write(root.join("job_1500000000000_0001.jhist"), jhist(2)).unwrap();
-    // Opening it would wait for ever.
+    // Opening it would block forever.
     mkfifo(&root.join("pipe.jhist"));
     let _socket = UnixListener::bind(root.join("socket.jhist")).unwrap();
     symlink(root, root.join("loop")).unwrap();
@@ -40,14 +40,14 @@ fn a_folder_of_traps_costs_its_entries() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let applications = report["applications"].as_array().unwrap().len();
     assert_eq!(applications, if may_read_all { 3 } else { 1 }, "{report:#}");
-    // The links to each other and to nowhere, and what may not be read.
+    // The links in a loop, the broken link, and the unreadable entries.
     let troubles = if may_read_all { 3 } else { 5 };
     assert_eq!(ran.stderr.lines().count(), troubles, "{}", ran.stderr);
     assert!(report["summary"]["files"]["skipped"].as_u64() >= Some(2), "{report:#}");
 }
 
 #[test]
-fn pipes_and_devices_that_are_named_are_streams() {
+fn named_pipes_and_devices_are_read_as_streams() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     mkfifo(&pipe);
@@ -59,32 +59,32 @@ fn pipes_and_devices_that_are_named_are_streams() {
     let (report, _) = analyze(&pipe, &[]);
     writer.join().unwrap();
     assert_eq!(report["applications"][0]["id"], "app-1");
-    // Endless zeros are no history after 64 KiB.
+    // Endless zeros: after 64 KiB this is known not to be a history.
     let ran = run(elephant().args(["analyze", "/dev/zero"]));
     assert_ne!(ran.code, Some(0), "{}", ran.stdout);
     assert!(ran.peak_mib < 100, "{} MiB", ran.peak_mib);
     assert_eq!(run(elephant().args(["analyze", "/dev/null"])).code, Some(2));
 }
 
-/// What is told of a run that must not wait for ever.
+/// Runs a command that must not block forever.
 fn within_a_moment(command: &mut Command) -> crate::run::Ran {
     run(command.args(["--format=json", "--max-time=1500ms"]))
 }
 
 #[test]
-fn waiting_for_a_writer_ends_with_the_time() {
+fn waiting_for_a_pipe_writer_ends_at_the_time_limit() {
     let folder = tempfile::tempdir().unwrap();
     let (unopened, silent, half) =
         (folder.path().join("unopened"), folder.path().join("silent"), folder.path().join("half"));
     for pipe in [&unopened, &silent, &half] {
         mkfifo(pipe);
     }
-    // Both ends are there, so that neither opening waits.
+    // Both ends are open, so that neither open call blocks.
     let open = |path: &Path| File::options().read(true).write(true).open(path).unwrap();
     let (_silent, mut writer) = (open(&silent), open(&half));
     writer.write_all((spark_start() + &stage(0, 0)).as_bytes()).unwrap();
     for pipe in [&unopened, &silent] {
-        // What else is named is read.
+        // The other named path is read.
         let ran = within_a_moment(elephant().arg("analyze").arg(pipe).arg("testdata/hadoop1"));
         assert_eq!(ran.code, Some(2), "{}", ran.stderr);
         assert!(
@@ -96,7 +96,7 @@ fn waiting_for_a_writer_ends_with_the_time() {
         assert_eq!(codes(&report), ["limit-reached"]);
         assert_eq!(report["applications"].as_array().unwrap().len(), 1);
     }
-    // What came is used.
+    // The data received so far is used.
     let ran = within_a_moment(elephant().arg("analyze").arg(&half));
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(codes(&report).iter().filter(|code| **code == "limit-reached").count(), 1, "{}", ran.stderr);
@@ -105,7 +105,7 @@ fn waiting_for_a_writer_ends_with_the_time() {
 }
 
 #[test]
-fn standard_input_that_never_ends_ends_with_the_time() {
+fn endless_standard_input_ends_at_the_time_limit() {
     for sent in [String::new(), spark_start() + &stage(0, 0)] {
         let mut command = elephant();
         command.args(["analyze", "-", "--format=json", "--max-time=1500ms"]);
@@ -125,7 +125,7 @@ fn standard_input_that_never_ends_ends_with_the_time() {
 }
 
 #[test]
-fn thousands_of_files_need_few_open_at_a_time() {
+fn thousands_of_files_are_read_with_few_open_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let log = spark_start() + &spark_end();
     for part in 0..3000 {
@@ -154,7 +154,7 @@ fn thousands_of_files_need_few_open_at_a_time() {
 }
 
 #[test]
-fn names_with_line_feeds_and_escapes_stay_on_their_line() {
+fn names_with_line_feeds_and_escapes_stay_on_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let log = spark_start() + "{broken\n" + &spark_end();
     fs::write(folder.path().join("a\nelephant-rs: error: forged\u{1b}]0;x\u{7}\u{202e}"), log).unwrap();

@@ -1,4 +1,4 @@
-//! Limits and what is left when one is reached.
+//! The limits, and the results when one is reached.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ fn stages(count: u64) -> String {
     spark_start() + &(0..count).map(|id| stage(id, 0)).collect::<String>() + &spark_end()
 }
 
-/// The application of a report, which is in it although it is incomplete.
+/// The application in a report; it is present even though it is incomplete.
 fn incomplete(report: &Value) -> &Value {
     assert_eq!(report["applications"].as_array().unwrap().len(), 1, "{report:#}");
     let app = &report["applications"][0];
@@ -29,7 +29,7 @@ fn incomplete(report: &Value) -> &Value {
 }
 
 #[test]
-fn every_limit_is_told_once_and_leaves_what_was_read() {
+fn every_limit_is_reported_once_and_keeps_the_data_read() {
     let (_folder, spark) = file("app-1", stages(2000));
     let (_folder, packed) = file("app-1.gz", gzip(stages(2000).as_bytes()));
     let (_folder, hadoop) = file("job_1500000000000_0001.jhist", jhist(500));
@@ -62,12 +62,12 @@ fn every_limit_is_told_once_and_leaves_what_was_read() {
         let phases = whole["applications"][0]["phases"].as_array().unwrap();
         let all: u64 = phases.iter().filter_map(|phase| phase["tasks"]["total_count"].as_u64()).sum();
         let kept = kept_tasks(incomplete(&report)).unwrap();
-        // How many there are behind the limit is not known.
+        // The number after the limit is unknown.
         let counts = report["applications"][0]["metrics"]["tasks"].as_object().unwrap();
         assert!(counts.values().all(|kind| kind["total_count"].is_null()), "{option}: {counts:?}");
         assert!(kept > 50 && kept < all, "{option}: {report:#}");
         assert!(report["applications"][0]["phases"][0]["started_at"].is_string(), "{option}: {report:#}");
-        // The same again: nothing rests on where threads were.
+        // A second run gives the same: results do not depend on thread timing.
         assert_eq!(analyze(path, &["--min-severity=none", option]).0, report, "{option}");
         assert_eq!(analyze(path, &["--strict", option]).1.code, Some(2));
         let lifted = option.split_once('=').unwrap().0.to_owned() + "=none";
@@ -76,7 +76,7 @@ fn every_limit_is_told_once_and_leaves_what_was_read() {
 }
 
 #[test]
-fn a_long_line_is_passed_over_and_the_others_count() {
+fn overlong_line_is_skipped_and_other_lines_count() {
     let long = format!("{{\"Event\":\"SparkListenerTaskEnd\",\"x\":\"{}\"}}\n", "y".repeat(MIB));
     let (_folder, spark) = file(
         "app-1",
@@ -101,7 +101,7 @@ fn a_long_line_is_passed_over_and_the_others_count() {
 }
 
 #[test]
-fn each_command_that_reads_histories_has_the_limits() {
+fn every_command_that_reads_histories_has_the_limits() {
     let (_folder, path) = file("app-1", stages(50));
     let path = path.to_str().unwrap();
     let baseline = format!("{path}.yaml");

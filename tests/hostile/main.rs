@@ -1,10 +1,10 @@
-//! Input and surroundings that mean harm, built on the fly: each costs no more than its share, says once what is wrong,
-//! and leaves the numbers that are still right.
+//! Hostile input and environments, generated on the fly: each uses limited resources, is reported once, and leaves
+//! correct numbers intact.
 //!
-//! These tests measure the memory of the command, and give it moments to end: a program of their own, which is small and
-//! does nothing else meanwhile. It does not link the library.
+//! These tests measure the memory of the command and expect it to end quickly. So they are a small program of their
+//! own, in which nothing else runs at the same time. It does not link the library.
 
-// Clippy does not know helpers of tests for tests.
+// Clippy does not recognise test helpers as test code.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Numbers and times that no clock and no counter shows: none of them may become a figure.
+//! Numbers and times that no clock or counter produces: none of them may reach the results.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::make::{jhist, lines, spark_end, spark_start, stage, task_end, task_start};
 use crate::run::{analyze, elephant, run};
 
-/// Numbers as a file may have them.
+/// Numbers as they may occur in a file.
 const NUMBERS: [&str; 16] = [
     "9223372036854775807",
     "-9223372036854775808",
@@ -27,12 +27,12 @@ const NUMBERS: [&str; 16] = [
     "true",
 ];
 
-/// No figure of a report may be larger than what sane inputs give.
+/// Fails if a number in the report is larger than sane inputs can produce.
 fn sane(value: &Value, path: &str) {
     match value {
         Value::Number(number) => {
             let number = number.as_f64().unwrap();
-            // What comes of 2^63 by any unit would be more; sane numbers are small here.
+            // 2^63 in any unit would give more; sane numbers are small here.
             assert!(number.is_finite() && number.abs() < 1e17, "{path} is {number}");
         }
         Value::Array(items) => items.iter().for_each(|item| sane(item, path)),
@@ -43,7 +43,7 @@ fn sane(value: &Value, path: &str) {
     }
 }
 
-/// Replaces the value of `key` wherever it stands.
+/// Replaces the value of `key` everywhere.
 fn with(text: &str, key: &str, value: &str) -> String {
     let mark = format!("\"{key}\":");
     let mut parts = text.split(mark.as_str());
@@ -58,7 +58,7 @@ fn with(text: &str, key: &str, value: &str) -> String {
 }
 
 #[test]
-fn no_number_of_a_file_becomes_an_absurd_figure() {
+fn extreme_input_numbers_never_become_absurd_results() {
     let folder = tempfile::tempdir().unwrap();
     let spark = spark_start() + &stage(0, 0) + &stage(1, 0) + &spark_end();
     let hadoop = jhist(3);
@@ -121,7 +121,7 @@ fn no_number_of_a_file_becomes_an_absurd_figure() {
 }
 
 #[test]
-fn ends_before_starts_have_no_duration() {
+fn end_before_start_gives_no_duration() {
     let mut end = task_end(0, 0, 0);
     end["Task Info"]["Finish Time"] = json!(1_600_000_000_000_u64);
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn ends_before_starts_have_no_duration() {
 }
 
 #[test]
-fn doubled_and_contradicting_events_count_once() {
+fn duplicate_and_contradicting_events_count_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app");
     let whole = stage(0, 0);

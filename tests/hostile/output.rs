@@ -1,4 +1,4 @@
-//! Outputs that are full, closed, or broken off.
+//! Outputs that are full, closed or interrupted.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -11,13 +11,13 @@ use std::time::Duration;
 use crate::make::{spark_end, spark_start, stage};
 use crate::run::{elephant, run};
 
-/// Files beside the report that a run left.
+/// Files that a run left next to the report.
 fn left_behind(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with(".elephant-rs-")).collect()
 }
 
-/// A run that waits for the rest of its input, with its temporary file in `folder`.
+/// Starts a run that waits for the rest of its input; its temporary file is in `folder`.
 fn waiting(command: &mut Command, folder: &Path) -> Child {
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.as_mut().unwrap().write_all(spark_start().as_bytes()).unwrap();
@@ -28,7 +28,7 @@ fn waiting(command: &mut Command, folder: &Path) -> Child {
     child
 }
 
-/// Whether the test itself ignores a signal, as what runs in the background does: then the program does, too.
+/// Whether the test itself ignores a signal, like background processes do; the program then ignores it, too.
 fn is_ignored(number: u32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
@@ -40,7 +40,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
+fn interrupted_run_leaves_no_files_and_keeps_the_old_report() {
     let cases = [
         ("INT", 2),
         ("TERM", 15),
@@ -63,7 +63,7 @@ fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
             let before = fs::read(&place).ok();
             let mut command = elephant();
             let mut child = waiting(command.args(arguments).arg(&place).arg("-"), folder.path());
-            // Waiting would close it, and the run would go on.
+            // Waiting would close it, and the run would continue.
             let input = child.stdin.take();
             signal(&child, name);
             assert_eq!(
@@ -79,7 +79,7 @@ fn an_interrupted_run_leaves_nothing_and_the_old_report_whole() {
 }
 
 #[test]
-fn what_is_ignored_stays_ignored() {
+fn ignored_signals_stay_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("report");
     let mut shell = Command::new("sh");
@@ -95,7 +95,7 @@ fn what_is_ignored_stays_ignored() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_that_leaves_nothing() {
+fn full_disk_is_an_error_and_leaves_no_files() {
     if !Path::new("/dev/full").exists() {
         return;
     }
@@ -122,11 +122,11 @@ fn a_full_disk_is_an_error_that_leaves_nothing() {
 }
 
 #[test]
-fn an_output_that_takes_nothing_is_an_error() {
+fn unwritable_output_is_an_error() {
     for arguments in
         [&["analyze", "testdata/hadoop1"][..], &["--help"], &["--version"], &["rules", "list"], &["man"]]
     {
-        // Open for reading only.
+        // Opened for reading only.
         let output = elephant().args(arguments).stdout(File::open("/dev/null").unwrap()).output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
@@ -135,10 +135,10 @@ fn an_output_that_takes_nothing_is_an_error() {
 }
 
 #[test]
-fn a_report_that_may_not_become_so_large_is_an_error_that_leaves_nothing() {
+fn file_size_limit_is_an_error_and_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut shell = Command::new("sh");
-    // Blocks of 512 bytes, or of 1024.
+    // Blocks of 512 or 1024 bytes.
     let script = "ulimit -f 1; exec \"$0\" \"$@\"";
     shell.current_dir(env!("CARGO_MANIFEST_DIR"));
     shell.args([
@@ -150,7 +150,7 @@ fn a_report_that_may_not_become_so_large_is_an_error_that_leaves_nothing() {
         "--format=json",
         "-o",
     ]);
-    // The test's own files may become as large as ever.
+    // The test's own files are not limited.
     let output = shell.arg(folder.path().join("report")).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{told}");
@@ -159,7 +159,7 @@ fn a_report_that_may_not_become_so_large_is_an_error_that_leaves_nothing() {
 }
 
 #[test]
-fn what_is_no_place_for_a_report_is_told_before_anything_is_read() {
+fn invalid_output_path_is_reported_before_reading_input() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).into_os_string().into_string().unwrap();
     for (place, words) in [
@@ -173,11 +173,11 @@ fn what_is_no_place_for_a_report_is_told_before_anything_is_read() {
         assert!(told.contains(words) && !told.contains("no-such-history"), "{place}: {told}");
         assert!(!told.contains(".elephant-rs-"), "{told}");
     }
-    // What a shell passes for the pipe behind it.
+    // The path that a shell passes for a process substitution.
     let output = elephant().args(["analyze", "testdata/hadoop1", "-o", "/dev/stdout"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("mapper-memory"));
-    // Behind `>>`.
+    // As with `>>`.
     let log = folder.path().join("log");
     fs::write(&log, "kept\n").unwrap();
     let appended = File::options().append(true).open(&log).unwrap();
@@ -190,7 +190,7 @@ fn what_is_no_place_for_a_report_is_told_before_anything_is_read() {
 }
 
 #[test]
-fn a_closed_pipe_is_a_quiet_success() {
+fn closed_pipe_exits_0_without_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("app-1");
     fs::write(&log, spark_start() + &(0..500).map(|id| stage(id, 0)).collect::<String>() + &spark_end())
@@ -219,7 +219,7 @@ fn a_closed_pipe_is_a_quiet_success() {
 }
 
 #[test]
-fn a_report_takes_the_place_of_the_file_and_not_of_its_mode_or_link() {
+fn report_replaces_file_contents_but_keeps_mode_and_link() {
     let folder = tempfile::tempdir().unwrap();
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));
     fs::create_dir(folder.path().join("sub")).unwrap();
@@ -240,7 +240,7 @@ fn a_report_takes_the_place_of_the_file_and_not_of_its_mode_or_link() {
     symlink("looping", &looping).unwrap();
     let ran = run(elephant().args(["analyze", "testdata/hadoop1", "-o"]).arg(&looping));
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
-    // What may not be written may not be replaced either.
+    // A file that may not be written may not be replaced either.
     fs::set_permissions(&real, Permissions::from_mode(0o440)).unwrap();
     if File::options().write(true).open(&real).is_err() {
         let ran = run(elephant().args(["analyze", "testdata/hadoop1", "-o"]).arg(&real));
@@ -250,7 +250,7 @@ fn a_report_takes_the_place_of_the_file_and_not_of_its_mode_or_link() {
 }
 
 #[test]
-fn a_file_that_was_named_in_vain_is_told() {
+fn named_file_without_a_history_is_reported() {
     let ran = run(elephant().args(["analyze", "testdata/hadoop1", "Cargo.toml"]));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.contains("Cargo.toml") && ran.stderr.contains("no job history"), "{}", ran.stderr);

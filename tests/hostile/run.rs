@@ -1,4 +1,4 @@
-//! Runs the program and measures it.
+//! Runs the program and measures its memory.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,30 +7,30 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use wait4::Wait4;
 
-/// What a run did.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// `None` where a signal ended it.
+    /// `None` if a signal ended it.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
-    /// Most memory that it held, 0 where it was no more than the test itself.
+    /// Peak memory, or 0 if it was no more than the test's own.
     pub peak_mib: u64,
 }
 
-/// The program without the surroundings of the test.
+/// The program, without the test's environment variables.
 pub fn elephant() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "ELEPHANT_LOG", "RUST_LOG"] {
         command.env_remove(name);
     }
-    // What a run takes may not depend on the machine.
+    // The resources of a run must not depend on the machine.
     command.env("RAYON_NUM_THREADS", "2");
     command
 }
 
-/// Runs it to its end. Its output goes to files, so that it never waits for a reader.
+/// Runs it to its end. Its output goes to files, so it never blocks on a reader.
 pub fn run(command: &mut Command) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let (out, err) = (folder.path().join("out"), folder.path().join("err"));
@@ -40,19 +40,19 @@ pub fn run(command: &mut Command) -> Ran {
         code: ended.status.code(),
         stdout: fs::read_to_string(&out).unwrap(),
         stderr: fs::read_to_string(&err).unwrap(),
-        // A process begins with the peak of the one that started it, which tells nothing about its own.
+        // A process starts with the peak of its parent, which says nothing about its own memory.
         peak_mib: Some(ended.rusage.maxrss >> 20).filter(|peak| *peak > own_peak_mib()).unwrap_or(0),
     }
 }
 
-/// Most memory that the test itself held.
+/// Peak memory of the test itself.
 fn own_peak_mib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or_default() >> 10
 }
 
-/// The JSON report on `path`, with what else the run did.
+/// The JSON report on `path`, and the other results of the run.
 pub fn analyze(path: &Path, options: &[&str]) -> (Value, Ran) {
     let ran = run(elephant().args(["analyze", "--format", "json", "--details"]).args(options).arg(path));
     assert_ne!(ran.code, None, "killed: {}", ran.stderr);
@@ -65,12 +65,12 @@ pub fn analyze(path: &Path, options: &[&str]) -> (Value, Ran) {
     (report, ran)
 }
 
-/// The codes of the problems of a report.
+/// The problem codes of a report.
 pub fn codes(report: &Value) -> Vec<&str> {
     report["problems"].as_array().unwrap().iter().map(|problem| problem["code"].as_str().unwrap()).collect()
 }
 
-/// The number of tasks that a limit kept of an application, from its report.
+/// The number of tasks of an application that a limit kept, from its report.
 pub fn kept_tasks(app: &Value) -> Option<u64> {
     let reasons = app["not_evaluated"].as_array()?.iter().filter_map(|entry| entry["reason"].as_str());
     let count = |reason: &str| {

@@ -1,4 +1,4 @@
-//! Depth, width and bytes that no writer makes, in every kind of file that is read.
+//! Nesting depth, widths and bytes that no writer produces, in every kind of file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::make::{MIB, jhist, lines, spark_end, spark_start, stage, task_end, task_start};
 use crate::run::{Ran, analyze, codes, elephant, run};
 
-/// Deep enough for any recursion to overflow its stack.
+/// Deep enough to overflow the stack of any recursion.
 const DEEP: usize = 200_000;
 
 fn nested(open: &str, close: &str) -> String {
@@ -17,7 +17,7 @@ fn nested(open: &str, close: &str) -> String {
 }
 
 #[test]
-fn nesting_costs_the_line_at_most() {
+fn deep_nesting_loses_at_most_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let event = |name: &str, rest: &str| format!("{{\"Event\":\"{name}\",{rest}}}\n");
     let (array, object) = (nested("[", "]"), nested("{\"a\":", "}"));
@@ -52,7 +52,7 @@ fn nesting_costs_the_line_at_most() {
 }
 
 #[test]
-fn bytes_that_are_no_text_cost_their_line() {
+fn non_text_bytes_lose_only_their_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app");
     let mut bytes = spark_start().into_bytes();
@@ -71,12 +71,12 @@ fn bytes_that_are_no_text_cost_their_line() {
     assert!(!text.contains(['\0', '\u{1b}']), "{text:?}");
 }
 
-/// A log in which something is there `count` times.
+/// A log that contains `count` items of a kind.
 fn many(kind: &str, count: u64) -> String {
     let mut text = spark_start();
     for id in 0..count {
         text += &match kind {
-            // The task's place needs no memory for those before it.
+            // The task's index needs no memory for the indices below it.
             "stages" => stage(id, 4095),
             "jobs of one stage" => lines(&[
                 json!({"Event": "SparkListenerJobStart", "Job ID": id, "Submission Time": 1_700_000_000_000_u64 + id, "Stage IDs": [0]}),
@@ -121,7 +121,7 @@ fn many(kind: &str, count: u64) -> String {
 }
 
 #[test]
-fn many_of_a_kind_take_memory_for_what_they_are() {
+fn memory_is_proportional_to_the_number_of_items() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app");
     let kinds = [
@@ -145,7 +145,7 @@ fn many_of_a_kind_take_memory_for_what_they_are() {
 }
 
 #[test]
-fn a_log_has_only_so_many_applications() {
+fn applications_per_log_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app");
     fs::write(&path, many("applications", 17_000)).unwrap();
@@ -161,7 +161,7 @@ fn with_rules(folder: &Path, text: &str) -> Ran {
 }
 
 #[test]
-fn rule_files_and_baselines_cannot_blow_up() {
+fn rule_files_and_baselines_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let mut aliases = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..30 {
@@ -212,7 +212,7 @@ fn rule_files_and_baselines_cannot_blow_up() {
 }
 
 #[test]
-fn configurations_and_reports_cannot_blow_up() {
+fn configurations_and_reports_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let mut laughs = "<?xml version=\"1.0\"?><!DOCTYPE configuration [<!ENTITY l0 \"lol\">".to_owned();
     for level in 1..30 {

@@ -1,8 +1,8 @@
-//! Tests of the library's insides: parsers, input, detectors, statistics, renderers. They are unit tests of the library
-//! (`src/lib.rs` includes this folder), so that what they look at need not be public. What runs the command is in
-//! `tests/it`.
+//! Tests of the library's internals: parsers, input, detectors, statistics, renderers. They are unit tests of the
+//! library (`src/lib.rs` includes this folder), so the tested items need not be public. Tests that run the command
+//! are in `tests/it`.
 
-// Clippy does not know helpers of tests for tests.
+// Clippy does not recognise test helpers as test code.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

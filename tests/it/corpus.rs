@@ -1,5 +1,4 @@
-//! Real histories of other projects and our own recordings: what the report says of them equals counts that
-//! were taken independently.
+//! Real histories of other projects and our own recordings: the reports match counts that were taken independently.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,7 +23,7 @@ fn tasks(app: &ApplicationReport) -> u64 {
     app.metrics.tasks.iter().map(|(_, counts)| counts.map_or(0, |counts| counts.total)).sum()
 }
 
-/// A number that stands in the manifest's note behind `word`.
+/// The number after `word` in the manifest's note.
 fn noted(note: &str, word: &str) -> Option<u64> {
     let rest = note.split_once(word)?.1;
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -32,7 +31,7 @@ fn noted(note: &str, word: &str) -> Option<u64> {
 }
 
 #[test]
-fn jhist_files_show_as_many_tasks_and_attempts_as_the_manifest_counts() {
+fn jhist_task_and_attempt_counts_match_the_manifest() {
     let Some(corpus) = common::shared("corpus") else { return };
     let files = common::listed(&corpus, "mr-jhist");
     assert!(!files.is_empty());
@@ -55,12 +54,12 @@ fn jhist_files_show_as_many_tasks_and_attempts_as_the_manifest_counts() {
 }
 
 #[test]
-fn hadoop_1_files_show_as_many_jobs_and_attempt_ends_as_the_manifest_counts() {
+fn hadoop_1_job_and_attempt_end_counts_match_the_manifest() {
     let Some(corpus) = common::shared("corpus") else { return };
     for file in common::listed(&corpus, "hadoop1-history") {
         let report = report(&file.path);
         let jobs = file.count("jobs").unwrap();
-        // A history may hold stray records of a further job that never announces itself.
+        // A history may contain stray records of another job that was never submitted.
         let announced = report.applications.iter().filter(|app| app.submitted_at.is_some()).count();
         assert_eq!(announced as u64, jobs, "{}", file.path.display());
         let attempts: u64 = report.applications.iter().map(attempts).sum();
@@ -70,7 +69,7 @@ fn hadoop_1_files_show_as_many_jobs_and_attempt_ends_as_the_manifest_counts() {
 }
 
 #[test]
-fn decoys_are_no_histories() {
+fn decoys_are_not_taken_for_histories() {
     let Some(decoys) = common::shared("corpus/decoy") else { return };
     let report = report(&decoys);
     assert_eq!(report.summary.applications, 0, "{report:?}");
@@ -79,7 +78,7 @@ fn decoys_are_no_histories() {
 }
 
 #[test]
-fn both_encodings_of_a_history_give_one_report() {
+fn both_avro_encodings_give_the_same_report() {
     let (Some(json), Some(binary)) =
         (common::shared("runs/hadoop-2.7.3"), common::shared("runs/hadoop-2.7.3-avro-binary"))
     else {
@@ -95,9 +94,9 @@ fn both_encodings_of_a_history_give_one_report() {
     assert_eq!(of(&json), of(&binary));
 }
 
-/// What the recordings were made to show, from their own description.
+/// The problems planted in the recordings, according to their description.
 #[test]
-fn recordings_show_what_was_planted() {
+fn recordings_show_their_planted_problems() {
     let Some(runs) = common::shared("runs/hadoop-2.7.3") else { return };
     let report = report(&runs);
     let by_name: BTreeMap<&str, &ApplicationReport> =
@@ -125,9 +124,9 @@ fn recordings_show_what_was_planted() {
     assert!(retries.failed_attempts.unwrap() > elephant_rs::units::MbMillis::ZERO);
 }
 
-/// The job's own counters say what its containers held: a second computation of what we charge.
+/// Checks the memory we charge against the job's own counters, an independent computation.
 #[test]
-fn charged_memory_is_what_the_job_counted_itself() {
+fn charged_memory_matches_the_jobs_own_counters() {
     let Some(runs) = common::shared("runs/hadoop-2.7.3") else { return };
     let mut compared = 0;
     for path in common::files_below(&runs) {
@@ -150,7 +149,7 @@ fn charged_memory_is_what_the_job_counted_itself() {
     assert!(compared >= 5, "only {compared} jobs count their memory");
 }
 
-/// The value of a counter of the job's last event.
+/// The value of a counter in the job's last event.
 fn job_counter(history: &str, name: &str) -> Option<u64> {
     let end = history.lines().rev().find(|line| line.contains("\"JOB_FINISHED\""))?;
     let at = end.find(&format!("\"name\":\"{name}\""))?;
@@ -159,7 +158,7 @@ fn job_counter(history: &str, name: &str) -> Option<u64> {
 }
 
 #[test]
-fn no_file_of_the_corpus_stops_the_run() {
+fn corpus_run_completes() {
     let Some(corpus) = common::shared("corpus") else { return };
     let report = report(&corpus);
     let jhist = common::listed(&corpus, "mr-jhist").len() as u64;

@@ -1,8 +1,8 @@
-//! Tests from outside: they run the command, or use what the library offers to everybody.
+//! Tests from outside: they run the command or use the library's public API.
 //!
-//! What looks into the library's insides is in `tests/internal`, a module of the library's own tests.
+//! Tests of the library's internals are in `tests/internal`, a module of the library's own tests.
 
-// Clippy does not know helpers of tests for tests.
+// Clippy does not recognise test helpers as test code.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

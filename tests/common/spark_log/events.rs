@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{App, Ending, Executor, Job, START, Stage, Task};
 
-/// Events with their time; at the same time they keep the order in which they were added.
+/// Events with their time; events of the same time keep the order in which they were added.
 #[derive(Default)]
 struct Events {
     list: Vec<(i64, Value)>,
@@ -110,7 +110,7 @@ impl Events {
         }
     }
 
-    /// Returns when the job ended.
+    /// Returns the end time of the job.
     fn job(&mut self, app: &App, job: &Job, start: i64) -> i64 {
         let infos: Vec<Value> = job.stages.iter().filter(|stage| stage.attempt == 0).map(info).collect();
         let ids: Vec<u32> = job.stages.iter().filter(|stage| stage.attempt == 0).map(|s| s.id).collect();
@@ -137,7 +137,7 @@ impl Events {
         end
     }
 
-    /// Returns when the stage ended.
+    /// Returns the end time of the stage.
     fn stage(&mut self, app: &App, stage: &Stage, start: i64) -> i64 {
         let longest = stage.tasks.iter().map(|task| task.launch + task.duration).max().unwrap_or(0);
         let end = start + stage.duration.unwrap_or(longest);
@@ -252,7 +252,7 @@ fn metrics(task: &Task) -> Value {
     metrics
 }
 
-/// The metrics that executors of Spark 3.5 report.
+/// The metrics that Spark 3.5 executors report.
 const EXECUTOR_METRICS: [&str; 23] = [
     "JVMHeapMemory",
     "JVMOffHeapMemory",

@@ -1,4 +1,4 @@
-//! Files that change or vanish while they are read.
+//! Files that change or disappear while they are read.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -17,7 +17,7 @@ fn parse(file: File, len: u64) -> Parsed {
 }
 
 #[test]
-fn a_log_that_changes_while_it_is_read_is_neither_doubled_nor_filled_up() {
+fn log_changing_while_read_is_neither_duplicated_nor_padded() {
     let log = spark_start() + &(0..3000).map(|id| stage(id, 0)).collect::<String>() + &spark_end();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(log.as_bytes()).unwrap();
@@ -33,10 +33,10 @@ fn a_log_that_changes_while_it_is_read_is_neither_doubled_nor_filled_up() {
             .collect()
     };
     assert_eq!(tasks(&read(len)), 3000);
-    // It grew after its length was taken: a line that was begun may come whole, nothing comes twice.
+    // It grew after its length was read: a line that had started may be complete, but nothing is read twice.
     let grown = read(len / 2);
     assert!((1400..1600).contains(&tasks(&grown)), "{}", tasks(&grown));
-    // It lost its end after its length was taken, in the middle of a line.
+    // It was truncated in the middle of a line after its length was read.
     let kept = log.len() / 2 + 7;
     file.as_file().set_len(kept as u64).unwrap();
     let cut = read(len);
@@ -44,7 +44,7 @@ fn a_log_that_changes_while_it_is_read_is_neither_doubled_nor_filled_up() {
     assert!(tasks(&cut).abs_diff(expected) <= 1, "{} instead of {expected}", tasks(&cut));
     assert!(!cut.applications[0].complete);
     assert!(codes(cut).contains(&"truncated"));
-    // All of it is gone.
+    // It is now empty.
     file.as_file().set_len(0).unwrap();
     let empty = read(len);
     assert!(empty.applications.is_empty());
@@ -52,7 +52,7 @@ fn a_log_that_changes_while_it_is_read_is_neither_doubled_nor_filled_up() {
 }
 
 #[test]
-fn a_file_that_vanishes_is_an_error_of_its_own() {
+fn vanished_file_has_its_own_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("job_1500000000000_0001.jhist");
     fs::write(&path, jhist(1)).unwrap();

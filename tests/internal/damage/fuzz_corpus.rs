@@ -1,4 +1,4 @@
-//! Replays what fuzzing found worth keeping, and every input that once was trouble, through the functions that are fuzzed.
+//! Replays the fuzzing seeds and all regressions through the fuzz targets.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,13 +14,13 @@ fn fuzz(sub: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(sub)
 }
 
-/// The names in a folder without their endings; none where there is no folder.
+/// The names in a folder without their extensions; empty if the folder is missing.
 fn names(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
 }
 
-/// The files in a folder by name; none where there is no folder.
+/// The files in a folder, sorted by name; empty if the folder is missing.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> =
         fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
@@ -29,7 +29,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_target_has_a_program_and_seeds_and_nothing_else_has() {
+fn exactly_the_targets_have_programs_and_seeds() {
     let targets: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(names(&fuzz("fuzz_targets")), targets, "programs");
     assert_eq!(names(&fuzz("seeds")), targets, "seeds");
@@ -49,7 +49,7 @@ fn every_target_has_a_program_and_seeds_and_nothing_else_has() {
     }
 }
 
-/// Every input in the folder, and the panics of those that have one.
+/// Replays every input in the folder, and lists the inputs that panic.
 fn replay(folder: &str, wanted: impl Fn(&str) -> bool) {
     let mut failed = Vec::new();
     for (name, target) in TARGETS.iter().filter(|(name, _)| wanted(name)) {
@@ -63,22 +63,22 @@ fn replay(folder: &str, wanted: impl Fn(&str) -> bool) {
     assert!(failed.is_empty(), "these inputs fail, see the panics above:\n{}", failed.join("\n"));
 }
 
-/// The targets that render whole reports take most of the time.
-fn goes_the_whole_way(name: &str) -> bool {
+/// The targets that render complete reports; they take most of the time.
+fn is_complete_run(name: &str) -> bool {
     ["judge", "surveys", "whole"].contains(&name)
 }
 
 #[test]
 fn seeds_of_parsers_and_codecs_pass() {
-    replay("seeds", |name| !goes_the_whole_way(name));
+    replay("seeds", |name| !is_complete_run(name));
 }
 
 #[test]
-fn seeds_that_go_the_whole_way_pass() {
-    replay("seeds", goes_the_whole_way);
+fn seeds_of_complete_runs_pass() {
+    replay("seeds", is_complete_run);
 }
 
 #[test]
-fn what_once_was_trouble_passes() {
+fn regressions_pass() {
     replay("regressions", |_| true);
 }

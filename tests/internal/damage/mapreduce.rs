@@ -1,5 +1,5 @@
-//! Histories that are cut, flipped, shuffled or nonsense: no panic, no hang, and no number that differs from
-//! the whole history's without a word about it.
+//! Histories that are truncated, flipped, shuffled or random: no panic, no hang, and no number that differs from the
+//! complete history's without a problem in the report.
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::input::window::ByteWindow;
@@ -33,7 +33,7 @@ fn testdata(sub: &str) -> Vec<u8> {
 
 const DONE: &str = "done/2026/11/21/000000";
 
-/// A history of each kind, small enough to be cut at every byte.
+/// A history of each kind, small enough to truncate at every byte.
 fn small_histories() -> Vec<(&'static str, Parser, Vec<u8>)> {
     let groups = json!([
         {"role": "map", "count": 2, "time": {"total_ms": 5000}, "counters": {"HDFS_BYTES_READ": 1_048_576}},
@@ -45,7 +45,7 @@ fn small_histories() -> Vec<(&'static str, Parser, Vec<u8>)> {
     vec![("Avro-Json", avro_json as Parser, json), ("Hadoop 1", hadoop_1 as Parser, hadoop1)]
 }
 
-/// What a report would show of an application, in words, with everything that rests on unknown values left out.
+/// The values that a report would show of an application, as text, without those that depend on unknown values.
 fn numbers(app: &Application) -> Vec<String> {
     let mut numbers = Vec::new();
     for group in &app.groups {
@@ -74,7 +74,7 @@ fn numbers(app: &Application) -> Vec<String> {
 }
 
 #[test]
-fn a_history_cut_anywhere_tells_less_and_nothing_else() {
+fn history_truncated_at_any_byte_reports_less_but_nothing_wrong() {
     for (name, parse, bytes) in small_histories() {
         let whole = parse(&bytes);
         assert!(whole.problems.is_empty(), "{name}: {:?}", whole.problems);
@@ -96,7 +96,7 @@ fn a_history_cut_anywhere_tells_less_and_nothing_else() {
 }
 
 #[test]
-fn a_binary_history_cut_anywhere_never_calls_itself_complete() {
+fn truncated_binary_history_is_never_complete() {
     let file = std::fs::read_dir(format!("{}/testdata/{DONE}", env!("CARGO_MANIFEST_DIR")))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -123,7 +123,7 @@ fn real_history(name: &str) -> Vec<u8> {
     std::fs::read(path.unwrap()).unwrap()
 }
 
-/// Changes one byte of a digit to another digit, the damage that no grammar notices.
+/// Changes one digit to another digit: damage that leaves the syntax valid.
 fn flipped_digit(bytes: &[u8], at: usize, by: u8) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let digits: Vec<usize> = (0..bytes.len()).filter(|&i| bytes[i].is_ascii_digit()).collect();
@@ -135,9 +135,9 @@ fn flipped_digit(bytes: &[u8], at: usize, by: u8) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Counters, ends of tasks and run times are recorded twice, so that no changed digit goes unnoticed.
+    /// Counters, task end times and run times are recorded twice, so that every changed digit is detected.
     #[test]
-    fn a_changed_digit_in_a_task_is_noticed(at in any::<usize>(), by in any::<u8>()) {
+    fn changed_digit_in_a_task_is_detected(at in any::<usize>(), by in any::<u8>()) {
         let bytes = real_history("-healthy-");
         let whole = avro_json(&bytes);
         let all = numbers(&whole.applications[0]);
@@ -145,7 +145,7 @@ proptest! {
         let app = &parsed.applications[0];
         if app.complete && parsed.problems.is_empty() {
             for number in numbers(app) {
-                // The job's own end is told only once.
+                // The job's own end is recorded only once.
                 prop_assert!(all.contains(&number) || number.starts_with("job "), "{}", number);
             }
         }
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_in_any_order_never_panic(order in any::<u64>()) {
+    fn reordered_lines_never_panic(order in any::<u64>()) {
         let bytes = real_history("-retries-");
         let mut lines: Vec<&[u8]> = bytes.split(|&b| b == b'\n').collect();
         let mut state = order | 1;
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn nonsense_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
         for prefix in [&b""[..], b"Avro-Json\n", b"Avro-Binary\n", b"Meta VERSION=\"1\" .\n"] {
             let source = [prefix, &bytes].concat();
             for parse in [avro_json, avro_binary, hadoop_1] {
@@ -207,7 +207,7 @@ fn report_of(text: &str) -> ApplicationReport {
 }
 
 #[test]
-fn numbers_beyond_all_bounds_are_unknown_not_wrong() {
+fn out_of_range_numbers_are_unknown() {
     let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000},
         "counters": {"HDFS_BYTES_READ": 777_777_777, "PHYSICAL_MEMORY_BYTES": 555_555_555}}]);
     let text = Job::succeeded(&groups).history();
@@ -218,7 +218,7 @@ fn numbers_beyond_all_bounds_are_unknown_not_wrong() {
 }
 
 #[test]
-fn a_line_of_many_megabytes_costs_one_warning() {
+fn very_long_line_gives_one_warning() {
     let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {}}]);
     let text = Job::succeeded(&groups).history();
     let (head, tail) = text.split_at(text.rfind("{\"event\"").or_else(|| text.rfind("{\"type\"")).unwrap());
@@ -233,9 +233,9 @@ fn a_line_of_many_megabytes_costs_one_warning() {
     assert_eq!(parsed.applications[0].task_count(), 3);
 }
 
-/// A history that was made up may count its times from 0, which elsewhere means "unknown".
+/// A synthetic history may start its times at 0, which elsewhere means "unknown".
 #[test]
-fn times_may_count_from_zero() {
+fn times_may_start_at_zero() {
     let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {}}]);
     let text = Job::succeeded(&groups).history().replace("150000000", "");
     assert!(text.contains("\"submitTime\":0000"), "{text}");
@@ -245,9 +245,9 @@ fn times_may_count_from_zero() {
     assert_eq!(maps.attempts.run_time(0), Some(elephant_rs::units::Millis::new(5000)));
 }
 
-/// Beside moments of our time 0 is what Hadoop writes for one that it does not know, and 7 is no moment of Hadoop's.
+/// Next to present-day times, 0 is what Hadoop writes for an unknown time, and 7 is not a time that Hadoop writes.
 #[test]
-fn a_submission_in_1970_is_unknown() {
+fn submission_time_in_1970_is_unknown() {
     let text = String::from_utf8(real_history("_0004-")).unwrap();
     let (head, tail) = text.split_once("\"submitTime\":").unwrap();
     let tail = tail.trim_start_matches(|byte: char| byte.is_ascii_digit());
@@ -258,9 +258,9 @@ fn a_submission_in_1970_is_unknown() {
     }
 }
 
-/// Text that is missing across the end of a record makes one of two.
+/// Missing text across a record boundary merges two records into one.
 #[test]
-fn two_hadoop_1_records_that_ran_together_are_told() {
+fn merged_hadoop_1_records_are_reported() {
     let bytes = testdata("hadoop1/jt1_1386370000000_job_201311192236_0042_etl_nightly+sessions");
     let text = String::from_utf8(bytes).unwrap();
     let hole = text.replacen(" .\nTask TASKID=", " TASKID=", 1);

@@ -1,4 +1,4 @@
-//! Histories that are cut, damaged, or change while they are read.
+//! Histories that are truncated or damaged, or that change while they are read.
 
 mod changing_files;
 mod fuzz_corpus;

@@ -1,4 +1,4 @@
-//! Event logs and histories in zip and tar files, whole, cut and damaged.
+//! Event logs and histories in zip and tar files: complete, truncated and damaged.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -39,8 +39,8 @@ fn len(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap()
 }
 
-/// A zip file as Java's `ZipOutputStream` writes it: deflated, with the lengths behind each member. Returns
-/// where the central directory starts, too.
+/// A zip file as Java's `ZipOutputStream` writes it: deflated, with the lengths after each member. Also returns the
+/// offset of the central directory.
 fn java_zip(members: &[(&str, &[u8])]) -> (Vec<u8>, usize) {
     let (mut all, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes) in members {
@@ -129,7 +129,7 @@ fn lines(count: u32) -> Vec<u8> {
 }
 
 #[test]
-fn logs_of_every_layout_in_every_archive() {
+fn every_log_layout_is_read_from_every_archive_type() {
     let packed = zstd::encode_all(EVENT.as_bytes(), 1).unwrap();
     let members: &[(&str, &[u8])] = &[
         ("__MACOSX/d/._eventlog", b"\0\x05\x16\x07"),
@@ -169,7 +169,7 @@ fn logs_of_every_layout_in_every_archive() {
 }
 
 #[test]
-fn histories_of_mapreduce_find_their_conf_in_the_archive() {
+fn mapreduce_histories_find_their_conf_in_the_archive() {
     let members: &[(&str, &[u8])] = &[
         ("done/job_1_0001-1-u-n.jhist", HISTORY.as_bytes()),
         ("done/job_1_0001_conf.xml", CONF.as_bytes()),
@@ -185,7 +185,7 @@ fn histories_of_mapreduce_find_their_conf_in_the_archive() {
 }
 
 #[test]
-fn long_names_in_tar_are_whole() {
+fn long_tar_names_are_read_completely() {
     let name = format!("{}/local-1.inprogress", "d".repeat(150));
     let (_root, inventory) = written("x.tar", &tar(&[(&name, EVENT.as_bytes())]));
     assert!(inventory.histories[0].parts[0].name().ends_with(&name));
@@ -193,7 +193,7 @@ fn long_names_in_tar_are_whole() {
 }
 
 #[test]
-fn archives_without_logs_are_passed_over() {
+fn archives_without_logs_are_skipped() {
     let (zip, _) = java_zip(&[("readme.txt", b"text\n")]);
     let (nested, _) = java_zip(&[("inner.zip", &zip)]);
     for (bytes, reason) in [
@@ -208,7 +208,7 @@ fn archives_without_logs_are_passed_over() {
 }
 
 #[test]
-fn a_zip_without_its_directory_gives_what_is_before_the_cut() {
+fn zip_without_its_directory_gives_members_before_the_cut() {
     let text = lines(3000);
     let (zip, directory) = java_zip(&[("local-1", EVENT.as_bytes()), ("local-2", &text)]);
     for cut in [directory, directory + 20, zip.len() - 5] {
@@ -229,7 +229,7 @@ fn a_zip_without_its_directory_gives_what_is_before_the_cut() {
 }
 
 #[test]
-fn a_cut_tar_gives_what_is_before_the_cut() {
+fn truncated_tar_gives_members_before_the_cut() {
     let text = lines(3000);
     let tar = tar(&[("local-1", EVENT.as_bytes()), ("local-2", &text)]);
     let packed = gzip(&tar);
@@ -245,7 +245,7 @@ fn a_cut_tar_gives_what_is_before_the_cut() {
 }
 
 #[test]
-fn a_damaged_member_is_told() {
+fn damaged_member_is_reported() {
     let text = lines(3000);
     let (mut zip, directory) = java_zip(&[("local-1", &text)]);
     // The checksum in the central directory.
@@ -258,7 +258,7 @@ fn a_damaged_member_is_told() {
 
 #[cfg(unix)]
 #[test]
-fn an_archive_from_a_pipe_is_kept_and_read() {
+fn archive_from_a_pipe_is_buffered_and_read() {
     let root = tempfile::tempdir().unwrap();
     let pipe = root.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -280,12 +280,12 @@ fn an_archive_from_a_pipe_is_kept_and_read() {
 }
 
 #[test]
-fn real_archives() {
+fn real_archives_are_read() {
     let Some(root) = common::shared("corpus/spark-archive") else { return };
     let count = |sub: &str| -> Vec<usize> {
         let inventory = discover(&[root.join(sub)]);
         assert!(inventory.failures.is_empty());
-        // The last line of a part may lack its end.
+        // The last line of a part may be truncated.
         let lines = |part: &Part| io::read_to_string(part.open().unwrap()).unwrap().lines().count();
         inventory.histories.iter().map(|source| source.parts.iter().map(lines).sum()).collect()
     };
@@ -299,7 +299,7 @@ fn real_archives() {
 }
 
 #[test]
-fn the_zip_of_our_own_run_holds_the_same_bytes() {
+fn zip_of_our_own_run_has_the_same_bytes() {
     let Some(folder) = common::shared("runs/spark-3.5.9/one-run-every-codec") else { return };
     let plain = fs::read(folder.join("app-20261121090628-0000")).unwrap();
     let inventory = discover(&[folder]);

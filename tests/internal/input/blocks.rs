@@ -1,4 +1,4 @@
-//! The block codecs of Spark's event logs: frames made by hand, real files, and every kind of damage.
+//! The block codecs of Spark event logs: handmade frames, real files, and every kind of damage.
 
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 
@@ -14,7 +14,7 @@ const END_MARK: &[u8] = b"LZ4Block\x10\0\0\0\0\0\0\0\0\0\0\0\0";
 fn lz4_block(bytes: &[u8], stored: bool) -> Vec<u8> {
     let packed = if stored { bytes.to_vec() } else { lz4_flex::block::compress(bytes) };
     let method = if stored { 0x10 } else { 0x20 };
-    // Java stores what does not become shorter.
+    // Java stores a block that does not get shorter.
     if !stored && packed.len() >= bytes.len() {
         return lz4_block(bytes, true);
     }
@@ -53,7 +53,7 @@ fn lzf_chunk(kind: u8, lens: &[usize], bytes: &[u8]) -> Vec<u8> {
     [b'Z', b'V', kind].into_iter().chain(lens).chain(bytes.iter().copied()).collect()
 }
 
-/// Chunks in turns stored and packed; the packed ones hold literals only, as far as they do not repeat.
+/// Stored and compressed chunks in turn; compressed chunks contain only literals unless data repeats.
 fn lzf(bytes: &[u8]) -> Vec<u8> {
     let pack = |chunk: &[u8]| -> Vec<u8> {
         if chunk.len() > 10 && chunk.iter().all(|byte| *byte == chunk[0]) {
@@ -102,7 +102,7 @@ fn lines(count: u32) -> Vec<u8> {
 }
 
 #[test]
-fn every_codec_gives_what_was_packed() {
+fn every_codec_returns_the_original_bytes() {
     let text = lines(500);
     for (codec, pack) in PACKERS {
         let stream = decode(pack(&text));
@@ -114,7 +114,7 @@ fn every_codec_gives_what_was_packed() {
 }
 
 #[test]
-fn joined_streams_are_one() {
+fn concatenated_streams_are_one_stream() {
     for (codec, pack) in PACKERS {
         let joined = [pack(b"one "), pack(b""), pack(b"two")].concat();
         let (all, error) = drain(decode(joined), 100);
@@ -124,7 +124,7 @@ fn joined_streams_are_one() {
 }
 
 #[test]
-fn padding_behind_the_end_costs_nothing() {
+fn padding_after_the_end_is_ignored() {
     for (codec, pack) in PACKERS {
         let mut stream = decode([pack(b"data"), vec![0; 5000]].concat());
         let (all, error) = drain(&mut stream, 100);
@@ -135,7 +135,7 @@ fn padding_behind_the_end_costs_nothing() {
 }
 
 #[test]
-fn an_application_that_still_runs_leaves_no_end_mark() {
+fn running_application_writes_no_end_mark() {
     let text = lines(100);
     let packed = lz4(&text);
     let (all, error) = drain(decode(&packed[..packed.len() - END_MARK.len()]), 100);
@@ -144,7 +144,7 @@ fn an_application_that_still_runs_leaves_no_end_mark() {
 }
 
 #[test]
-fn a_stream_cut_anywhere_gives_a_prefix_with_every_whole_block() {
+fn truncated_stream_gives_every_complete_block() {
     let text = lines(100);
     for (codec, pack) in PACKERS {
         let packed = pack(&text);
@@ -163,7 +163,7 @@ fn a_stream_cut_anywhere_gives_a_prefix_with_every_whole_block() {
 }
 
 #[test]
-fn damage_is_told_with_its_place() {
+fn damage_is_reported_with_its_position() {
     let text = lines(100);
     let first = lz4_block(&text[..BLOCK], false);
     let second = first.len();
@@ -184,7 +184,7 @@ fn damage_is_told_with_its_place() {
 }
 
 #[test]
-fn lengths_from_the_file_are_not_believed() {
+fn lengths_from_the_file_are_not_trusted() {
     let snappy_header = b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01";
     for (bytes, kind) in [
         ([&b"LZ4Block\x2f"[..], &[0xff; 12]].concat(), ErrorKind::InvalidData),
@@ -204,7 +204,7 @@ fn lengths_from_the_file_are_not_believed() {
 }
 
 #[test]
-fn one_run_in_every_codec_is_the_same() {
+fn one_run_is_the_same_in_every_codec() {
     let Some(folder) = common::shared("runs/spark-3.5.9/one-run-every-codec") else { return };
     let plain = std::fs::read(folder.join("app-20261121090628-0000")).unwrap();
     for (suffix, codec) in [
@@ -223,7 +223,7 @@ fn one_run_in_every_codec_is_the_same() {
 }
 
 #[test]
-fn real_files_of_every_codec_decode_to_whole_lines() {
+fn real_files_of_every_codec_decode_to_complete_lines() {
     let Some(folder) = common::shared("runs") else { return };
     let suffixes = ["lz4", "snappy", "lzf", "zstd"];
     let mut seen = 0;
@@ -241,7 +241,7 @@ fn real_files_of_every_codec_decode_to_whole_lines() {
 
 proptest! {
     #[test]
-    fn decoding_does_not_depend_on_how_it_is_read(
+    fn decoding_does_not_depend_on_read_size(
         bytes in prop::collection::vec(any::<u8>(), 1..5000),
         portion in 1..3000usize,
     ) {
@@ -255,7 +255,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_never_panics_and_what_comes_before_it_stays(
+    fn damage_never_panics_and_keeps_preceding_data(
         at in 0..4000usize,
         flip in 1..=255u8,
         len in 0..4000usize,
@@ -273,7 +273,7 @@ proptest! {
     }
 
     #[test]
-    fn no_input_makes_it_panic(
+    fn decoder_never_panics(
         magic in prop::sample::select(vec![
             &b"LZ4Block\x25"[..], b"LZ4Block\x15\x05\0\0\0\x05\0\0\0", b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01\0\0\0",
             b"ZV\x01\0", b"ZV\0\0", b"\x04\x22\x4d\x18",

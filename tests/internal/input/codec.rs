@@ -1,4 +1,4 @@
-//! Decompression by content: whatever the name, the portions and the damage, no decodable byte is lost.
+//! Decompression by content: whatever the file name, read size or damage, no decodable byte is lost.
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 
 use elephant_rs::input::codec::{self, Codec, Decoded};
@@ -18,7 +18,7 @@ fn decode(bytes: impl Into<Vec<u8>>) -> Decoded {
     codec::decode(Box::new(Cursor::new(bytes.into())))
 }
 
-/// All bytes that come out, then the error if it ends in one.
+/// All decoded bytes, and the error if decoding fails.
 fn drain(mut stream: impl Read, portion: usize) -> (Vec<u8>, Option<io::Error>) {
     let (mut all, mut buffer) = (Vec::new(), vec![0; portion]);
     loop {
@@ -36,7 +36,7 @@ fn decoded(bytes: impl Into<Vec<u8>>) -> Vec<u8> {
     all
 }
 
-/// Lines that compress about as well as a history does.
+/// Lines that compress about as well as a history.
 fn lines(count: u32) -> Vec<u8> {
     let line = |i: u32| {
         let noise = i.wrapping_mul(2_654_435_761);
@@ -47,7 +47,7 @@ fn lines(count: u32) -> Vec<u8> {
     (0..count).flat_map(|i| line(i).into_bytes()).collect()
 }
 
-/// Gives its bytes in portions of one size.
+/// Returns its bytes in portions of one size.
 struct Drip(Cursor<Vec<u8>>, usize);
 
 impl Read for Drip {
@@ -73,7 +73,7 @@ fn all_frames_of_a_zstd_stream_are_read() {
 }
 
 #[test]
-fn compression_within_compression_comes_off() {
+fn nested_compression_is_decoded() {
     let stream = decode(gzip(&zstd(&gzip(b"core"))));
     assert_eq!(stream.codec(), Codec::Gzip);
     assert_eq!(drain(stream, 100).0, b"core");
@@ -85,7 +85,7 @@ fn compression_within_compression_comes_off() {
 }
 
 #[test]
-fn short_streams_are_what_they_are() {
+fn short_streams_are_returned_unchanged() {
     for bytes in [&b""[..], b"\x1f", b"\x28\xb5\x2f", b"plain"] {
         let stream = decode(bytes);
         assert_eq!(stream.codec(), Codec::Plain);
@@ -94,7 +94,7 @@ fn short_streams_are_what_they_are() {
 }
 
 #[test]
-fn what_follows_the_last_member_costs_nothing() {
+fn trailing_data_after_the_last_member_is_harmless() {
     let behind_zeros = [&[0; 5000][..], b"garbage"].concat();
     for tail in [&b"\0"[..], &[0; 5000], b"garbage", &behind_zeros] {
         for packed in [gzip(b"data"), zstd(b"data")] {
@@ -113,7 +113,7 @@ fn what_follows_the_last_member_costs_nothing() {
 }
 
 #[test]
-fn a_cut_stream_gives_what_came_before_the_cut() {
+fn truncated_stream_gives_the_data_before_the_cut() {
     let text = lines(20_000);
     for (packed, at_most_lost) in [(gzip(&text), 1 << 16), (zstd(&text), 1 << 18)] {
         let (all, error) = drain(decode(&packed[..packed.len() * 3 / 4]), 1 << 18);
@@ -124,7 +124,7 @@ fn a_cut_stream_gives_what_came_before_the_cut() {
 }
 
 #[test]
-fn a_cut_inside_a_later_member_gives_the_members_before_it() {
+fn cut_in_a_later_member_gives_the_members_before_it() {
     for (first, second) in [(gzip(b"first"), gzip(&lines(50))), (zstd(b"first"), zstd(&lines(50)))] {
         for kept in [6, second.len() / 2, second.len() - 1] {
             let (all, error) = drain(decode([&first, &second[..kept]].concat()), 1 << 16);
@@ -135,14 +135,14 @@ fn a_cut_inside_a_later_member_gives_the_members_before_it() {
 }
 
 #[test]
-fn damage_in_the_middle_gives_what_came_before_it() {
+fn damage_in_the_middle_gives_the_data_before_it() {
     let text = lines(20_000);
-    // Zstandard decodes by blocks of 128 KiB, gzip byte by byte.
+    // Zstandard decodes blocks of 128 KiB, gzip single bytes.
     for (mut packed, at_most_lost) in [(gzip(&text), 1 << 14), (zstd(&text), 1 << 17)] {
         let middle = packed.len() / 2;
         let (before, _) = drain(decode(&packed[..middle]), 1 << 16);
         packed[middle..middle + 64].fill(0xff);
-        // One huge read must not take all that was decoded in it along with the error.
+        // One huge read must not discard the bytes decoded before the error.
         let (all, error) = drain(decode(packed), 1 << 22);
         assert!(error.is_some());
         let intact = all.iter().zip(&text).take_while(|(a, b)| a == b).count();
@@ -151,7 +151,7 @@ fn damage_in_the_middle_gives_what_came_before_it() {
 }
 
 #[test]
-fn an_error_comes_once_and_after_the_bytes_that_were_peeked() {
+fn error_is_returned_once_after_the_peeked_bytes() {
     let packed = gzip(&lines(100));
     let mut stream = decode(&packed[..packed.len() / 2]);
     let seen = stream.peek(1 << 20);
@@ -165,7 +165,7 @@ fn an_error_comes_once_and_after_the_bytes_that_were_peeked() {
 }
 
 #[test]
-fn a_peek_shows_no_more_than_it_is_asked_for() {
+fn peek_returns_at_most_the_requested_bytes() {
     let mut stream = decode("0123456789");
     assert_eq!(stream.peek(4).bytes, b"0123");
     assert!(!stream.peek(4).complete);
@@ -177,7 +177,7 @@ fn a_peek_shows_no_more_than_it_is_asked_for() {
 }
 
 #[test]
-fn names_do_not_count() {
+fn file_names_are_ignored() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes, codec) in [
         ("really.gz", zstd(b"x"), Codec::Zstd),
@@ -216,7 +216,7 @@ proptest! {
     }
 
     #[test]
-    fn no_input_makes_it_panic(
+    fn decoder_never_panics(
         magic in prop::sample::select(vec![&b""[..], b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18"]),
         bytes in prop::collection::vec(any::<u8>(), 0..2000),
     ) {

@@ -1,4 +1,4 @@
-//! What real files are taken for.
+//! Recognition of real files.
 
 use std::path::{Path, PathBuf};
 
@@ -25,28 +25,28 @@ fn all_are(sub: &str, expected: SourceKind) {
 }
 
 #[test]
-fn histories_of_hadoop_2_and_3() {
+fn hadoop_2_and_3_histories_are_recognised() {
     all_are("corpus/mr-jhist", SourceKind::JhistJson);
 }
 
 #[test]
-fn histories_of_hadoop_1() {
+fn hadoop_1_histories_are_recognised() {
     all_are("corpus/hadoop1-history", SourceKind::Hadoop1History);
 }
 
 #[test]
-fn job_configurations() {
+fn job_configurations_are_recognised() {
     all_are("corpus/mr-conf-xml", SourceKind::JobConf);
 }
 
 #[test]
-fn spark_event_logs() {
+fn spark_event_logs_are_recognised() {
     all_are("corpus/spark-plain", SourceKind::SparkEventLog);
     all_are("corpus/spark-compressed", SourceKind::SparkEventLog);
 }
 
 #[test]
-fn look_alikes_are_unrelated() {
+fn look_alikes_are_not_recognised() {
     for path in files_below("corpus/decoy") {
         let kind = kind_of(&path);
         assert!(matches!(kind, SourceKind::Unrelated(_)), "{}: {kind:?}", path.display());
@@ -57,7 +57,7 @@ fn look_alikes_are_unrelated() {
 }
 
 #[test]
-fn the_other_files_are_not_histories() {
+fn other_files_are_not_histories() {
     for sub in ["spark-rest", "rumen", "tez", "yarn-jhs-rest"] {
         for path in files_below(&format!("corpus/{sub}")) {
             let kind = kind_of(&path);
@@ -67,7 +67,7 @@ fn the_other_files_are_not_histories() {
 }
 
 #[test]
-fn a_history_finds_its_conf() {
+fn history_finds_its_conf() {
     let subs = ["corpus/mr-jhist", "corpus/mr-conf-xml"];
     let Some(paths) = subs.map(common::shared).into_iter().collect::<Option<Vec<_>>>() else { return };
     let inventory = discover(&paths);

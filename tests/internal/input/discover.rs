@@ -1,4 +1,4 @@
-//! Discovery over the file systems that people have: links, loops, pipes, strange names, missing rights.
+//! Discovery on real file systems: links, loops, pipes, unusual names, missing permissions.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -25,7 +25,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file and creates its parent folders.
 fn write(root: &Path, name: impl AsRef<OsStr>, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = root.join(Path::new(name.as_ref()));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn mkfifo(path: &Path) {
 }
 
 #[test]
-fn a_done_folder_pairs_histories_with_their_confs() {
+fn done_folder_matches_histories_with_confs() {
     let root = folder();
     for (day, job) in [("2018/05/17/000000", "job_1_0001"), ("2018/05/18/000000", "job_1_0002")] {
         write(root.path(), format!("{day}/{job}-1-user-a b-2-1-1-SUCCEEDED-default-1.jhist"), HISTORY);
@@ -75,7 +75,7 @@ fn a_done_folder_pairs_histories_with_their_confs() {
 }
 
 #[test]
-fn a_staging_folder_keeps_every_run_of_the_application_master() {
+fn staging_folder_has_every_application_master_attempt() {
     let root = folder();
     for run in [1, 2] {
         write(root.path(), format!("job_1_0001/job_1_0001_{run}.jhist"), HISTORY);
@@ -91,7 +91,7 @@ fn a_staging_folder_keeps_every_run_of_the_application_master() {
 }
 
 #[test]
-fn contents_count_and_names_do_not() {
+fn files_are_recognised_by_content_not_name() {
     let root = folder();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(HISTORY.as_bytes()).unwrap();
@@ -135,7 +135,7 @@ fn contents_count_and_names_do_not() {
 }
 
 #[test]
-fn names_may_have_blanks_and_need_not_be_utf8() {
+fn names_may_contain_spaces_and_non_utf8_bytes() {
     let root = folder();
     write(root.path(), "with blanks/job 1 .jhist", HISTORY);
     write(root.path(), OsStr::from_bytes(b"\xff\xfe/\xe9.jhist"), HISTORY);
@@ -168,7 +168,7 @@ fn link_loops_end() {
 }
 
 #[test]
-fn a_tangle_of_links_is_walked_once() {
+fn nested_links_are_followed_once() {
     let root = folder();
     for level in 0..30 {
         let here = root.path().join(format!("level{level}"));
@@ -184,7 +184,7 @@ fn a_tangle_of_links_is_walked_once() {
 }
 
 #[test]
-fn a_file_counts_once_however_it_is_reached() {
+fn file_counts_once_however_it_is_reached() {
     let root = folder();
     let real = write(root.path(), "in/z.jhist", HISTORY);
     symlink("z.jhist", root.path().join("in/a.jhist")).unwrap();
@@ -209,7 +209,7 @@ fn a_file_counts_once_however_it_is_reached() {
 }
 
 #[test]
-fn hard_links_and_links_out_of_the_folder_are_files_of_their_own() {
+fn hard_links_and_external_links_are_separate_files() {
     let (root, outside) = (folder(), folder());
     let real = write(outside.path(), "x.jhist", HISTORY);
     symlink(&real, root.path().join("1.jhist")).unwrap();
@@ -220,7 +220,7 @@ fn hard_links_and_links_out_of_the_folder_are_files_of_their_own() {
 }
 
 #[test]
-fn the_order_of_the_paths_does_not_matter() {
+fn path_order_does_not_matter() {
     let root = folder();
     let paths: Vec<_> = ["b/1.jhist", "a/2.jhist", "a b/3.jhist", "a-b/4.jhist"]
         .map(|name| write(root.path(), name, HISTORY))
@@ -234,7 +234,7 @@ fn the_order_of_the_paths_does_not_matter() {
 }
 
 #[test]
-fn a_pipe_or_socket_in_a_folder_is_not_opened() {
+fn pipe_or_socket_in_a_folder_is_not_opened() {
     let root = folder();
     mkfifo(&root.path().join("pipe.jhist"));
     symlink("pipe.jhist", root.path().join("link.jhist")).unwrap();
@@ -246,7 +246,7 @@ fn a_pipe_or_socket_in_a_folder_is_not_opened() {
 }
 
 #[test]
-fn a_pipe_that_the_user_names_is_read_as_a_stream() {
+fn named_pipe_is_read_as_a_stream() {
     let root = folder();
     let pipe = root.path().join("pipe");
     mkfifo(&pipe);
@@ -263,7 +263,7 @@ fn a_pipe_that_the_user_names_is_read_as_a_stream() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_a_shell_passes_for_a_command_is_read_as_a_stream() {
+fn process_substitution_is_read_as_a_stream() {
     use std::os::fd::AsRawFd;
     let (reader, mut writer) = std::io::pipe().unwrap();
     writer.write_all(HISTORY.as_bytes()).unwrap();
@@ -274,7 +274,7 @@ fn what_a_shell_passes_for_a_command_is_read_as_a_stream() {
 }
 
 #[test]
-fn standard_input_is_a_source_that_counts_once() {
+fn standard_input_counts_once() {
     let inventory = discover(&["-".into(), "-".into()]);
     assert_eq!(inventory.histories.len(), 1);
     assert_eq!(inventory.histories[0].path, SourcePath::Stdin);
@@ -282,7 +282,7 @@ fn standard_input_is_a_source_that_counts_once() {
 }
 
 #[test]
-fn a_socket_that_the_user_names_is_an_error() {
+fn named_socket_is_an_error() {
     let root = folder();
     let socket = root.path().join("socket");
     let _listener = UnixListener::bind(&socket).unwrap();
@@ -291,7 +291,7 @@ fn a_socket_that_the_user_names_is_an_error() {
 }
 
 #[test]
-fn a_missing_path_is_an_error_and_the_others_go_on() {
+fn missing_path_is_an_error_and_others_are_read() {
     let root = folder();
     write(root.path(), "x.jhist", HISTORY);
     symlink("nowhere", root.path().join("dangling")).unwrap();
@@ -314,7 +314,7 @@ fn a_missing_path_is_an_error_and_the_others_go_on() {
 }
 
 #[test]
-fn what_may_not_be_read_is_reported_and_the_rest_is_read() {
+fn unreadable_files_are_reported_and_the_rest_is_read() {
     let root = folder();
     let file = write(root.path(), "secret.jhist", HISTORY);
     write(root.path(), "locked/x.jhist", HISTORY);
@@ -338,7 +338,7 @@ fn what_may_not_be_read_is_reported_and_the_rest_is_read() {
 }
 
 #[test]
-fn a_stream_that_breaks_at_once_is_an_error_and_one_that_breaks_later_a_history() {
+fn stream_failing_at_once_is_an_error_and_later_a_history() {
     let root = folder();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(HISTORY.as_bytes()).unwrap();
@@ -351,7 +351,7 @@ fn a_stream_that_breaks_at_once_is_an_error_and_one_that_breaks_later_a_history(
 }
 
 #[test]
-fn an_empty_folder_is_fine() {
+fn empty_folder_is_valid() {
     let root = folder();
     fs::create_dir_all(root.path().join("a/b")).unwrap();
     let inventory = below(root.path());
@@ -360,7 +360,7 @@ fn an_empty_folder_is_fine() {
 }
 
 #[test]
-fn many_files_are_looked_at_in_batches_and_come_out_in_order() {
+fn many_files_are_inspected_in_batches_and_stay_in_order() {
     let root = folder();
     for i in 0..2500 {
         write(root.path(), format!("{i:04}"), if i % 2 == 0 { HISTORY } else { "text" });

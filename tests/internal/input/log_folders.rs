@@ -1,4 +1,4 @@
-//! Event logs that are spread over the files of a folder.
+//! Event logs split over several files of a folder.
 
 use std::fs;
 use std::io::Read;
@@ -37,7 +37,7 @@ fn below(root: &Path) -> Inventory {
     discover(&[root.to_path_buf()])
 }
 
-/// The names of the parts, without their folder.
+/// The names of the parts without their folder.
 fn parts(source: &Source) -> Vec<String> {
     let name = |name: String| name.rsplit(['/', '!']).next().unwrap().to_owned();
     source.parts.iter().map(|part| name(part.name())).collect()
@@ -56,7 +56,7 @@ fn skipped(inventory: &Inventory) -> Vec<(Reason, u64)> {
 }
 
 #[test]
-fn parts_come_in_the_order_of_their_numbers() {
+fn parts_are_ordered_by_number() {
     let root = tempfile::tempdir().unwrap();
     for number in [10, 1, 2, 9, 3, 4, 5, 6, 7, 8] {
         write(root.path(), &format!("{APP}/events_{number}_application_17_0001_2"), &event(number));
@@ -79,7 +79,7 @@ fn parts_come_in_the_order_of_their_numbers() {
 }
 
 #[test]
-fn a_compacted_part_stands_for_those_before_it() {
+fn compacted_part_replaces_earlier_parts() {
     let root = folder(&[
         ("eventlog_v2_a/events_1_a", EVENT),
         ("eventlog_v2_a/events_2_a.compact", EVENT),
@@ -100,7 +100,7 @@ fn a_compacted_part_stands_for_those_before_it() {
 }
 
 #[test]
-fn missing_and_doubled_parts_are_told() {
+fn missing_and_duplicate_parts_are_reported() {
     let root = folder(&[
         ("eventlog_v2_a/events_2_a", ""),
         ("eventlog_v2_a/events_2_a.lz4", EVENT),
@@ -115,7 +115,7 @@ fn missing_and_doubled_parts_are_told() {
 }
 
 #[test]
-fn a_log_that_has_just_begun_is_one() {
+fn log_that_just_started_is_recognised() {
     let root = folder(&[("eventlog_v2_a/events_1_a", ""), ("eventlog_v2_a/appstatus_a.inprogress", "")]);
     let inventory = below(root.path());
     assert_eq!(parts(&inventory.histories[0]), ["events_1_a"]);
@@ -123,7 +123,7 @@ fn a_log_that_has_just_begun_is_one() {
 }
 
 #[test]
-fn naming_the_folder_its_parent_or_both_gives_one_log() {
+fn naming_folder_parent_or_both_gives_one_log() {
     let root = folder(&[("eventlog_v2_a/events_1_a", EVENT), ("eventlog_v2_a/events_2_a", EVENT)]);
     let log = root.path().join("eventlog_v2_a");
     let first = log.join("events_1_a");
@@ -187,7 +187,7 @@ fn several_attempts_are_several_logs() {
 }
 
 #[test]
-fn the_folders_of_spark_1() {
+fn spark_1_folders_are_read() {
     let root = folder(&[
         ("local-142/EVENT_LOG_1", EVENT),
         ("local-142/SPARK_VERSION_1.2.0", ""),
@@ -208,7 +208,7 @@ fn the_folders_of_spark_1() {
 }
 
 #[test]
-fn the_folders_of_databricks() {
+fn databricks_folders_are_read() {
     let root = folder(&[
         ("driver/eventlog", &event(3)),
         ("driver/eventlog-2022-01-14--18-00", &event(2)),
@@ -228,7 +228,7 @@ fn the_folders_of_databricks() {
 }
 
 #[test]
-fn a_plain_part_can_be_read_by_position() {
+fn uncompressed_part_can_be_read_by_position() {
     let root = folder(&[("plain", EVENT)]);
     write(root.path(), "packed", "");
     fs::write(root.path().join("packed"), zstd::encode_all(EVENT.as_bytes(), 1).unwrap()).unwrap();
@@ -266,7 +266,7 @@ fn real_folders_are_one_log_each() {
 }
 
 #[test]
-fn a_recording_is_the_same_in_a_folder_and_in_an_archive() {
+fn recording_is_the_same_in_a_folder_and_in_an_archive() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/spark/containers"));
     let inventory = below(root);
     let [zip, rolling] = inventory.histories.as_slice() else { unreachable!("two logs") };

@@ -1,4 +1,4 @@
-//! How histories are found, recognised and decompressed.
+//! Finding, recognising and decompressing histories.
 
 mod archives;
 mod blocks;

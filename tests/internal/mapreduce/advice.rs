@@ -1,4 +1,4 @@
-//! Advice has to hold together: one value for a setting, and never one that is there already.
+//! Advice must be consistent: one value per setting, and never the current value.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn settings(advice: &str) -> Vec<(String, Option<String>, String)> {
     settings
 }
 
-/// Checks all advice of one application.
+/// Checks all advice on one application.
 fn check(advice: &[String]) -> Result<(), String> {
     let mut values: BTreeMap<String, String> = BTreeMap::new();
     for (name, old, new) in advice.iter().flat_map(|text| settings(text)) {
@@ -51,7 +51,7 @@ fn check(advice: &[String]) -> Result<(), String> {
 }
 
 #[test]
-fn the_histories_that_come_with_the_project() {
+fn advice_on_bundled_histories_is_consistent() {
     let report = analyze(&["testdata".into()], &RuleSet::built_in().unwrap(), Options::default());
     for app in &report.applications {
         let advice: Vec<String> = app.findings.iter().flat_map(|finding| finding.advice.clone()).collect();
@@ -63,7 +63,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn jobs_of_every_kind(
+    fn advice_on_generated_jobs_is_consistent(
         maps in prop_oneof![1..5u64, 50..120u64],
         large in 0..3u64,
         reduces in 0..4u64,

@@ -1,4 +1,4 @@
-//! Binary histories that Hadoop wrote, against the same histories in Avro's JSON encoding.
+//! Binary histories written by Hadoop, compared with the same histories in Avro's JSON encoding.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::internal::common;
 
-/// All that is kept of an event, in a form that can be compared.
+/// All data kept of an event, in a comparable form.
 fn told(name: &str, fields: &EventFields<'_>, payload: &EventPayload, strings: &Interner) -> String {
     let set = |set: &CounterSet| {
         let others = set.others.iter().map(|c| (strings.get(c.group), strings.get(c.name), c.value));
@@ -24,7 +24,7 @@ fn told(name: &str, fields: &EventFields<'_>, payload: &EventPayload, strings: &
     format!("{name} {fields:?} {sets:?} {:?}", payload.progress)
 }
 
-/// The schema of a binary history and its events.
+/// The schema of a binary history, and its events.
 fn split(history: &[u8]) -> (Plan, &[u8]) {
     assert!(looks_like_binary_history(history));
     let mut lines = history.splitn(3, |&byte| byte == b'\n').skip(1);
@@ -122,7 +122,7 @@ fn histories(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn both_encodings_of_a_history_hold_the_same_events() {
+fn both_avro_encodings_have_the_same_events() {
     let Some(runs) = common::shared("runs") else { return };
     let mut compared = 0;
     for file in histories(&runs.join("hadoop-2.7.3-avro-binary")) {
@@ -139,9 +139,9 @@ fn both_encodings_of_a_history_hold_the_same_events() {
     assert!(compared > 300, "{compared}");
 }
 
-/// The recordings of made-up values differ in the job's id only, which stands in every other field.
+/// The recordings of synthetic values differ only in the job id, which is in every other field.
 #[test]
-fn made_up_histories_hold_the_same_events_but_for_the_job() {
+fn synthetic_histories_have_the_same_events_except_the_job_id() {
     let Some(runs) = common::shared("runs") else { return };
     let json = histories(&runs.join("hadoop-synthetic-avro-json"));
     for file in histories(&runs.join("hadoop-synthetic-avro-binary")) {
@@ -155,13 +155,13 @@ fn made_up_histories_hold_the_same_events_but_for_the_job() {
     }
 }
 
-/// `<cluster start>_<number>` of a history's file name.
+/// `<cluster start>_<number>` in the file name of a history.
 fn job_number(file: &Path) -> String {
     file.file_name().unwrap().to_str().unwrap()["job_".len()..].split('-').next().unwrap().to_owned()
 }
 
 #[test]
-fn a_history_cut_anywhere_holds_its_first_events() {
+fn truncated_history_keeps_its_first_events() {
     let Some(runs) = common::shared("runs/hadoop-2.7.3-avro-binary") else { return };
     let file = histories(&runs).into_iter().find(|file| file.to_string_lossy().contains("tiny")).unwrap();
     let history = fs::read(file).unwrap();
@@ -176,7 +176,7 @@ fn a_history_cut_anywhere_holds_its_first_events() {
         assert_eq!(error, (!complete).then_some(DecodeError::Incomplete), "{cut}");
     }
     assert_eq!(whole, all.len() - 1);
-    // In larger steps, since each time the schema is read again.
+    // In larger steps, because the schema is read again each time.
     for cut in (0..history.len()).step_by(13) {
         let parsed = parse(ByteWindow::new(&history[..cut]));
         let header = history.len() - bytes.len();

@@ -1,4 +1,4 @@
-//! Histories of real Hadoop 0.18 to 1 clusters.
+//! Histories of real clusters with Hadoop 0.18 to 1.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -59,7 +59,7 @@ fn tally(bytes: &[u8]) -> (Tally, Ending) {
 }
 
 #[test]
-fn every_history_has_the_records_that_were_counted_by_other_means() {
+fn every_history_has_the_independently_counted_records() {
     let Some(corpus) = common::shared("corpus") else { return };
     let files = common::listed(&corpus, "hadoop1-history");
     assert!(!files.is_empty());
@@ -82,7 +82,7 @@ fn every_history_has_the_records_that_were_counted_by_other_means() {
 }
 
 #[test]
-fn counters_of_every_history_are_read_without_complaint() {
+fn counters_of_every_history_are_read_without_problems() {
     let Some(corpus) = common::shared("corpus") else { return };
     for file in common::listed(&corpus, "hadoop1-history") {
         let bytes = common::contents(&file.path);
@@ -95,7 +95,7 @@ fn counters_of_every_history_are_read_without_complaint() {
 }
 
 #[test]
-fn a_job_trackers_log_holds_jobs_and_their_configurations() {
+fn job_tracker_log_contains_jobs_and_configurations() {
     let Some(path) = common::shared("corpus/hadoop1-history/apache__hadoop-common/sample-job-tracker-logs")
     else {
         return;
@@ -112,7 +112,7 @@ fn a_job_trackers_log_holds_jobs_and_their_configurations() {
 }
 
 #[test]
-fn a_cut_archive_gives_what_came_before_the_cut() {
+fn truncated_archive_gives_the_records_before_the_cut() {
     let Some(path) = common::shared("corpus/hadoop1-history/apache__hadoop-common/v20-single-input-log.gz")
     else {
         return;
@@ -133,7 +133,7 @@ fn a_cut_archive_gives_what_came_before_the_cut() {
 }
 
 #[test]
-fn histories_are_told_from_other_files() {
+fn histories_are_distinguished_from_other_files() {
     let Some(corpus) = common::shared("corpus") else { return };
     for path in common::files_below(&corpus) {
         let expected = path.starts_with(corpus.join("hadoop1-history"));

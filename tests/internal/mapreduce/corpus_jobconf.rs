@@ -10,7 +10,7 @@ fn is_conf(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn every_configuration_is_read_whole() {
+fn every_configuration_is_read_completely() {
     let Some(corpus) = common::shared("corpus") else { return };
     let files = common::listed(&corpus, "mr-conf-xml");
     assert!(!files.is_empty());
@@ -24,7 +24,7 @@ fn every_configuration_is_read_whole() {
 }
 
 #[test]
-fn configurations_of_jobs_that_were_run_for_this_project() {
+fn configurations_of_our_own_runs_are_read() {
     let Some(runs) = common::shared("runs") else { return };
     let files: Vec<_> = common::files_below(&runs)
         .into_iter()

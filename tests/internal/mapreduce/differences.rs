@@ -1,6 +1,6 @@
-//! Where the default rules differ from Dr. Elephant, and the key that switches each difference off.
+//! Where the default rules differ from Dr. Elephant, and the key that disables each difference.
 //!
-//! Each test shows both answers to one history: the default's and the preset's.
+//! Each test shows both results for one history: the default's and the preset's.
 
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::metrics::Metrics;
@@ -39,7 +39,7 @@ fn group(role: &str, count: u64, total_ms: u64, counters: Value) -> Value {
         "time": {"total_ms": total_ms, "shuffle_ms": 0, "sort_ms": 0}})
 }
 
-/// The severity of a rule, or `None` where it has no judgement.
+/// The severity of a rule, or `None` if it was not judged.
 fn severity(rules: &RuleSet, app: &Application, rule: &str) -> Option<Severity> {
     rules.evaluate(app).findings.iter().find(|finding| finding.rule == rule).map(|finding| finding.severity)
 }
@@ -49,7 +49,7 @@ fn reason(rules: &RuleSet, app: &Application, rule: &str) -> Option<String> {
 }
 
 #[test]
-fn a_time_skew_of_a_few_seconds_is_nothing() {
+fn time_skew_of_a_few_seconds_is_not_a_finding() {
     let groups = json!([group("map", 200, 1000, json!({})), group("map", 1, 20_000, json!({}))]);
     let app = read(&Job::succeeded(&groups).history(), &[]);
     assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::None));
@@ -57,7 +57,7 @@ fn a_time_skew_of_a_few_seconds_is_nothing() {
 }
 
 #[test]
-fn a_missing_counter_is_unknown_and_not_zero() {
+fn missing_counter_is_unknown_not_zero() {
     let groups = json!([group("map", 3, MINUTE, json!({"SPILLED_RECORDS": 5}))]);
     let app = read(&Job::succeeded(&groups).history(), &[("mapreduce.map.memory.mb", "8192")]);
     assert_eq!(severity(&preset(), &app, "mapper-memory"), Some(Severity::Critical));
@@ -67,7 +67,7 @@ fn a_missing_counter_is_unknown_and_not_zero() {
 }
 
 #[test]
-fn memory_that_is_zero_for_every_task_was_not_measured() {
+fn zero_memory_for_every_task_means_not_measured() {
     let groups =
         json!([group("map", 3, MINUTE, json!({"PHYSICAL_MEMORY_BYTES": 0, "VIRTUAL_MEMORY_BYTES": 0}))]);
     let app = read(&Job::succeeded(&groups).history(), &[("mapreduce.map.memory.mb", "1024")]);
@@ -78,7 +78,7 @@ fn memory_that_is_zero_for_every_task_was_not_measured() {
 }
 
 #[test]
-fn any_file_system_counts_as_input_but_the_local_one() {
+fn every_file_system_except_local_counts_as_input() {
     for (counter, counts) in [("ABFS_BYTES_READ", true), ("GS_BYTES_READ", true), ("FILE_BYTES_READ", false)]
     {
         let groups = json!([
@@ -93,7 +93,7 @@ fn any_file_system_counts_as_input_but_the_local_one() {
 }
 
 #[test]
-fn failed_and_killed_jobs_are_judged_too() {
+fn failed_and_killed_jobs_are_judged() {
     let groups = json!([group("map", 10, 120 * MINUTE, json!({}))]);
     for (status, exception) in [("FAILED", Severity::Moderate), ("KILLED", Severity::Low)] {
         let app = read(&Job::succeeded(&groups).ended(status, "because").history(), &[]);
@@ -106,8 +106,8 @@ fn failed_and_killed_jobs_are_judged_too() {
 }
 
 #[test]
-fn collection_time_is_compared_with_run_time_as_well() {
-    // On an overloaded node a task gets a tenth of its time as CPU time; collection takes 0.5 % of its life.
+fn gc_time_is_also_compared_with_run_time() {
+    // On an overloaded node a task gets a tenth of its time as CPU time; GC takes 0.5 % of its run time.
     let values = json!({"CPU_MILLISECONDS": 100_000, "GC_TIME_MILLIS": 5_000});
     let groups = json!([group("map", 4, 1_000_000, values)]);
     let app = read(&Job::succeeded(&groups).history(), &[]);
@@ -116,7 +116,7 @@ fn collection_time_is_compared_with_run_time_as_well() {
 }
 
 #[test]
-fn the_jobs_own_block_size_is_the_measure() {
+fn block_size_of_the_job_is_used() {
     let groups = json!([
         group("map", 200, MINUTE, json!({"HDFS_BYTES_READ": MIB})),
         group("map", 1, MINUTE, json!({"HDFS_BYTES_READ": 100 * MIB})),
@@ -127,7 +127,7 @@ fn the_jobs_own_block_size_is_the_measure() {
 }
 
 #[test]
-fn a_container_of_unknown_size_is_not_assumed() {
+fn unknown_container_size_is_not_assumed() {
     let groups = json!([group("map", 3, MINUTE, json!({"PHYSICAL_MEMORY_BYTES": 100 * MIB}))]);
     let app = read(&Job::succeeded(&groups).history(), &[]);
     assert_eq!(Metrics::of(&app, defaults().metrics()).used, None);
@@ -135,7 +135,7 @@ fn a_container_of_unknown_size_is_not_assumed() {
     assert!((theirs.as_mb_seconds() - 3.0 * 60.0 * 2048.0).abs() < 1e-9);
 }
 
-/// A task that failed once, was tried again, and raced by a copy that lost.
+/// A task that failed once and was retried, and whose second attempt won against a speculative copy.
 fn eventful_history() -> String {
     let mut out = String::from("Avro-Json\n");
     let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": EPOCH});
@@ -174,7 +174,7 @@ fn eventful_history() -> String {
 }
 
 #[test]
-fn attempts_that_failed_or_lost_cost_something() {
+fn failed_and_losing_attempts_have_a_cost() {
     let app = read(&eventful_history(), &[("mapreduce.map.memory.mb", "1024")]);
     let ours = Metrics::of(&app, defaults().metrics());
     let mb_seconds = |part: Option<elephant_rs::units::MbMillis>| part.unwrap().as_mb_seconds() / 1024.0;
@@ -184,14 +184,14 @@ fn attempts_that_failed_or_lost_cost_something() {
     assert!(mb_seconds(ours.killed_attempts).abs() < 1e-9);
     let counts = ours.tasks[0].1.unwrap();
     assert_eq!((counts.total, counts.attempts, counts.speculative_attempts), (1, 3, 1));
-    // Dr. Elephant charges the winner alone, in whole seconds.
+    // Dr. Elephant charges only the winner, in whole seconds.
     let theirs = Metrics::of(&app, preset().metrics());
     assert!((mb_seconds(theirs.used) - 60.0).abs() < 1e-9);
 }
 
 #[test]
-fn slow_start_is_honoured() {
-    // Ten maps end a second apart; the reduce runs from 12 s to 20 s.
+fn reduce_slow_start_is_respected() {
+    // Ten maps end one second apart; the reduce runs from 12 s to 20 s.
     let mut out = String::from("Avro-Json\n");
     let submitted = json!({"jobid": "job_1_1", "jobName": "j", "userName": "u", "submitTime": EPOCH});
     event(&mut out, "JOB_SUBMITTED", "JobSubmitted", submitted);
@@ -216,14 +216,14 @@ fn slow_start_is_honoured() {
     event(&mut out, "JOB_FINISHED", "JobFinished", json!({"jobid": "job_1_1", "finishTime": EPOCH + 21_000}));
     let app = read(&out, &[("mapreduce.job.reduce.slowstart.completedmaps", "0.50")]);
     let wait = |rules: &RuleSet| Metrics::of(&app, rules.metrics()).wait_time.unwrap().get();
-    // Half of the maps have ended at 5 s: the reduce could have run from there to 13 s.
+    // Half of the maps have ended at 5 s: the reduce could have run from 5 s to 13 s.
     assert_eq!(wait(&defaults()), 7_000);
     assert_eq!(wait(&preset()), 2_000);
 }
 
-/// The worked examples of Dr. Elephant's wiki page "Metrics and Heuristics".
+/// The examples on Dr. Elephant's wiki page "Metrics and Heuristics".
 #[test]
-fn the_wikis_worked_examples() {
+fn wiki_examples_give_the_documented_results() {
     let groups = |role: &str, minutes: [u64; 4]| -> Vec<Value> {
         minutes.iter().map(|m| group(role, 1, m * MINUTE, json!({}))).collect()
     };
@@ -244,7 +244,7 @@ fn the_wikis_worked_examples() {
 }
 
 #[test]
-fn tasks_of_an_uberized_job_held_the_masters_container() {
+fn uber_job_tasks_used_the_application_master_container() {
     let groups = json!([group("map", 3, MINUTE, json!({}))]);
     let history = Job::succeeded(&groups).history();
     let inited = json!({"type": "JOB_INITED", "event": {"org.apache.hadoop.mapreduce.jobhistory.JobInited":

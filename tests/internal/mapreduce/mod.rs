@@ -1,4 +1,4 @@
-//! Parsers of job histories, and rules of MapReduce.
+//! Job history parsers and MapReduce rules.
 
 mod advice;
 mod avro_binary;

@@ -1,7 +1,7 @@
 //! Dr. Elephant's own tests as an oracle: inputs with the severities that its unit tests expect.
 //!
-//! Each entry is written out as a real `.jhist`, read by the parser and judged by a preset, so that the
-//! whole path is under test and not only the arithmetic.
+//! Each entry is written as a real `.jhist`, read by the parser and judged with a preset, so that the tests cover the
+//! complete path, not only the arithmetic.
 
 use elephant_rs::finding::Finding;
 use elephant_rs::input::window::ByteWindow;
@@ -54,7 +54,7 @@ fn rule_id(heuristic: &str) -> &'static str {
     }
 }
 
-/// Dr. Elephant's parameter as a line of our YAML.
+/// A Dr. Elephant parameter as a line of our YAML.
 fn parameter(rule: &str, name: &str, value: &str) -> String {
     let list = |unit: &str| {
         let items: Vec<String> = value.split(',').map(|item| format!("{}{unit}", item.trim())).collect();
@@ -126,7 +126,7 @@ fn check(preset: &str, entries: &[Value]) {
         let rules = rules(preset, rule, &entry["params"]);
         let found = finding(&application(&entry["inputs"]), &rules, rule);
         let severity = found.map(|finding| finding.severity.name().to_uppercase());
-        // No finding at all is what Dr. Elephant calls "no result", and for it the same as NONE.
+        // Dr. Elephant calls no finding "no result" and treats it like NONE.
         let expected = entry["expected_severity"].as_str();
         if severity.as_deref().unwrap_or("NONE") != expected.unwrap_or("NONE") {
             wrong.push(format!("{}: expected {expected:?}, got {severity:?}", entry["id"]));
@@ -147,7 +147,7 @@ fn oracle_mapreduce_heuristics_of_version_0_4() {
     check("dr-elephant-0.4", &entries(&oracle, "v0.4.0", "heuristic"));
 }
 
-/// The one whole job: its counter files are not part of the oracle, so only its times can be judged.
+/// The only complete job: its counter files are not part of the oracle, so only its times can be judged.
 #[test]
 fn oracle_mapreduce_whole_job() {
     let Some(oracle) = oracle() else { return };
@@ -194,7 +194,7 @@ fn params(rules: &RuleSet) -> &MetricParams {
     rules.metrics()
 }
 
-/// The tasks of a metric entry, by way of a history.
+/// The tasks of a metric entry, read from a history.
 fn metric_tasks(inputs: &Value) -> TaskGroup {
     let mut out = String::from("Avro-Json\n");
     for (number, task) in inputs["tasks"].as_array().unwrap().iter().enumerate() {
@@ -228,7 +228,7 @@ fn oracle_helpers() {
     assert!(checked >= 20, "only {checked} helpers are known here");
 }
 
-/// What our counterpart of a Dr. Elephant helper gives; `None` for helpers without one.
+/// The result of our counterpart of a Dr. Elephant helper; `None` for helpers without a counterpart.
 fn helper_result(function: &str, args: &[Value]) -> Option<Value> {
     let numbers = |value: &Value| -> Vec<i64> {
         value.as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect()
@@ -259,7 +259,7 @@ fn helper_result(function: &str, args: &[Value]) -> Option<Value> {
         }
         "severity_max" => severity(levels().into_iter().max().unwrap()),
         "severity_min" => severity(levels().into_iter().min().unwrap()),
-        // No values have no mean here; Dr. Elephant calls it 0.
+        // An empty list has no mean here; Dr. Elephant uses 0.
         "average" => json!(stats::truncated_mean(&numbers(&args[0])).unwrap_or_default()),
         "median" => json!(stats::median(&numbers(&args[0]))?),
         _ => return None,

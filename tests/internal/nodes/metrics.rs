@@ -1,4 +1,5 @@
-//! Node metrics as `sar`, `sadf`, `tsar`, Prometheus and scripts write them: the same minutes of two nodes in each form.
+//! Node metrics in the formats of `sar`, `sadf`, `tsar`, Prometheus and scripts: the same minutes of two nodes in
+//! each.
 use std::path::PathBuf;
 
 use elephant_rs::node_metrics::{HostMatch, NodeMetric, NodeMetrics, NodeMetricsError, Options, read};
@@ -28,7 +29,7 @@ fn assert_mean(metrics: &NodeMetrics, host: &str, metric: NodeMetric, expected: 
 }
 
 #[test]
-fn every_tool_tells_the_same() {
+fn every_tool_gives_the_same_metrics() {
     for names in [
         &["metrics.csv"][..],
         &["sar.txt"],
@@ -49,17 +50,17 @@ fn every_tool_tells_the_same() {
 }
 
 #[test]
-fn local_clocks_are_set_right() {
+fn local_times_are_converted_to_utc() {
     assert_mean(&load(&["sar-iso-0800.txt"], "+08:00"), "node1", NodeMetric::CpuUtil, Some(90.0));
     assert_mean(&load(&["sar-iso-0800.txt"], "Z"), "node1", NodeMetric::CpuUtil, None);
 }
 
 #[test]
-fn files_of_several_tools_go_together_in_any_order() {
+fn files_of_several_tools_are_merged_in_any_order() {
     let one = load(&["sar.txt", "metrics.csv"], "Z");
     let other = load(&["metrics.csv", "sar.txt"], "Z");
     for metrics in [&one, &other] {
-        // The CSV has short names, sar whole ones: they are nodes of their own.
+        // The CSV has short host names, sar has full ones: they are separate nodes.
         assert_eq!(
             metrics.nodes().collect::<Vec<_>>(),
             ["node1", "node1.example.com", "node2", "node2.example.com"]
@@ -71,7 +72,7 @@ fn files_of_several_tools_go_together_in_any_order() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn missing_file_is_named() {
     let error = read(&[file("nothing.csv")], Options::default()).unwrap_err();
     assert!(matches!(error, NodeMetricsError::Unreadable { .. }));
     assert!(error.to_string().contains("nothing.csv"));

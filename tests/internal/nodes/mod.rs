@@ -1,4 +1,4 @@
-//! Ranking of nodes, and measurements of nodes.
+//! Node ranking and node metrics.
 
 mod metrics;
 mod oracle;

@@ -1,4 +1,4 @@
-//! Node ranking against expected values that were computed elsewhere: fits, levels, z-scores.
+//! Node ranking compared with expected values computed by other tools: fits, levels, z-scores.
 
 use elephant_rs::nodes::fit::{self, Fit, Goodness};
 use elephant_rs::nodes::levels::{Interval, levels};
@@ -66,8 +66,8 @@ fn compare_fit(what: &str, found: &Fit, expected: &Value, tolerances: &Value) {
     assert_eq!(expected["ok"], true, "{what} is there");
     assert_eq!(found.status.name(), expected["status"].as_str().unwrap(), "{what}");
     let limit = |name: &str| tolerances[name].as_f64().unwrap();
-    // Far from the threshold a distribution differs from its limit in the fourth digit, and the expected values have
-    // lost some: with 25 digits the A² of the gamma in fit-07 is 3.910168, where 3.911841 is expected.
+    // Far from the threshold, a distribution differs from its limit in the fourth digit, and the expected values have
+    // lost precision: computed with 25 digits, the A² of the gamma in fit-07 is 3.910168, but 3.911841 is expected.
     let at_the_end = found.status == fit::Status::LowerBound;
     let likelihood = if at_the_end { 1e-3 } else { limit("ll_abs") };
     let distance = if at_the_end { 2e-3 } else { limit("ad_abs") };

@@ -1,4 +1,4 @@
-//! Ranking of nodes on clusters that are made up.
+//! Node ranking on synthetic clusters.
 
 use elephant_rs::nodes::cluster::Cluster;
 use elephant_rs::nodes::collect::{Hosts, Run, Sample};
@@ -7,7 +7,7 @@ use elephant_rs::nodes::{self, Ranking};
 use elephant_rs::units::{Millis, Timestamp};
 use proptest::prelude::*;
 
-/// Jobs in the order of reading: tasks as host, day of start, and milliseconds.
+/// Jobs in reading order: tasks as host, start day, and milliseconds.
 type Jobs = Vec<Vec<(u8, u16, u64)>>;
 
 fn rank(jobs: &Jobs, order_of_hosts: &[u8], settings: &Settings) -> Ranking {
@@ -30,7 +30,7 @@ fn rank(jobs: &Jobs, order_of_hosts: &[u8], settings: &Settings) -> Ranking {
     nodes::rank(cluster, hosts, settings)
 }
 
-/// Forty jobs on four hosts, of which host 2 takes half as long again.
+/// Forty jobs on four hosts; host 2 takes 50 % longer.
 fn slow_cluster() -> Jobs {
     let time = |job: u64, task: u64| 10_000 + (job * 7919 + task * 104_729) % 4_000;
     let task = |job: u64, task: u64| {
@@ -42,7 +42,7 @@ fn slow_cluster() -> Jobs {
 }
 
 #[test]
-fn the_slow_node_is_the_only_straggler() {
+fn slow_node_is_the_only_straggler() {
     let ranking = rank(&slow_cluster(), &[], &Settings::default());
     let worst = &ranking.nodes[0];
     assert_eq!((&*worst.name, worst.level, worst.tasks), ("node2", Some(0), 120));
@@ -66,7 +66,7 @@ fn nodes_with_few_tasks_are_not_ranked() {
 }
 
 #[test]
-fn a_window_leaves_tasks_out() {
+fn window_excludes_tasks() {
     let settings = Settings {
         since: Some(Timestamp::from_millis(20_001 * 86_400_000)),
         until: Some(Timestamp::from_millis(20_003 * 86_400_000)),
@@ -101,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn the_order_in_which_hosts_are_met_does_not_matter(
+    fn host_order_does_not_matter(
         jobs in prop::collection::vec(
             prop::collection::vec((0u8..5, 20_000u16..20_004, 1u64..100_000), 0..30),
             0..12,

@@ -1,5 +1,5 @@
-//! The same bytes out for any number of threads: commands over all histories at hand, and
-//! all formats over those that come with the project.
+//! Output is identical for any number of threads: commands on all available histories, and all formats on the bundled
+//! histories.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,20 @@ use elephant_rs::survey;
 
 use crate::internal::common::shared;
 
-/// A thread alone, as many as a small machine has, and more than it has.
+/// One thread, as many as a small machine has, and more than it has.
 const THREADS: [usize; 3] = [1, 2, 8];
-/// For what takes long.
+/// For slow tests.
 const FEW_OR_MANY: [usize; 2] = [1, 8];
 
-/// A report's format, and its bytes.
+/// The name of a format, and the report's bytes.
 type Printed = (String, Vec<u8>);
 
-/// What comes with the project.
+/// The bundled histories.
 fn own() -> Vec<PathBuf> {
     vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")]
 }
 
-/// That, and what lies beside it.
+/// The bundled histories and the shared test material.
 fn all() -> Vec<PathBuf> {
     ["corpus", "runs"].into_iter().filter_map(shared).chain(own()).collect()
 }
@@ -39,14 +39,14 @@ fn printed(format: impl Into<String>, write: impl FnOnce(&mut Vec<u8>) -> io::Re
     (format.into(), bytes)
 }
 
-/// Fails with the first line that differs from what one thread printed.
+/// Panics with the first line that differs from the output of one thread.
 fn assert_same_bytes(threads: &[usize], command: impl Fn() -> Vec<Printed> + Sync) {
     let mut by_threads = threads.iter().map(|&threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         (threads, pool.install(&command))
     });
     let (_, expected) = by_threads.next().unwrap();
-    // Reports that say nothing always agree.
+    // Reports without content would always agree.
     assert!(expected.first().is_some_and(|(_, bytes)| bytes.len() > 10_000));
     for (threads, reports) in by_threads {
         for ((format, one), (_, many)) in expected.iter().zip(&reports) {
@@ -60,7 +60,7 @@ fn assert_same_bytes(threads: &[usize], command: impl Fn() -> Vec<Printed> + Syn
     }
 }
 
-/// What `analyze` prints in some formats.
+/// The output of `analyze` in these formats.
 fn analyses(histories: &[PathBuf], options: Options, formats: &[Format]) -> Vec<Printed> {
     let report = engine::analyze(histories, &RuleSet::with_files(&[]).unwrap(), options);
     let print = |&format: &Format| {
@@ -71,7 +71,7 @@ fn analyses(histories: &[PathBuf], options: Options, formats: &[Format]) -> Vec<
 
 #[test]
 fn analyze_prints_the_same() {
-    // Charts for some: which these are must not depend on who came first.
+    // Only some applications get charts; the selection must not depend on which finished first.
     let options = Options { min_severity: Severity::None, details: true, charts: 20, ..Options::default() };
     assert_same_bytes(&THREADS, || analyses(&all(), options, &[Format::Json, Format::Html]));
 }
@@ -84,13 +84,13 @@ fn analyze_prints_the_same_in_the_other_formats() {
 }
 
 #[test]
-fn the_worst_applications_are_the_same() {
+fn worst_applications_are_the_same() {
     let options = Options { top: Some(7), charts: 3, ..Options::default() };
     assert_same_bytes(&THREADS, || analyses(&own(), options, &[Format::Json, Format::Html]));
 }
 
 #[test]
-fn the_worst_applications_are_those_of_all() {
+fn worst_applications_are_selected_from_all() {
     let rules = RuleSet::with_files(&[]).unwrap();
     let json = |report: &elephant_rs::results::Report| {
         printed("json", |out| write(report, Format::Json, TextOptions::default(), out)).1

@@ -1,4 +1,4 @@
-//! Formats of reports, and threads.
+//! Report formats, and reports with any number of threads.
 
 mod concurrency;
 mod formats;

@@ -8,7 +8,7 @@ use elephant_rs::heuristics;
 use elephant_rs::rules::RuleSet;
 
 #[test]
-fn findings_of_every_rule_with_a_key_measure_tell_it() {
+fn findings_contain_the_key_measure_of_their_rule() {
     let histories = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics");
     let report = analyze(&[histories], &RuleSet::built_in().unwrap(), Options::default());
     let findings: Vec<_> = report.applications.iter().flat_map(|app| &app.findings).collect();

@@ -1,4 +1,4 @@
-//! Rules: what their code, YAML and pages say, custom rules, key measures, parameters.
+//! Rules: consistency of code, YAML and pages, custom rules, key measures, parameters.
 
 mod catalogue;
 mod custom;

@@ -1,4 +1,4 @@
-//! Which values of parameters hold: by scope, by renamed key, after an import.
+//! Parameter values in effect: by scope, with renamed keys, after an import.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn shown(value: &ParamValue) -> String {
     }
 }
 
-/// What holds for the jobs of a folder: the value of a parameter, by the job's name.
+/// The value of a parameter in effect for the jobs of a folder, by job name.
 fn in_force(rules: &RuleSet, rule: &str, key: &str) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DONE);
     let visited = visit(&[path], |app, _| {
@@ -55,8 +55,8 @@ fn renamed_keys_work_with_a_warning() {
 }
 
 #[test]
-fn the_most_specific_document_wins_and_of_equals_the_later() {
-    // The least specific one stands last: order matters only among equals.
+fn most_specific_document_wins_then_the_later_one() {
+    // The least specific document is last: order matters only between equally specific ones.
     let rules = rules(
         "rule: mapper-time\nfor: {name: 'word count*', user: alice}\nnum_tasks: [4, 4, 4, 4]\n---\n\
          rule: mapper-time\nfor: {name: '/^word/'}\nnum_tasks: [3, 3, 3, 3]\ntarget_run_time: 3min\n---\n\
@@ -76,11 +76,11 @@ fn the_most_specific_document_wins_and_of_equals_the_later() {
 }
 
 #[test]
-fn what_a_history_does_not_tell_fits_no_scope() {
+fn unknown_values_match_no_scope() {
     let rules = rules("rule: mapper-time\nfor: {job_type: '*'}\nnum_tasks: [1, 1, 1, 1]\n");
     let values = in_force(&rules, "mapper-time", "num_tasks");
     assert!(values.iter().any(|(_, value)| value == "1 1 1 1"), "{values:?}");
-    // "word count (demo)" is of no known type.
+    // "word count (demo)" matches no known job type.
     assert!(
         values.iter().any(|(name, value)| name.contains("demo") && value == "50 101 500 1000"),
         "{values:?}"
@@ -88,7 +88,7 @@ fn what_a_history_does_not_tell_fits_no_scope() {
 }
 
 #[test]
-fn a_configuration_of_dr_elephant_becomes_a_rule_file() {
+fn dr_elephant_configuration_becomes_a_rule_file() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/dr-elephant/HeuristicConf.xml");
     let imported = import::import(&std::fs::read_to_string(path).unwrap()).unwrap();
     let notes: Vec<String> =

@@ -1,5 +1,5 @@
-//! Real event logs of other projects: what is read of them equals counts that were taken independently, and what
-//! other tools computed from them.
+//! Real event logs of other projects: the parsed data matches counts that were taken independently, and results of
+//! other tools.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,7 +19,7 @@ use crate::internal::common;
 
 const KINDS: [&str; 4] = ["spark-plain", "spark-compressed", "spark-rolling", "spark-archive"];
 
-/// The logs of one kind with their counts, and the report about all of them.
+/// The logs of one kind with their counts, and the report on all of them.
 fn read(kind: &str) -> Option<(Vec<(Source, Counted)>, Report)> {
     let folder = common::shared(&format!("corpus/{kind}"))?;
     let sources = discover(std::slice::from_ref(&folder)).histories.into_iter();
@@ -43,9 +43,9 @@ fn report_on<'a>(report: &'a Report, source: &Source) -> &'a ApplicationReport {
     found.unwrap_or_else(|| panic!("{:?} is missing: {:?}", names(source), report.problems))
 }
 
-/// What a log says, in the order of: attempts, stage attempts, jobs, executors.
+/// Counts in a report: attempts, stage attempts, jobs, executors.
 fn shown(app: &ApplicationReport) -> [u64; 4] {
-    // A log that ends at its beginning tells nothing.
+    // A log that ends at its start has no counts.
     let spark = app.metrics.spark.unwrap_or_default();
     let attempts =
         app.metrics.tasks.iter().map(|(_, counts)| counts.map_or(0, |counts| counts.attempts)).sum();
@@ -54,7 +54,7 @@ fn shown(app: &ApplicationReport) -> [u64; 4] {
 }
 
 #[test]
-fn logs_show_as_many_attempts_stages_jobs_and_executors_as_their_lines() {
+fn attempt_stage_job_and_executor_counts_match_the_lines() {
     for kind in KINDS {
         let Some((logs, report)) = read(kind) else { return };
         let mut wrong = Vec::new();
@@ -71,7 +71,7 @@ fn logs_show_as_many_attempts_stages_jobs_and_executors_as_their_lines() {
 }
 
 #[test]
-fn logs_are_complete_where_their_lines_tell_everything() {
+fn logs_are_complete_if_no_line_is_missing() {
     for kind in KINDS {
         let Some((logs, report)) = read(kind) else { return };
         let mut wrong = Vec::new();
@@ -93,9 +93,9 @@ fn logs_are_complete_where_their_lines_tell_everything() {
     }
 }
 
-/// The manifest's own count, which an archive has for all its logs together.
+/// The manifest's own count; for an archive it covers all its logs together.
 #[test]
-fn ends_of_tasks_are_as_many_as_the_manifest_counts() {
+fn task_end_counts_match_the_manifest() {
     for kind in KINDS {
         let Some((logs, _)) = read(kind) else { return };
         let Some(corpus) = common::shared("corpus") else { return };
@@ -118,7 +118,7 @@ fn ends_of_tasks_are_as_many_as_the_manifest_counts() {
     }
 }
 
-/// The model of a log of the corpus.
+/// The model of a corpus log.
 pub(super) fn model(path: &str) -> Option<Application> {
     let path = common::shared(&format!("corpus/{path}"))?;
     let source = discover(&[path]).histories.remove(0);

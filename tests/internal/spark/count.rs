@@ -1,4 +1,4 @@
-//! Counts of a Spark event log, taken from its lines without the parser.
+//! Counts over a Spark event log, taken from its lines without the parser.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use elephant_rs::input::inventory::Source;
 use serde_json::Value;
 use std::io::Read;
 
-/// What the lines of a log tell.
+/// The counts over the lines of a log.
 #[derive(Debug, Default)]
 pub struct Counted {
-    /// Distinct ids of tasks that were started or ended.
+    /// Distinct ids of tasks that started or ended.
     pub attempts: BTreeSet<i64>,
     pub started: BTreeSet<i64>,
     pub ended: BTreeSet<i64>,
@@ -19,7 +19,7 @@ pub struct Counted {
     pub stages: BTreeSet<(i64, i64)>,
     pub submitted: BTreeSet<(i64, i64)>,
     pub completed: BTreeSet<(i64, i64)>,
-    /// Tasks by their stage attempt: the indices that were seen, and how many were announced.
+    /// Tasks by stage attempt: the indices seen, and the announced number of tasks.
     pub indices: BTreeMap<(i64, i64), BTreeSet<i64>>,
     pub announced: BTreeMap<(i64, i64), u64>,
     pub started_jobs: BTreeSet<i64>,
@@ -29,7 +29,7 @@ pub struct Counted {
     pub ran_tasks: BTreeSet<String>,
     pub has_start: bool,
     pub has_end: bool,
-    /// Lines that are no JSON.
+    /// Lines that are not JSON.
     pub broken: u64,
 }
 
@@ -39,7 +39,7 @@ impl Counted {
         let mut counted = Self::default();
         for part in &source.parts {
             let mut bytes = Vec::new();
-            // What comes before an error counts.
+            // Lines before an error count.
             if part.open().unwrap().read_to_end(&mut bytes).is_err() {
                 counted.broken += 1;
             }
@@ -65,7 +65,7 @@ impl Counted {
             }
             "SparkListenerTaskEnd" => {
                 self.ends += 1;
-                // That a task is to be done again is no end of an attempt.
+                // `Resubmitted` does not end an attempt.
                 if event["Task End Reason"]["Reason"] != "Resubmitted" {
                     let task = self.task(event);
                     self.ended.extend(task);
@@ -113,7 +113,7 @@ impl Counted {
         Some(id)
     }
 
-    /// Notes an executor unless it is the driver.
+    /// Records an executor unless it is the driver.
     fn executor(&mut self, id: &Value, is_added: bool) -> Option<String> {
         let id = id.as_str().filter(|id| !["driver", "<driver>", "localhost"].contains(id))?;
         self.executors.insert(id.to_owned());
@@ -123,12 +123,12 @@ impl Counted {
         Some(id.to_owned())
     }
 
-    /// Jobs that were started or ended.
+    /// Jobs that started or ended.
     pub fn jobs(&self) -> usize {
         self.started_jobs.union(&self.ended_jobs).count()
     }
 
-    /// What is missing, by the lines alone.
+    /// The missing data, as far as the lines show it.
     pub fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
         let mut say = |is_missing: bool, what: &str| {
@@ -146,7 +146,7 @@ impl Counted {
         let attempts = |stage: i64| self.stages.iter().filter(|id| id.0 == stage).count();
         let short = |(id, &announced): (&(i64, i64), &u64)| {
             let shown = self.indices.get(id).map_or(0, BTreeSet::len) as u64;
-            // A later attempt of a stage may leave tasks to an earlier one.
+            // A later attempt of a stage may leave tasks to an earlier attempt.
             attempts(id.0) == 1 && shown < announced
         };
         say(self.announced.iter().any(short), "tasks of stages");
@@ -154,7 +154,7 @@ impl Counted {
     }
 }
 
-/// Spark 1.0 and before do not count attempts.
+/// Spark 1.0 and earlier do not number attempts.
 fn stage(id: &Value, attempt: &Value) -> (i64, i64) {
     (id.as_i64().unwrap_or(-1), attempt.as_i64().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! What Spark's own history server answers for some of the logs (`HistoryServerSuite`).
+//! Responses of Spark's own history server for some of the logs (`HistoryServerSuite`).
 
 use elephant_rs::model::Application;
 use elephant_rs::model::counters::Counter;
@@ -12,7 +12,7 @@ use crate::internal::common;
 
 const LOGS: &str = "spark-plain/apache__spark";
 
-/// An answer, as a list, with the model of the log that it is about.
+/// A response, as a list, with the model of its log.
 fn answer(name: &str, log: &str) -> Option<(Vec<Value>, Application)> {
     let path = common::shared(&format!("corpus/spark-rest/apache__spark/{name}_expectation.json"))?;
     let answer: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -20,7 +20,7 @@ fn answer(name: &str, log: &str) -> Option<(Vec<Value>, Application)> {
     Some((list, model(&format!("{LOGS}/{log}"))?))
 }
 
-/// Collects what differs; the history server writes 0 where nothing is known.
+/// Collects differences; the history server writes 0 for unknown values.
 struct Differences {
     about: String,
     found: Vec<String>,
@@ -111,7 +111,7 @@ fn stages() {
             let id = StageAttempt { stage: number("stageId"), attempt: number("attemptId") };
             let mut differences = Differences::about(format!("{name}, {log}, stage {id}"));
             let Some(stage) = spark(&app).stage(id) else {
-                // A stage that never ran is none of the model's.
+                // A stage that never ran is not in the model.
                 assert_eq!(expected["status"], "SKIPPED", "{name}, stage {id}");
                 continue;
             };
@@ -204,8 +204,8 @@ fn executors() {
             ] {
                 differences.number(&expected, key, found);
             }
-            // The driver has the time that it lived there and what its own metrics tell of collections, since Spark 3;
-            // here both are sums over its tasks, as for executors.
+            // Since Spark 3 the driver's time is its lifetime and its GC time comes from its own metrics; here both
+            // are sums over its tasks, as for executors.
             if id != "driver" {
                 differences.number(&expected, "totalGCTime", millis(totals.gc_time));
                 differences.number(&expected, "totalDuration", millis(totals.task_time));

@@ -1,4 +1,4 @@
-//! The parser of event logs, on real logs.
+//! The event log parser on real logs.
 
 mod corpus;
 mod count;

@@ -1,4 +1,4 @@
-//! What other tools computed from the same logs.
+//! Results of other tools on the same logs.
 
 use elephant_rs::model::Application;
 use elephant_rs::model::counters::Counter;
@@ -9,7 +9,8 @@ use elephant_rs::units::Millis;
 use super::corpus::model;
 use crate::internal::common;
 
-/// A table of the RAPIDS tools: each row by the names of its columns. Messages hold commas, so only cells before them count.
+/// A table of the RAPIDS tools: each row by column name. Messages contain commas, so only the cells before them
+/// count.
 fn table(name: &str) -> Option<Vec<Vec<(String, String)>>> {
     let folder = "corpus/oracle/NVIDIA__spark-rapids-tools";
     let path = common::shared(&format!("{folder}/{name}_expectation.csv"))?;
@@ -37,7 +38,7 @@ fn stage_group(app: &Application, stage: u32) -> &TaskGroup {
 }
 
 #[test]
-fn sums_over_stages_are_those_of_nvidias_tools() {
+fn stage_sums_match_the_rapids_tools() {
     let Some(rows) = table("rapids_join_eventlog_stagemetricsagg") else { return };
     let log = "spark-compressed/NVIDIA__spark-rapids-tools/profiling/rapids_join_eventlog.zstd";
     let Some(app) = model(log) else { return };
@@ -69,7 +70,7 @@ fn sums_over_stages_are_those_of_nvidias_tools() {
 }
 
 #[test]
-fn failures_are_those_of_nvidias_tools() {
+fn failures_match_the_rapids_tools() {
     let log =
         "spark-compressed/NVIDIA__spark-rapids-tools/profiling/tasks_executors_fail_compressed_eventlog.zstd";
     let Some(app) = model(log) else { return };
@@ -105,7 +106,7 @@ fn failures_are_those_of_nvidias_tools() {
 }
 
 #[test]
-fn sums_over_an_application_are_those_of_sparklens() {
+fn application_sums_match_sparklens() {
     let Some(path) = common::shared("corpus/oracle/qubole__sparklens/local-1532512550423.sparklens.json")
     else {
         return;

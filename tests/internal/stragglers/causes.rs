@@ -1,4 +1,4 @@
-//! Causes of stragglers in our own recordings, in which trouble was planted.
+//! Causes of stragglers in our own recordings, in which problems were planted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use elephant_rs::stragglers::labels::Labelling;
 
 use crate::internal::common;
 
-/// A straggler with the names of what it ran in and on.
+/// A straggler, with the names of its task group and host.
 #[derive(Debug, Clone)]
 struct Told {
     group: String,
@@ -84,7 +84,7 @@ fn print(folder: &str, told: &[Told]) {
 
 /// Node 2 is four times as slow as the others.
 #[test]
-fn a_slow_node_is_blamed() {
+fn slow_node_is_identified_as_the_cause() {
     let Some(runs) = common::shared("runs") else { return };
     for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
         let told = recorded(&runs.join(form)).remove("slownode").unwrap();
@@ -98,7 +98,7 @@ fn a_slow_node_is_blamed() {
 
 /// One map and one reduce have twelve times the input.
 #[test]
-fn skewed_input_is_blamed() {
+fn skewed_input_is_identified_as_the_cause() {
     let Some(runs) = common::shared("runs") else { return };
     for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
         let told = recorded(&runs.join(form)).remove("mapskew").unwrap();
@@ -109,9 +109,9 @@ fn skewed_input_is_blamed() {
     }
 }
 
-/// One attempt at a map sleeps; its copy on another node does not.
+/// One map attempt sleeps; its copy on another node does not.
 #[test]
-fn an_original_that_its_copy_overtook_was_held_up_where_it_ran() {
+fn original_overtaken_by_its_copy_was_delayed_by_its_node() {
     let Some(runs) = common::shared("runs") else { return };
     for (run, group, task) in
         [("hadoop-2.7.3", "map", 5), ("hadoop-2.7.3-avro-binary", "map", 5), ("spark-3.5.9", "stage 1.0", 9)]
@@ -123,9 +123,9 @@ fn an_original_that_its_copy_overtook_was_held_up_where_it_ran() {
     }
 }
 
-/// A task that sleeps wherever it runs uses no more CPU time than others: that is all the log tells.
+/// A task that sleeps on every node uses no more CPU time than others; the log shows nothing else.
 #[test]
-fn a_task_that_sleeps_was_waiting() {
+fn sleeping_task_was_waiting() {
     let Some(runs) = common::shared("runs") else { return };
     let told = recorded(&runs.join("spark-3.5.9")).remove("speculation").unwrap();
     let causes = causes_in(&told, "stage 2.0");
@@ -150,18 +150,18 @@ fn first_tasks_of_executors_are_cold_starts() {
     }
 }
 
-/// A reduce that was launched early waits for the maps, and that is no fault of its node.
+/// A reduce that was launched early waits for the maps; that is not the fault of its node.
 #[test]
-fn a_reduce_that_started_early_waited_for_maps() {
+fn early_reduce_waited_for_maps() {
     let Some(runs) = common::shared("runs") else { return };
     let told = recorded(&runs.join("hadoop-2.7.3")).remove("healthy").unwrap();
     let causes: Vec<_> = causes_in(&told, "reduce").iter().map(|told| (told.0, told.1)).collect();
     assert_eq!(causes, [(Some(0), Cause::Scheduler)]);
 }
 
-/// Every straggler of every recording has a cause, and failures of users' code are no trouble of the node.
+/// Every straggler in every recording has a cause, and user code failures are not attributed to the node.
 #[test]
-fn every_recording_is_survived() {
+fn every_recorded_straggler_has_a_cause() {
     let Some(runs) = common::shared("runs") else { return };
     for (folder, told) in recorded(&runs) {
         print(&folder, &told);

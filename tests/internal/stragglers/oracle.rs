@@ -1,10 +1,10 @@
-//! Expected values of straggler analytics that were computed elsewhere.
+//! Expected values of straggler analytics, computed by other tools.
 
 use serde_json::Value;
 
 use crate::internal::common;
 
-/// One input with what has to come out of it.
+/// One input with its expected results.
 pub struct Case {
     pub id: String,
     pub input: Value,
@@ -12,7 +12,7 @@ pub struct Case {
     tolerance: f64,
 }
 
-/// The cases of one category; none where the material is absent.
+/// The cases of one category; empty if the material is missing.
 pub fn cases(category: &str) -> Vec<Case> {
     let Some(path) = common::shared("oracle/stragglers.json") else { return Vec::new() };
     let text = std::fs::read_to_string(path).unwrap();
@@ -34,18 +34,18 @@ pub fn cases(category: &str) -> Vec<Case> {
 }
 
 impl Case {
-    /// Fails unless a number is as expected, within the tolerance of the case (relative above one).
+    /// Panics unless a number is as expected, within the case's tolerance (relative for numbers above one).
     pub fn close(&self, what: &str, value: f64, expected: f64) {
         let allowed = self.tolerance * expected.abs().max(1.0);
         assert!((value - expected).abs() <= allowed, "{}, {what}: {value} is not {expected}", self.id);
     }
 
-    /// Fails unless `expected[key]` is this value.
+    /// Panics unless `expected[key]` is this value.
     pub fn check(&self, key: &str, value: &Value) {
         assert_eq!(value, &self.expected[key], "{}, {key}", self.id);
     }
 
-    /// Fails unless `expected[key]` is this number, or null where there is none. A key that the case lacks asks nothing.
+    /// Panics unless `expected[key]` is this number, or null for `None`. A key that the case lacks is not checked.
     pub fn check_number(&self, key: &str, value: Option<f64>) {
         match (value, self.expected.get(key)) {
             (_, None) | (None, Some(Value::Null)) => {}

@@ -1,4 +1,4 @@
-//! Oracle cases on causes: which components explain a straggler, and the shares of S2's table 3.
+//! Oracle cases on causes: the components that explain a straggler, and the shares in table 3 of S2.
 
 use elephant_rs::stats::descriptive::pearson;
 use elephant_rs::stragglers::cause::counterfactual::{ComparedTask, Comparison};
@@ -16,7 +16,7 @@ fn cases(category: &str) -> Vec<Value> {
     cases
 }
 
-/// The last task is the one in question.
+/// The last task is the straggler.
 #[test]
 fn oracle_attribution() {
     for case in cases("attribution") {
@@ -53,7 +53,7 @@ fn oracle_attribution() {
     }
 }
 
-/// The causes of the table exclude each other: that is what a primary cause does.
+/// The causes in the table are mutually exclusive, like primary causes.
 #[test]
 fn oracle_table3() {
     for case in cases("table3") {

@@ -1,4 +1,4 @@
-//! Detectors, their quality and the first-order model against expected values that were computed elsewhere.
+//! Detectors, their quality and the first-order model, compared with expected values computed by other tools.
 
 use elephant_rs::stats::descriptive::median;
 use elephant_rs::stragglers::detect::average_gap::{Pool, is_behind};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::oracle::{Case, cases, numbers};
 
-/// Fails unless everything that the case expects came out.
+/// Panics unless all expected values of the case were computed.
 fn check(case: &Case, computed: &Value) {
     same(case, "", computed, &case.expected);
 }

@@ -1,4 +1,5 @@
-//! Labels, the DoS-index, impact statistics and progress curves against expected values that were computed elsewhere.
+//! Labels, the DoS index, impact statistics and progress curves, compared with expected values computed by other
+//! tools.
 
 use elephant_rs::stats::descriptive::pearson;
 use elephant_rs::stragglers::impact::{Impact, JobImpact, JudgedGroup, JudgedTask};
@@ -123,7 +124,7 @@ fn oracle_impact() {
     }
 }
 
-/// Columns of table 2 are counts; its percentages follow from them.
+/// The columns of table 2 are counts; its percentages follow from them.
 #[test]
 fn oracle_impact_table2() {
     for case in cases("impact_table2") {

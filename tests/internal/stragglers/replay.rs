@@ -1,4 +1,4 @@
-//! Detectors over recorded jobs: nothing panics, and what the clusters' own speculation did is told as it was.
+//! Detectors on recorded jobs: nothing panics, and the cluster's own speculation is reported correctly.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use elephant_rs::units::Millis;
 
 use crate::internal::common;
 
-/// The groups of an application with their evaluations; setup and cleanup are nobody's stragglers.
+/// The groups of an application with their evaluations; setup and cleanup tasks cannot be stragglers.
 fn evaluate(app: &Application) -> Vec<(TaskKind, Executions, GroupEvaluation)> {
     let detectors = all();
     let of_group = |group: &TaskGroup| {
@@ -34,7 +34,7 @@ fn evaluate(app: &Application) -> Vec<(TaskKind, Executions, GroupEvaluation)> {
     groups.filter(|group| !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup)).map(of_group).collect()
 }
 
-/// What holds for any job.
+/// Invariants of any job.
 fn check(executions: &Executions, evaluation: &GroupEvaluation) {
     for detector in &evaluation.detectors {
         let quality = &detector.quality;
@@ -60,7 +60,7 @@ fn ask_for_settings(group: &TaskGroup, executions: &Executions, options: &Option
     assert_eq!(fates, replayed.detectors[0].first);
 
     let medians = Medians::of(&timeline, MedianRule::Upper);
-    // Long enough for whole milliseconds to tell a tenth less from as long.
+    // Long enough that whole milliseconds can express a time one tenth shorter.
     let min_runtime = Millis::new(20);
     for attempt in timeline.attempts.iter().take(200) {
         for quantile in QUANTILES {
@@ -81,7 +81,7 @@ fn named<'a>(evaluation: &'a GroupEvaluation, id: &str) -> &'a Evaluated {
 }
 
 #[test]
-fn every_recording_and_every_history_of_others_is_replayed() {
+fn every_recording_and_public_history_is_replayed() {
     for folder in ["runs", "corpus"] {
         let Some(folder) = common::shared(folder) else { continue };
         let jobs: Vec<Vec<Evaluated>> = below(&folder)
@@ -109,9 +109,9 @@ fn every_recording_and_every_history_of_others_is_replayed() {
     }
 }
 
-/// Hadoop speculated two of fourteen maps; what that cost is in the history.
+/// Hadoop speculated on two of fourteen maps; the history shows the cost.
 #[test]
-fn hadoops_own_speculation_is_told() {
+fn hadoop_speculation_is_reported() {
     let Some(folder) = common::shared("runs/hadoop-2.7.3/speculation") else { return };
     let jobs = below(&folder);
     let (_, executions, maps) = jobs[0].iter().find(|(kind, _, _)| *kind == TaskKind::Map).unwrap();
@@ -121,9 +121,9 @@ fn hadoops_own_speculation_is_told() {
     println!("{copies} copies: {:?}", actual.quality);
 }
 
-/// Spark speculated in both versions that were recorded.
+/// Spark speculated in both recorded versions.
 #[test]
-fn sparks_own_speculation_is_told() {
+fn spark_speculation_is_reported() {
     for version in ["spark-3.5.9", "spark-4.3.0", "spark-3.1.3"] {
         let Some(folder) = common::shared(&format!("runs/{version}")) else { return };
         let folder = folder.join("speculation");
@@ -140,9 +140,9 @@ fn sparks_own_speculation_is_told() {
     }
 }
 
-/// The slow map of the recording reported nothing before it was killed, so what Hadoop saw of it cannot be told.
+/// The slow map of the recording reported no progress before it was killed, so what Hadoop saw is unknown.
 #[test]
-fn unknown_progress_has_no_fate() {
+fn attempts_without_progress_count_as_unseen() {
     let Some(folder) = common::shared("runs/hadoop-2.7.3/speculation") else { return };
     let fates = visit(&[folder], |app, _| {
         let maps = app.group(TaskKind::Map).unwrap();

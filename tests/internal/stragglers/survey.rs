@@ -1,4 +1,4 @@
-//! The survey of stragglers over everything that was recorded.
+//! The straggler survey on all recordings.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ fn survey_of(paths: &[PathBuf]) -> StragglerReport {
     survey::report(paths, &Settings::default(), None)
 }
 
-/// All formats, one behind the other.
+/// All formats, one after the other.
 fn rendered(report: &StragglerReport) -> Vec<u8> {
     let mut out = Vec::new();
     let shown = Shown::default();
@@ -26,7 +26,7 @@ fn rendered(report: &StragglerReport) -> Vec<u8> {
 }
 
 #[test]
-fn the_same_bytes_whatever_the_threads() {
+fn output_is_the_same_for_any_number_of_threads() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| rendered(&survey_of(&["testdata".into()])))
@@ -36,7 +36,7 @@ fn the_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn everything_that_was_recorded_gives_possible_numbers() {
+fn all_recordings_give_possible_numbers() {
     let Some(corpus) = common::shared("corpus") else { return };
     let report = survey_of(&[corpus, common::shared("runs").unwrap()]);
     assert!(report.applications.len() > 100, "{}", report.applications.len());
@@ -61,9 +61,9 @@ fn recording(folder: &str) -> Option<StragglerReport> {
     Some(survey_of(&[common::shared("runs")?.join(folder)]))
 }
 
-/// A history that is there twice, in both forms of Avro.
+/// A history that exists twice, in both Avro encodings.
 #[test]
-fn a_job_that_is_there_twice_counts_once() {
+fn duplicate_job_counts_once() {
     let Some(runs) = common::shared("runs") else { return };
     let folders =
         ["hadoop-2.7.3/speculation", "hadoop-2.7.3-avro-binary/speculation"].map(|name| runs.join(name));
@@ -73,7 +73,7 @@ fn a_job_that_is_there_twice_counts_once() {
 }
 
 #[test]
-fn planted_stragglers_are_found_and_blamed() {
+fn planted_stragglers_are_found_with_their_cause() {
     if common::shared("runs").is_none() {
         return;
     }

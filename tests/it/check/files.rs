@@ -1,4 +1,4 @@
-//! The baseline file: missing, damaged, newer, on another machine.
+//! The baseline file: missing, damaged, from a newer version, on another machine.
 
 use super::{Gate, healthy, named, on_day, skewed};
 
@@ -8,7 +8,7 @@ fn stderr(gate: &Gate, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_missing_baseline_is_status_two_with_what_to_do() {
+fn missing_baseline_exits_2_and_suggests_update() {
     let gate = Gate::new();
     gate.put(&[on_day(&healthy(8, 1_000), 1)]);
     let (code, told) = stderr(&gate, &[]);
@@ -18,7 +18,7 @@ fn a_missing_baseline_is_status_two_with_what_to_do() {
 }
 
 #[test]
-fn a_damaged_baseline_is_status_two_with_its_line_and_never_written_over() {
+fn damaged_baseline_exits_2_names_the_line_and_is_not_overwritten() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let good = gate.baseline_text();
     let line = |text: &str| text.lines().position(|line| line.contains("severity: ")).unwrap() + 1;
@@ -41,14 +41,14 @@ fn a_damaged_baseline_is_status_two_with_its_line_and_never_written_over() {
 }
 
 #[test]
-fn the_file_tells_nothing_of_the_machine() {
+fn baseline_contains_nothing_about_the_machine() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let text = gate.baseline_text();
     let folder = gate.baseline().parent().unwrap().to_string_lossy().into_owned();
     for part in [folder.as_str(), "history", "log-0", "alice", "application_", "worker"] {
         assert!(!text.contains(part), "{part} is in\n{text}");
     }
-    // Elsewhere, with another user and other hosts, the same job passes.
+    // On another machine, with another user and other hosts, the same job passes.
     let other = Gate::new();
     std::fs::write(other.baseline(), &text).unwrap();
     let run = on_day(&skewed(healthy(40, 2_000)), 2).replace("alice", "ci").replace("worker", "node");
@@ -58,7 +58,7 @@ fn the_file_tells_nothing_of_the_machine() {
 }
 
 #[test]
-fn jobs_that_are_not_in_the_input_stay_unless_they_are_pruned() {
+fn jobs_missing_from_the_input_stay_unless_pruned() {
     let gate = Gate::accepting(&[on_day(&healthy(8, 1_000), 1), named(&healthy(8, 1_000), "weekly", 2)]);
     gate.put(&[on_day(&healthy(8, 1_000), 3)]);
     let (code, text) = gate.check(&[]);
@@ -71,7 +71,7 @@ fn jobs_that_are_not_in_the_input_stay_unless_they_are_pruned() {
 }
 
 #[test]
-fn input_that_could_not_be_read_is_not_accepted() {
+fn unreadable_input_is_not_accepted() {
     let gate = Gate::accepting(&[on_day(&healthy(8, 1_000), 1)]);
     let before = gate.baseline_text();
     gate.put(&[on_day(&healthy(8, 5_000), 2)]);
@@ -81,7 +81,7 @@ fn input_that_could_not_be_read_is_not_accepted() {
 }
 
 #[test]
-fn a_baseline_that_cannot_be_written_is_status_two_before_the_work() {
+fn unwritable_baseline_exits_2_before_reading_input() {
     let gate = Gate::new();
     gate.put(&[on_day(&healthy(8, 1_000), 1)]);
     let output = gate.run(&["--update", "--baseline", "no/such/folder/baseline.yaml"]);
@@ -93,7 +93,7 @@ fn a_baseline_that_cannot_be_written_is_status_two_before_the_work() {
 }
 
 #[test]
-fn options_that_need_another_are_refused() {
+fn options_without_their_required_option_are_rejected() {
     let gate = Gate::accepting(&[on_day(&healthy(8, 1_000), 1)]);
     for arguments in [
         &["--prune"][..],
@@ -108,7 +108,7 @@ fn options_that_need_another_are_refused() {
 }
 
 #[test]
-fn a_suppression_that_has_expired_fails() {
+fn expired_suppression_fails_the_check() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let rules = gate.baseline().with_file_name("rules.yaml");
     std::fs::write(&rules, "suppress: \"*\"\nreason: known\nuntil: 2026-11-30\n").unwrap();
@@ -122,7 +122,7 @@ fn a_suppression_that_has_expired_fails() {
 }
 
 #[test]
-fn servers_show_what_a_check_fails_for_where_it_is_a_suppression() {
+fn ci_reports_show_the_expired_suppression_as_the_failure() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let rules = gate.baseline().with_file_name("rules.yaml");
     std::fs::write(&rules, "suppress: mapper-spill\nreason: known\nuntil: 2026-11-30\n").unwrap();
@@ -135,7 +135,7 @@ fn servers_show_what_a_check_fails_for_where_it_is_a_suppression() {
     let suite = "<testsuite name=\"suppressions\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">";
     assert!(code == 1 && junit.contains(suite), "{junit}");
     assert!(junit.contains("name=\"rules.yaml:1 (mapper-spill)\""), "{junit}");
-    // What fails is all that fails.
+    // Only the expired suppression fails.
     let root = junit.lines().find(|line| line.contains("<testsuites")).unwrap();
     assert!(root.contains("failures=\"1\" errors=\"0\""), "{root}");
     let (code, sarif) = check("sarif", &[]);
@@ -148,7 +148,7 @@ fn servers_show_what_a_check_fails_for_where_it_is_a_suppression() {
 }
 
 #[test]
-fn an_empty_input_passes_nothing_and_accepts_nothing() {
+fn empty_input_does_not_pass_and_is_not_accepted() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let accepted = std::fs::read_to_string(gate.baseline()).unwrap();
     gate.put(&[]);
@@ -161,7 +161,7 @@ fn an_empty_input_passes_nothing_and_accepts_nothing() {
 }
 
 #[test]
-fn a_report_does_not_take_the_place_of_the_baseline() {
+fn report_does_not_overwrite_the_baseline() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let accepted = std::fs::read_to_string(gate.baseline()).unwrap();
     let baseline = gate.baseline();

@@ -1,4 +1,4 @@
-//! Logs that are cut: what they show counts, what they do not show proves nothing.
+//! Truncated logs: what they show counts; what they do not show proves nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Gate, healthy, on_day, skewed};
 use crate::common;
 
-/// A recording of Spark 3.5.9, unpacked.
+/// A recording of Spark 3.5.9, decompressed.
 fn recording(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/spark/3.5.9").join(name);
     let file = std::fs::File::open(&crate::common::files_below(&folder)[0]).unwrap();
@@ -17,7 +17,7 @@ fn recording(name: &str) -> String {
     text
 }
 
-/// The first `percent` of a log, as a full disk or a killed driver leaves it.
+/// The first `percent` of a log, as after a full disk or a killed driver.
 fn cut(log: &str, percent: usize) -> String {
     let mut end = log.len() * percent / 100;
     while !log.is_char_boundary(end) {
@@ -37,7 +37,7 @@ fn last_line(text: &str) -> String {
     lines.join(" ")
 }
 
-/// A baseline without the runs of which nothing could be judged.
+/// A baseline without its notes on runs that could not be judged.
 fn without_notes(baseline: &str) -> String {
     let Some((before, rest)) = baseline.split_once("not_judged:\n") else { return baseline.to_owned() };
     let (_, jobs) = rest.split_once("jobs:").unwrap();
@@ -50,11 +50,11 @@ fn finding<'a>(job: &'a Value, rule: &str) -> &'a Value {
 }
 
 #[test]
-fn a_run_of_which_nothing_could_be_judged_does_not_pass_and_changes_nothing() {
+fn run_without_judgement_fails_and_leaves_the_baseline_unchanged() {
     let skew = recording("skew");
     let gate = Gate::accepting(std::slice::from_ref(&skew));
     let accepted = gate.baseline_text();
-    // The name is there and no task has ended.
+    // The log has the job name, but no task has ended.
     gate.put(&[cut(&skew, 24)]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 2, "{text}");
@@ -78,7 +78,7 @@ fn a_run_of_which_nothing_could_be_judged_does_not_pass_and_changes_nothing() {
     assert_eq!(last_line(&text), wanted);
     let told = stderr(&gate, &["--format", "junit", "--output", "gate.xml"]);
     assert!(told.contains("check: NOT PASSED, 3 findings not judged"), "{told}");
-    // What is accepted of the job stays; the run is known now, and another one is not.
+    // The accepted values of the job stay. This run is now known; another such run is not.
     assert_eq!(gate.check(&["--allow-unjudged", "--update", "--prune"]).0, 0);
     let noted = gate.baseline_text();
     assert_eq!(without_notes(&noted), accepted);
@@ -91,25 +91,25 @@ fn a_run_of_which_nothing_could_be_judged_does_not_pass_and_changes_nothing() {
 }
 
 #[test]
-fn a_new_job_of_which_nothing_could_be_judged_is_not_one_without_findings() {
+fn new_job_without_judgement_is_not_reported_as_without_findings() {
     let gate = Gate::accepting(&[on_day(&healthy(40, 2_000), 1)]);
     let accepted = gate.baseline_text();
     gate.put(&[on_day(&healthy(40, 2_000), 1), cut(&recording("healthy"), 30)]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 2, "{text}");
     assert!(!text.contains("without findings") && text.contains("a new job"), "{text}");
-    // An update accepts the rest and leaves it out.
+    // An update accepts the rest and omits this job.
     let (code, text) = gate.check(&["--update"]);
     assert_eq!(code, 0, "{text}");
     assert!(last_line(&text).contains("except: 1 run not judged at all"), "{text}");
     assert_eq!(without_notes(&gate.baseline_text()), accepted);
-    // The same again is no news.
+    // The same run again is not new.
     let (code, text) = gate.check(&[]);
     assert_eq!((code, last_line(&text).contains("PASSED as far as")), (0, true), "{text}");
 }
 
 #[test]
-fn a_log_that_is_cut_before_the_name_of_its_job_is_no_new_job() {
+fn log_truncated_before_its_job_name_is_not_a_new_job() {
     let skew = recording("skew");
     let gate = Gate::accepting(std::slice::from_ref(&skew));
     let accepted = gate.baseline_text();
@@ -118,7 +118,7 @@ fn a_log_that_is_cut_before_the_name_of_its_job_is_no_new_job() {
     assert_eq!(code, 2, "{text}");
     assert!(!text.contains("new job"), "{text}");
     assert!(text.contains("spark · (name unknown)") && text.contains("a job with an unknown name"), "{text}");
-    // Whose run it is, nobody knows: the job that seems to be missing may not be pruned.
+    // The job of this run is unknown, so the job that seems to be missing must not be pruned.
     gate.put(&[cut(&skew, 1), on_day(&healthy(8, 1_000), 2)]);
     assert_eq!(gate.check(&["--update", "--prune"]).0, 0);
     assert!(gate.baseline_text().contains("skew-3.5.9") && !gate.baseline_text().contains("unknown"));
@@ -126,7 +126,7 @@ fn a_log_that_is_cut_before_the_name_of_its_job_is_no_new_job() {
 }
 
 #[test]
-fn a_healthy_log_that_lacks_its_last_line_passes_as_far_as_it_was_judged() {
+fn healthy_log_without_its_last_line_passes_as_far_as_judged() {
     let whole = recording("healthy");
     let gate = Gate::accepting(std::slice::from_ref(&whole));
     let end = whole.trim_end().rfind('\n').unwrap();
@@ -135,7 +135,7 @@ fn a_healthy_log_that_lacks_its_last_line_passes_as_far_as_it_was_judged() {
     assert_eq!(code, 0, "{text}");
     assert_eq!(last_line(&text), "PASSED as far as it could be judged: 1 run judged in part.");
     assert_eq!(gate.check(&["--strict"]).0, 2);
-    // With the first third of its lines no rule on its tasks says that nothing is wrong.
+    // With only the first third of the lines, no rule on tasks reports that all is well.
     gate.put(&[cut(&whole, 30)]);
     assert_eq!(gate.check(&[]).0, 2);
     gate.put(&[cut(&whole, 30), whole]);
@@ -144,7 +144,7 @@ fn a_healthy_log_that_lacks_its_last_line_passes_as_far_as_it_was_judged() {
 }
 
 #[test]
-fn what_a_cut_log_lacks_is_neither_gone_nor_better() {
+fn findings_missing_from_a_truncated_log_are_neither_gone_nor_better() {
     let gc = recording("gc");
     let gate = Gate::accepting(&[recording("skew"), gc.clone()]);
     let accepted = gate.baseline_text();
@@ -172,7 +172,7 @@ fn what_a_cut_log_lacks_is_neither_gone_nor_better() {
 }
 
 #[test]
-fn what_a_cut_log_makes_worse_fails_and_is_not_accepted_over_a_whole_run() {
+fn regression_in_a_truncated_log_fails_and_does_not_replace_a_complete_run() {
     let killed = recording("execkill");
     let gate = Gate::accepting(std::slice::from_ref(&killed));
     let accepted = gate.baseline_text();
@@ -195,12 +195,12 @@ fn what_a_cut_log_makes_worse_fails_and_is_not_accepted_over_a_whole_run() {
 }
 
 #[test]
-fn what_only_a_part_has_shown_is_marked_until_a_whole_run_shows_it() {
+fn findings_of_incomplete_runs_are_marked_until_a_complete_run_confirms_them() {
     let killed = recording("execkill");
     let gate = Gate::accepting(&[cut(&killed, 60)]);
     let part = gate.baseline_text();
     assert!(part.contains("incomplete: true") && !part.contains("\n  runs:"), "{part}");
-    // Of a part, more of it may be accepted in its place.
+    // An accepted incomplete run may be replaced by a longer part of it.
     gate.put(&[cut(&killed, 80)]);
     assert_eq!(gate.check(&["--update"]).0, 0);
     assert_eq!(gate.check(&[]).0, 0);
@@ -211,7 +211,7 @@ fn what_only_a_part_has_shown_is_marked_until_a_whole_run_shows_it() {
 }
 
 #[test]
-fn one_whole_run_tells_what_is_gone() {
+fn one_complete_run_shows_which_findings_are_gone() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let calm = on_day(&healthy(40, 2_000), 2);
     gate.put(&[cut(&on_day(&healthy(40, 2_000), 3), 60), calm]);
@@ -225,7 +225,7 @@ fn one_whole_run_tells_what_is_gone() {
 }
 
 #[test]
-fn a_limit_is_named_wherever_it_left_something_unjudged() {
+fn limit_is_named_for_everything_it_left_unjudged() {
     let gate = Gate::accepting(&[recording("skew")]);
     for (format, told) in [
         ("text", "--max-decoded left a part"),
@@ -250,7 +250,7 @@ fn a_limit_is_named_wherever_it_left_something_unjudged() {
 }
 
 #[test]
-fn a_mapreduce_history_that_is_cut_is_not_judged() {
+fn truncated_mapreduce_history_is_not_judged() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/done");
     let files = crate::common::files_below(&testdata);
     let named = |part: &str| -> &PathBuf {

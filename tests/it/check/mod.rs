@@ -1,4 +1,4 @@
-//! `elephant-rs check` as a CI runs it: jobs that are broken on purpose, and runs that differ in nothing but ids.
+//! `elephant-rs check` as CI runs it: deliberately broken jobs, and runs that differ only in their ids.
 
 mod files;
 mod incomplete;
@@ -27,7 +27,7 @@ impl Gate {
         Self { folder }
     }
 
-    /// One that accepts these runs.
+    /// A gate whose baseline accepts these runs.
     fn accepting(runs: &[String]) -> Self {
         let gate = Self::new();
         gate.put(runs);
@@ -44,7 +44,7 @@ impl Gate {
         std::fs::read_to_string(self.baseline()).unwrap()
     }
 
-    /// Replaces all histories by these.
+    /// Replaces all histories with these.
     fn put(&self, runs: &[String]) {
         let history = self.folder.path().join("history");
         std::fs::remove_dir_all(&history).unwrap();
@@ -65,13 +65,13 @@ impl Gate {
             .unwrap()
     }
 
-    /// Exit status and standard output.
+    /// Returns the exit status and standard output.
     fn check(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.run(arguments);
         (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
     }
 
-    /// Exit status and the JSON report.
+    /// Returns the exit status and the JSON report.
     fn json(&self, arguments: &[&str]) -> (i32, Value) {
         let (code, text) = self.check(&[&["--format", "json"], arguments].concat());
         (code, serde_json::from_str(&text).unwrap())
@@ -84,7 +84,7 @@ fn healthy(tasks: usize, ms: i64) -> App {
     app.stage(spread(tasks, ms)).stage(spread(tasks, ms / 2))
 }
 
-/// Tasks that take turns on four executors.
+/// Tasks assigned to four executors in turn.
 fn spread(tasks: usize, ms: i64) -> Vec<Task> {
     let task = |place: usize| {
         let mut task = Task::new(&(place % 4 + 1).to_string(), ms);
@@ -94,14 +94,14 @@ fn spread(tasks: usize, ms: i64) -> Vec<Task> {
     (0..tasks).map(task).collect()
 }
 
-/// The same application with one task of its first stage that takes ten minutes.
+/// The same application; one task of its first stage takes ten minutes.
 fn skewed(mut app: App) -> App {
     let tasks = &mut app.jobs[0].stages[0].tasks;
     tasks[0].duration = 600_000;
     app
 }
 
-/// The same application behind a stage of another name, so that ids of stages differ.
+/// The same application after a stage with another name, so that stage ids differ.
 fn shifted(mut app: App) -> App {
     for (place, job) in app.jobs.iter_mut().enumerate() {
         let id = u32::try_from(place).unwrap() + 1;
@@ -114,12 +114,12 @@ fn shifted(mut app: App) -> App {
     app
 }
 
-/// The log of the application's run on a day of November: with another id, name and times.
+/// The log of the application's run on this day of November, with its own id, name and times.
 fn on_day(app: &App, day: u32) -> String {
     named(app, &format!("nightly 2026-11-{day:02}"), day)
 }
 
-/// The same with any name.
+/// The same with a given name.
 fn named(app: &App, name: &str, day: u32) -> String {
     let name = Value::from(name).to_string();
     let text = app.text().replace("\"word count\"", &name);

@@ -1,9 +1,9 @@
-//! What people and scripts read.
+//! Reports for people and scripts.
 
 use super::{Gate, healthy, named, on_day, skewed};
 use crate::common;
 
-/// A gate with something of everything: new, gone, known, a new job, an absent one, and costs.
+/// A gate with every kind of change: new, gone and known findings, a new job, a missing job, and costs.
 fn gate() -> Gate {
     let accepted = [
         on_day(&healthy(40, 2_000), 1),
@@ -39,7 +39,7 @@ fn reports() {
 }
 
 #[test]
-fn what_is_shown_can_be_chosen_and_what_fails_does_not_depend_on_it() {
+fn display_options_do_not_change_what_fails() {
     let gate = gate();
     let (code, text) = gate.check(&["--min-severity", "critical", "--top", "1"]);
     assert_eq!(code, 1);
@@ -49,14 +49,14 @@ fn what_is_shown_can_be_chosen_and_what_fails_does_not_depend_on_it() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn output_does_not_depend_on_the_number_of_threads() {
     let gate = gate();
     let one = gate.check(&["--format", "json", "--jobs", "1"]);
     assert_eq!(one, gate.check(&["--format", "json", "--jobs", "8"]));
 }
 
 #[test]
-fn formats_for_ci_tell_what_is_new_from_what_is_accepted() {
+fn ci_formats_distinguish_new_from_accepted_findings() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     gate.put(&[on_day(&skewed(healthy(40, 2_000)), 2)]);
     let format = |format: &str| gate.check(&["--format", format]);

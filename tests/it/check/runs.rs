@@ -1,10 +1,10 @@
-//! One run beside an accepted one.
+//! One run compared with one accepted run.
 
 use super::{Gate, healthy, named, on_day, shifted, skewed, spread};
 use crate::common::spark_log::{Ending, Task};
 
 #[test]
-fn a_new_run_of_the_same_job_passes_whatever_its_ids_times_and_task_counts() {
+fn new_run_passes_despite_other_ids_times_and_task_counts() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let skewed = |tasks| skewed(healthy(tasks, 2_000));
     for (day, app) in [(2, skewed(40)), (3, skewed(48)), (4, shifted(skewed(40)))] {
@@ -18,7 +18,7 @@ fn a_new_run_of_the_same_job_passes_whatever_its_ids_times_and_task_counts() {
 }
 
 #[test]
-fn a_job_that_is_broken_on_purpose_fails_with_the_reason() {
+fn deliberately_broken_job_fails_with_the_reason() {
     let gate = Gate::accepting(&[on_day(&healthy(40, 2_000), 1)]);
     gate.put(&[on_day(&skewed(healthy(40, 2_000)), 2)]);
     let (code, text) = gate.check(&[]);
@@ -37,7 +37,7 @@ fn a_job_that_is_broken_on_purpose_fails_with_the_reason() {
 }
 
 #[test]
-fn a_higher_severity_is_worse_and_a_lower_one_better() {
+fn higher_severity_is_worse_and_lower_severity_is_better() {
     let failing = |failures: usize| {
         let mut app = healthy(40, 2_000);
         let stage = &mut app.jobs[0].stages[0];
@@ -73,7 +73,7 @@ fn a_higher_severity_is_worse_and_a_lower_one_better() {
 }
 
 #[test]
-fn fail_on_says_which_severities_count() {
+fn fail_on_selects_the_severities_that_count() {
     let gate = Gate::accepting(&[on_day(&healthy(40, 2_000), 1)]);
     gate.put(&[on_day(&skewed(healthy(40, 2_000)), 2)]);
     let (_, report) = gate.json(&[]);
@@ -88,7 +88,7 @@ fn fail_on_says_which_severities_count() {
 }
 
 #[test]
-fn what_was_fixed_leaves_the_baseline_and_is_new_when_it_comes_back() {
+fn fixed_finding_leaves_the_baseline_and_is_new_when_it_returns() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     gate.put(&[on_day(&healthy(40, 2_000), 2)]);
     let (code, text) = gate.check(&[]);
@@ -103,20 +103,20 @@ fn what_was_fixed_leaves_the_baseline_and_is_new_when_it_comes_back() {
 }
 
 #[test]
-fn a_call_site_that_moved_is_the_same_finding() {
+fn moved_call_site_is_the_same_finding() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     gate.put(&[on_day(&skewed(healthy(40, 2_000)), 2).replace("App.scala:10", "App.scala:123")]);
     let (code, report) = gate.json(&[]);
     assert_eq!(code, 0, "{:#}", report["baseline"]);
     assert_eq!(report["baseline"]["summary"]["gone_count"], 0);
-    // Accepting it keeps the values that were accepted before.
+    // An update keeps the values accepted before.
     let before = gate.baseline_text();
     gate.run(&["--update"]);
     assert_eq!(before.matches("severity: ").count(), gate.baseline_text().matches("severity: ").count());
 }
 
 #[test]
-fn a_new_job_counts_as_new_and_says_so() {
+fn new_job_is_reported_as_new() {
     let gate = Gate::accepting(&[on_day(&healthy(40, 2_000), 1)]);
     gate.put(&[on_day(&healthy(40, 2_000), 2), named(&skewed(healthy(40, 2_000)), "weekly", 3)]);
     let (code, text) = gate.check(&[]);
@@ -129,7 +129,7 @@ fn a_new_job_counts_as_new_and_says_so() {
 }
 
 #[test]
-fn costs_of_a_run_that_failed_are_not_compared() {
+fn costs_of_a_failed_run_are_not_compared() {
     let gate = Gate::accepting(&[on_day(&healthy(40, 2_000), 1)]);
     let mut failed = healthy(40, 2_000);
     failed.jobs[1].failed = true;
@@ -162,7 +162,7 @@ fn more_input_explains_higher_costs() {
 }
 
 #[test]
-fn names_of_others_break_nothing() {
+fn hostile_names_do_not_break_the_output() {
     let hostile = format!("<script>'\"\n\u{1b}[31m\u{202e}: &a *b {{ [ #\0 {}", "x".repeat(10_000));
     let gate = Gate::accepting(&[named(&skewed(healthy(40, 2_000)), &hostile, 1)]);
     gate.put(&[named(&skewed(healthy(40, 2_000)), &hostile, 2)]);

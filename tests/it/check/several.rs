@@ -7,7 +7,7 @@ fn run(day: u32, seconds: i64) -> String {
 }
 
 #[test]
-fn runs_that_vary_allow_what_runs_that_are_alike_do_not() {
+fn tolerance_grows_with_the_spread_of_accepted_runs() {
     let noisy: Vec<String> = (1..).zip([100, 60, 140, 90, 120, 75]).map(|(day, s)| run(day, s)).collect();
     let calm: Vec<String> = (1..).zip([100, 101, 99, 100, 102, 100]).map(|(day, s)| run(day, s)).collect();
     let (noisy, calm) = (Gate::accepting(&noisy), Gate::accepting(&calm));
@@ -19,7 +19,7 @@ fn runs_that_vary_allow_what_runs_that_are_alike_do_not() {
     let (code, text) = calm.check(&[]);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("of 6 accepted runs, and their spread"), "{text}");
-    // What is within the tolerance of one run is beyond the spread of many that are alike.
+    // A value within the tolerance of a single run exceeds the spread of many similar runs.
     calm.put(&[run(20, 115)]);
     assert_eq!(calm.check(&[]).0, 1);
     let one = Gate::accepting(&[run(1, 100)]);
@@ -31,7 +31,7 @@ fn runs_that_vary_allow_what_runs_that_are_alike_do_not() {
 }
 
 #[test]
-fn each_run_is_compared_and_the_worst_is_told() {
+fn each_run_is_compared_and_the_worst_is_reported() {
     let gate = Gate::accepting(&[run(1, 100)]);
     gate.put(&[run(2, 100), run(3, 300), run(4, 90)]);
     let (code, text) = gate.check(&[]);
@@ -41,7 +41,7 @@ fn each_run_is_compared_and_the_worst_is_told() {
 }
 
 #[test]
-fn updating_twice_changes_nothing_and_what_was_accepted_passes() {
+fn updating_twice_is_idempotent_and_accepted_runs_pass() {
     let runs: Vec<String> = (1..=14).map(|day| run(day, 100 + i64::from(day % 5) * 8)).collect();
     let gate = Gate::accepting(&runs);
     let first = gate.baseline_text();
@@ -57,7 +57,7 @@ fn updating_twice_changes_nothing_and_what_was_accepted_passes() {
 }
 
 #[test]
-fn an_accepted_regression_starts_a_new_level() {
+fn accepted_regression_becomes_the_new_level() {
     let runs: Vec<String> = (1..=6).map(|day| run(day, 100)).collect();
     let gate = Gate::accepting(&runs);
     let all = [runs, vec![run(7, 200)]].concat();
@@ -73,13 +73,13 @@ fn an_accepted_regression_starts_a_new_level() {
 }
 
 #[test]
-fn the_same_history_in_two_folders_is_one_run() {
+fn same_history_in_two_folders_counts_as_one_run() {
     let gate = Gate::accepting(&[run(1, 100), run(1, 100)]);
     assert_eq!(gate.baseline_text().matches("- run: ").count(), 1);
 }
 
 #[test]
-fn accepted_runs_that_are_no_longer_kept_are_not_compared_again() {
+fn dropped_accepted_runs_are_not_compared_again() {
     let runs: Vec<String> = (1..=13).map(|day| run(day, if day == 1 { 900 } else { 100 })).collect();
     let gate = Gate::accepting(&runs);
     let (code, report) = gate.json(&[]);

@@ -1,4 +1,4 @@
-//! The command as a user runs it: exit status, streams, files.
+//! The `analyze` command as a user runs it: exit status, streams, files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as StdCommand, Stdio};
@@ -23,12 +23,12 @@ fn failed_job() -> PathBuf {
 }
 
 #[test]
-fn a_clean_run_ends_with_a_summary() {
+fn successful_run_ends_with_a_summary() {
     elephant().args(["analyze", DONE]).assert().code(0).stdout(predicate::str::contains("files read"));
 }
 
 #[test]
-fn fail_on_decides_the_exit_status() {
+fn fail_on_sets_the_exit_status() {
     let with = |level: &str| {
         elephant().args(["analyze", "--fail-on", level, DONE]).assert().get_output().status.code()
     };
@@ -37,7 +37,7 @@ fn fail_on_decides_the_exit_status() {
 }
 
 #[test]
-fn a_path_that_does_not_exist_is_an_error_in_a_sentence_and_the_others_are_read() {
+fn missing_path_is_reported_and_other_paths_are_read() {
     let assert = elephant().args(["analyze", "no/such/folder", DONE]).assert().code(2);
     assert
         .stderr(predicate::str::contains("no/such/folder").and(predicate::str::contains("no such file")))
@@ -45,7 +45,7 @@ fn a_path_that_does_not_exist_is_an_error_in_a_sentence_and_the_others_are_read(
 }
 
 #[test]
-fn an_empty_folder_is_no_error() {
+fn empty_folder_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     elephant().arg("analyze").arg(folder.path()).assert().code(0).stdout(
         predicate::str::contains("0 files read").and(predicate::str::contains("The paths contain no files.")),
@@ -53,7 +53,7 @@ fn an_empty_folder_is_no_error() {
 }
 
 #[test]
-fn wrong_options_are_status_two() {
+fn invalid_options_exit_2() {
     for args in [
         &["analyze"][..],
         &["analyze", "--format", "papyrus", DONE],
@@ -65,14 +65,14 @@ fn wrong_options_are_status_two() {
 }
 
 #[test]
-fn help_and_version_are_fine() {
+fn help_and_version_succeed() {
     for args in [&["--help"][..], &["--version"], &["analyze", "--help"], &["rules", "--help"]] {
         elephant().args(args).assert().code(0).stderr("");
     }
 }
 
 #[test]
-fn json_goes_to_a_file_whole_or_not_at_all() {
+fn json_file_is_written_completely_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a report.json");
     let run = || {
@@ -96,7 +96,7 @@ fn json_goes_to_a_file_whole_or_not_at_all() {
 }
 
 #[test]
-fn standard_input_is_a_history_like_any_other() {
+fn history_can_be_read_from_standard_input() {
     let history = std::fs::read(failed_job()).unwrap();
     elephant()
         .args(["analyze", "-"])
@@ -107,7 +107,7 @@ fn standard_input_is_a_history_like_any_other() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn output_does_not_depend_on_the_number_of_threads() {
     let with = |threads: &str| {
         let output =
             elephant().args(["analyze", "--format", "json", "--jobs", threads, "testdata"]).output().unwrap();
@@ -120,7 +120,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn colour_is_for_those_who_ask() {
+fn colour_is_off_unless_requested() {
     let escapes = |color: &str| {
         let output = elephant().args(["analyze", "--color", color, DONE]).output().unwrap();
         output.stdout.contains(&0x1b)
@@ -131,17 +131,17 @@ fn colour_is_for_those_who_ask() {
 }
 
 #[test]
-fn no_line_of_the_text_report_is_wider_than_eighty_columns() {
+fn text_report_lines_fit_in_80_columns() {
     let output = elephant().args(["analyze", "--min-severity", "none", "testdata"]).output().unwrap();
     for line in String::from_utf8(output.stdout).unwrap().lines() {
         let columns = line.chars().count();
-        // A single word, such as a setting, is never broken.
+        // A single word, such as a setting, is never split.
         assert!(columns <= 80 || line.trim().split(' ').count() <= 2, "{columns}: {line}");
     }
 }
 
 #[test]
-fn a_closed_pipe_is_a_quiet_success() {
+fn closed_pipe_exits_0_without_a_message() {
     let mut child = StdCommand::new(env!("CARGO_BIN_EXE_elephant-rs"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["analyze", "--quiet", "--format", "json", "testdata"])
@@ -156,7 +156,7 @@ fn a_closed_pipe_is_a_quiet_success() {
 }
 
 #[test]
-fn quiet_and_strict() {
+fn quiet_and_strict_options_work() {
     let broken = "testdata/broken";
     elephant().args(["analyze", broken]).assert().code(0).stderr(predicate::str::contains("warning"));
     elephant().args(["analyze", "--quiet", broken]).assert().code(0).stderr("");
@@ -164,7 +164,7 @@ fn quiet_and_strict() {
 }
 
 #[test]
-fn top_shows_the_worst_and_counts_all() {
+fn top_limits_what_is_shown_but_not_what_is_counted() {
     let output = elephant().args(["analyze", "--format", "json", "--top", "1", "testdata"]).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["applications"].as_array().unwrap().len(), 1);
@@ -173,7 +173,7 @@ fn top_shows_the_worst_and_counts_all() {
 }
 
 #[test]
-fn rules_can_be_changed_and_mistakes_have_a_place() {
+fn rules_can_be_changed_and_errors_have_a_position() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -211,7 +211,7 @@ fn rules_can_be_changed_and_mistakes_have_a_place() {
 }
 
 #[test]
-fn a_rules_page_shows_the_thresholds_in_force() {
+fn rule_page_shows_the_thresholds_in_effect() {
     elephant().args(["rules", "list"]).assert().code(0).stdout(predicate::str::contains("mapper-skew"));
     elephant().args(["rules", "show", "mapper-skew"]).assert().code(0).stdout(
         predicate::str::contains("# Mapper Skew").and(predicate::str::contains("deviation: [2, 4, 8, 16]")),
@@ -223,7 +223,7 @@ fn a_rules_page_shows_the_thresholds_in_force() {
 }
 
 #[test]
-fn histories_are_found_under_odd_names_and_without_their_suffix() {
+fn histories_are_found_whatever_their_name_or_extension() {
     let folder = tempfile::tempdir().unwrap();
     let odd = folder.path().join("a folder with blanks").join("ünïcode");
     std::fs::create_dir_all(&odd).unwrap();
@@ -233,7 +233,7 @@ fn histories_are_found_under_odd_names_and_without_their_suffix() {
     );
 }
 
-/// Whole reports of what the README shows.
+/// Complete reports for the examples of the README.
 #[test]
 fn reports() {
     let of = |args: &[&str]| {
@@ -250,9 +250,9 @@ fn reports() {
     });
 }
 
-/// A master that died leaves a history behind that its successor's repeats and continues.
+/// A failed application master leaves a history; its successor's history repeats and continues it.
 #[test]
-fn only_the_last_attempt_of_a_jobs_master_counts() {
+fn only_the_last_application_master_attempt_counts() {
     let folder = tempfile::tempdir().unwrap();
     let died = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/intermediate/alice");
     for attempt in [1, 2] {
@@ -267,7 +267,7 @@ fn only_the_last_attempt_of_a_jobs_master_counts() {
     assert!(report["problems"].as_array().unwrap().iter().any(|problem| problem["code"] == "superseded"));
 }
 
-/// An event log with a job that spills, as a program of `tests/common` writes it.
+/// An event log with a job that spills, written by `tests/common`.
 fn spark_log() -> String {
     use common::spark_log::{App, GIB, Task};
     let spilling = |id: &str| {
@@ -316,7 +316,7 @@ fn both_engines_share_one_ranked_list() {
 }
 
 #[test]
-fn an_event_log_may_come_by_standard_input() {
+fn event_log_can_be_read_from_standard_input() {
     let plain = spark_log().into_bytes();
     let packed = zstd::encode_all(&plain[..], 1).unwrap();
     for bytes in [plain, packed] {
@@ -328,7 +328,7 @@ fn an_event_log_may_come_by_standard_input() {
 }
 
 #[test]
-fn a_rolling_log_that_has_just_begun_is_no_failure_of_the_others() {
+fn rolling_log_that_just_started_does_not_fail_other_logs() {
     let folder = tempfile::tempdir().unwrap();
     let begun = folder.path().join("eventlog_v2_local-1");
     std::fs::create_dir(&begun).unwrap();
@@ -343,7 +343,7 @@ fn a_rolling_log_that_has_just_begun_is_no_failure_of_the_others() {
 }
 
 #[test]
-fn a_log_in_progress_is_running_and_incomplete() {
+fn log_in_progress_is_running_and_incomplete() {
     let folder = tempfile::tempdir().unwrap();
     let log = spark_log();
     let without_end = &log[..=log.trim_end().rfind('\n').unwrap()];

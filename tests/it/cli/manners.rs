@@ -1,4 +1,4 @@
-//! What packagers and people at a terminal meet: completions, the manual, help, diagnostics.
+//! Shell completions, the manual, help and diagnostics.
 
 use assert_cmd::Command;
 use predicates::prelude::*;
@@ -23,7 +23,7 @@ fn stdout(args: &[&str]) -> String {
 }
 
 #[test]
-fn every_shell_gets_a_script_with_all_commands() {
+fn completion_scripts_contain_all_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = stdout(&["completions", shell]);
         for word in COMMANDS.iter().chain(&["min-severity", "exclude-list"]) {
@@ -34,7 +34,7 @@ fn every_shell_gets_a_script_with_all_commands() {
 }
 
 #[test]
-fn the_manual_has_all_commands_on_one_page_or_a_page_for_each() {
+fn manual_covers_all_commands_on_one_page_or_one_page_each() {
     let page = stdout(&["man"]);
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path().join("share/man1");
@@ -67,7 +67,7 @@ fn every_command_shows_examples() {
 }
 
 #[test]
-fn diagnostics_are_off_unless_asked_for() {
+fn diagnostics_are_off_by_default() {
     let analyze = |name: Option<(&str, &str)>| {
         let mut command = elephant();
         command.envs(name).args(["analyze", "--quiet", "testdata/hadoop1", "Cargo.toml"]);
@@ -96,12 +96,12 @@ fn diagnostics_are_off_unless_asked_for() {
 }
 
 #[test]
-fn there_is_no_progress_bar_off_a_terminal() {
+fn progress_bar_is_shown_only_on_a_terminal() {
     elephant().args(["analyze", "testdata/spark/3.5.9/skew"]).assert().code(0).stderr("");
 }
 
 #[test]
-fn details_bring_phases_and_configuration_without_secrets() {
+fn details_include_phases_and_configuration_without_secrets() {
     let folder = tempfile::tempdir().unwrap();
     for file in std::fs::read_dir("testdata/hadoop1").unwrap() {
         let file = file.unwrap();
@@ -130,7 +130,7 @@ fn details_bring_phases_and_configuration_without_secrets() {
 }
 
 #[test]
-fn a_report_replaces_no_history_however_it_is_reached() {
+fn report_never_overwrites_a_history() {
     let folder = tempfile::tempdir().unwrap();
     let (history, other) = (folder.path().join("application_1"), folder.path().join("other"));
     let text = "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.9\"}\n";
@@ -143,7 +143,7 @@ fn a_report_replaces_no_history_however_it_is_reached() {
         );
         assert_eq!(std::fs::read_to_string(target).unwrap(), text);
     }
-    // A report is no history, so the next one may replace it.
+    // A report is not a history, so the next report may overwrite it.
     let report = folder.path().join("report.json");
     for _ in 0..2 {
         let mut command = elephant();

@@ -11,7 +11,7 @@ fn command(arguments: &[&str], path: &Path) -> assert_cmd::assert::Assert {
     Command::cargo_bin("elephant-rs").unwrap().arg("nodes").args(arguments).arg(path).assert()
 }
 
-/// Recordings with a node that is slow.
+/// Recordings with a slow node.
 fn slow_recordings() -> Vec<PathBuf> {
     let Some(runs) = common::shared("runs") else { return Vec::new() };
     let folders = walkdir::WalkDir::new(runs).sort_by_file_name().into_iter().map(Result::unwrap);
@@ -24,7 +24,7 @@ fn slow_recordings() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_slow_node_of_a_recording_ranks_worst() {
+fn slow_node_of_a_recording_ranks_worst() {
     for folder in slow_recordings() {
         let output = command(&["--format", "json", "--min-node-tasks", "4"], &folder).success();
         let report: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
@@ -40,7 +40,7 @@ fn the_slow_node_of_a_recording_ranks_worst() {
 }
 
 #[test]
-fn an_exclude_list_names_stragglers_and_nothing_else() {
+fn exclude_list_contains_only_stragglers() {
     for folder in slow_recordings() {
         let place = tempfile::tempdir().unwrap();
         let list = place.path().join("exclude.txt");
@@ -48,14 +48,14 @@ fn an_exclude_list_names_stragglers_and_nothing_else() {
         command(&[&option, "--min-node-tasks", "4"], &folder).success();
         let text = std::fs::read_to_string(&list).unwrap();
         assert!(text.starts_with("node002") && text.lines().count() == 1, "{text}");
-        // With the defaults four tasks are no proof.
+        // With the default settings four tasks are not enough evidence.
         command(&[&option], &folder).success();
         assert_eq!(std::fs::read_to_string(&list).unwrap(), "");
     }
 }
 
 #[test]
-fn all_formats_show_the_same_nodes_whatever_the_threads() {
+fn all_formats_show_the_same_nodes_for_any_number_of_threads() {
     let folder = Path::new("testdata");
     let report = |format: &str, jobs: &str| {
         let output =

@@ -36,7 +36,7 @@ fn reports() {
 }
 
 #[test]
-fn json_is_for_scripts() {
+fn json_has_the_fields_that_scripts_need() {
     let json: Value = serde_json::from_str(&stragglers(&["testdata/done", "--format", "json"])).unwrap();
     assert_eq!(json["schema_version"], 1);
     common::assert_possible("", &json);
@@ -57,7 +57,7 @@ fn json_is_for_scripts() {
 }
 
 #[test]
-fn node_metrics_name_what_the_node_was_busy_with() {
+fn node_metrics_show_the_load_of_the_node() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nodes.csv");
     let mut file = std::fs::File::create(&path).unwrap();
@@ -74,7 +74,7 @@ fn node_metrics_name_what_the_node_was_busy_with() {
 }
 
 #[test]
-fn node_metrics_that_fit_nothing_are_told() {
+fn unmatched_node_metrics_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seconds.csv");
     let text = "ts_ms,node,cpu_util,disk_util,dfs_latency_ms,net_retrans_pct\n1732147200,node002,99,,,\n";
@@ -87,13 +87,13 @@ fn node_metrics_that_fit_nothing_are_told() {
 }
 
 #[test]
-fn settings_of_spark_are_swept_on_request() {
+fn spark_speculation_settings_are_swept_on_request() {
     let text = stragglers(&["testdata/done", "--sweep"]);
     assert_eq!(text.lines().filter(|line| line.starts_with("  spark-sweep 0.")).count(), 12, "{text}");
 }
 
 #[test]
-fn an_empty_folder_and_a_missing_one() {
+fn empty_folder_succeeds_and_missing_folder_fails() {
     let folder = tempfile::tempdir().unwrap();
     let empty = stragglers(&[folder.path().to_str().unwrap()]);
     assert!(empty.contains("No task can be judged"), "{empty}");

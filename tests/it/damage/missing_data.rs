@@ -1,5 +1,5 @@
-//! What rests on missing data is unknown or not evaluated, and the report says why: numbers that cannot be read,
-//! limits, words and counts that cannot be.
+//! Results that depend on missing data are unknown or not evaluated, and the report gives the reason: unreadable
+//! numbers, limits, invalid words and counts.
 
 use elephant_rs::limits::Limits;
 use elephant_rs::units::Bytes;
@@ -9,7 +9,7 @@ use super::told::{app, found, mapreduce, not_evaluated, problems, replaced, repo
 use crate::common::history::Job;
 use crate::common::spark_log::{App, Ending, MIB, Task};
 
-/// A stage of twenty tasks on two executors that reads a shuffle and collects garbage.
+/// A stage of twenty tasks on two executors, with shuffle reads and garbage collection.
 fn twenty_tasks() -> App {
     let task = |number: u64| {
         Task::new(if number.is_multiple_of(2) { "1" } else { "2" }, 10_000)
@@ -20,7 +20,7 @@ fn twenty_tasks() -> App {
     App::with(&[("spark.executor.memory", "2g")], 2, 10).stage((0..20).map(task).collect())
 }
 
-/// The members of the object behind `"Shuffle Read Metrics":`.
+/// The members of the object after `"Shuffle Read Metrics":`.
 fn shuffle_read(text: &str, of: &str) -> String {
     let at = text.find(of).unwrap();
     let start = text[..at].rfind("\"Shuffle Read Metrics\":{").unwrap() + "\"Shuffle Read Metrics\":".len();
@@ -29,7 +29,7 @@ fn shuffle_read(text: &str, of: &str) -> String {
 }
 
 #[test]
-fn a_counter_that_cannot_be_read_makes_its_sums_unknown() {
+fn unreadable_counter_makes_its_sums_unknown() {
     let text = twenty_tasks().text();
     let whole = spark(&text);
     assert_eq!(problems(&whole), [""; 0]);
@@ -44,13 +44,13 @@ fn a_counter_that_cannot_be_read_makes_its_sums_unknown() {
         let told = problems(&report);
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].starts_with("unreadable-counter: 1 task counter"), "{told:?}");
-        // Times of garbage collection have one name for all engines.
+        // GC times have one name for all engines.
         assert!(told[0].contains("JVM GC Time of task 4"), "{told:?}");
         let app = app(&report);
         assert_eq!(app["complete"], false);
         assert_eq!(app["phases"][0]["gc_time_ms"], Value::Null, "{wrong}");
         assert_eq!(app["phases"][0]["shuffle_read_bytes"], whole["phases"][0]["shuffle_read_bytes"]);
-        // What rests on times of tasks alone is known.
+        // Results that depend only on task times are known.
         for key in ["core_hours_used", "resource_used_gb_hours"] {
             assert_eq!(app["metrics"][key], whole["metrics"][key], "{key}");
         }
@@ -59,7 +59,7 @@ fn a_counter_that_cannot_be_read_makes_its_sums_unknown() {
 }
 
 #[test]
-fn a_value_beyond_all_bounds_makes_its_sum_unknown_too() {
+fn out_of_range_value_makes_its_sum_unknown() {
     let text = twenty_tasks().text();
     let huge = (1_u64 << 60).to_string();
     let report = spark(&replaced(&text, "\"JVM GC Time\":7004", &format!("\"JVM GC Time\":{huge}")));
@@ -69,7 +69,7 @@ fn a_value_beyond_all_bounds_makes_its_sum_unknown_too() {
 }
 
 #[test]
-fn a_group_of_counters_that_is_none_takes_all_of_them_along() {
+fn malformed_counter_group_makes_all_its_counters_unknown() {
     let text = twenty_tasks().text();
     let group = shuffle_read(&text, &format!("{}", 5 * MIB + 4));
     let report = spark(&text.replacen(&group, "5", 1));
@@ -80,7 +80,7 @@ fn a_group_of_counters_that_is_none_takes_all_of_them_along() {
     assert_eq!(broken["phases"][0]["shuffle_read_bytes"], Value::Null);
     assert_eq!(broken["phases"][0]["gc_time_ms"], 20 * 7000 + 190);
 
-    // One of two counters that are added up is enough.
+    // One of two summed counters is enough.
     let local = format!("\"Local Bytes Read\":{}", 2 * MIB + 4);
     let report = spark(&replaced(&text, &local, "\"Local Bytes Read\":\"x\""));
     assert_eq!(app(&report)["phases"][0]["shuffle_read_bytes"], Value::Null);
@@ -95,7 +95,7 @@ fn a_group_of_counters_that_is_none_takes_all_of_them_along() {
 }
 
 #[test]
-fn a_task_without_metrics_is_nothing_to_speak_of() {
+fn task_without_metrics_is_not_a_problem() {
     let lost = Task { index: Some(20), ..Task::new("1", 500).ending(Ending::ExecutorLost("gone")) };
     let again = Task { index: Some(20), attempt: 1, ..Task::new("2", 500).metric("JVM GC Time", 1) };
     let mut log = twenty_tasks();
@@ -107,8 +107,8 @@ fn a_task_without_metrics_is_nothing_to_speak_of() {
 }
 
 #[test]
-fn rules_do_not_judge_by_the_counters_that_are_left() {
-    // One executor's tasks tell no collection, so that nothing would be found without the other one's.
+fn rules_do_not_judge_by_remaining_counters() {
+    // One executor's tasks report no GC time; the other executor alone would give no finding.
     let task = |number: u64| {
         let gc = if number.is_multiple_of(2) { 0 } else { 9000 };
         Task::new(if gc == 0 { "1" } else { "2" }, 10_000).metric("JVM GC Time", gc)
@@ -126,7 +126,7 @@ fn rules_do_not_judge_by_the_counters_that_are_left() {
 }
 
 #[test]
-fn what_executors_add_up_is_not_judged_by_the_executors_that_are_left() {
+fn executor_sums_are_not_judged_by_remaining_executors() {
     let task = |number: u64| {
         Task::new(if number.is_multiple_of(2) { "1" } else { "2" }, 10_000)
             .metric("Memory Bytes Spilled", 900 * MIB)
@@ -145,14 +145,14 @@ fn what_executors_add_up_is_not_judged_by_the_executors_that_are_left() {
             "Input Metrics.Bytes Read of 1 attempt cannot be read"
         );
     }
-    // Nothing is compared with the largest of the flows that are left.
+    // Nothing is compared with the largest of the remaining data flows.
     let settings = "spark-configuration-parameters";
     let score = |report: &Value| found(app(report), settings).map_or(0, |(_, score)| score);
     assert!(score(&report) <= score(&whole), "{report:#}");
 }
 
 #[test]
-fn a_beginning_or_an_end_without_a_time_that_can_be_is_told() {
+fn invalid_start_or_end_time_is_reported() {
     let text = twenty_tasks().text();
     for event in ["SparkListenerApplicationStart", "SparkListenerApplicationEnd"] {
         let line = text.lines().find(|line| line.contains(event)).unwrap();
@@ -171,7 +171,7 @@ fn a_beginning_or_an_end_without_a_time_that_can_be_is_told() {
 }
 
 #[test]
-fn cached_blocks_whose_size_cannot_be_are_told() {
+fn invalid_cached_block_size_is_reported() {
     let mut log = twenty_tasks();
     log.executors[0].cached = 5 * MIB;
     let text = log.text();
@@ -189,7 +189,7 @@ fn cached_blocks_whose_size_cannot_be_are_told() {
 }
 
 #[test]
-fn a_stage_may_end_with_each_of_its_tasks() {
+fn duplicate_stage_end_events_change_nothing() {
     let text = twenty_tasks().text();
     let end = text.lines().find(|line| line.contains("SparkListenerStageCompleted")).unwrap();
     let often = replaced(&text, end, &[end; 50].join("\n"));
@@ -198,7 +198,7 @@ fn a_stage_may_end_with_each_of_its_tasks() {
 }
 
 #[test]
-fn a_peak_of_which_a_value_cannot_be_read_is_unknown() {
+fn peak_with_an_unreadable_value_is_unknown() {
     let mut log = twenty_tasks();
     for executor in &mut log.executors {
         executor.peaks = vec![("JVMHeapMemory", 300 * MIB), ("OnHeapUnifiedMemory", 40 * MIB)];
@@ -217,7 +217,7 @@ fn a_peak_of_which_a_value_cannot_be_read_is_unknown() {
 }
 
 #[test]
-fn a_task_that_does_not_tell_when_it_began_is_missed() {
+fn task_without_a_start_time_is_reported_as_missing() {
     let text = twenty_tasks().text();
     let launch = "\"Launch Time\":1700000000000";
     let report = spark(&text.replace(
@@ -230,7 +230,7 @@ fn a_task_that_does_not_tell_when_it_began_is_missed() {
 }
 
 #[test]
-fn jobs_end_in_the_words_of_spark() {
+fn job_results_are_matched_exactly() {
     let text = twenty_tasks().text();
     let counts = |report: &Value| {
         let jobs = &app(report)["metrics"]["spark"]["jobs"];
@@ -259,7 +259,7 @@ fn jobs_end_in_the_words_of_spark() {
 }
 
 #[test]
-fn a_score_counts_ten_times_the_tasks_that_the_log_shows_at_most() {
+fn score_counts_at_most_ten_times_the_logged_tasks() {
     let error = Ending::Exception("java.lang.OutOfMemoryError", "Java heap space");
     let task = |number| Task { index: Some(number), ..Task::new("1", 5000).ending(error) };
     let mut log = App::with(&[], 1, 4).stage((0..10).map(task).collect());
@@ -270,7 +270,7 @@ fn a_score_counts_ten_times_the_tasks_that_the_log_shows_at_most() {
     let (_, whole) = found(app(&spark(&text)), rule).unwrap();
     assert_eq!(whole, 4 * 10);
 
-    // A stage of many tasks whose log is cut after ten of them.
+    // The log of a stage with many tasks is truncated after ten of them.
     let many = text.replace("\"Number of Tasks\":10", "\"Number of Tasks\":100000");
     let end = many.find("{\"Event\":\"SparkListenerStageCompleted\"").unwrap();
     for log in [&many, &many[..end]] {
@@ -290,7 +290,7 @@ fn a_score_counts_ten_times_the_tasks_that_the_log_shows_at_most() {
     }
 }
 
-/// Behind a limit there may be more of everything that phases add up.
+/// Sums over phases are unknown, because more may follow after the limit.
 fn assert_sums_are_unknown(app: &Value) {
     let phases = app["phases"].as_array().unwrap();
     assert!(!phases.is_empty());
@@ -303,10 +303,10 @@ fn assert_sums_are_unknown(app: &Value) {
 }
 
 #[test]
-fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
+fn limit_is_reported_first_and_as_the_reason_for_unevaluated_rules() {
     let few_tasks = |tasks| Limits { tasks: Some(tasks), ..Limits::default() };
     let few_bytes = |bytes: usize| Limits { decoded: Some(Bytes::new(bytes as u64)), ..Limits::default() };
-    // The first tasks are harmless, those behind them collect garbage all the time.
+    // The first tasks are harmless; the tasks after them spend all their time on garbage collection.
     let task = |number| Task::new("1", 10_000).metric("JVM GC Time", if number < 5 { 1 } else { 9000 });
     let log = App::with(&[], 1, 100).stage((0..100).map(task).collect()).text();
     assert!(found(app(&spark(&log)), "spark-executor-gc").unwrap().1 > 0);
@@ -353,7 +353,7 @@ fn a_limit_is_told_first_and_is_why_rules_are_not_evaluated() {
 }
 
 #[test]
-fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
+fn truncated_log_does_not_report_idle_executors_or_unused_memory() {
     let rules = [
         "spark-executor-metrics",
         "spark-executor-load-balance",
@@ -361,7 +361,7 @@ fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
         "spark-memory-limit",
         "spark-peak-unified-memory",
     ];
-    // Executors that all do the same, in one stage with little memory and in one with nearly all of it.
+    // All executors do the same: one stage with little memory and one with nearly all of it.
     let conf = [("spark.executor.memory", "400g")];
     let task = |number: u32, used: u64| Task {
         peaks: vec![("JVMHeapMemory", used << 30), ("OnHeapUnifiedMemory", (used * 6 / 10) << 30)],
@@ -402,7 +402,7 @@ fn a_cut_history_makes_no_executor_idle_and_no_memory_unused() {
 }
 
 #[test]
-fn a_history_that_is_cut_leaves_rules_that_find_nothing_unevaluated() {
+fn rules_without_findings_are_unevaluated_on_truncated_logs() {
     let groups = json!([{"role": "map", "count": 9, "time": {"total_ms": 60_000}, "counters": {}}]);
     let history = Job::succeeded(&groups).history();
     let cut = &history[..history.len() / 2];
@@ -417,7 +417,7 @@ fn a_history_that_is_cut_leaves_rules_that_find_nothing_unevaluated() {
 }
 
 #[test]
-fn counts_are_unknown_where_a_limit_came_before_the_first_task() {
+fn counts_are_unknown_if_a_limit_precedes_the_first_task() {
     let text = twenty_tasks().text();
     let end = text.find("{\"Event\":\"SparkListenerTaskStart\"").unwrap();
     let jobs = text.find("{\"Event\":\"SparkListenerJobStart\"").unwrap();
@@ -446,7 +446,7 @@ fn counts_are_unknown_where_a_limit_came_before_the_first_task() {
     }
 }
 
-/// The same value with the keys of each object in another order.
+/// The same value with the keys of each object shuffled.
 fn shuffled(value: &Value, state: &mut u64) -> Value {
     match value {
         Value::Object(members) => {
@@ -473,7 +473,7 @@ fn shuffled_lines(text: &str, seed: u64) -> String {
     text.lines().map(line).collect()
 }
 
-/// What a report says of an application, without what rests on the size of the file and the names of places.
+/// The report on an application, without values that depend on file size or path.
 fn told(report: &Value) -> Value {
     let mut app = app(report).clone();
     let findings = app["findings"].as_array_mut().unwrap();
@@ -483,7 +483,7 @@ fn told(report: &Value) -> Value {
 }
 
 #[test]
-fn keys_in_another_order_tell_the_same() {
+fn key_order_does_not_change_the_report() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/done/2026/11/21/000000");
     let mut histories: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -503,7 +503,7 @@ fn keys_in_another_order_tell_the_same() {
 }
 
 #[test]
-fn counters_whose_group_has_no_name_are_missed() {
+fn unnamed_counter_group_is_reported_as_missing() {
     let groups =
         json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {"HDFS_BYTES_READ": 5}}]);
     let text = Job::succeeded(&groups).history();

@@ -1,4 +1,4 @@
-//! Histories that are cut, damaged or incomplete, and what reports say about them.
+//! Truncated, damaged and incomplete histories, and what reports say about them.
 
 mod missing_data;
 mod spark;

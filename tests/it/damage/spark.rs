@@ -1,5 +1,5 @@
-//! Spark event logs that are cut, flipped, shuffled or spliced: no panic, no impossible number, and no verdict that
-//! differs from the whole log's without a word about it.
+//! Spark event logs that are truncated, flipped, shuffled or spliced: no panic, no impossible number, and no verdict
+//! that differs from the complete log's without a problem in the report.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::spark_report::{Damaged, Reporter};
 use crate::common;
 use crate::common::spark_log::{App, Ending, Executor, GIB, Task};
 
-/// A small log with a bit of everything.
+/// A small log with every kind of event.
 fn written() -> Vec<u8> {
     let error = Ending::Exception("java.lang.OutOfMemoryError", "Java heap space");
     let conf = [("spark.executor.memory", "2g"), ("spark.executor.cores", "1")];
@@ -35,7 +35,7 @@ fn written() -> Vec<u8> {
     .into_bytes()
 }
 
-/// A recording that is part of the repository.
+/// A recording in the repository.
 fn recorded() -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("testdata/spark/containers/eventlog_v2_local-1795255753487");
@@ -51,7 +51,7 @@ fn lines(log: &[u8]) -> Vec<&[u8]> {
     log.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
-/// The name of a line's event.
+/// The event name of a line.
 fn event(line: &[u8]) -> String {
     let event = serde_json::from_slice::<serde_json::Value>(line).map(|event| event["Event"].clone());
     event.ok().and_then(|name| Some(name.as_str()?.rsplit('.').next()?.to_owned())).unwrap_or_default()
@@ -63,7 +63,7 @@ fn assert_possible(damaged: &Damaged, what: &str) {
 }
 
 #[test]
-fn whole_logs_are_complete() {
+fn complete_logs_are_reported_as_complete() {
     for log in [written(), recorded()] {
         let report = Reporter::new().report(&log);
         assert_eq!(report.applications().len(), 1);
@@ -73,7 +73,7 @@ fn whole_logs_are_complete() {
 }
 
 #[test]
-fn a_log_cut_anywhere_is_incomplete_and_keeps_what_came_before() {
+fn log_truncated_at_any_byte_is_incomplete_and_keeps_its_start() {
     let (log, reporter) = (written(), Reporter::new());
     let count = |report: &Damaged| {
         report
@@ -82,7 +82,7 @@ fn a_log_cut_anywhere_is_incomplete_and_keeps_what_came_before() {
             .map_or(0, |app| app["metrics"]["tasks"]["task"]["attempts_count"].as_u64().unwrap_or_default())
     };
     let mut before = 0;
-    // The last bytes are a brace and a line feed.
+    // The last bytes are a closing brace and a line feed.
     for cut in (0..log.len() - 2).step_by(13) {
         let report = reporter.report(&log[..cut]);
         assert_possible(&report, &format!("cut at {cut}"));
@@ -94,7 +94,7 @@ fn a_log_cut_anywhere_is_incomplete_and_keeps_what_came_before() {
 }
 
 #[test]
-fn a_log_cut_at_a_line_end_is_incomplete() {
+fn log_truncated_at_a_line_end_is_incomplete() {
     for log in [written(), recorded()] {
         let (all, reporter) = (lines(&log), Reporter::new());
         for kept in 1..all.len() {
@@ -106,7 +106,7 @@ fn a_log_cut_at_a_line_end_is_incomplete() {
     }
 }
 
-/// Drops each line in turn. What is left may say the same; if it does not, it must say that something is missing.
+/// Drops each line in turn. The report may stay the same; if it changes, it must say that data is missing.
 fn drop_each_line(log: &[u8], name: &str) -> Vec<String> {
     let (all, reporter) = (lines(log), Reporter::new());
     let whole = reporter.report(log);
@@ -123,7 +123,7 @@ fn drop_each_line(log: &[u8], name: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_dropped_line_changes_a_verdict_in_silence() {
+fn dropped_line_never_changes_a_verdict_silently() {
     let mut silent = drop_each_line(&written(), "written");
     silent.extend(drop_each_line(&recorded(), "recorded"));
     for recording in
@@ -136,11 +136,11 @@ fn no_dropped_line_changes_a_verdict_in_silence() {
 }
 
 proptest! {
-    // A failure is shown with its input; there is nothing to remember between runs.
+    // A failing case is printed with its input, so no regression file is needed.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
-    fn flipped_bytes_give_no_impossible_number(
+    fn flipped_bytes_give_no_impossible_numbers(
         flips in prop::collection::vec((any::<Index>(), any::<u8>()), 1..20),
         is_written in any::<bool>(),
     ) {
@@ -153,9 +153,9 @@ proptest! {
         prop_assert!(impossible.is_empty(), "{impossible:?}");
     }
 
-    /// The damage that no grammar notices.
+    /// Damage that leaves valid JSON.
     #[test]
-    fn changed_digits_give_no_impossible_number(
+    fn changed_digits_give_no_impossible_numbers(
         changes in prop::collection::vec((any::<Index>(), 0..10u8), 1..20),
         is_written in any::<bool>(),
     ) {
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_in_any_order_some_of_them_twice_give_no_impossible_number(
+    fn reordered_and_duplicate_lines_give_no_impossible_numbers(
         keys in prop::collection::vec(any::<u32>(), 30..60),
         is_written in any::<bool>(),
     ) {
@@ -183,9 +183,9 @@ proptest! {
         prop_assert!(impossible.is_empty(), "{impossible:?}");
     }
 
-    /// A line that stands twice, as after a copy that was resumed.
+    /// A duplicate line, as after a resumed copy.
     #[test]
-    fn doubled_lines_change_nothing_in_silence(at in any::<Index>(), is_written in any::<bool>()) {
+    fn duplicate_lines_never_change_the_report_silently(at in any::<Index>(), is_written in any::<bool>()) {
         let log = if is_written { written() } else { recorded() };
         let all = lines(&log);
         let at = at.index(all.len());
@@ -196,7 +196,7 @@ proptest! {
     }
 
     #[test]
-    fn events_of_one_type_that_are_missing_give_no_verdict_in_silence(
+    fn missing_event_type_never_gives_a_verdict_silently(
         which in any::<Index>(),
         kept in prop::collection::vec(any::<bool>(), 40),
         is_written in any::<bool>(),
@@ -209,14 +209,14 @@ proptest! {
         let rest: Vec<&[u8]> = all.iter().filter(stays).copied().collect();
         let (whole, report) = (Reporter::new().report(&log), Reporter::new().report(&rest.concat()));
         prop_assert!(report.impossible().is_empty(), "{:?}", report.impossible());
-        // Settings decide whether this event is written, and nothing else in the log would tell that it is missing.
+        // Spark writes this event depending on its settings, and nothing else in the log shows that it is missing.
         let is_optional = name == "SparkListenerStageExecutorMetrics";
         let is_told = report.admits_damage() || is_optional;
         prop_assert!(is_told || report.verdicts() == whole.verdicts(), "{name}");
     }
 
     #[test]
-    fn two_logs_in_one_give_no_impossible_number(first in any::<Index>(), second in any::<Index>()) {
+    fn concatenated_logs_give_no_impossible_numbers(first in any::<Index>(), second in any::<Index>()) {
         let (one, other) = (written(), recorded());
         for (one, other) in [(&one, &other), (&other, &one)] {
             let spliced = [&one[..first.index(one.len())], &other[second.index(other.len())..]].concat();

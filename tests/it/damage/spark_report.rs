@@ -1,4 +1,4 @@
-//! Reports on the bytes of a Spark event log, and what no report may say.
+//! Reports on the bytes of a Spark event log, and results that no report may contain.
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::parse::Level;
@@ -7,7 +7,7 @@ use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 use serde_json::{Map, Value};
 
-/// Reads logs into JSON reports, findings of severity none included.
+/// Reads logs into JSON reports, including findings of severity none.
 pub struct Reporter {
     folder: tempfile::TempDir,
     rules: RuleSet,
@@ -27,10 +27,10 @@ impl Reporter {
     }
 }
 
-/// What is read of a log that may be damaged.
+/// The report on a log that may be damaged.
 pub struct Damaged {
     json: Value,
-    /// Whether a problem is told that is more than a remark.
+    /// Whether the report has a problem that is more than a note.
     pub is_warned: bool,
 }
 
@@ -47,17 +47,17 @@ impl Damaged {
         self.json["applications"].as_array().unwrap()
     }
 
-    /// What went wrong, as the report tells it.
+    /// The problems in the report.
     pub fn problems(&self) -> &Value {
         &self.json["problems"]
     }
 
-    /// Whether the report says that something may be missing.
+    /// Whether the report says that data may be missing.
     pub fn admits_damage(&self) -> bool {
         self.is_warned || self.applications().iter().any(|app| app["complete"] == false)
     }
 
-    /// What rules and metrics say, without what rests on the size of the file.
+    /// Results of rules and metrics, except those that depend on file size.
     pub fn verdicts(&self) -> Vec<(Value, Value, Value)> {
         let about_the_file = |finding: &Value| finding["rule"] == "spark-event-log-limit";
         let of = |app: &Value| {
@@ -68,7 +68,7 @@ impl Damaged {
         self.applications().iter().map(of).collect()
     }
 
-    /// Numbers that cannot be.
+    /// Impossible numbers in the report.
     pub fn impossible(&self) -> Vec<String> {
         let mut found = Vec::new();
         for app in self.applications() {

@@ -1,4 +1,4 @@
-//! A limit to the time of reading.
+//! The time limit for reading.
 
 use elephant_rs::engine::{self, Options};
 use elephant_rs::limits::Limits;
@@ -8,7 +8,7 @@ use elephant_rs::units::Millis;
 use crate::common::make::{spark_end, spark_start, stage};
 
 #[test]
-fn time_ends_reading_and_says_that_it_cannot_be_repeated() {
+fn time_limit_stops_reading_and_warns_that_results_vary() {
     let folder = tempfile::tempdir().unwrap();
     let spark = folder.path().join("app-1");
     let stages: String = (0..2000).map(|id| stage(id, 0)).collect();
@@ -24,7 +24,7 @@ fn time_ends_reading_and_says_that_it_cannot_be_repeated() {
             .map(|entry| (entry.problem.code, entry.problem.message))
             .collect::<Vec<_>>()
     };
-    // It is over before a byte was read.
+    // The time is over before the first byte is read.
     let told = codes_within(Millis::ZERO);
     assert_eq!(told.iter().map(|(code, _)| *code).collect::<Vec<_>>(), ["limit-reached", "no-events"]);
     assert!(told[0].1.contains("--max-time") && told[0].1.contains("differs from run to run"), "{told:?}");

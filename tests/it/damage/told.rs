@@ -1,4 +1,4 @@
-//! What reports tell of one application, for tests that change its history.
+//! Parts of a report on one application, for tests that change its history.
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::limits::Limits;
@@ -6,7 +6,7 @@ use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 use serde_json::Value;
 
-/// The JSON report on a file of this name with this text, findings of severity none included.
+/// The JSON report on a file with this name and text, including findings of severity none.
 pub fn report_within(limits: Limits, name: &str, text: impl AsRef<[u8]>) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -23,7 +23,7 @@ pub fn spark(text: &str) -> Value {
     report_within(Limits::default(), "application_1700000000000_0001", text)
 }
 
-/// The report on a history of MapReduce.
+/// The report on a MapReduce job history.
 pub fn mapreduce(text: &str) -> Value {
     report_within(Limits::default(), "job_1500000000000_0001.jhist", text)
 }
@@ -34,7 +34,7 @@ pub fn app(report: &Value) -> &Value {
     &report["applications"][0]
 }
 
-/// Problems as "code: message", in the order of the report.
+/// Problems as "code: message", in report order.
 pub fn problems(report: &Value) -> Vec<String> {
     let text = |problem: &Value, key: &str| problem[key].as_str().unwrap().to_owned();
     let all = report["problems"].as_array().unwrap();
@@ -47,14 +47,14 @@ pub fn not_evaluated(app: &Value, rule: &str) -> Option<String> {
     all.iter().find(|entry| entry["rule"] == rule).map(|entry| entry["reason"].as_str().unwrap().to_owned())
 }
 
-/// What a rule found, as message and score.
+/// The message and score of a rule's finding.
 pub fn found(app: &Value, rule: &str) -> Option<(String, u64)> {
     let all = app["findings"].as_array().unwrap();
     let finding = all.iter().find(|entry| entry["rule"] == rule)?;
     Some((finding["message"].as_str().unwrap().to_owned(), finding["score"].as_u64().unwrap()))
 }
 
-/// The text with another one in the first place of `old`.
+/// The text with the first occurrence of `old` replaced; fails if there is none.
 pub fn replaced(text: &str, old: &str, new: &str) -> String {
     assert!(text.contains(old), "{old}");
     text.replacen(old, new, 1)

@@ -1,4 +1,4 @@
-//! One number of a history that cannot be read, or cannot be, makes unknown what rests on it, and nothing else.
+//! One unreadable or impossible number in a history makes only the results that depend on it unknown.
 
 use elephant_rs::limits::Limits;
 use elephant_rs::units::Bytes;
@@ -22,18 +22,18 @@ fn job() -> String {
     Job::succeeded(&json!([map(90_000), map(90_001), reduce])).history()
 }
 
-/// A counter as the histories here write it.
+/// A counter as these histories write it.
 fn counter(name: &str, value: &str) -> String {
     format!("\"name\":\"{name}\",\"displayName\":\"{name}\",\"value\":{value}")
 }
 
-/// Where the first line with a record of this name starts.
+/// The offset of the first line with this record.
 fn line_of(text: &str, record: &str) -> usize {
     let at = text.find(&format!("jobhistory.{record}\"")).unwrap();
     text[..at].rfind('\n').unwrap() + 1
 }
 
-/// Rules on maps that read no counter, or another one than garbage collection.
+/// Rules on maps that read no counter, or counters other than GC time.
 const UNTOUCHED: [&str; 6] =
     ["mapper-time", "mapper-spill", "mapper-speed", "failed-attempts", "shuffle-sort", "reducer-gc"];
 
@@ -42,13 +42,13 @@ fn verdict(report: &Value, rule: &str) -> (Option<(String, u64)>, Option<String>
 }
 
 #[test]
-fn a_counter_of_a_map_that_cannot_be_read_takes_along_what_rests_on_it_alone() {
+fn unreadable_map_counter_affects_only_dependent_results() {
     let text = job();
     let whole = mapreduce(&text);
     assert_eq!(problems(&whole), [""; 0]);
     assert_eq!(app(&whole)["phases"][0]["gc_time_ms"], 1_800_010);
     assert!(verdict(&whole, "mapper-gc").0.is_some());
-    // The end of a task repeats the counters of its attempt.
+    // The task's end event repeats the counters of its attempt.
     let gc = counter("GC_TIME_MILLIS", "90001");
     for wrong in WRONG.into_iter().chain(["9000000000000000000"]) {
         let report = mapreduce(&replaced(&text, &gc, &counter("GC_TIME_MILLIS", wrong)));
@@ -76,7 +76,7 @@ fn a_counter_of_a_map_that_cannot_be_read_takes_along_what_rests_on_it_alone() {
 }
 
 #[test]
-fn a_task_that_repeats_a_counter_in_a_way_that_cannot_be_read_is_told() {
+fn unreadable_repeated_task_counter_is_reported() {
     let text = job();
     let whole = mapreduce(&text);
     let at = text.rfind(&counter("GC_TIME_MILLIS", "90001")).unwrap();
@@ -89,7 +89,7 @@ fn a_task_that_repeats_a_counter_in_a_way_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn memory_that_cannot_be_read_leaves_no_waste() {
+fn unreadable_memory_makes_waste_unknown() {
     let text = job();
     let memory = counter("PHYSICAL_MEMORY_BYTES", &(300 * MIB).to_string());
     let report = mapreduce(&replaced(&text, &memory, &counter("PHYSICAL_MEMORY_BYTES", "-1")));
@@ -104,7 +104,7 @@ fn memory_that_cannot_be_read_leaves_no_waste() {
 }
 
 #[test]
-fn a_real_history_says_which_counter_is_lost() {
+fn real_history_names_the_unreadable_counter() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/done/2026/11/21/000000");
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let path = names.into_iter().find(|path| path.to_string_lossy().contains("-healthy-")).unwrap();
@@ -131,7 +131,7 @@ fn a_real_history_says_which_counter_is_lost() {
 }
 
 #[test]
-fn a_history_of_hadoop_1_says_which_counter_is_lost() {
+fn hadoop_1_history_names_the_unreadable_counter() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/testdata/hadoop1/jt1_1386370000000_job_201311192236_0042_etl_nightly+sessions"
@@ -157,7 +157,7 @@ fn a_history_of_hadoop_1_says_which_counter_is_lost() {
 }
 
 #[test]
-fn times_that_cannot_be_are_told_and_those_that_hadoop_does_not_know_are_not() {
+fn impossible_times_are_reported_but_unknown_times_are_not() {
     let text = job();
     let finish = format!("\"finishTime\":{}", EPOCH + 600_000);
     for wrong in ["9000000000000000000", "-5", "\"noon\"", "1e30", "null"] {
@@ -166,7 +166,7 @@ fn times_that_cannot_be_are_told_and_those_that_hadoop_does_not_know_are_not() {
         assert!(told.iter().any(|told| told.starts_with("bad-number: a time")), "{wrong}: {told:?}");
         assert_eq!(app(&report)["complete"], false, "{wrong}");
     }
-    // Hadoop writes 0 and −1 for times that it does not know; an attempt that succeeded has one.
+    // Hadoop writes 0 and −1 for unknown times; an attempt that succeeded has a time.
     for unknown in ["0", "-1"] {
         let report = mapreduce(&replaced(&text, &finish, &format!("\"finishTime\":{unknown}")));
         let told = problems(&report);
@@ -183,7 +183,7 @@ fn times_that_cannot_be_are_told_and_those_that_hadoop_does_not_know_are_not() {
 }
 
 #[test]
-fn announced_tasks_that_are_no_number_are_told() {
+fn non_numeric_task_counts_are_reported() {
     let mut inited = String::new();
     let fields = json!({"jobid": "job_1500000000000_0001", "launchTime": EPOCH, "totalMaps": 20, "totalReduces": 3,
         "jobStatus": "INITED", "uberized": false});
@@ -214,7 +214,7 @@ fn announced_tasks_that_are_no_number_are_told() {
 }
 
 #[test]
-fn one_counter_that_cannot_be_read_leaves_rules_that_do_not_read_it_alone() {
+fn unreadable_counter_does_not_affect_unrelated_rules() {
     let task = |number: u64| {
         let executor = if number.is_multiple_of(2) { "1" } else { "2" };
         Task::new(executor, 10_000)
@@ -227,7 +227,7 @@ fn one_counter_that_cannot_be_read_leaves_rules_that_do_not_read_it_alone() {
         let app = app(report);
         (app["findings"].clone(), app["not_evaluated"].clone())
     };
-    // No rule reads the size of results.
+    // No rule reads the result size.
     let report = spark(&replaced(&text, "\"Result Size\":104", "\"Result Size\":\"x\""));
     assert_eq!(app(&report)["complete"], false);
     assert_eq!(verdicts(&report), verdicts(&whole));
@@ -248,7 +248,7 @@ fn one_counter_that_cannot_be_read_leaves_rules_that_do_not_read_it_alone() {
 }
 
 #[test]
-fn a_reason_that_spark_does_not_have_is_neither_success_nor_failure() {
+fn unknown_end_reason_is_neither_success_nor_failure() {
     let mut log = App::with(&[], 1, 4).stage((0..9).map(|_| Task::new("1", 5000)).collect());
     let failing = Task {
         index: Some(9),
@@ -269,7 +269,7 @@ fn a_reason_that_spark_does_not_have_is_neither_success_nor_failure() {
 }
 
 #[test]
-fn metrics_of_executors_that_cannot_be_are_told() {
+fn impossible_executor_metrics_are_reported() {
     let mut log = App::with(&[], 2, 4).stage((0..4).map(|_| Task::new("1", 5000)).collect());
     for executor in &mut log.executors {
         executor.peaks = vec![("JVMHeapMemory", 300 * MIB), ("OnHeapUnifiedMemory", 40 * MIB)];
@@ -304,7 +304,7 @@ fn metrics_of_executors_that_cannot_be_are_told() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_the_reason_everywhere() {
+fn overlong_line_is_given_as_the_reason_everywhere() {
     let text = job();
     let limits = Limits { line: Some(Bytes::new(5000)), ..Limits::default() };
     let name = "job_1500000000000_0001.jhist";
@@ -335,7 +335,7 @@ fn a_line_that_is_too_long_is_the_reason_everywhere() {
 }
 
 #[test]
-fn a_limit_goes_before_what_a_rule_lacks() {
+fn limit_is_given_before_missing_rule_data() {
     let groups = json!([{"role": "map", "count": 9, "time": {"total_ms": 60_000}, "counters": {}}]);
     let history = Job::succeeded(&groups).history();
     let reason = not_evaluated(app(&mapreduce(&history)), "mapper-gc").unwrap();
@@ -346,7 +346,7 @@ fn a_limit_goes_before_what_a_rule_lacks() {
 }
 
 #[test]
-fn a_job_whose_end_was_passed_over_does_not_run() {
+fn job_with_a_skipped_end_event_is_not_running() {
     let text = job();
     let end = line_of(&text, "JobFinished");
     let lost = [&text[..end], "?", &text[end + 1..]].concat();
@@ -362,7 +362,7 @@ fn a_job_whose_end_was_passed_over_does_not_run() {
 }
 
 #[test]
-fn counts_are_unknown_where_a_history_ends_at_its_beginning_or_behind_a_limit() {
+fn counts_are_unknown_if_a_history_stops_at_its_start_or_a_limit() {
     let log = App::with(&[], 1, 4).stage((0..9).map(|_| Task::new("1", 5000)).collect()).text();
     let executors = log.find("{\"Event\":\"SparkListenerExecutorAdded\"").unwrap();
     let tasks = log.find("{\"Event\":\"SparkListenerTaskStart\"").unwrap();
@@ -386,7 +386,7 @@ fn counts_are_unknown_where_a_history_ends_at_its_beginning_or_behind_a_limit() 
 }
 
 #[test]
-fn a_limit_on_cached_blocks_says_so() {
+fn cached_block_limit_is_reported() {
     let mut log = App::with(&[], 1, 4).stage((0..4).map(|_| Task::new("1", 5000)).collect());
     log.executors[0].cached = 5 * MIB;
     let text = log.text();
@@ -408,7 +408,7 @@ fn a_limit_on_cached_blocks_says_so() {
 }
 
 #[test]
-fn a_file_without_the_last_bytes_of_its_compression_is_cut() {
+fn file_without_its_compression_trailer_is_truncated() {
     use flate2::write::GzEncoder;
     use std::io::Write as _;
     let packed = |text: &str| {

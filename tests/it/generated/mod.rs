@@ -1,4 +1,4 @@
-//! The histories that benchmarks run on: the tool finds nothing wrong with them, and the same in each format.
+//! The generated histories for benchmarks: they have no findings, and every format gives the same report.
 
 mod spark;
 #[path = "../../../benches/support/mod.rs"]
@@ -19,7 +19,7 @@ use self::support::{Format, Job};
 
 const JOB: Job = Job { maps: 50, reduces: 4 };
 
-/// What the tool says about the job in one format, as data and as JSON without the file's place.
+/// The report on the job in one format, as data and as JSON without the file path.
 fn report(format: Format) -> (Report, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("job.jhist");
@@ -36,7 +36,7 @@ fn report(format: Format) -> (Report, String) {
 }
 
 #[test]
-fn every_format_is_read_whole_and_without_problems() {
+fn every_format_is_read_completely_and_without_problems() {
     for format in [Format::AvroJson, Format::AvroBinary, Format::Hadoop1] {
         let (report, _) = report(format);
         assert_eq!(report.problems, [], "{}", format.name());
@@ -50,7 +50,7 @@ fn every_format_is_read_whole_and_without_problems() {
 }
 
 #[test]
-fn both_encodings_of_hadoop_3_give_the_same_report() {
+fn both_hadoop_3_encodings_give_the_same_report() {
     assert_eq!(report(Format::AvroJson).1, report(Format::AvroBinary).1);
 }
 

@@ -1,4 +1,4 @@
-//! The generated logs of Spark: spelled as recorded ones are, and consistent in themselves.
+//! The generated Spark logs: formatted like recorded logs, and internally consistent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,14 +40,14 @@ const MAPS: [&str; 7] = [
     "metadata",
 ];
 
-/// By place in an event: the sequences of keys, or the types of values, that were seen there.
+/// By place in an event: the observed key sequences or value types.
 type Shapes = BTreeMap<String, BTreeSet<String>>;
 
 fn add_shapes(value: &Value, place: &str, shapes: &mut Shapes) {
     let shape = match value {
         Value::Object(fields) => {
             for (key, field) in fields.iter().filter(|(key, _)| !MAPS.contains(&key.as_str())) {
-                // Plans nest as deep as they like.
+                // Plans nest to any depth.
                 let place = if key == "children" { place.to_owned() } else { format!("{place}/{key}") };
                 add_shapes(field, &place, shapes);
             }
@@ -92,7 +92,7 @@ fn every_event_has_the_keys_and_types_of_recorded_ones() {
     }
 }
 
-/// What the tasks of a stage tell.
+/// The task metrics of a stage.
 #[derive(Default)]
 struct Told {
     succeeded: i64,
@@ -100,7 +100,7 @@ struct Told {
 }
 
 #[test]
-fn stages_are_the_sums_of_their_tasks() {
+fn stage_metrics_are_the_sums_of_task_metrics() {
     let (mut stages, mut tasks) = (BTreeMap::<i64, Told>::new(), 0);
     for event in events(&log(JOB, Codec::Plain)) {
         match name(&event) {
@@ -130,7 +130,7 @@ fn stages_are_the_sums_of_their_tasks() {
 }
 
 #[test]
-fn metrics_repeat_the_accumulables() {
+fn task_metrics_match_the_accumulables() {
     let pairs = [
         ("executorRunTime", "/Executor Run Time"),
         ("executorCpuTime", "/Executor CPU Time"),
@@ -153,7 +153,7 @@ fn metrics_repeat_the_accumulables() {
     }
 }
 
-/// Identifier and name of all metrics of a plan.
+/// Id and name of all metrics of a plan.
 fn plan_metrics(node: &Value, metrics: &mut BTreeMap<i64, String>) {
     for metric in node["metrics"].as_array().unwrap() {
         let name = metric["name"].as_str().unwrap().to_owned();
@@ -165,7 +165,7 @@ fn plan_metrics(node: &Value, metrics: &mut BTreeMap<i64, String>) {
 }
 
 #[test]
-fn what_tasks_count_for_a_plan_is_in_the_plan() {
+fn plan_accumulables_of_tasks_exist_in_the_plan() {
     let mut metrics = BTreeMap::new();
     for event in events(&log(JOB, Codec::Plain)) {
         if name(&event).ends_with("SQLAdaptiveExecutionUpdate") {
@@ -183,7 +183,7 @@ fn what_tasks_count_for_a_plan_is_in_the_plan() {
 }
 
 #[test]
-fn attempts_start_and_end_in_order_and_leave_no_executor_overbooked() {
+fn attempts_are_in_order_and_never_exceed_executor_cores() {
     let (mut running, mut ends, mut now) =
         (BTreeMap::<String, i64>::new(), BTreeMap::<String, u32>::new(), 0);
     for event in events(&log(JOB, Codec::Plain)) {
@@ -208,7 +208,7 @@ fn attempts_start_and_end_in_order_and_leave_no_executor_overbooked() {
 }
 
 #[test]
-fn the_smallest_applications_end() {
+fn smallest_applications_complete() {
     for tasks in 0..30 {
         let log = log(SparkJob { tasks, ..JOB }, Codec::Plain);
         let ends = events(&log).filter(|event| event["Task End Reason"]["Reason"] == "Success").count();
@@ -217,14 +217,14 @@ fn the_smallest_applications_end() {
 }
 
 #[test]
-fn a_task_takes_five_to_six_thousand_bytes() {
+fn task_takes_five_to_six_thousand_bytes() {
     let job = SparkJob::of(10_000);
     let size = log(job, Codec::Plain).len() / job.tasks as usize;
     assert!((5_000..6_000).contains(&size), "{size}");
 }
 
 #[test]
-fn packed_logs_hold_the_same() {
+fn compressed_logs_have_the_same_contents() {
     let job = SparkJob { tasks: 100, ..JOB };
     let plain = log(job, Codec::Plain);
     assert_eq!(zstd::decode_all(log(job, Codec::Zstd).as_slice()).unwrap(), plain);
@@ -235,7 +235,7 @@ fn packed_logs_hold_the_same() {
 }
 
 #[test]
-fn the_lz4_decoder_reads_what_spark_wrote() {
+fn lz4_decoder_reads_spark_output() {
     let Some(folder) = shared("runs/spark-3.5.9/healthy-lz4") else { return };
     for file in files_below(&folder) {
         let mut unpacked = Vec::new();

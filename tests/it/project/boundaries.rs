@@ -1,15 +1,16 @@
-//! Imports go one way: from rooms to rooms below, by the table in CONTRIBUTING.md, and never in a circle of files.
+//! Imports go only from rooms to rooms below them, according to the table in CONTRIBUTING.md, and never in a circle
+//! of files.
 //!
-//! A room is a folder or file directly below `src`. Code of tests may import anything.
+//! A room is a folder or file directly below `src`. Test code may import anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files of `src` by their module path (`["input", "codec"]` for `src/input/codec/mod.rs`), with their text.
+/// The files of `src` and their text by module path (`["input", "codec"]` for `src/input/codec/mod.rs`).
 struct Tree(BTreeMap<Vec<String>, String>);
 
-/// An import: from one module to another, and the path as it is written.
+/// An import: from one module to another, and the path as written.
 struct Import {
     from: Vec<String>,
     to: Vec<String>,
@@ -47,7 +48,7 @@ impl Tree {
         for (module, text) in &self.0 {
             for path in paths(text) {
                 let Some(target) = resolve(module, &path) else { continue };
-                // The longest part of the path that is a module; the rest names something in it.
+                // The longest prefix of the path that is a module; the rest names an item in it.
                 let to = (1..=target.len())
                     .rev()
                     .map(|len| &target[..len])
@@ -74,7 +75,7 @@ fn collect(folder: &Path, take: &mut impl FnMut(&Path)) {
     }
 }
 
-/// Modules that are declared behind `#[cfg(test)]`.
+/// Modules declared with `#[cfg(test)]`.
 fn test_modules(files: &BTreeMap<Vec<String>, String>) -> Vec<Vec<String>> {
     let mut tests = Vec::new();
     for (module, text) in files {
@@ -92,8 +93,8 @@ fn test_modules(files: &BTreeMap<Vec<String>, String>) -> Vec<Vec<String>> {
     tests
 }
 
-/// The text without comments and without inline modules behind `#[cfg(test)]`, which stand last in a file, and items
-/// behind it.
+/// The text without comments, without inline `#[cfg(test)]` modules, which are the last in a file, and without
+/// `#[cfg(test)]` items.
 fn without_comments_and_tests(text: &str) -> String {
     let lines = text.lines().map(|line| match line.find("//") {
         Some(at) if !line[..at].contains('"') => &line[..at],
@@ -110,7 +111,7 @@ fn without_comments_and_tests(text: &str) -> String {
     kept + rest
 }
 
-/// Where the first item of `text` ends: at its closing brace or, without one, at its semicolon.
+/// The end of the first item of `text`: its closing brace or, without one, its semicolon.
 fn end_of_item(text: &str) -> usize {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -125,7 +126,7 @@ fn end_of_item(text: &str) -> usize {
     text.len()
 }
 
-/// Every path that starts with `crate`, `super` or `self`, with `{…}` taken apart.
+/// Every path that starts with `crate`, `super` or `self`, with `{…}` expanded.
 fn paths(text: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for start in ["crate::", "super::", "self::"] {
@@ -142,7 +143,7 @@ fn paths(text: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads one path or tree of paths from the start of `text`; says how many bytes it took.
+/// Reads one path or import tree from the start of `text`; returns the number of bytes read.
 fn tree(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
     let word = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
     let mut taken = word;
@@ -163,7 +164,7 @@ fn tree(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> u
             let len = prefix.len();
             let step = tree(&text[taken..], prefix, found);
             prefix.truncate(len);
-            // An alias, or something that is no path.
+            // An alias, or something that is not a path.
             let skip = text[taken + step..].find([',', '}']).unwrap_or(0);
             taken += step.max(1) + if step > 0 { skip } else { 0 };
         }
@@ -176,7 +177,7 @@ fn tree(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> u
     taken
 }
 
-/// A path as modules from the root; `None` where it leaves the crate.
+/// A path as modules from the root; `None` if it leaves the crate.
 fn resolve(module: &[String], path: &[String]) -> Option<Vec<String>> {
     let mut place: Vec<String> = module.to_vec();
     let mut parts = path.iter().peekable();
@@ -194,7 +195,7 @@ fn resolve(module: &[String], path: &[String]) -> Option<Vec<String>> {
     Some(place)
 }
 
-/// The rooms of the table in CONTRIBUTING.md, from the bottom to the top.
+/// The rooms in the table of CONTRIBUTING.md, from bottom to top.
 fn rooms() -> Vec<String> {
     let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
     let table = text.split("## Where things are").nth(1).expect("CONTRIBUTING.md has a table of rooms");
@@ -204,7 +205,7 @@ fn rooms() -> Vec<String> {
 }
 
 #[test]
-fn every_room_stands_in_the_table_once() {
+fn every_room_is_in_the_table_once() {
     let rooms = rooms();
     let there: BTreeSet<String> =
         Tree::read().0.into_keys().filter_map(|module| module.first().cloned()).collect();
@@ -213,7 +214,7 @@ fn every_room_stands_in_the_table_once() {
 }
 
 #[test]
-fn imports_go_to_rooms_below() {
+fn imports_point_to_lower_rooms() {
     let rooms = rooms();
     let floor = |room: &String| rooms.iter().position(|known| known == room);
     let imports = Tree::read().imports();
@@ -226,16 +227,16 @@ fn imports_go_to_rooms_below() {
     assert!(up.is_empty(), "imports that go up:\n{}", up.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
-/// A module and the modules within it may import each other: the parent's types, the child's functions.
+/// A module and its submodules may import each other: the parent's types, the child's functions.
 #[test]
-fn no_files_import_each_other_in_a_circle() {
+fn files_have_no_circular_imports() {
     let mut next: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
     for Import { from, to, .. } in Tree::read().imports() {
         if !from.starts_with(&to) && !to.starts_with(&from) {
             next.entry(from).or_default().insert(to);
         }
     }
-    // What imports nothing that is left, or is imported by nothing that is left, is in no circle.
+    // A file that imports no remaining file, or that no remaining file imports, is in no circle.
     loop {
         let imported: BTreeSet<_> = next.values().flatten().cloned().collect();
         let before = next.len();

@@ -1,4 +1,4 @@
-//! The README, the dependencies, imports between modules, sizes of files, and how tests are counted.
+//! The README, dependencies, imports between modules, file sizes, and the count of skipped tests.
 
 mod boundaries;
 mod readme;

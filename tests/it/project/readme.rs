@@ -1,11 +1,11 @@
-//! The README shows what the tool really prints; `INSTA_UPDATE=always` writes it again.
+//! The README shows real output; `INSTA_UPDATE=always` regenerates it.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::common;
 
-/// The arguments of the commands whose output the README shows.
+/// The commands whose output the README shows.
 const SHOWN: [&str; 3] = [
     "analyze --min-severity severe testdata/hadoop1 testdata/spark/3.5.9/skew",
     "rules test rules/examples/etl-waiting-reduces.yaml",
@@ -13,7 +13,7 @@ const SHOWN: [&str; 3] = [
 ];
 
 #[test]
-fn the_output_in_the_readme_is_real() {
+fn readme_shows_real_output() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
@@ -40,7 +40,7 @@ fn the_output_in_the_readme_is_real() {
 }
 
 #[test]
-fn the_rule_in_the_readme_is_the_one_of_its_file() {
+fn readme_rule_matches_its_file() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rule = std::fs::read_to_string(root.join("rules/examples/etl-waiting-reduces.yaml")).unwrap();
     assert!(std::fs::read_to_string(root.join("README.md")).unwrap().contains(&rule));

@@ -1,19 +1,19 @@
-//! Files and functions stay short enough to read in one go.
+//! Files and functions stay short enough to read at once.
 //!
-//! Tests may be longer: files of tests do not count, and neither do modules of tests at the end of a file.
+//! Tests may be longer: test files and test modules at the end of a file are not counted.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most lines of a file, without its tests.
+/// Maximum number of lines of a file, without its tests.
 const FILE: usize = 400;
 
-/// The most lines of a function, from `fn` to its closing brace.
+/// Maximum number of lines of a function, from `fn` to its closing brace.
 const FUNCTION: usize = 60;
 
-/// Functions that may be longer, by file and name, and why. Only what cannot be read in parts belongs here: a flat
-/// `match` or a table.
+/// Functions that may be longer, by file and name, with the reason. Only code that cannot be read in parts belongs
+/// here: a flat `match` or a table.
 const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
     ("src/rules/custom/eval.rs", "eval", "a flat match over the kinds of nodes"),
     ("src/stragglers/cause/evidence.rs", "fmt", "a flat match over the facts, one sentence each"),
@@ -24,12 +24,12 @@ const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
 
 /// A file without its tests.
 struct Source {
-    /// The path from the root of the project.
+    /// The path relative to the project root.
     path: String,
     lines: Vec<String>,
 }
 
-/// A function and how many lines it has.
+/// A function and its number of lines.
 struct Function {
     name: String,
     lines: usize,
@@ -78,7 +78,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules of tests that a file declares: each is a folder, a file, or both.
+/// The test modules that a file declares: each is a folder, a file, or both.
 fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
     let stem = path.file_stem().unwrap();
     let is_root = ["mod", "lib", "main"].iter().any(|root| stem == *root);
@@ -96,7 +96,7 @@ fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
     modules
 }
 
-/// The lines before the module of tests at the end of a file.
+/// The lines before the test module at the end of a file.
 fn without_tests(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let tests = lines
@@ -105,8 +105,8 @@ fn without_tests(text: &str) -> Vec<String> {
     lines[..tests.unwrap_or(lines.len())].iter().map(|line| (*line).to_owned()).collect()
 }
 
-/// The functions of a file. The format of the code says where one ends: its closing brace stands below the start of the
-/// line that it began on.
+/// The functions of a file. Because the code is formatted, a function ends at a closing brace with the indentation of
+/// its first line.
 fn functions(lines: &[String]) -> Vec<Function> {
     let mut functions = Vec::new();
     for (start, line) in lines.iter().enumerate() {
@@ -135,7 +135,7 @@ fn name_of_function(line: &str) -> Option<&str> {
 }
 
 #[test]
-fn no_file_is_long() {
+fn files_stay_below_the_size_limit() {
     let sources = sources();
     assert!(sources.len() > 300, "only {} files were found", sources.len());
     let long: Vec<String> = sources
@@ -147,7 +147,7 @@ fn no_file_is_long() {
 }
 
 #[test]
-fn no_function_is_long() {
+fn functions_stay_below_the_size_limit() {
     let mut count = 0;
     let mut long = Vec::new();
     let mut excepted = BTreeSet::new();
@@ -182,7 +182,7 @@ fn functions_are_measured_to_their_last_line() {
 }
 
 #[test]
-fn tests_do_not_count() {
+fn tests_are_not_measured() {
     let text = "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n";
     assert_eq!(without_tests(text), ["fn a() {}", ""]);
     let declared = test_modules(Path::new("src/a/mod.rs"), "#[cfg(test)]\nmod tests;\nmod b;\n");

@@ -3,7 +3,7 @@
 use crate::common::skipped::summary;
 
 #[test]
-fn skipped_tests_are_counted_by_run_and_reason() {
+fn skipped_tests_are_counted_per_run_and_reason() {
     let noted =
         "7\tno Chromium\ta\n7\tno Chromium\tb\n6\tno Chromium\tc\n7\tno material\tb\n7\tno material\tb\n";
     assert_eq!(summary(noted, 7), "2 tests skipped: no Chromium (2), no material (1)");

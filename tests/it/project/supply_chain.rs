@@ -1,4 +1,4 @@
-//! Where dependencies come from, which ones are there twice, and what each is for.
+//! The sources of dependencies, duplicate versions, and the purpose of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -45,7 +45,7 @@ fn every_crate_comes_from_crates_io() {
 }
 
 #[test]
-fn what_is_there_twice_is_allowed() {
+fn duplicate_versions_are_allowed_in_deny_toml() {
     let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for package in packages() {
         versions.entry(package.name).or_default().insert(package.version);
@@ -72,7 +72,7 @@ fn dependencies(section: &str) -> Vec<String> {
     lines.filter_map(|line| Some(line.split_once(" = ")?.0.to_owned())).collect()
 }
 
-/// The rows of the table behind a heading: crate and purpose.
+/// The rows of the table below a heading: crate and purpose.
 fn table(heading: &str) -> Vec<(String, String)> {
     let page = text("docs/dependencies.md");
     let (_, rest) = page.split_once(&format!("\n## {heading}\n")).unwrap();

@@ -1,4 +1,4 @@
-//! A headless Chromium, driven through `ChromeDriver` by the W3C `WebDriver` protocol.
+//! A headless Chromium, controlled through `ChromeDriver` with the W3C `WebDriver` protocol.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,10 +12,10 @@ use tempfile::TempDir;
 
 use crate::common;
 
-/// One browser at a time: each takes a processor.
+/// Only one browser runs at a time, because each uses a whole processor.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A browser with a window; both end with it.
+/// A browser with one window; dropping this closes both.
 pub struct Browser {
     driver: Child,
     port: u16,
@@ -32,7 +32,7 @@ fn in_path(names: &[&str]) -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// `None` where there is no Chromium, which skips the test, except under `CI=true`.
+    /// Returns `None` if Chromium is missing; the test is then skipped, except under `CI=true`.
     #[track_caller]
     pub fn start() -> Option<Self> {
         let chromium = in_path(&["chromium", "chromium-browser", "google-chrome"]);
@@ -52,7 +52,7 @@ impl Browser {
         let port =
             |line: String| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok();
         let port = lines.find_map(port);
-        // What it says later must go somewhere.
+        // Later output must be read, or the pipe fills up.
         std::thread::spawn(move || lines.for_each(drop));
         let folder = tempfile::tempdir().unwrap();
         let mut browser = Self { driver, port: port.unwrap(), session: String::new(), folder, _turn: turn };
@@ -73,7 +73,8 @@ impl Browser {
         Some(browser)
     }
 
-    /// Sends one command and gives its value. `ChromeDriver` speaks HTTP/1.1 with lengths, on this machine only.
+    /// Sends one command and returns its value. `ChromeDriver` uses HTTP/1.1 with content lengths, on this machine
+    /// only.
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = if method == "POST" { body.to_string() } else { String::new() };
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
@@ -109,29 +110,29 @@ impl Browser {
         value
     }
 
-    /// A command of Chromium's own protocol.
+    /// Sends a command of Chromium's own protocol.
     pub fn command(&self, name: &str, parameters: &Value) -> Value {
         self.call("POST", "/goog/cdp/execute", &json!({"cmd": name, "params": parameters}))
     }
 
-    /// Makes the window so large.
+    /// Sets the window size.
     pub fn window(&self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.command("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Light or dark, as the user prefers it.
+    /// Sets the preferred colour scheme: light or dark.
     pub fn prefer(&self, scheme: &str) {
         let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.command("Emulation.setEmulatedMedia", &media);
     }
 
-    /// Whether scripts of pages that are opened from now on run.
+    /// Sets whether scripts run in pages opened from now on.
     pub fn scripts(&self, run: bool) {
         self.command("Emulation.setScriptExecutionDisabled", &json!({"value": !run}));
     }
 
-    /// Opens a page from a file.
+    /// Opens a page by way of a file.
     pub fn open(&self, page: &str) {
         let path = self.folder.path().join("report.html");
         std::fs::write(&path, page).unwrap();
@@ -142,7 +143,7 @@ impl Browser {
         self.call("POST", "/url", &json!({"url": format!("file://{}", path.display())}));
     }
 
-    /// The value of an expression, also where the page's own scripts do not run.
+    /// The value of an expression, even if the page's own scripts are disabled.
     pub fn value(&self, expression: &str) -> Value {
         let wanted = json!({"expression": expression, "returnByValue": true});
         let outcome = self.command("Runtime.evaluate", &wanted);
@@ -150,7 +151,7 @@ impl Browser {
         outcome["result"]["value"].clone()
     }
 
-    /// Types keys into whatever has the focus.
+    /// Types keys into the focused element.
     pub fn keys(&self, keys: &str) {
         let actions: Vec<Value> = keys
             .chars()
@@ -160,7 +161,7 @@ impl Browser {
         self.call("POST", "/actions", &keyboard);
     }
 
-    /// What the console told since the last time.
+    /// The console messages since the last call.
     pub fn console(&self) -> Vec<String> {
         let entries = self.call("POST", "/se/log", &json!({"type": "browser"}));
         entries.as_array().unwrap().iter().map(ToString::to_string).collect()
@@ -172,7 +173,7 @@ impl Drop for Browser {
         if !self.session.is_empty() && !std::thread::panicking() {
             self.call("DELETE", "", &Value::Null);
         }
-        // ChromeDriver takes its browser with it.
+        // ChromeDriver also ends its browser.
         self.driver.kill().unwrap();
         self.driver.wait().unwrap();
     }

@@ -27,7 +27,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&diff(&[&["--format", "json"], arguments].concat())).unwrap()
 }
 
-/// The history of this job in the recordings of Hadoop.
+/// The path of this job's history in the Hadoop recordings.
 fn history(job: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = common::files_below(&root.join("testdata/done"));
@@ -57,7 +57,7 @@ fn reports() {
 }
 
 #[test]
-fn a_history_beside_itself_has_no_difference() {
+fn history_has_no_difference_from_itself() {
     let report = json(&[SKEW, SKEW]);
     let pair = &report["pairs"][0];
     for figure in pair["figures"].as_object().unwrap().values() {
@@ -70,7 +70,7 @@ fn a_history_beside_itself_has_no_difference() {
 }
 
 #[test]
-fn a_report_that_was_kept_compares_like_its_history() {
+fn saved_report_compares_like_its_history() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.json");
     let kept = kept.to_str().unwrap();
@@ -88,7 +88,7 @@ fn a_report_that_was_kept_compares_like_its_history() {
 }
 
 #[test]
-fn what_a_cut_log_lacks_is_neither_gone_nor_new() {
+fn findings_missing_from_a_truncated_log_are_neither_gone_nor_new() {
     let folder = tempfile::tempdir().unwrap();
     let file = &common::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SKEW))[0];
     let whole = zstd::decode_all(std::fs::File::open(file).unwrap()).unwrap();
@@ -109,7 +109,7 @@ fn what_a_cut_log_lacks_is_neither_gone_nor_new() {
     }
 }
 
-/// A log of one stage in a folder of its own.
+/// Writes a log of one stage to its own folder.
 fn log(app: &App, folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     std::fs::write(&path, app.text()).unwrap();
@@ -127,7 +127,7 @@ fn app(conf: &[(&str, &str)], stages: &[(&str, i64)]) -> App {
 }
 
 #[test]
-fn stages_settings_and_secrets() {
+fn diff_shows_stages_and_settings_but_no_secrets() {
     let folder = tempfile::tempdir().unwrap();
     let a = app(
         &[
@@ -175,7 +175,7 @@ fn stages_settings_and_secrets() {
 }
 
 #[test]
-fn folders_are_paired_by_job() {
+fn folders_are_matched_by_job() {
     let folder = tempfile::tempdir().unwrap();
     for (side, jobs) in [("a", &["x 2026-11-20", "gone"][..]), ("b", &["x 2026-11-21", "came"])] {
         let below = folder.path().join(side);
@@ -199,7 +199,7 @@ fn folders_are_paired_by_job() {
 }
 
 #[test]
-fn what_cannot_be_read_is_status_two_in_a_sentence() {
+fn unreadable_input_exits_2_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -225,7 +225,7 @@ fn what_cannot_be_read_is_status_two_in_a_sentence() {
 }
 
 #[test]
-fn names_of_others_break_nothing() {
+fn hostile_names_do_not_break_the_output() {
     let folder = tempfile::tempdir().unwrap();
     let hostile = "<script>|\u{1b}[31m\u{202e}\n`*";
     let a = app(&[(hostile, hostile)], &[(hostile, 1_000)]);

@@ -1,4 +1,4 @@
-//! The HTML report, read by a parser that we did not write.
+//! The HTML report, read by an independent parser.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ fn text(element: ElementRef<'_>) -> String {
     element.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Parses a page that has to be without errors and without elements that no template writes.
+/// Parses a page; fails on parse errors and on elements that no template writes.
 fn sound(page: &str) -> Html {
     const KNOWN: &str = "a article bdi body button code dd details div dl dt em figcaption figure footer g h1 h2 h3 \
         h4 h5 h6 head header html i input label li line main meta nav ol option p path pre rect script section select \
@@ -40,7 +40,7 @@ fn sound(page: &str) -> Html {
     html
 }
 
-/// Headings, landmarks, tables and drawings in their order.
+/// Headings, landmarks, tables and drawings, in page order.
 fn outline(html: &Html) -> String {
     let mut outline = String::new();
     for element in
@@ -119,7 +119,7 @@ fn every_part_of_the_report_is_on_the_page() {
 }
 
 #[test]
-fn headings_ids_links_and_labels_hold_together() {
+fn headings_ids_links_and_labels_are_consistent() {
     for report in [mixed(100), mixed(0), many(300)] {
         let html = sound(&page(&report));
         let mut level = 0;
@@ -144,7 +144,7 @@ fn headings_ids_links_and_labels_hold_together() {
         }
         for drawing in select(&html, "svg") {
             let named = drawing.attr("role") == Some("img") && drawing.attr("aria-label").is_some();
-            // Bars stand beside their numbers.
+            // Bars are next to their numbers.
             let in_table = drawing.ancestors().filter_map(ElementRef::wrap).any(|e| e.value().name() == "td");
             assert!(named || (in_table && drawing.attr("aria-hidden") == Some("true")), "{}", drawing.html());
         }
@@ -153,7 +153,7 @@ fn headings_ids_links_and_labels_hold_together() {
 }
 
 #[test]
-fn hostile_text_stays_text() {
+fn hostile_text_is_escaped() {
     let source = page(&hostile());
     let html = sound(&source);
     assert_eq!(select(&html, "script").len(), 2);
@@ -181,7 +181,7 @@ fn hostile_text_stays_text() {
 }
 
 #[test]
-fn only_what_the_policy_names_may_run() {
+fn content_security_policy_allows_only_our_code() {
     let source = page(&mixed(1));
     let html = sound(&source);
     let policy = select(&html, "meta[http-equiv]")[0].attr("content").unwrap();
@@ -205,10 +205,10 @@ fn only_what_the_policy_names_may_run() {
 }
 
 #[test]
-fn the_same_bytes_whatever_the_number_of_threads() {
+fn page_does_not_depend_on_the_number_of_threads() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        // Charts for some: which these are must not depend on who came first.
+        // Only some applications get charts; the selection must not depend on which finished first.
         page(&pool.install(|| mixed(3)))
     };
     let one = with(1);
@@ -217,7 +217,7 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn charts_go_to_the_worst() {
+fn worst_applications_get_charts() {
     let report = mixed(3);
     let charted: Vec<bool> = report.applications.iter().map(|app| app.charts.is_some()).collect();
     assert!(charted[..3].iter().all(|&has| has) && !charted[3..].iter().any(|&has| has), "{charted:?}");
@@ -225,7 +225,7 @@ fn charts_go_to_the_worst() {
 }
 
 #[test]
-fn size_grows_with_the_table_and_little_else() {
+fn page_size_grows_with_the_table_only() {
     let base = page(&many(0)).len();
     let (thousand, two) = (page(&many(1000)).len(), page(&many(2000)).len());
     assert!(base < 400_000, "{base} bytes without applications");
@@ -234,7 +234,7 @@ fn size_grows_with_the_table_and_little_else() {
 }
 
 #[test]
-fn an_empty_report_is_a_page() {
+fn empty_report_is_a_valid_page() {
     let report = elephant_rs::results::Report::default();
     let html = sound(&page(&report));
     assert!(text(html.root_element()).contains("The paths contain no files."));

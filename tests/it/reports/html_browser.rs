@@ -1,4 +1,4 @@
-//! The HTML report in a real browser. Skipped with a printed line where there is none, except under `CI=true`.
+//! The HTML report in a real browser. Skipped if there is none, except under `CI=true`.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const ENTER: &str = "\u{e007}";
 
 const ROWS: &str = "document.querySelectorAll('#index tbody tr').length";
 
-/// Nothing was fetched, nothing was complained about, nothing asks.
+/// The page fetched nothing, logged nothing and opened no dialog.
 fn assert_quiet(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<String>::new());
     assert_eq!(browser.value("performance.getEntriesByType('resource').length"), json!(0));
@@ -24,7 +24,7 @@ fn hostile_text_never_runs() {
     let Some(browser) = Browser::start() else { return };
     let source = page(&hostile());
     browser.open(&source);
-    // An open alert would make each command fail.
+    // An open alert would make every command fail.
     assert_quiet(&browser);
     assert_eq!(browser.value("document.scripts.length"), json!(2));
     assert_eq!(browser.value("document.images.length"), json!(0));
@@ -43,7 +43,7 @@ fn hostile_text_never_runs() {
     assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), json!(true));
     assert_quiet(&browser);
 
-    // The policy holds where the escaping would not.
+    // The content security policy blocks scripts even where escaping would fail.
     let planted = source.replacen(
         "</h1>",
         "</h1><script>document.title = 'ran';</script><img src=x onerror=\"document.title = 'ran'\">",
@@ -55,12 +55,12 @@ fn hostile_text_never_runs() {
 }
 
 #[test]
-fn filters_and_sorting_work_by_keyboard() {
+fn filters_and_sorting_work_with_the_keyboard() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&page(&mixed(100)));
     let all = browser.value(ROWS).as_u64().unwrap();
     let active = "document.activeElement.id";
-    // Skip link, sections, what was found first …: the first control of the filter comes in a few steps.
+    // Skip link, sections, top findings …: the first filter control is reached after a few steps.
     let mut steps = 0;
     while browser.value(active) != json!("f-text") {
         browser.keys(TAB);
@@ -98,7 +98,7 @@ fn filters_and_sorting_work_by_keyboard() {
     browser.keys(ENTER);
     let falling = names(&browser);
     assert_ne!(rising, falling);
-    // By a number, unknown stays last in both directions.
+    // Sorting by a number leaves unknown values last in both directions.
     for _ in 0..2 {
         browser.value("document.querySelectorAll('#index thead button')[7].click()");
         let known = "[...document.querySelectorAll('#index tbody tr')].map(r => r.cells[7].dataset.v !== '')";
@@ -109,7 +109,7 @@ fn filters_and_sorting_work_by_keyboard() {
         );
     }
 
-    // A link to a rule unfolds its page.
+    // A link to a rule opens its page.
     browser.value("document.querySelector('a[href=\"#rule-mapper-memory\"]').click()");
     let open = "document.getElementById('rule-mapper-memory').closest('details').open";
     let wait = Instant::now();
@@ -120,7 +120,7 @@ fn filters_and_sorting_work_by_keyboard() {
 }
 
 #[test]
-fn without_scripts_everything_is_there() {
+fn page_is_complete_without_scripts() {
     let Some(browser) = Browser::start() else { return };
     browser.scripts(false);
     let report = many(300);
@@ -128,7 +128,7 @@ fn without_scripts_everything_is_there() {
     assert_eq!(browser.value(ROWS), json!(300));
     assert_eq!(browser.value("document.getElementById('filters').checkVisibility()"), json!(false));
     assert_eq!(browser.value("document.documentElement.className"), json!(""));
-    // Rows out of sight are not laid out, but they are there.
+    // Rows outside the viewport are not laid out, but they exist.
     let last = browser.value(
         "(row => row.checkVisibility() ? row.textContent : '')(document.querySelector('#index tbody tr:last-child'))",
     );
@@ -138,7 +138,7 @@ fn without_scripts_everything_is_there() {
     assert_quiet(&browser);
 }
 
-/// The lowest contrast of text to the colour behind it.
+/// The lowest contrast between text and its background colour.
 const CONTRAST: &str = r"(() => {
   const parts = (c) => c.match(/[\d.]+/g).map(Number);
   const channel = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
@@ -164,7 +164,7 @@ const CONTRAST: &str = r"(() => {
 })()";
 
 #[test]
-fn light_and_dark_are_readable() {
+fn light_and_dark_themes_are_readable() {
     let Some(browser) = Browser::start() else { return };
     let source = page(&mixed(100));
     let mut backs: Vec<Value> = Vec::new();
@@ -179,10 +179,10 @@ fn light_and_dark_are_readable() {
 }
 
 #[test]
-fn the_browser_understands_the_page() {
+fn accessibility_tree_is_complete() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&page(&mixed(100)));
-    // What is out of sight has no place in the tree.
+    // Content outside the viewport is not in the tree.
     let visible = "document.styleSheets[0].insertRule('.app { content-visibility: visible !important }', document.styleSheets[0].cssRules.length)";
     browser.value(visible);
     for width in [1400, 360] {
@@ -211,7 +211,7 @@ fn the_browser_understands_the_page() {
 }
 
 #[test]
-fn ten_thousand_applications_open_and_filter() {
+fn page_with_10_000_applications_opens_and_filters() {
     let Some(browser) = Browser::start() else { return };
     let source = page(&many(10_000));
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Whole reports, and the HTML page.
+//! Complete reports, and the HTML page.
 
 mod browser;
 mod diff;

@@ -7,7 +7,7 @@ use elephant_rs::report::{Format, TextOptions, write};
 use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 
-/// What should stay text, wherever it stands.
+/// Text that must be escaped everywhere.
 pub const HOSTILE: [&str; 9] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(2)>",
@@ -20,7 +20,7 @@ pub const HOSTILE: [&str; 9] = [
     "javascript:alert(6)",
 ];
 
-/// The report on jobs of MapReduce and an application of Spark, with charts for `charts` of them.
+/// The report on MapReduce jobs and a Spark application, with charts for `charts` of them.
 pub fn mixed(charts: usize) -> Report {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let paths: Vec<PathBuf> =
@@ -41,7 +41,7 @@ pub fn mixed(charts: usize) -> Report {
     report
 }
 
-/// The same with hostile names and texts wherever a history has its own.
+/// The same report with hostile names and texts wherever a history supplies them.
 pub fn hostile() -> Report {
     let mut report = mixed(100);
     let long = format!("{}<b>{}", "x".repeat(5000), "y".repeat(5000));
@@ -95,7 +95,7 @@ pub fn hostile() -> Report {
     report
 }
 
-/// A report on so many applications: copies of a few under names of their own, with charts for the worst 100.
+/// A report on `count` applications: renamed copies of a few, with charts for the worst 100.
 pub fn many(count: usize) -> Report {
     let mut report = mixed(100);
     let some = report.applications.clone();

@@ -1,10 +1,11 @@
-//! Whole reports of the recordings in `testdata/spark`, as a user sees them.
+//! Complete reports on the recordings in `testdata/spark`, as a user sees them.
 
 use std::process::Command;
 
 use crate::common;
 
-/// Recordings, and the names of their snapshots. The containers hold what Spark 4.3 writes without settings.
+/// Recordings, and the names of their snapshots. The files in `containers` are written by Spark 4.3 with default
+/// settings.
 const RECORDINGS: [(&str, &str); 9] = [
     ("3.5.9/skew", "skew"),
     ("3.5.9/gc", "gc"),
@@ -17,7 +18,7 @@ const RECORDINGS: [(&str, &str); 9] = [
     ("containers", "defaults-4.3.0"),
 ];
 
-/// What the tool prints, and what it says on standard error.
+/// Standard output and standard error of the tool.
 fn analyze(folder: &str, format: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_elephant-rs"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -38,7 +38,7 @@ fn run(severity: &str, history: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn examples_that_hold_and_some_that_do_not() {
+fn passing_and_failing_examples_are_reported() {
     let (status, text) = run("severe", "spark/3.5.9/skew");
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("etl.yaml:16: etl-long: expected none, does not apply\n"), "{text}");
@@ -51,13 +51,13 @@ fn examples_that_hold_and_some_that_do_not() {
 }
 
 #[test]
-fn wrong_files_are_no_failed_examples() {
+fn invalid_files_are_not_failed_examples() {
     let (status, text) = run("sever", "spark/3.5.9/skew");
     assert_eq!((status, text.as_str()), (Some(2), ""));
 }
 
 #[test]
-fn the_examples_of_our_own_rules_hold() {
+fn examples_of_built_in_rules_pass() {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
     command
         .current_dir(env!("CARGO_MANIFEST_DIR"))

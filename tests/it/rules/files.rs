@@ -1,4 +1,4 @@
-//! Rule files as users write them: mistakes, scopes, suppressions, the schema, the folder to edit, and migration.
+//! Rule files as users write them: errors, scopes, suppressions, the schema, exported rules, and migration.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -41,7 +41,7 @@ fn elephant() -> Command {
 }
 
 #[test]
-fn all_mistakes_of_a_file_are_told_at_once_each_with_its_place() {
+fn all_errors_of_a_file_are_reported_at_once_with_positions() {
     let text = "\
 rule: maper-skew
 deviation: [1, 2, 3]
@@ -84,7 +84,7 @@ run_time: [1min, 2min, 3min, 4min]
 }
 
 #[test]
-fn excerpts_point_at_the_mistake() {
+fn excerpts_point_at_the_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("own rules.yaml");
     std::fs::write(&path, "# größer\nrule: mapper-skew\ndeviation: [2, vier, 8, 16]\nx: 1\n").unwrap();
@@ -100,7 +100,7 @@ fn excerpts_point_at_the_mistake() {
 }
 
 #[test]
-fn rules_can_be_off_or_limited_for_some() {
+fn rules_can_be_disabled_or_limited_by_scope() {
     let all = report(&RuleSet::built_in().unwrap());
     let limited = report(&rules("rule: '*'\nfor: {user: alice}\nmax_severity: low\n"));
     let off = report(&rules("rule: '*'\nenabled: false\n---\nrule: job-exception\nenabled: true\n"));
@@ -119,7 +119,7 @@ fn rules_can_be_off_or_limited_for_some() {
 }
 
 #[test]
-fn accepted_findings_are_silent_until_their_day() {
+fn suppressed_findings_are_hidden_until_expiry() {
     let text = "suppress: straggler-*\nfor: {name: 'word count*'}\nreason: node002 is being replaced, OPS-7\nuntil: 2026-12-31\n---\n\
                 suppress: mapper-skew\nsubject: reduce\nreason: never fits\n";
     let all = report(&RuleSet::built_in().unwrap());
@@ -139,7 +139,7 @@ fn accepted_findings_are_silent_until_their_day() {
 }
 
 #[test]
-fn expired_and_unused_suppressions_are_told() {
+fn expired_and_unused_suppressions_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("accepted.yaml");
     std::fs::write(
@@ -167,7 +167,7 @@ fn expired_and_unused_suppressions_are_told() {
 }
 
 #[test]
-fn show_explains_what_holds_for_a_job_and_why() {
+fn show_explains_which_values_apply_to_a_job_and_why() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("own.yaml");
     let text = "rule: mapper-skew\nfor: {queue: root.*}\ndeviation: [3, 5, 9, 17]\n---\nrule: mapper-skew\nfor: {user: bob}\nenabled: false\n";
@@ -198,7 +198,7 @@ fn schema_text() -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The rule files that come with the program.
+/// The rule files bundled with the program.
 static DEFAULTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     elephant().args(["rules", "init"]).arg(folder.path().join("rules")).assert().code(0);
@@ -210,7 +210,7 @@ static DEFAULTS: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 #[test]
-fn the_schema_accepts_what_comes_with_the_program_and_refuses_mistakes() {
+fn schema_accepts_bundled_files_and_rejects_errors() {
     let schema: Value = serde_json::from_str(&schema_text()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let documents = |text: &str| -> Vec<Value> {
@@ -257,7 +257,7 @@ fn the_schema_accepts_what_comes_with_the_program_and_refuses_mistakes() {
 }
 
 #[test]
-fn the_folder_to_edit_changes_nothing_until_it_is_edited() {
+fn exported_rules_change_nothing_until_edited() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("rules");
     elephant().args(["rules", "init"]).arg(&rules).assert().code(0);
@@ -281,7 +281,7 @@ fn the_folder_to_edit_changes_nothing_until_it_is_edited() {
 }
 
 #[test]
-fn what_is_no_configuration_of_dr_elephant_is_refused() {
+fn non_dr_elephant_configuration_is_rejected() {
     for (text, expected) in [
         ("", "expected <heuristics>"),
         ("<configuration/>", "line 1: expected <heuristics>"),
@@ -297,7 +297,7 @@ fn what_is_no_configuration_of_dr_elephant_is_refused() {
 }
 
 #[test]
-fn a_rule_of_ones_own_is_not_lost_behind_a_document_for_some() {
+fn custom_rule_survives_a_scoped_document() {
     let base = "rule: my-b\nover: reduce\nvalues: {c: cout(task)}\nthresholds: {c: {rising: [1, 2, 3, 4]}}\nmessage: \"{c}\"\n";
     let scoped = "---\nrule: my-b\nfor: {queue: adhoc}\nvalues: {c: count(task) * 2}\n";
     let told = problems(&format!("{base}{scoped}"));
@@ -306,13 +306,13 @@ fn a_rule_of_ones_own_is_not_lost_behind_a_document_for_some() {
     assert!(problems(&format!("{good}{scoped}")).is_empty());
     let no_name = "---\nrule: my-b\nfor: {queue: adhoc}\nmessage: \"{mid}\"\n";
     assert!(!problems(&format!("{good}{no_name}")).is_empty());
-    // Other units for some: right by itself.
+    // Other units for some jobs: valid on its own.
     let units = "---\nrule: my-b\nfor: {queue: adhoc}\nvalues: {c: sum(task.run_time)}\nthresholds: {c: {rising: [1s, 2s, 3s, 4s]}}\n";
     assert!(problems(&format!("{good}{units}")).is_empty(), "{:?}", problems(&format!("{good}{units}")));
 }
 
 #[test]
-fn what_contradicts_itself_only_together_is_not_evaluated() {
+fn rule_with_contradicting_layers_is_not_evaluated() {
     let base = "rule: my-b\nover: map\nvalues: {c: count(task)}\nthresholds: {c: {rising: [1, 2, 3, 4]}}\nmessage: \"{c}\"\n";
     let time = "---\nrule: my-b\nfor: {user: alice}\nvalues: {c: sum(task.run_time)}\nthresholds: {c: {rising: [1s, 2s, 3s, 4s]}}\n";
     let counts = "---\nrule: my-b\nfor: {name: '*'}\nthresholds: {c: {rising: [5, 6, 7, 8]}}\n";
@@ -332,7 +332,7 @@ fn what_contradicts_itself_only_together_is_not_evaluated() {
 
 #[cfg(unix)]
 #[test]
-fn folders_of_rules_follow_links_and_pass_over_what_is_hidden() {
+fn rule_folders_follow_links_and_skip_hidden_files() {
     let folder = tempfile::tempdir().unwrap();
     let (real, mount) = (folder.path().join("real"), folder.path().join("mount"));
     for path in [&real, &mount, &mount.join("..data")] {
@@ -360,13 +360,13 @@ fn folders_of_rules_follow_links_and_pass_over_what_is_hidden() {
 }
 
 #[test]
-fn what_is_divided_by_is_more_than_nothing() {
+fn divisors_must_be_greater_than_zero() {
     let told = problems("rule: mapper-time\ntarget_run_time: 0s\n---\nrule: mapper-skew\nblock_size: 0MB\n");
     assert_eq!(told.iter().filter(|problem| problem.message.contains("greater than 0")).count(), 2, "{told:?}");
 }
 
 #[test]
-fn values_over_several_lines_are_imported_in_one() {
+fn multiline_values_are_imported_as_one_line() {
     let text = std::fs::read_to_string("testdata/dr-elephant/HeuristicConf.xml").unwrap();
     let broken = text.replace("2, 4, 2*4, 16", "2, 4,\n   2*4, 16");
     assert_ne!(text, broken);
@@ -377,14 +377,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_makes_the_reader_panic(text in "(rule|for|enabled|suppress|[a-z*/&!|>{}\\[\\]:,'\"# \n\t-]|\\PC){0,120}") {
+    fn rule_file_reader_never_panics(text in "(rule|for|enabled|suppress|[a-z*/&!|>{}\\[\\]:,'\"# \n\t-]|\\PC){0,120}") {
         let _ = RuleSet::read(&[file(&text)]);
         let _ = RuleSet::read(&[file(&format!("rule: mapper-skew\n{text}"))]);
         let _ = import::import(&text);
     }
 
     #[test]
-    fn every_problem_has_a_place_within_its_file(cut in 0usize..4000) {
+    fn every_problem_has_a_position_in_its_file(cut in 0usize..4000) {
         let whole = DEFAULTS[..8].join("---\n");
         let end = (0..=cut.min(whole.len())).rev().find(|&end| whole.is_char_boundary(end)).unwrap();
         for problem in problems(&whole[..end]) {

@@ -15,8 +15,7 @@ use zip::write::SimpleFileOptions;
 use crate::common;
 use crate::common::spark_log::{App, Ending, GIB, Task};
 
-/// The applications below a path as the JSON report has them, without the names of their files and what rests on
-/// their size.
+/// The applications below a path as in the JSON report, without file names and values that depend on file size.
 fn applications(path: &Path) -> Vec<Value> {
     let options = Options { min_severity: Severity::None, ..Options::default() };
     let report = analyze(&[path.to_path_buf()], &RuleSet::built_in().unwrap(), options);
@@ -51,7 +50,7 @@ fn every_container_gives_the_same_report() {
     }
 }
 
-/// A log with failures and spill, so that rules have something to say.
+/// A log with failures and spill, so that rules have findings.
 fn log() -> String {
     let error = Ending::Exception("java.lang.OutOfMemoryError", "Java heap space");
     let mut app = App::with(&[("spark.executor.memory", "2g")], 3, 2);
@@ -68,7 +67,7 @@ fn log() -> String {
     app.text()
 }
 
-/// How parts of a log are stored.
+/// The ways to store the parts of a log.
 #[derive(Debug, Clone, Copy)]
 enum Container {
     Rolling,
@@ -88,7 +87,7 @@ const CONTAINERS: [Container; 5] = [
 
 const ID: &str = "application_1700000000000_0001";
 
-/// Stores the parts and gives what is to be read.
+/// Stores the parts and returns the path to read.
 fn store(root: &Path, container: Container, parts: &[String]) -> PathBuf {
     let rolling = root.join(format!("eventlog_v2_{ID}"));
     let write = |path: PathBuf, bytes: &[u8]| {
@@ -138,7 +137,7 @@ fn store(root: &Path, container: Container, parts: &[String]) -> PathBuf {
     }
 }
 
-/// The lines of a log in parts that end behind these places.
+/// The lines of a log, split into parts after these positions.
 fn parts(text: &str, places: &[prop::sample::Index]) -> Vec<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut ends: Vec<usize> = places.iter().map(|place| place.index(lines.len() - 1) + 1).collect();
@@ -154,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn parts_give_the_report_of_the_whole(
+    fn split_log_gives_the_same_report(
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
         let text = log();
@@ -173,7 +172,7 @@ proptest! {
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn report_does_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(ID), log()).unwrap();
     let shared = common::shared("runs/spark-3.5.9");

@@ -1,4 +1,5 @@
-//! Rules on memory, balance and runtime of Spark against recordings: planted trouble is found, the rest is quiet.
+//! Spark rules on memory, balance and run time, on recordings: planted problems are found; healthy runs have no
+//! findings.
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::Finding;
@@ -25,7 +26,7 @@ rule: spark-stage-runtime
 stage_failure_rate: [10%, 20%, 50%, 50%]
 ";
 
-/// What these rules find in the logs of a shared folder or file; `None` where it is not at hand.
+/// The findings of these rules in the logs of a shared folder or file; `None` if it is missing.
 fn findings(path: &str, yaml: &str) -> Option<Vec<Finding>> {
     let path = common::shared(path)?;
     let report = analyze(std::slice::from_ref(&path), &rules(&[], yaml), Options::default());
@@ -49,7 +50,7 @@ fn spill_is_found() {
 }
 
 #[test]
-fn failures_are_found_where_their_cut_offs_are_asked_for() {
+fn failures_are_found_with_custom_cut_offs() {
     for version in ["2.4.8", "3.1.3", "3.5.9", "4.3.0"] {
         let Some(findings) = findings(&format!("runs/spark-{version}/failures"), FAILURE_RATES) else {
             return;
@@ -60,7 +61,7 @@ fn failures_are_found_where_their_cut_offs_are_asked_for() {
     }
 }
 
-/// `spark-job-metrics` and `spark-stage-metrics` judge them; here only the time that they cost counts.
+/// `spark-job-metrics` and `spark-stage-metrics` judge the failures; here only the lost time counts.
 #[test]
 fn failures_that_cost_little_time_are_low_by_default() {
     for version in ["2.4.8", "3.1.3", "3.5.9", "4.3.0"] {
@@ -70,13 +71,13 @@ fn failures_that_cost_little_time_are_low_by_default() {
 }
 
 #[test]
-fn lost_executors_show_in_the_stage_that_lost_them() {
+fn lost_executors_are_reported_for_their_stage() {
     let Some(findings) = findings("runs/spark-3.5.9/execkill", "") else { return };
     assert_eq!(worst(&findings, "spark-stage-runtime"), Severity::Low);
 }
 
 #[test]
-fn healthy_applications_are_quiet() {
+fn healthy_applications_have_no_findings() {
     for path in
         ["3.5.9/healthy", "3.5.9/local", "3.5.9/cached", "3.5.9/sqlaqe", "3.5.9/dynalloc", "4.3.0/healthy"]
     {

@@ -1,4 +1,4 @@
-//! Metrics of recorded and public event logs, against sums taken from the events without the parser.
+//! Metrics of recorded and public event logs, compared with sums computed from the events without the parser.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn applications(path: &Path) -> Vec<ApplicationReport> {
     analyze(&[path.to_owned()], &RuleSet::built_in().unwrap(), Options::default()).applications
 }
 
-/// What the events themselves add up to.
+/// Sums over the events themselves.
 #[derive(Debug, Default, PartialEq)]
 #[allow(clippy::struct_field_names)] // fields name their unit
 struct Sums {
@@ -26,7 +26,7 @@ struct Sums {
     failed_ms: i64,
 }
 
-/// The events of a plain log, in their order.
+/// The events of an uncompressed log, in order.
 fn events(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -58,7 +58,7 @@ fn sums(path: &Path) -> Sums {
         let finish = info["Finish Time"].as_i64().unwrap().min(life.1);
         let time = finish - info["Launch Time"].as_i64().unwrap();
         sums.task_ms += time;
-        // Also a task whose executor was lost is marked as failed; one that was killed is not.
+        // A task on a lost executor is also marked as failed; a killed task is not.
         let failed = !matches!(event["Task End Reason"]["Reason"].as_str(), Some("Success" | "TaskKilled"));
         sums.failed_ms += if failed { time } else { 0 };
     }
@@ -69,7 +69,7 @@ fn hours(ms: i64) -> f64 {
     f64::from(i32::try_from(ms).unwrap()) / 3_600_000.0
 }
 
-/// An executor and its block manager go within milliseconds of each other.
+/// An executor and its block manager are removed within milliseconds of each other.
 fn assert_same(name: &str, actual: Option<f64>, expected: f64) {
     let tolerance = hours(10);
     assert!(
@@ -78,7 +78,7 @@ fn assert_same(name: &str, actual: Option<f64>, expected: f64) {
     );
 }
 
-/// Compares a recording whose executors (or driver, in local mode) hold `container_gb`.
+/// Compares a recording whose executors (or driver, in local mode) use `container_gb`.
 fn check(run: &str, container_gb: f64) {
     let Some(folder) = common::shared(&format!("runs/{run}")) else { return };
     let sums = sums(&common::files_below(&folder)[0]);
@@ -93,7 +93,7 @@ fn check(run: &str, container_gb: f64) {
 }
 
 #[test]
-fn recordings_cost_what_their_events_add_up_to() {
+fn recording_costs_match_the_sums_of_their_events() {
     for run in ["healthy", "dynalloc", "execkill", "failures", "skew"] {
         check(&format!("spark-3.5.9/{run}"), 1.0);
     }
@@ -101,7 +101,7 @@ fn recordings_cost_what_their_events_add_up_to() {
 }
 
 #[test]
-fn local_recordings_hold_the_drivers_heap_and_wait_for_nothing() {
+fn local_recordings_hold_the_driver_heap_and_never_wait() {
     let Some(folder) = common::shared("runs/spark-3.5.9/local") else { return };
     let sums = sums(&common::files_below(&folder)[0]);
     let metrics = applications(&folder).remove(0).metrics;
@@ -110,7 +110,7 @@ fn local_recordings_hold_the_drivers_heap_and_wait_for_nothing() {
 }
 
 #[test]
-fn dynamic_allocation_is_waited_for_at_the_start_and_between_jobs() {
+fn dynamic_allocation_waits_at_the_start_and_between_jobs() {
     let Some(folder) = common::shared("runs/spark-3.5.9/dynalloc") else { return };
     let at = |event: &Value| event["Timestamp"].as_i64().unwrap();
     let events = events(&common::files_below(&folder)[0]);
@@ -119,14 +119,14 @@ fn dynamic_allocation_is_waited_for_at_the_start_and_between_jobs() {
     let removed = all("SparkListenerExecutorRemoved").into_iter().map(at).max().unwrap();
     let second_job = all("SparkListenerJobStart")[1]["Submission Time"].as_i64().unwrap();
     let start = at(all("SparkListenerApplicationStart")[0]);
-    // Two executors come, both go, and two others come for the second job.
+    // Two executors start, both are removed, and two others start for the second job.
     let expected = at(added[0]) - start + at(added[2]) - second_job.max(removed);
     let wait = applications(&folder).remove(0).metrics.wait_time.unwrap().get();
     assert_eq!(wait.cast_signed(), expected);
 }
 
 #[test]
-fn no_log_costs_more_than_is_possible() {
+fn no_log_has_impossible_costs() {
     let kinds = ["plain", "compressed", "rolling", "archive"].map(|kind| format!("corpus/spark-{kind}"));
     let versions = ["2.4.8", "3.1.3", "3.5.9", "4.3.0"].map(|version| format!("runs/spark-{version}"));
     for folder in kinds.iter().chain(&versions) {

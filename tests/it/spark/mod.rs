@@ -1,4 +1,4 @@
-//! Rules and metrics of Spark, on logs that tests write and on recordings.
+//! Spark rules and metrics, on generated logs and on recordings.
 
 mod codecs;
 mod memory_and_runtime;

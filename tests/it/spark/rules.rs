@@ -1,4 +1,4 @@
-//! What the rules of Spark say by default: trouble is found and named, health is not disturbed.
+//! Spark rules with their defaults: problems are found and named; healthy applications have no findings.
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::Finding;
@@ -27,7 +27,7 @@ fn spread(executors: u32, durations: &[i64]) -> App {
 }
 
 #[test]
-fn an_executor_that_works_alone_stands_out_by_what_balance_would_save() {
+fn single_busy_executor_is_found_by_possible_savings() {
     let finding = only(&spread(3, &[10 * MINUTE, MINUTE, MINUTE]), "spark-executor-metrics");
     assert_eq!(finding.severity, Severity::Critical);
     assert!(
@@ -36,14 +36,14 @@ fn an_executor_that_works_alone_stands_out_by_what_balance_would_save() {
         finding.message
     );
     assert!(finding.advice[0].contains("--conf spark.default.parallelism=9"), "{:?}", finding.advice);
-    // The same in an application of ten hours is nothing to worry about.
+    // In an application of ten hours, the same imbalance is negligible.
     let mut long = spread(3, &[10 * MINUTE, MINUTE, MINUTE]);
     long.end = Some(600 * MINUTE);
     assert_eq!(only(&long, "spark-executor-metrics").severity, Severity::None);
 }
 
 #[test]
-fn executors_that_came_for_the_end_are_not_compared() {
+fn executors_added_near_the_end_are_not_compared() {
     let mut app = spread(3, &[10 * MINUTE, 10 * MINUTE, 1000]);
     app.executors[2].added = 9 * MINUTE;
     app.jobs[0].stages[0].tasks[2].launch = 9 * MINUTE;
@@ -54,7 +54,7 @@ fn executors_that_came_for_the_end_are_not_compared() {
 }
 
 #[test]
-fn a_lone_executor_is_nothing_to_compare() {
+fn single_executor_is_not_compared() {
     assert_eq!(found(&spread(1, &[MINUTE]), "spark-executor-metrics", ""), []);
     assert_eq!(found(&App::default().stage(vec![Task::new("driver", 5)]), "spark-executor-metrics", ""), []);
 }
@@ -67,7 +67,7 @@ fn attempts(failed: u32, succeeded: u32) -> Vec<Task> {
 }
 
 #[test]
-fn one_failed_attempt_of_two_is_no_trouble() {
+fn one_failed_attempt_of_two_is_not_a_finding() {
     let app = App::with(&[], 1, 1).stage(attempts(1, 1));
     assert_eq!(only(&app, "spark-job-metrics").severity, Severity::None);
     assert_eq!(only(&app, "spark-stage-metrics").severity, Severity::None);
@@ -79,12 +79,12 @@ fn one_failed_attempt_of_two_is_no_trouble() {
 }
 
 #[test]
-fn stages_whose_tasks_fail_are_named_and_the_rest_counted() {
+fn worst_failing_stages_are_named_and_the_rest_counted() {
     let mut app = App::with(&[("spark.executor.memory", "2g")], 1, 1);
     for failed in [2, 20, 12, 6, 3] {
         app = app.stage(attempts(failed, 5));
     }
-    // By default another rule judges the tasks that fail.
+    // By default another rule judges failing tasks.
     assert_eq!(only(&app, "spark-stage-metrics").subject.name(), "application");
     let rates = "rule: spark-stage-metrics\ntask_failure_rate: [10%, 30%, 50%, 50%]\n";
     let found = found(&app, "spark-stage-metrics", rates);
@@ -105,7 +105,7 @@ fn stages_whose_tasks_fail_are_named_and_the_rest_counted() {
 }
 
 #[test]
-fn settings_as_spark_is_delivered_are_no_finding() {
+fn default_spark_settings_are_not_a_finding() {
     for conf in [
         &[][..],
         &[("spark.dynamicAllocation.enabled", "true")],
@@ -119,7 +119,7 @@ fn settings_as_spark_is_delivered_are_no_finding() {
 }
 
 #[test]
-fn settings_that_waste_are_named_worst_first_with_what_to_set() {
+fn wasteful_settings_are_named_worst_first_with_advice() {
     let conf = [
         ("spark.dynamicAllocation.enabled", "true"),
         ("spark.dynamicAllocation.shuffleTracking.enabled", "false"),
@@ -168,7 +168,7 @@ fn large(peak: u64) -> App {
 }
 
 #[test]
-fn much_memory_is_a_finding_where_it_lies_idle() {
+fn large_unused_memory_is_a_finding() {
     let idle = only(&large(2 * GIB), "spark-memory-limit");
     assert_eq!(idle.severity, Severity::Severe, "{}", idle.message);
     assert!(idle.advice[0].ends_with("--conf spark.executor.memory=3g (now 10g)"), "{:?}", idle.advice);
@@ -182,7 +182,7 @@ fn much_memory_is_a_finding_where_it_lies_idle() {
 }
 
 #[test]
-fn little_collection_is_remarked_and_no_finding() {
+fn low_gc_time_is_noted_but_not_a_finding() {
     let task = |gc| Task::new("1", 10 * MINUTE).metric("JVM GC Time", gc);
     let app = |gc| App::with(&[], 1, 1).stage(vec![task(gc)]);
     let quiet = only(&app(3_000), "spark-executor-gc");
@@ -194,7 +194,7 @@ fn little_collection_is_remarked_and_no_finding() {
 }
 
 #[test]
-fn large_logs_in_one_file_should_be_written_in_parts() {
+fn large_single_file_logs_get_advice_to_roll() {
     let app = App::with(&[("spark.eventLog.logBlockUpdates.enabled", "true")], 1, 1)
         .stage(vec![Task::new("1", 1000).metric("Input Metrics.Bytes Read", MIB)]);
     let small = "rule: spark-event-log-limit\nsize: [1KB, 1KB, 1TB, 1TB]\n";
@@ -208,7 +208,7 @@ fn large_logs_in_one_file_should_be_written_in_parts() {
 }
 
 #[test]
-fn an_application_without_anything_is_told_so() {
+fn empty_application_is_reported_as_empty() {
     let report = judge(&App::default(), &rules(&[], ""));
     assert!(
         report.findings.iter().all(|finding| finding.severity == Severity::None),
@@ -217,7 +217,7 @@ fn an_application_without_anything_is_told_so() {
     );
 }
 
-/// The rules that this file is about.
+/// The rules tested in this file.
 const RULES: [&str; 7] = [
     "spark-configuration",
     "spark-executor-metrics",
@@ -228,7 +228,7 @@ const RULES: [&str; 7] = [
     "spark-memory-limit",
 ];
 
-/// The rules that find something in a recording.
+/// The rules with findings in a recording.
 fn findings_of(recording: &str) -> Option<Vec<String>> {
     let path = common::shared(&format!("runs/{recording}"))?;
     let report = analyze(&[path], &rules(&[], ""), Options::default());
@@ -240,7 +240,7 @@ fn findings_of(recording: &str) -> Option<Vec<String>> {
 }
 
 #[test]
-fn recordings_of_health_are_left_alone() {
+fn healthy_recordings_have_no_findings() {
     for recording in ["healthy", "local", "cached", "sqlaqe", "dynalloc", "speculation"] {
         let Some(found) = findings_of(&format!("spark-3.5.9/{recording}")) else { return };
         assert!(found.is_empty(), "{recording}: {found:?}");
@@ -248,7 +248,7 @@ fn recordings_of_health_are_left_alone() {
 }
 
 #[test]
-fn recordings_of_trouble_are_found() {
+fn problems_in_recordings_are_found() {
     for (recording, expected) in [
         ("spark-3.5.9/gc", &["spark-executor-gc"][..]),
         ("spark-3.5.9/failures", &["spark-job-metrics", "spark-stage-metrics"]),

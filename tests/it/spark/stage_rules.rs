@@ -1,5 +1,5 @@
-//! The rules about stages and settings, with their defaults: on recordings of known trouble, and where they
-//! must not contradict each other.
+//! Rules on stages and settings, with their defaults: on recordings of known problems, and in cases where they must
+//! not contradict each other.
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Finding, Subject};
@@ -11,7 +11,7 @@ use crate::common::spark_log::{App, Ending, Executor, GIB, Job, MIB, Stage, Task
 const SETTINGS: &str = "spark-configuration-parameters";
 const FAILED: &str = "spark-stages-with-failed-tasks";
 
-/// What a rule finds in a recording; `None` where it is not at hand.
+/// The findings of a rule in a recording; `None` if it is missing.
 fn recorded(run: &str, rule: &str) -> Option<Vec<Finding>> {
     let path = common::shared(&format!("runs/{run}"))?;
     let report = analyze(&[path], &rules(&[], ""), Options::default());
@@ -29,14 +29,14 @@ fn advice(findings: &[Finding]) -> String {
 }
 
 #[test]
-fn what_is_well_stays_quiet() {
+fn healthy_stages_have_no_findings() {
     let versions =
         ["healthy", "local", "cached", "sqlaqe", "dynalloc"].map(|run| format!("spark-3.5.9/{run}"));
     let more = ["spark-4.3.0/healthy", "spark-4.3.0/sqlaqe", "spark-3.1.3/local", "spark-2.4.8/local"];
     for run in versions.iter().map(String::as_str).chain(more) {
         for rule in [SETTINGS, FAILED] {
             for finding in recorded(run, rule).unwrap_or_default() {
-                // JVMs took long to start on a machine that was busy.
+                // The JVMs were slow to start on a busy machine.
                 let start = finding.message.contains("with no more data than others");
                 assert!(finding.severity == Severity::Low && start, "{run}: {rule}: {}", finding.message);
             }
@@ -45,7 +45,7 @@ fn what_is_well_stays_quiet() {
 }
 
 #[test]
-fn the_recorded_skew_is_found_with_its_cause() {
+fn recorded_skew_is_found_with_its_cause() {
     let Some(found) = recorded("spark-3.5.9/skew", SETTINGS) else { return };
     let messages: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
     assert_eq!(found[0].severity, Severity::Severe, "{messages:?}");
@@ -59,7 +59,7 @@ fn the_recorded_skew_is_found_with_its_cause() {
 }
 
 #[test]
-fn recorded_failures_are_told_with_their_message() {
+fn recorded_failures_are_reported_with_their_message() {
     for version in ["2.4.8", "3.1.3", "3.5.9", "4.3.0"] {
         let Some(found) = recorded(&format!("spark-{version}/failures"), FAILED) else { return };
         let critical = found.iter().filter(|finding| finding.severity == Severity::Critical).count();
@@ -70,7 +70,7 @@ fn recorded_failures_are_told_with_their_message() {
 }
 
 #[test]
-fn a_recorded_loss_is_told_with_executor_time_and_reason() {
+fn recorded_executor_loss_is_reported_with_time_and_reason() {
     let Some(found) = recorded("spark-3.5.9/execkill", FAILED) else { return };
     let whole = found.iter().find(|finding| finding.subject == Subject::Application).unwrap();
     assert!(whole.message.contains("executor 1 on "), "{}", whole.message);
@@ -81,7 +81,7 @@ fn a_recorded_loss_is_told_with_executor_time_and_reason() {
     assert!(stage.message.contains("3 because a shuffle fetch failed"), "{}", stage.message);
 }
 
-/// An application whose second stage of 8 tasks spills `spill` for each of them.
+/// An application whose second stage has 8 tasks that spill `spill` bytes each.
 fn spilling(conf: &[(&str, &str)], spill: u64) -> App {
     let task = |read: u64| {
         Task::new("1", 30_000)
@@ -92,7 +92,7 @@ fn spilling(conf: &[(&str, &str)], spill: u64) -> App {
 }
 
 #[test]
-fn spill_is_met_by_what_costs_least() {
+fn spill_advice_prefers_the_cheapest_change() {
     let low_fraction =
         spilling(&[("spark.memory.fraction", "0.05"), ("spark.executor.memory", "4g")], 256 * MIB);
     let found = found(&low_fraction, SETTINGS);
@@ -103,7 +103,7 @@ fn spill_is_met_by_what_costs_least() {
 }
 
 #[test]
-fn spill_asks_for_memory_where_partitions_do_not_decide() {
+fn spill_advice_asks_for_memory_if_partitions_are_fixed() {
     let found = found(&spilling(&[("spark.executor.memory", "2g")], 2 * GIB), SETTINGS);
     let advice = advice(&found);
     assert!(advice.contains("spark.executor.memory=10g (now 2g): less spill"), "{advice}");
@@ -111,7 +111,7 @@ fn spill_asks_for_memory_where_partitions_do_not_decide() {
     assert_eq!(found.len(), 1, "the stage tells the settings");
 }
 
-/// Executors of `heap` that hold `peak` and collect garbage for `gc` of each task's minute.
+/// Executors of `heap` whose memory peaks at `peak` and whose tasks spend `gc` of each minute on garbage collection.
 fn executors(conf: &[(&str, &str)], peak: u64, gc: u64) -> App {
     let tasks = (0..8).map(|_| Task::new("1", 60_000).metric("JVM GC Time", gc)).collect();
     let mut app = App::with(conf, 1, 2).stage(tasks);
@@ -120,7 +120,7 @@ fn executors(conf: &[(&str, &str)], peak: u64, gc: u64) -> App {
 }
 
 #[test]
-fn large_heaps_shrink_with_room_above_the_peak() {
+fn large_heaps_shrink_but_stay_above_the_peak() {
     let app = executors(&[("spark.executor.memory", "16g")], 2 * GIB, 0);
     let found = found(&app, SETTINGS);
     assert_eq!(found.iter().map(|finding| finding.severity).max(), Some(Severity::Low));
@@ -128,7 +128,7 @@ fn large_heaps_shrink_with_room_above_the_peak() {
 }
 
 #[test]
-fn heaps_under_pressure_never_shrink_and_one_rule_says_so() {
+fn heaps_under_pressure_never_shrink_and_one_rule_reports_it() {
     let app = executors(&[("spark.executor.memory", "6g"), ("spark.executor.cores", "2")], GIB, 12_000);
     let (settings, gc) = (found(&app, SETTINGS), found(&app, "spark-executor-gc"));
     let line = "--conf spark.executor.memory=9g (now 6g)";
@@ -137,7 +137,7 @@ fn heaps_under_pressure_never_shrink_and_one_rule_says_so() {
 }
 
 #[test]
-fn local_mode_is_about_the_driver() {
+fn local_mode_advice_is_about_the_driver() {
     let conf = [("spark.master", "local[4]"), ("spark.driver.memory", "2g"), ("spark.executor.memory", "1g")];
     let tasks = (0..8).map(|_| Task::new("driver", 60_000).metric("JVM GC Time", 12_000)).collect();
     let found = found(&App::with(&conf, 0, 1).stage(tasks), "spark-executor-gc");
@@ -146,7 +146,7 @@ fn local_mode_is_about_the_driver() {
 }
 
 #[test]
-fn dynamic_allocation_has_no_number_of_executors() {
+fn dynamic_allocation_advice_has_no_executor_count() {
     let fixed =
         [("spark.executor.instances", "10"), ("spark.executor.cores", "8"), ("spark.executor.memory", "8g")];
     let advised = advice(&found(&executors(&fixed, 7 * GIB, 12_000), SETTINGS));
@@ -158,7 +158,7 @@ fn dynamic_allocation_has_no_number_of_executors() {
 }
 
 #[test]
-fn skew_by_data_names_the_data() {
+fn data_skew_is_reported_with_the_data() {
     let task =
         |duration, read| Task::new("1", duration).metric("Shuffle Read Metrics.Remote Bytes Read", read);
     let mut tasks: Vec<Task> = (0..20).map(|_| task(10_000, 10 * MIB)).collect();
@@ -175,7 +175,7 @@ fn skew_by_data_names_the_data() {
 }
 
 #[test]
-fn a_few_failures_in_a_large_stage_are_no_finding() {
+fn few_failures_in_a_large_stage_are_not_a_finding() {
     let mut tasks: Vec<Task> = (0..500).map(|_| Task::new("1", 1000)).collect();
     let failure = Task::new("1", 10).ending(Ending::Exception("java.io.IOException", "gone"));
     tasks.push(Task { index: Some(0), attempt: 1, ..failure });
@@ -183,7 +183,7 @@ fn a_few_failures_in_a_large_stage_are_no_finding() {
 }
 
 #[test]
-fn killed_containers_get_more_overhead_by_both_rules() {
+fn both_rules_advise_more_overhead_for_killed_containers() {
     let reason =
         "Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used.";
     let mut tasks: Vec<Task> = (0..20).map(|_| Task::new("1", 1000)).collect();
@@ -205,7 +205,7 @@ fn killed_containers_get_more_overhead_by_both_rules() {
 }
 
 #[test]
-fn only_the_worst_stages_are_told() {
+fn only_the_worst_stages_are_reported() {
     let stage = |id| {
         let failure = Task::new("1", 10).ending(Ending::Exception("java.io.IOException", "gone"));
         let failed = (0..4).map(|attempt| Task { index: Some(0), attempt, ..failure.clone() });

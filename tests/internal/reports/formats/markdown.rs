@@ -1,8 +1,8 @@
-//! What a reader of `CommonMark` with GitHub's tables sees, and what GitHub would link in it.
+//! The page as rendered by `CommonMark` with GitHub's tables, and the text that GitHub would turn into links.
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
-/// Panics where anything of the page is more than text in the frame that the report makes.
+/// Panics if anything in the page is more than text, except the report's own structure.
 pub fn check(page: &str) {
     assert!(page.chars().count() <= 65_536, "{} characters", page.chars().count());
     let options = Options::ENABLE_TABLES
@@ -53,7 +53,7 @@ fn inside(html: &str) -> String {
     words.replace("&amp;", "&")
 }
 
-/// Mentions, references to issues, and addresses become links in any text.
+/// Mentions, issue references and addresses become links in any text.
 fn no_links(text: &str) {
     let next = |at: usize| text[at..].chars().next();
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Every format, read back by a program that we did not write, also where the names in a history are hostile.
+//! Every format, read back by independent parsers, also with hostile names in the history.
 
 mod markdown;
 mod openmetrics;
@@ -18,14 +18,14 @@ fn written(report: &Report, format: Format) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Reports that a format has to bear.
+/// Reports that every format must handle.
 fn all() -> Vec<Report> {
     let long = "x#".repeat(5_000);
     let names = HOSTILE.into_iter().chain([long.as_str()]).map(hostile);
     names.chain([Report::default(), no_findings(), problems_only(), mixed()]).collect()
 }
 
-/// A SARIF log in parts that can be reviewed.
+/// A SARIF log, split into parts that can be reviewed.
 fn parts_of_sarif(log: &str) -> [(&'static str, &str); 4] {
     let at = |beginning: &str| log.find(beginning).unwrap();
     let spark = at("            {\n              \"id\": \"spark-configuration\"");
@@ -65,7 +65,7 @@ fn snapshots() {
 }
 
 #[test]
-fn json_and_ndjson_tell_the_same_applications_word_for_word() {
+fn json_and_ndjson_contain_identical_applications() {
     for report in all() {
         let json: Value = serde_json::from_str(&written(&report, Format::Json)).unwrap();
         let lines = written(&report, Format::Ndjson);
@@ -82,7 +82,7 @@ fn json_and_ndjson_tell_the_same_applications_word_for_word() {
 }
 
 #[test]
-fn details_are_written_where_they_were_kept() {
+fn details_are_written_if_present() {
     let mut report = mixed();
     let plain: Value = serde_json::from_str(&written(&report, Format::Json)).unwrap();
     assert!(plain["applications"][0].get("phases").is_none());
@@ -93,7 +93,7 @@ fn details_are_written_where_they_were_kept() {
 }
 
 #[test]
-fn csv_is_a_table_without_formulas() {
+fn csv_has_no_formulas() {
     for report in all() {
         let text = written(&report, Format::Csv);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
@@ -110,8 +110,8 @@ fn csv_is_a_table_without_formulas() {
 }
 
 #[test]
-fn sarif_is_valid_by_the_official_schema() {
-    // One bracket of the published schema is not as strict readers of patterns want it.
+fn sarif_matches_the_official_schema() {
+    // One bracket of the published schema is not accepted by strict regex parsers.
     let text = include_str!("../../../schemas/sarif-2.1.0.json").replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}$");
     let schema: Value = serde_json::from_str(&text).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
@@ -159,7 +159,7 @@ fn sarif_levels_and_suppressions() {
 }
 
 #[test]
-fn sarif_takes_no_more_results_than_github_does() {
+fn sarif_has_at_most_the_results_github_accepts() {
     let report = large("x", 26, 1_000);
     let sarif: Value = serde_json::from_str(&written(&report, Format::Sarif)).unwrap();
     let run = &sarif["runs"][0];
@@ -169,7 +169,7 @@ fn sarif_takes_no_more_results_than_github_does() {
 }
 
 #[test]
-fn junit_is_read_by_a_foreign_parser() {
+fn junit_is_read_by_another_parser() {
     for report in all() {
         let text = written(&report, Format::Junit);
         let valid = |c: char| matches!(c, '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
@@ -196,7 +196,7 @@ fn junit_is_read_by_a_foreign_parser() {
 }
 
 #[test]
-fn junit_tells_what_passed_failed_and_was_skipped() {
+fn junit_reports_passed_failed_and_skipped_rules() {
     let report = mixed();
     let read = junit_parser::from_reader(written(&report, Format::Junit).as_bytes()).unwrap();
     let case = |class: &str, name: &str| {
@@ -213,14 +213,14 @@ fn junit_tells_what_passed_failed_and_was_skipped() {
 }
 
 #[test]
-fn markdown_holds_no_markup_of_others() {
+fn markdown_contains_no_foreign_markup() {
     for report in all() {
         markdown::check(&written(&report, Format::Markdown));
     }
 }
 
 #[test]
-fn markdown_ends_before_github_cuts_it() {
+fn markdown_stays_below_the_github_size_limit() {
     let long = "x#".repeat(5_000);
     for (name, applications, findings) in [(long.as_str(), 300, 3), ("x", 1, 3_000), ("name", 2_000, 2)] {
         let page = written(&large(name, applications, findings), Format::Markdown);
@@ -233,7 +233,7 @@ fn markdown_ends_before_github_cuts_it() {
 
 #[test]
 #[allow(clippy::float_cmp)] // counts
-fn openmetrics_tells_what_is_incomplete_and_what_was_not_evaluated() {
+fn openmetrics_reports_incomplete_and_unevaluated() {
     let report = mixed();
     let samples = openmetrics::parse(&written(&report, Format::Openmetrics));
     let of = |name: &str, id: &str, outcome: Option<&str>| {
@@ -265,7 +265,7 @@ fn openmetrics_tells_what_is_incomplete_and_what_was_not_evaluated() {
 
 /// `INSTA_UPDATE=always` writes the table instead of comparing it.
 #[test]
-fn every_family_of_openmetrics_is_in_the_documentation() {
+fn every_openmetrics_family_is_documented() {
     let text = written(&Report::default(), Format::Openmetrics);
     let mut table = "| gauge | what it is |\n| --- | --- |\n".to_owned();
     for line in text.lines().filter_map(|line| line.strip_prefix("# HELP ")) {
@@ -285,7 +285,7 @@ fn every_family_of_openmetrics_is_in_the_documentation() {
 }
 
 #[test]
-fn openmetrics_follows_its_grammar() {
+fn openmetrics_follows_the_grammar() {
     for report in all() {
         let samples = openmetrics::parse(&written(&report, Format::Openmetrics));
         let of = |family: &str| samples.iter().filter(|(name, ..)| name == family).collect::<Vec<_>>();
@@ -299,7 +299,7 @@ fn openmetrics_follows_its_grammar() {
 }
 
 #[test]
-fn nothing_moves_the_cursor_or_turns_a_line_around() {
+fn output_has_no_terminal_or_bidi_control_characters() {
     use Format::{Csv, Json, Junit, Markdown, Ndjson, Openmetrics, Sarif, Text};
     for report in all() {
         for format in [Text, Json, Ndjson, Csv, Markdown, Sarif, Junit, Openmetrics] {
@@ -311,13 +311,13 @@ fn nothing_moves_the_cursor_or_turns_a_line_around() {
 }
 
 #[test]
-fn what_is_suppressed_is_one_short_line() {
+fn suppressed_findings_take_one_short_line() {
     let text = written(&mixed(), Format::Text);
     assert!(text.contains("  1 finding suppressed: mapper-gc (DATA-123, until 2027-01-31)\n"), "{text}");
 }
 
 #[test]
-fn the_same_report_is_the_same_bytes() {
+fn same_report_gives_the_same_bytes() {
     use Format::{Csv, Json, Junit, Markdown, Ndjson, Openmetrics, Sarif, Text};
     for format in [Text, Json, Ndjson, Csv, Markdown, Sarif, Junit, Openmetrics] {
         assert_eq!(written(&mixed(), format), written(&mixed(), format));

@@ -1,11 +1,11 @@
-//! `OpenMetrics` 1.0 by its grammar, for gauges: what the specification's ABNF and its rules on names demand.
+//! The grammar of `OpenMetrics` 1.0 for gauges: the ABNF and naming rules of the specification.
 
 use std::collections::BTreeSet;
 
 /// One sample: the family's name, labels, value.
 pub type Sample = (String, Vec<(String, String)>, f64);
 
-/// All samples of the exposition; panics where it is not what the specification says.
+/// All samples of the exposition; panics if it violates the specification.
 pub fn parse(text: &str) -> Vec<Sample> {
     let body = text.strip_suffix("# EOF\n").expect("ends with # EOF and a line feed");
     let (mut families, mut series, mut samples) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
@@ -68,7 +68,7 @@ fn sample(line: &str) -> Sample {
     (name.to_owned(), labels, value)
 }
 
-/// Where the quote stands that ends a label's value.
+/// The position of the quote that ends a label value.
 fn end_of_value(text: &str) -> usize {
     let mut escaped = false;
     for (place, c) in text.char_indices() {
@@ -104,7 +104,7 @@ fn is_name(name: &str, colons: bool) -> bool {
 }
 
 #[test]
-fn the_grammar_refuses_what_is_wrong() {
+fn grammar_rejects_invalid_input() {
     for wrong in [
         "# TYPE a gauge\na 1\n",
         "a 1\n# EOF\n",

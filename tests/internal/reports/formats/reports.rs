@@ -1,4 +1,4 @@
-//! Reports to write: of real histories, of hostile names, and of nothing.
+//! Test reports: on real histories, with hostile names, and empty.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use elephant_rs::rules::{RuleInfo, RuleSet};
 use elephant_rs::severity::Severity;
 use elephant_rs::units::{Bytes, Millis, Timestamp};
 
-/// What somebody may call a job, a stage, an executor or a file to break a report.
+/// Names of a job, stage, executor or file that could break a report.
 pub const HOSTILE: [&str; 32] = [
     "",
     " ",
@@ -49,7 +49,7 @@ pub const HOSTILE: [&str; 32] = [
     "äöü 日本語 🐘",
 ];
 
-/// Both engines, what is suppressed, what is incomplete, and a broken file.
+/// Both engines, suppressed findings, an incomplete application, and a damaged file.
 pub fn mixed() -> Report {
     let paths = ["testdata/broken", "testdata/hadoop1", "testdata/spark/3.5.9/skew", "no/such/folder"];
     let rules = RuleSet::built_in().unwrap();
@@ -62,14 +62,14 @@ pub fn mixed() -> Report {
         until: "2027-01-31".parse().ok(),
         origin: "rules.yaml:7".to_owned(),
     });
-    // Pages are long, and not what is looked at.
+    // Pages are long and not tested here.
     for rule in &mut report.rules {
         rule.page = rule.page.lines().take(7).collect::<Vec<_>>().join("\n").into();
     }
     report
 }
 
-/// An application in which everything that a history or a rule file may choose is `name`.
+/// An application in which every text that a history or rule file supplies is `name`.
 pub fn hostile(name: &str) -> Report {
     let text = || name.to_owned();
     let finding = |severity: Severity, subject: Subject| Finding {
@@ -156,7 +156,7 @@ fn problems(name: &str) -> Vec<SourceProblem> {
     levels.map(problem).into()
 }
 
-/// Nothing but problems.
+/// A report with problems only.
 pub fn problems_only() -> Report {
     Report {
         problems: problems("history/broken.jhist"),
@@ -166,7 +166,7 @@ pub fn problems_only() -> Report {
     }
 }
 
-/// One application, judged by one rule that found nothing.
+/// One application, judged by one rule without findings.
 pub fn no_findings() -> Report {
     let mut report = hostile("calm");
     report.problems.clear();
@@ -185,7 +185,7 @@ pub fn no_findings() -> Report {
     report
 }
 
-/// More findings than a comment takes: of `name`, in many applications.
+/// More findings than fit into a comment: on many applications called `name`.
 pub fn large(name: &str, applications: usize, findings: usize) -> Report {
     let mut report = hostile(name);
     let first = report.applications.remove(0);

@@ -1,4 +1,4 @@
-//! Small `Avro-Json` histories, written by hand as it were: just enough for every rule to have its say.
+//! Small `Avro-Json` histories: just enough for every rule to have a finding.
 
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::Application;
@@ -11,7 +11,7 @@ const MIB: i64 = 1 << 20;
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
 
-/// What one task does: how long, and with which counters.
+/// The work of one task: its duration and counters.
 #[derive(Clone, Default)]
 struct Work {
     run_time: i64,
@@ -21,7 +21,7 @@ struct Work {
     error: Option<&'static str>,
 }
 
-/// A job to write a history of.
+/// A job to write as a history.
 struct Job {
     end: &'static str,
     diagnostics: &'static str,
@@ -115,7 +115,7 @@ impl Work {
     }
 }
 
-/// Work that is bad at everything that takes long.
+/// Work that is bad for every rule that looks at long tasks.
 fn heavy(run_time: i64) -> Work {
     Work {
         run_time,
@@ -159,7 +159,7 @@ const ROOMY: &[(&str, &str)] = &[
 
 const MISMATCHED: &[(&str, &str)] = &[("mapreduce.job.cache.files", "hdfs:/small.jar,hdfs:/model.bin")];
 
-/// Jobs of all sorts: bad in every way, in no way, failed, killed, empty.
+/// All kinds of jobs: bad in every way, healthy, failed, killed, empty.
 pub(crate) fn applications() -> Vec<Application> {
     let skewed_bytes = many_and_one(light(SECOND, MIB), light(40 * SECOND, 100 * MIB));
     let skewed_times = many_and_one(light(10 * SECOND, MIB), light(20 * MINUTE, MIB));

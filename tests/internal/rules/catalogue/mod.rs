@@ -1,4 +1,4 @@
-//! Code, YAML, pages and presets tell the same story: what one of them names, the others have.
+//! Code, YAML, pages and presets are consistent: what one names, the others have.
 
 mod history;
 mod new_rule;
@@ -24,14 +24,14 @@ use walkdir::WalkDir;
 
 use crate::internal::common;
 
-/// The ids of all rules, in the order of the documentation.
+/// The ids of all rules, in documentation order.
 fn ids() -> impl Iterator<Item = &'static str> {
     heuristics::all().map(|rule| rule.id)
 }
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Parameters and pages of metrics, which are no rules.
+/// Parameters and pages of metrics, which are not rules.
 const METRICS: [(&str, &str, &str); 2] =
     [(METRICS_ID, "Metrics", METRICS_PAGE), (SPARK_METRICS_ID, "Spark Metrics", SPARK_METRICS_PAGE)];
 
@@ -43,7 +43,7 @@ fn metrics_yaml(id: &str) -> String {
     std::fs::read_to_string(Path::new(ROOT).join(format!("rules/{id}.yaml"))).unwrap()
 }
 
-/// The parameters that a document sets: its keys without `rule` and `enabled`.
+/// The parameters that a document sets: its keys except `rule` and `enabled`.
 fn parameters(document: &Mapping) -> Vec<&str> {
     let keys = document.keys().map(|key| key.as_str().unwrap());
     keys.filter(|key| !matches!(*key, "rule" | "enabled")).collect()
@@ -83,7 +83,7 @@ fn ids_are_unique_and_in_kebab_case() {
 }
 
 #[test]
-fn every_page_has_its_title_and_its_headings_in_order() {
+fn every_page_has_its_title_and_ordered_headings() {
     for rule in heuristics::all() {
         assert_eq!(page::title(rule.page), Some(rule.title), "{}", rule.id);
         assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{}", rule.id);
@@ -100,7 +100,7 @@ fn every_page_has_its_title_and_its_headings_in_order() {
 }
 
 #[test]
-fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
+fn pages_fit_a_terminal_and_do_not_repeat_cut_offs() {
     for id in ids().chain(metrics_ids()) {
         for line in page_of(id).lines() {
             assert!(line.chars().count() <= 80, "{id}: more than 80 columns: {line}");
@@ -111,7 +111,7 @@ fn pages_fit_a_terminal_and_leave_cut_offs_to_the_yaml() {
 }
 
 #[test]
-fn pages_name_every_key_of_their_rule() {
+fn pages_document_every_key_of_their_rule() {
     for id in ids().chain(metrics_ids()) {
         for key in defaults_of(id).keys().map(|key| key.as_str().unwrap()).filter(|key| *key != "rule") {
             assert!(page::names(page_of(id), key), "{id}: the page does not say what {key} is");
@@ -120,7 +120,7 @@ fn pages_name_every_key_of_their_rule() {
 }
 
 #[test]
-fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
+fn every_rules_file_belongs_to_a_rule_or_a_preset() {
     let of_rule = |rule: &Rule| ["yaml", "md"].map(|end| format!("{}/{}.{end}", rule.folder, rule.id));
     let rules = heuristics::all().flat_map(of_rule);
     let metrics = metrics_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
@@ -129,7 +129,7 @@ fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
     let root = Path::new(ROOT).join("rules");
     let files =
         WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
-    // What users may copy has no page and no place in the catalogue.
+    // Files for users to copy have no page and are not in the catalogue.
     let files = files.filter(|entry| !entry.path().starts_with(root.join("examples")));
     let name = |path: &Path| {
         let parts = path.strip_prefix(&root).unwrap().iter().map(|part| part.to_str().unwrap());
@@ -139,7 +139,7 @@ fn every_file_of_rules_belongs_to_a_rule_or_a_preset() {
 }
 
 #[test]
-fn defaults_load_alone_and_list_every_parameter_in_order() {
+fn defaults_load_on_their_own_and_list_all_parameters_in_order() {
     let rules = RuleSet::built_in().unwrap();
     for active in rules.rules() {
         let id = active.info.id.as_ref();
@@ -155,9 +155,9 @@ fn defaults_load_alone_and_list_every_parameter_in_order() {
     }
 }
 
-/// What a rule's constant says of its evidence, its parameters and its origin.
+/// The evidence, parameters and origin declared in a rule's constant.
 #[test]
-fn facts_of_a_rule_stand_on_its_page() {
+fn rule_facts_are_on_its_page() {
     let rules = RuleSet::built_in().unwrap();
     let mut sized = Vec::new();
     for Rule { id, page, facts, .. } in heuristics::all() {
@@ -192,7 +192,7 @@ fn presets_load() {
 }
 
 #[test]
-fn pages_tell_every_difference_that_the_preset_switches_back() {
+fn pages_document_every_difference_from_the_preset() {
     let about_one = |document: &Mapping| !document.contains_key("origin");
     for document in documents(&preset("dr-elephant")[0].text).into_iter().filter(about_one) {
         let id = document.get("rule").and_then(|rule| rule.as_str()).unwrap();
@@ -205,7 +205,7 @@ fn pages_tell_every_difference_that_the_preset_switches_back() {
     }
 }
 
-/// The built-in rules and each preset, with every rule switched on.
+/// The built-in rules and each preset, with every rule enabled.
 fn rule_sets() -> Vec<RuleSet> {
     let on: Vec<String> = ids().map(|id| format!("---\nrule: {id}\nenabled: true\n")).collect();
     let on = RuleFile { name: "all on".to_owned(), text: on.concat() };
@@ -214,7 +214,7 @@ fn rule_sets() -> Vec<RuleSet> {
     layers.map(|files| RuleSet::with_files(&[files, vec![on.clone()]].concat()).unwrap()).collect()
 }
 
-/// Every finding of the handwritten jobs and of the histories in `testdata`, those of severity none too.
+/// Every finding on the handwritten jobs and the histories in `testdata`, including severity none.
 static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
     let apps = history::applications();
     let testdata = Path::new(ROOT).join("testdata");
@@ -233,7 +233,7 @@ static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
 });
 
 #[test]
-fn the_handwritten_jobs_bring_out_every_rule() {
+fn handwritten_jobs_trigger_every_rule() {
     let apps = history::applications();
     let sets = rule_sets();
     let found = sets.iter().flat_map(|rules| apps.iter().flat_map(|app| rules.evaluate(app).findings));
@@ -247,7 +247,7 @@ fn the_handwritten_jobs_bring_out_every_rule() {
     }
 }
 
-/// The message without what it quotes from the history, which keeps its own punctuation.
+/// The message without text quoted from the history, which has its own punctuation.
 fn own_words(finding: &Finding) -> String {
     let mut message = finding.message.clone();
     for (_, measure) in &finding.evidence {
@@ -262,7 +262,7 @@ fn own_words(finding: &Finding) -> String {
 }
 
 #[test]
-fn messages_read_alike() {
+fn messages_follow_one_style() {
     for finding in FINDINGS.iter() {
         let message = own_words(finding);
         let first = message.split([' ', ':']).next().unwrap_or_default();
@@ -277,7 +277,7 @@ fn messages_read_alike() {
 }
 
 #[test]
-fn advice_is_there_where_something_was_found_and_nowhere_else() {
+fn exactly_the_findings_above_none_have_advice() {
     for Finding { rule, severity, advice, message, .. } in FINDINGS.iter() {
         assert_eq!(
             advice.is_empty(),
@@ -289,7 +289,7 @@ fn advice_is_there_where_something_was_found_and_nowhere_else() {
 }
 
 #[test]
-fn evidence_names_its_unit_and_stands_on_the_page() {
+fn evidence_names_its_unit_and_is_on_the_page() {
     for Finding { rule, evidence, .. } in FINDINGS.iter() {
         let explained = page::section(page_of(rule), "Evidence");
         for (key, measure) in evidence {
@@ -299,7 +299,7 @@ fn evidence_names_its_unit_and_stands_on_the_page() {
     }
 }
 
-/// The table of rules for the README.
+/// The rule table for the README.
 fn table() -> String {
     let row = |Rule { id, page, folder, .. }: &Rule| {
         let finds = page::first_sentence(page::section(page, "What it does"));
@@ -313,7 +313,7 @@ fn table() -> String {
 
 /// `INSTA_UPDATE=always` writes the table instead of comparing it.
 #[test]
-fn the_readme_lists_every_rule() {
+fn readme_lists_every_rule() {
     const START: &str = "<!-- rules -->\n";
     const END: &str = "<!-- /rules -->";
     let table = table();

@@ -77,7 +77,7 @@ fn a_new_rule_meets_the_requirements_of_the_catalogue() {
 }
 
 #[test]
-fn ids_that_exist_or_are_not_in_kebab_case_are_refused() {
+fn existing_ids_and_ids_not_in_kebab_case_are_rejected() {
     let known = NewRule::new("any", "mapper-skew").unwrap().changes(Path::new(ROOT)).unwrap_err();
     assert!(known.starts_with("rules/mapreduce/mapper-skew.yaml already exists"), "{known}");
     for id in ["My-rule", "my_rule", "-rule", "my--rule", "", "rule-2", "../rule"] {

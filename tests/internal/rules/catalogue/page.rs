@@ -1,4 +1,4 @@
-//! A rule's page, taken apart.
+//! Splits a rule's page into its parts.
 
 /// The headings of a rule's page, in order.
 pub(crate) const RULE_HEADINGS: [&str; 8] = [
@@ -12,7 +12,7 @@ pub(crate) const RULE_HEADINGS: [&str; 8] = [
     "Source",
 ];
 
-/// The headings of the page of metrics, in order.
+/// The headings of the metrics page, in order.
 pub(crate) const METRICS_HEADINGS: [&str; 5] =
     ["What they are", "How they are computed", "Known problems", "Differences from Dr. Elephant", "Source"];
 
@@ -26,7 +26,7 @@ pub(crate) fn headings(page: &str) -> Vec<&str> {
     page.lines().filter_map(|line| line.strip_prefix("## ")).collect()
 }
 
-/// The text below one heading; nothing where the page does not have it.
+/// The text below one heading; empty if the page does not have it.
 pub(crate) fn section<'a>(page: &'a str, heading: &str) -> &'a str {
     let start = format!("\n## {heading}\n");
     let Some((_, rest)) = page.split_once(&start) else { return "" };

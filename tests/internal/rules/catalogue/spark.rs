@@ -1,4 +1,4 @@
-//! Small event logs: enough trouble for rules of Spark to have their say.
+//! Small event logs with enough problems for the Spark rules to have findings.
 
 use crate::internal::common::spark_log::{App, Ending, Executor, GIB, Job, MIB, Stage, Task};
 
@@ -13,7 +13,7 @@ fn healthy() -> App {
     App::with(&[("spark.executor.memory", "2g")], 2, 2).stage(tasks)
 }
 
-/// One executor has the tasks, and its tasks have the garbage.
+/// One executor runs all tasks, and its tasks spend much time on garbage collection.
 fn uneven() -> App {
     let busy = |place: i64| Task {
         launch: place * MINUTE,
@@ -26,7 +26,7 @@ fn uneven() -> App {
     App::with(&[("spark.executor.memory", "2g")], 3, 1).stage(tasks)
 }
 
-/// Tasks, stages and jobs that fail, of several reasons.
+/// Tasks, stages and jobs that fail for several reasons.
 fn failing() -> App {
     let endings = [
         Ending::Exception("java.lang.OutOfMemoryError", "Java heap space"),
@@ -74,7 +74,7 @@ fn oversized() -> App {
     app.stage(tasks)
 }
 
-/// Executors that are kept for nothing, and whose shuffle files nobody keeps.
+/// Executors that are kept idle, without a shuffle service to keep their files.
 fn idle() -> App {
     let conf = [
         ("spark.dynamicAllocation.enabled", "true"),

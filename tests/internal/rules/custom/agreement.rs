@@ -1,5 +1,5 @@
-//! Rules of the program defined a second time in YAML (`rules/examples`) agree with the program's own on everything at
-//! hand: severities by subject, and whether they were evaluated.
+//! The YAML versions of built-in rules (`rules/examples`) agree with the built-in rules on all available histories:
+//! in severities by subject, and in whether they were evaluated.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::internal::common::history::Job;
 use crate::internal::common::spark_log::{App, Executor, Task};
 
-/// The program's rule and the one of the file.
+/// A built-in rule and its YAML version.
 const PAIRS: [(&str, &str); 10] = [
     ("mapper-spill", "my-mapper-spill"),
     ("mapper-gc", "my-mapper-gc"),
@@ -37,7 +37,7 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
     RuleSet::with_files(&RuleFile::find(&folder).unwrap()).unwrap_or_else(|error| panic!("{error}"))
 });
 
-/// Severities by subject; `None` where the rule was not evaluated, or has nothing to say.
+/// Severities by subject; `None` if the rule was not evaluated or found nothing.
 type Said = (bool, BTreeMap<String, Severity>);
 
 fn said(evaluation: &Evaluation, rule: &str) -> Said {
@@ -46,7 +46,7 @@ fn said(evaluation: &Evaluation, rule: &str) -> Said {
     (not_evaluated, of.map(|finding| (finding.subject.name().into_owned(), finding.severity)).collect())
 }
 
-/// What the program says, as far as the file says it, too: of stages the file tells only how many failed.
+/// The part of the built-in rule's result that the YAML rule also has: for stages, only the number of failed tasks.
 fn comparable((not_evaluated, mut found): Said, rule: &str) -> Said {
     if rule == "spark-stage-metrics" && !found.is_empty() {
         found.retain(|subject, _| subject == "application");
@@ -55,7 +55,7 @@ fn comparable((not_evaluated, mut found): Said, rule: &str) -> Said {
     (not_evaluated, found)
 }
 
-/// What the two rules of each pair disagree on, and how often each was evaluated.
+/// The differences between the two rules of each pair, and how often each was evaluated.
 fn differences(
     app: &Application,
     rules: &RuleSet,
@@ -68,7 +68,7 @@ fn differences(
         for severity in theirs.1.values() {
             counts.entry(defined).or_default()[usize::try_from(severity.value()).unwrap()] += 1;
         }
-        // Where the log lacks tasks, the program's rule on stages rests on more than the number of those that failed.
+        // If the log lacks tasks, the built-in rule on stages uses more data than the number of failed tasks.
         let harmless =
             own == "spark-stage-metrics" && ours.1.values().all(|severity| *severity == Severity::None);
         if ours != theirs && !(harmless && theirs.1.values().all(|severity| *severity == Severity::None)) {
@@ -109,12 +109,12 @@ fn agree_on_all(paths: &[PathBuf]) {
 }
 
 #[test]
-fn they_agree_on_the_histories_of_the_tests() {
+fn rules_agree_on_test_histories() {
     agree_on_all(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")]);
 }
 
 #[test]
-fn they_agree_on_the_corpus() {
+fn rules_agree_on_the_corpus() {
     let paths: Vec<PathBuf> =
         ["corpus", "runs"].iter().filter_map(|sub| crate::internal::common::shared(sub)).collect();
     if !paths.is_empty() {
@@ -133,7 +133,7 @@ fn application(inputs: &Value) -> Application {
 }
 
 #[test]
-fn they_agree_on_dr_elephants_own_tests() {
+fn rules_agree_on_dr_elephant_tests() {
     let Some(path) = crate::internal::common::shared("oracle/dr-elephant.json") else { return };
     let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let (mut counts, mut wrong) = (BTreeMap::new(), Vec::new());
@@ -149,7 +149,7 @@ fn they_agree_on_dr_elephants_own_tests() {
 }
 
 #[test]
-fn they_agree_on_dr_elephants_tests_of_executors() {
+fn rules_agree_on_dr_elephant_executor_tests() {
     let Some(path) = crate::internal::common::shared("oracle/dr-elephant.json") else { return };
     let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let entries = oracle["entries"].as_array().unwrap().iter();
@@ -219,7 +219,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn they_agree_on_random_jobs(groups in prop::collection::vec(group(), 0..5), mut conf in conf()) {
+    fn rules_agree_on_random_jobs(groups in prop::collection::vec(group(), 0..5), mut conf in conf()) {
         conf.as_object_mut().unwrap().retain(|_, value| !value.is_null());
         let app = application(&json!({"task_groups": groups, "conf": conf}));
         let wrong = differences(&app, &RULES, &mut BTreeMap::new());

@@ -1,4 +1,5 @@
-//! `docs/defining-rules.md` holds the reference of names and functions; `INSTA_UPDATE=always` writes it again. Its example works.
+//! `docs/defining-rules.md` has the reference of names and functions; `INSTA_UPDATE=always` regenerates it. Its
+//! example works.
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ fn page() -> (std::path::PathBuf, String) {
 }
 
 #[test]
-fn the_reference_is_complete() {
+fn reference_is_complete() {
     let (path, text) = page();
     let (head, rest) = text.split_once(BEGIN).unwrap();
     let (shown, tail) = rest.split_once(END).unwrap();
@@ -28,13 +29,13 @@ fn the_reference_is_complete() {
     }
     assert!(
         common::is_blessing(),
-        "the reference is old; run INSTA_UPDATE=always cargo test --lib the_reference_is_complete"
+        "the reference is old; run INSTA_UPDATE=always cargo test --lib reference_is_complete"
     );
     std::fs::write(path, [head, BEGIN, &reference, END, tail].concat()).unwrap();
 }
 
 #[test]
-fn the_first_example_is_a_rule_whose_example_holds() {
+fn first_example_is_a_rule_with_a_passing_example() {
     let (_, text) = page();
     let yaml = text.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap().to_owned();
     let file = RuleFile { name: "docs".to_owned(), text: yaml };

@@ -1,4 +1,4 @@
-//! Files that define rules: their mistakes, their layers, and what they may cost.
+//! Files that define rules: errors, layers and resource limits.
 
 use elephant_rs::finding::{Finding, Measure};
 use elephant_rs::input::window::ByteWindow;
@@ -19,7 +19,7 @@ fn rules(text: &str) -> RuleSet {
     RuleSet::with_files(&[file(text)]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Maps by their number and run time in milliseconds, in a queue.
+/// Maps by number and run time in milliseconds, in a queue.
 fn maps(count: u64, time: i64, queue: Option<&str>) -> Application {
     let groups = json!([{"role": "map", "count": count, "time": {"total_ms": time}, "counters": {"SPILLED_RECORDS": 5}}]);
     let history = Job::succeeded(&groups).queue(&queue.map_or(Value::Null, Value::from)).history();
@@ -41,7 +41,7 @@ message: \"the longest map runs {run_time}\"
 ";
 
 #[test]
-fn mistakes_are_told_all_at_once_with_their_places() {
+fn all_errors_are_reported_at_once_with_positions() {
     let text = "\
 rule: Etl_Small
 title: [a, list]
@@ -87,7 +87,7 @@ examples:
 }
 
 #[test]
-fn a_rule_is_judged_and_reported_like_the_built_in_ones() {
+fn custom_rule_is_judged_and_reported_like_built_in_rules() {
     let evaluation = rules(LONG).evaluate(&maps(3, 150_000, None));
     let finding = found(&evaluation, "etl-long").unwrap();
     assert_eq!(finding.severity, Severity::Moderate);
@@ -100,7 +100,7 @@ fn a_rule_is_judged_and_reported_like_the_built_in_ones() {
 }
 
 #[test]
-fn later_documents_change_what_they_name() {
+fn later_documents_change_the_keys_they_set() {
     let layers = "\
 ---
 rule: etl-long
@@ -125,7 +125,7 @@ enabled: false
 }
 
 #[test]
-fn a_rule_for_some_applications_is_for_them_only() {
+fn scoped_rule_applies_only_to_its_applications() {
     let rules = rules(&LONG.replace("over: map", "for: {queue: etl}\nover: map"));
     assert!(found(&rules.evaluate(&maps(1, 150_000, Some("etl"))), "etl-long").is_some());
     assert!(found(&rules.evaluate(&maps(1, 150_000, Some("other"))), "etl-long").is_none());
@@ -133,7 +133,7 @@ fn a_rule_for_some_applications_is_for_them_only() {
 }
 
 #[test]
-fn what_is_unknown_is_told() {
+fn unknown_values_are_reported() {
     let app = maps(2, 1000, None);
     let reason = |values: &str, when: &str| {
         let text = format!(
@@ -152,7 +152,7 @@ fn what_is_unknown_is_told() {
 }
 
 #[test]
-fn a_rule_that_takes_too_long_is_not_evaluated() {
+fn rule_over_its_step_limit_is_not_evaluated() {
     let condition = vec!["task.node.contains(\"a\")"; 60].join("||");
     let mut text = "rule: slow\nover: map\nvalues:\n".to_owned();
     for number in 0..100 {
@@ -166,7 +166,7 @@ fn a_rule_that_takes_too_long_is_not_evaluated() {
 }
 
 #[test]
-fn long_names_are_cut() {
+fn long_names_are_truncated() {
     let mut app = maps(1, 1, None);
     app.name = Some("<b>é".repeat(3000));
     let text = "rule: r\nvalues:\n  n: app.name\n  one: \"1\"\nthresholds:\n  one: {rising: [1, 2, 3, 4]}\nmessage: \"{n} {app.name}\"\n";
@@ -177,7 +177,7 @@ fn long_names_are_cut() {
     assert_eq!(name.chars().count(), 201);
 }
 
-/// An expression's value on three maps, as a message shows it.
+/// The value of an expression on three maps, as a message shows it.
 fn shown(expression: &str) -> String {
     let text = format!(
         "rule: r\nover: map\nvalues:\n  x: >-\n    {expression}\n  one: \"1\"\nthresholds:\n  one: {{rising: never}}\nmessage: \"{{x}}\"\n"
@@ -243,7 +243,7 @@ fn expressions_compute_with_units() {
 }
 
 #[test]
-fn the_longest_chains_fit_the_stack() {
+fn longest_chains_fit_on_the_stack() {
     let queue = format!("{}1 < 2", "app.queue == 'x' || ".repeat(45));
     assert_eq!(shown(&queue), "true");
     assert_eq!(shown(&vec!["1"; 101].join("+")), "101");
@@ -252,7 +252,7 @@ fn the_longest_chains_fit_the_stack() {
 }
 
 #[test]
-fn the_largest_expressions_are_computed() {
+fn largest_expressions_are_evaluated() {
     assert_eq!(shown(&vec!["1"; 128].join("+")), "128");
     assert_eq!(shown(&format!("{}5{}", "(1 + ".repeat(31), ")".repeat(31))), "36");
     assert_eq!(shown(&format!("{}5{}", "abs(-".repeat(31), ")".repeat(31))), "5");

@@ -21,7 +21,7 @@ fn oracle_configuration() {
         ("v2.0.9", "Spark Configuration Best Practice", &["dr-elephant", "dr-elephant-2.0"]),
     ] {
         let Some(mut entries) = entries(branch, heuristic) else { return };
-        // One part's severity is not the whole's: stock settings are moderate in master.
+        // The severity of one part is not that of the whole finding: default settings are moderate in master.
         entries.retain(|entry| entry["kind"] == "heuristic" || entry["expected_severity"] == "CRITICAL");
         check(&entries, RULE, presets, read);
     }

@@ -1,5 +1,6 @@
-//! `spark-configuration-parameters`: a stage's quantiles become tasks that have them. Sums of the oracle that no
-//! tasks can have (of run times, which decide nothing) are left out; sums of data are the first task's rest.
+//! `spark-configuration-parameters`: tasks are made to match a stage's quantiles. Sums of run times in the oracle
+//! that no tasks could have are ignored, because they do not affect the result; for sums of data, the first task
+//! takes the rest.
 
 use elephant_rs::finding::{Finding, Measure, Subject};
 use elephant_rs::severity::Severity;
@@ -17,7 +18,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)
 }
 
-/// Run times with this median and this maximum.
+/// Run times with this median and maximum.
 fn run_times(tasks: u64, times: &Value) -> Vec<u64> {
     let (median, longest) = (number(&times["median"]), number(&times["max"]));
     let shortest = if tasks == 2 { (2 * median).saturating_sub(longest) } else { median };
@@ -47,7 +48,7 @@ fn stage(inputs: &Value) -> Stage {
     Stage { duration: inputs["stage_duration_ms"].as_i64(), ..Stage::new(id, tasks) }
 }
 
-/// Attempts that fail before the ones that succeed: out of memory, with their container, otherwise.
+/// Attempts that fail before the successful ones: out of memory, with their container, or for another reason.
 fn failed(inputs: &Value) -> Vec<Task> {
     let failed = &inputs["failed_tasks"];
     let (oom, killed) = (number(&failed["oom"]), number(&failed["container_killed"]));
@@ -83,7 +84,7 @@ fn application(inputs: &Value) -> App {
     let stages = inputs["stages"].as_array().cloned().unwrap_or_else(|| vec![inputs["stage"].clone()]);
     for (id, inputs) in (0..).zip(&stages) {
         let mut stage = stage(inputs);
-        // Executors tell their peaks at the ends of stages that they ran tasks of.
+        // Executors report their peaks at the end of each stage in which they ran tasks.
         let others = app.executors.iter().skip(1).map(|executor| executor.id.clone());
         for (task, other) in stage.tasks.iter_mut().zip(others) {
             task.executor = other;
@@ -140,7 +141,7 @@ fn oracle_configuration_parameters() {
     check(&entries, RULE, &["dr-elephant"], |entry| (application(&entry["inputs"]), String::new()));
 }
 
-/// "4GB" and "640MB" as MiB, and plain numbers as they are.
+/// "4GB" and "640MB" as MiB; plain numbers unchanged.
 fn setting(text: &str) -> u64 {
     let unit =
         |name, scale: u64| text.strip_suffix(name).map(|digits| digits.parse::<u64>().unwrap() * scale);

@@ -1,4 +1,4 @@
-//! `spark-executor-gc`: an executor with a total of task and GC time is one with a single task of that length.
+//! `spark-executor-gc`: an executor's total task and GC time become a single task of that length.
 
 use elephant_rs::finding::Measure;
 use serde_json::Value;
@@ -48,7 +48,7 @@ fn oracle_executor_gc_numbers() {
             Measure::Ratio(ratio) => *ratio,
             _ => None,
         });
-        // Dr. Elephant cuts the digits off.
+        // Dr. Elephant truncates the digits.
         let cut = (ratio.unwrap() * 10_000.0).floor() / 10_000.0;
         assert_eq!(cut.to_string(), expected["ratio"].as_str().unwrap());
         let remark = found.evidence.iter().any(|(key, _)| *key == "gc_low_text");

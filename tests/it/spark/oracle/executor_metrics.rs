@@ -1,5 +1,5 @@
-//! `spark-executor-metrics`: a distribution is five executors, each with the input that the entry names. The
-//! driver, which Dr. Elephant compares too, is not part of the entries.
+//! `spark-executor-metrics`: a distribution becomes five executors, each with the input that the entry names. The
+//! entries do not include the driver, which Dr. Elephant also compares.
 
 use serde_json::Value;
 

@@ -1,11 +1,11 @@
-//! `spark-job-metrics` and `spark-stage-metrics`: numbers of attempts become attempts.
+//! `spark-job-metrics` and `spark-stage-metrics`: attempt counts become attempts.
 
 use serde_json::Value;
 
 use super::{check, entries, list, settings, worst};
 use crate::common::spark_log::{App, Ending, Executor, Job, Stage, Task, rules};
 
-/// As many attempts as an entry counts; the run time is the first one's.
+/// As many attempts as an entry counts; the first one gets the run time.
 fn tasks(counts: &Value) -> Vec<Task> {
     let number = |key: &str| usize::try_from(counts[key].as_u64().unwrap()).unwrap();
     let run_time = counts["executor_run_time_ms"].as_u64().unwrap_or_default();

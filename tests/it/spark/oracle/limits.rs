@@ -1,4 +1,4 @@
-//! `spark-memory-limit` of version 2.0.9: storage memory and what blocks use of it, executor by executor.
+//! `spark-memory-limit` of version 2.0.9: storage memory and its use by cached blocks, per executor.
 
 use serde_json::Value;
 
@@ -29,9 +29,9 @@ fn oracle_memory_limit() {
     check(&entries, "spark-memory-limit", &["dr-elephant"], read);
 }
 
-/// No entry of the oracle is about the log's size: it has no data then.
+/// The oracle has no entry about the log size, because it has no data for that case.
 #[test]
-fn logs_above_the_limit_of_the_fetcher_are_critical_in_the_preset() {
+fn logs_above_the_fetcher_limit_are_critical_in_the_preset() {
     let app = App::with(&[], 1, 1).stage(vec![Task::new("1", 1000)]);
     let rules = |limit: &str| {
         let yaml = format!("rule: spark-event-log-limit\nsize: [{limit}, {limit}, {limit}, {limit}]\n");

@@ -1,5 +1,5 @@
-//! Memory of executors and the driver: `spark-peak-unified-memory`, `spark-jvm-used-memory`,
-//! `spark-executor-spill`, `spark-driver-metrics`. All are of Dr. Elephant's branches.
+//! Memory of executors and the driver: `spark-peak-unified-memory`, `spark-jvm-used-memory`, `spark-executor-spill`,
+//! `spark-driver-metrics`. All come from branches of Dr. Elephant.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ fn number(executor: &Value, path: &str) -> Option<u64> {
     executor.pointer(path)?.as_u64()
 }
 
-/// An executor of the oracle is one with a single task, or one for each hundred of them.
+/// Each executor of the oracle becomes one with a single task, or one for every hundred executors.
 fn application(inputs: &Value) -> App {
     let mut app = App { conf: settings(inputs), ..App::default() };
     let mut tasks = Vec::new();
@@ -88,7 +88,7 @@ fn oracle_driver_metrics() {
 }
 
 #[test]
-fn oracle_suggested_memory_of_the_driver() {
+fn oracle_suggested_driver_memory() {
     let Some(entries) = entries("tuning_20190221", "Driver Metrics") else { return };
     for entry in entries {
         let found =
@@ -100,7 +100,7 @@ fn oracle_suggested_memory_of_the_driver() {
 }
 
 #[test]
-fn oracle_an_executor_without_spill_is_quiet() {
+fn oracle_executor_without_spill_has_no_finding() {
     let app = App::with(&[], 2, 1).stage(vec![Task::new("1", 10).metric("Memory Bytes Spilled", 0)]);
     let found = worst(&app, &rules(&PRESETS, ""), "spark-executor-spill").unwrap();
     assert_eq!(found.severity.value(), 0);

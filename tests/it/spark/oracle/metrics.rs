@@ -1,4 +1,4 @@
-//! Resource metrics: an executor's total duration is one task of that length, and its life.
+//! Resource metrics: an executor's total duration becomes one task of that length, and its lifetime.
 
 use elephant_rs::units::MbMillis;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Dr. Elephant's own tests as an oracle for Spark: each input is written out as an event log, read by the
-//! parser and judged by a preset.
+//! Dr. Elephant's own tests as an oracle for Spark: each input is written as an event log, read by the parser and
+//! judged with a preset.
 
 mod configuration;
 mod configuration_parameters;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::common;
 use crate::common::spark_log::{App, judge, rules};
 
-/// The oracle's entries about one heuristic, each whole; `None` where the oracle is not at hand.
+/// The complete oracle entries on one heuristic; `None` if the oracle is missing.
 fn entries(branch: &str, heuristic: &str) -> Option<Vec<Value>> {
     let path = common::shared("oracle/dr-elephant.json")?;
     let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -37,7 +37,7 @@ fn settings(inputs: &Value) -> Vec<(String, String)> {
     conf.map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned())).collect()
 }
 
-/// Comma-separated numbers with a unit each, as a list of ours.
+/// Comma-separated numbers with this unit, as a list in our format.
 fn list(numbers: &Value, unit: &str) -> String {
     let numbers = numbers.as_str().unwrap().split(',');
     format!("[{}]", numbers.map(|number| format!("{}{unit}", number.trim())).collect::<Vec<_>>().join(", "))
@@ -49,7 +49,7 @@ fn worst(app: &App, rules: &RuleSet, rule: &str) -> Option<Finding> {
     found.max_by_key(|finding| finding.severity)
 }
 
-/// Fails unless each entry's application gets the severity that Dr. Elephant gives it.
+/// Fails unless each entry's application gets the same severity as in Dr. Elephant.
 fn check(entries: &[Value], rule: &str, presets: &[&str], read: impl Fn(&Value) -> (App, String)) {
     let mut wrong = Vec::new();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! `spark-stages-with-failed-tasks`: a task's error is an attempt that fails with that message.
+//! `spark-stages-with-failed-tasks`: a task error becomes an attempt that fails with that message.
 
 use elephant_rs::finding::Subject;
 use serde_json::Value;

@@ -114,7 +114,10 @@ fn default_spark_settings_are_not_a_finding() {
     ] {
         let app = App::with(conf, 2, 1).stage(vec![Task::new("1", 1000)]);
         let finding = only(&app, "spark-configuration");
-        assert_eq!((finding.severity, finding.message.as_str()), (Severity::None, "no setting needs a change"));
+        assert_eq!(
+            (finding.severity, finding.message.as_str()),
+            (Severity::None, "no setting needs a change")
+        );
     }
 }
 

@@ -50,8 +50,7 @@ fn recorded_skew_is_found_with_its_cause() {
     let messages: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
     assert_eq!(found[0].severity, Severity::Severe, "{messages:?}");
     assert_eq!(found[0].subject.name(), "stage 1.0", "{messages:?}");
-    let fullest =
-        "one task reads 23.9 MiB of shuffle data, 53.6× the median of 457 KiB (severe from 32)";
+    let fullest = "one task reads 23.9 MiB of shuffle data, 53.6× the median of 457 KiB (severe from 32)";
     assert!(found[0].message.contains(fullest), "{messages:?}");
     let start = found.iter().find(|finding| finding.subject.name() == "stage 0.0").unwrap();
     assert_eq!(start.severity, Severity::Low);

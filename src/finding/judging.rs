@@ -115,7 +115,7 @@ mod tests {
         let message =
             |template| judged(Severity::Low).message(template, &[("limit", &"low from 8 %")]).message;
         assert_eq!(message("{gc_time_ms} is {gc_ratio:%} ({limit})"), "1m 1s is 12.5 % (low from 8 %)");
-        assert_eq!(message("{gc_ratio} of it"), "0.125 of it");
+        assert_eq!(message("{gc_ratio} of it"), "0.12 of it");
         assert_eq!(message("{unknown} and {gc_ratio"), "{unknown} and {gc_ratio");
     }
 

@@ -124,7 +124,7 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
                 (ConfKey::ReduceSpeculative, "reduces")
             };
             let mut advice = Vec::new();
-            // Hadoop 1 has no application master per job, and none of its settings.
+            // Hadoop 1 has neither application masters nor their settings.
             if !app.masters.is_empty() {
                 advice.push(
                     "copy fewer tasks at a time: mapreduce.job.speculative.speculative-cap-running-tasks=0.05, \

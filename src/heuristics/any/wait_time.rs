@@ -75,7 +75,7 @@ impl Check for Waited {
                 MESSAGE,
                 &[
                     ("waited", &waited(wait, run)),
-                    ("cause", &cause.as_ref().map(Cause::told).unwrap_or_default()),
+                    ("cause", &cause.as_ref().map(Cause::text).unwrap_or_default()),
                     ("limit", &decisive(severity, &limits)),
                 ],
             )

@@ -137,7 +137,7 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
         Some(Remedy::Change(lines)) => lines,
         Some(Remedy::NoSetting(_)) | None => Vec::new(),
     };
-    lines.extend(spark::less_than_is_held(app));
+    lines.extend(spark::memory_to_reduce(app));
     if lines.is_empty() {
         lines.push(
             "the executor that needs most determines the size of all: balance the work of executors, or release idle \

@@ -75,7 +75,7 @@ impl Check for Failure {
     }
 }
 
-/// The errors of failed attempts with their counts; of killed attempts if none failed.
+/// The errors of failed attempts with their counts. If no attempt failed, those of killed attempts.
 fn errors(app: &Application) -> BTreeMap<&str, u64> {
     let of = |wanted: Outcome| {
         let mut counts = BTreeMap::new();

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn in_local_mode_the_rules_on_executors_judge() {
+    fn in_local_mode_the_executor_rules_judge_the_driver() {
         let mut app = sample::app(&[("spark.driver.memory", "30g")]);
         sample::spark(&mut app).driver.totals.tasks = 1;
         assert_eq!(sample::severity(&app, ID, false), None);

@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_alone_are_a_finding_only_with_the_preset() {
+    fn bytes_alone_are_found_only_with_the_preset() {
         let mut app = app(&[600, 600]);
         sample::spark(&mut app).executors[0].totals.input = Some(Bytes::from_mib(100));
         assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));

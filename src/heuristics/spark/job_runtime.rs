@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_finished_job_is_low_in_the_preset_and_none_here() {
+    fn finished_jobs_are_low_only_in_the_preset() {
         let app = app(&[&[(Outcome::Succeeded, 1000)]]);
         let found = sample::evaluate(&app, ID, true);
         assert_eq!(found.findings[0].severity, Severity::Low);

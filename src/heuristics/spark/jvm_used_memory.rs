@@ -1,7 +1,7 @@
 //! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant
 //! `JvmUsedMemoryHeuristic`).
 
-use super::support::beyond_heap::kept_room;
+use super::support::beyond_heap::overhead_to_keep;
 use super::support::memory::{self, Setting};
 use super::{conf_line, rule, spark};
 use crate::finding::{Container, Judgement, Measure, Subject, Verdict, Worse};
@@ -106,7 +106,7 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
     match memory::heap_that_fits(app, spark).filter(|&fits| fits < now) {
         Some(fits) => {
             let line = format!("set a heap that fits: {}", conf_line(app, key, Setting(fits)));
-            Remedy::Change(std::iter::once(line).chain(kept_room(app, spark, fits)).collect())
+            Remedy::Change(std::iter::once(line).chain(overhead_to_keep(app, spark, fits)).collect())
         }
         None => Remedy::NoSetting(
             "use the heap better: run more tasks per executor, or cache data that is read repeatedly"

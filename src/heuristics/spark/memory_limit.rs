@@ -79,7 +79,8 @@ impl Check for Memory {
         let measured = self.measure(app, spark);
         let (total, unified) = match (self.total(&measured), self.unified(&measured)) {
             (Err(reason), Err(_)) => return Verdict::NotEvaluated(reason),
-            // If one half is unknown, the other half's finding counts, but "nothing found" proves nothing.
+            // If one half is unknown, a finding of the other half counts, but without a finding the rule is not
+            // evaluated.
             (Err(reason), Ok((Severity::None, _))) | (Ok((Severity::None, _)), Err(reason)) => {
                 return Verdict::NotEvaluated(reason);
             }

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn every_complete_stage_is_low_in_the_preset_and_none_here() {
+    fn complete_stages_are_low_only_in_the_preset() {
         let app = app(&[&[(Outcome::Succeeded, 1000)]], 1);
         assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
         assert_eq!(sample::severity(&app, ID, true), Some(Severity::Low));

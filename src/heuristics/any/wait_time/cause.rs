@@ -72,7 +72,7 @@ impl Cause {
     }
 
     /// The text that follows the measured wait.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Self::FirstExecutor { after } => format!("; {after} of it for its first executor"),
             Self::Executors => "; most of it while jobs ran without any executor".to_owned(),

@@ -82,11 +82,11 @@ pub(in crate::heuristics) fn executor_container(app: &Application) -> Bytes {
 /// The memory overhead of an executor: the setting, or Spark's default of 10 % of the heap, at least 384
 /// MiB.
 pub(in crate::heuristics) fn overhead(app: &Application) -> Bytes {
-    overhead_beside(app, executor_heap(app))
+    overhead_for(app, executor_heap(app))
 }
 
 /// The same for another heap.
-pub(in crate::heuristics) fn overhead_beside(app: &Application, heap: Bytes) -> Bytes {
+pub(in crate::heuristics) fn overhead_for(app: &Application, heap: Bytes) -> Bytes {
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor);
     let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
     set.unwrap_or_else(|| overhead_by(factor.unwrap_or(OVERHEAD_FACTOR), heap))

@@ -151,8 +151,7 @@ fn expired_and_unused_suppressions_are_reported() {
     let told = || predicate::str::contains("accepted.yaml:1").and(predicate::str::contains("2026-01-31"));
     elephant().args(["rules", "check"]).arg(&path).args(day("2026-02-01")).assert().code(1).stderr(told());
     elephant().args(["rules", "check"]).arg(&path).args(day("2026-01-31")).assert().code(0).stderr("");
-    let unused =
-        predicate::str::contains("accepted.yaml:5").and(predicate::str::contains("matched nothing"));
+    let unused = predicate::str::contains("accepted.yaml:5").and(predicate::str::contains("matched nothing"));
     let analyze = || {
         let mut command = elephant();
         command.args(["analyze", DONE, "--rules"]).arg(&path).args(day("2026-02-01"));

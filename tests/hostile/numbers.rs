@@ -28,16 +28,16 @@ const NUMBERS: [&str; 16] = [
 ];
 
 /// Fails if a number in the report is larger than sane inputs can produce.
-fn sane(value: &Value, path: &str) {
+fn assert_sane(value: &Value, path: &str) {
     match value {
         Value::Number(number) => {
             let number = number.as_f64().unwrap();
             // 2^63 in any unit would give more; sane numbers are small here.
             assert!(number.is_finite() && number.abs() < 1e17, "{path} is {number}");
         }
-        Value::Array(items) => items.iter().for_each(|item| sane(item, path)),
+        Value::Array(items) => items.iter().for_each(|item| assert_sane(item, path)),
         Value::Object(members) => {
-            members.iter().for_each(|(key, member)| sane(member, &format!("{path}.{key}")));
+            members.iter().for_each(|(key, member)| assert_sane(member, &format!("{path}.{key}")));
         }
         _ => {}
     }
@@ -101,7 +101,7 @@ fn extreme_input_numbers_never_become_absurd_results() {
             assert_eq!(ran.code, Some(0), "{key}: {}", ran.stderr);
             for app in report["applications"].as_array().unwrap() {
                 for part in ["metrics", "findings", "phases", "submitted_at", "started_at", "finished_at"] {
-                    sane(&app[part], &format!("{key} in {}: {part}", app["sources"][0]));
+                    assert_sane(&app[part], &format!("{key} in {}: {part}", app["sources"][0]));
                 }
             }
             for command in [

@@ -12,7 +12,7 @@ use crate::make::{spark_end, spark_start, stage};
 use crate::run::{elephant, run};
 
 /// Files that a run left next to the report.
-fn left_behind(folder: &Path) -> Vec<String> {
+fn leftover_files(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with(".elephant-rs-")).collect()
 }
@@ -21,7 +21,7 @@ fn left_behind(folder: &Path) -> Vec<String> {
 fn waiting(command: &mut Command, folder: &Path) -> Child {
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.as_mut().unwrap().write_all(spark_start().as_bytes()).unwrap();
-    while left_behind(folder).is_empty() {
+    while leftover_files(folder).is_empty() {
         assert_eq!(child.try_wait().unwrap(), None, "it ended too early");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -72,7 +72,7 @@ fn interrupted_run_leaves_no_files_and_keeps_the_old_report() {
                 "{arguments:?} and {name}"
             );
             drop(input);
-            assert_eq!(left_behind(folder.path()), [""; 0], "{arguments:?} and {name}");
+            assert_eq!(leftover_files(folder.path()), [""; 0], "{arguments:?} and {name}");
             assert_eq!(fs::read(&place).ok(), before);
         }
     }
@@ -173,7 +173,7 @@ fn invalid_output_path_is_reported_before_reading_input() {
         assert!(told.contains(words) && !told.contains("no-such-history"), "{place}: {told}");
         assert!(!told.contains(".elephant-rs-"), "{told}");
     }
-    // The path that a shell passes for a process substitution.
+    // Standard output by its path, which may be a pipe.
     let output = elephant().args(["analyze", "testdata/hadoop1", "-o", "/dev/stdout"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("mapper-memory"));
@@ -246,7 +246,7 @@ fn report_replaces_file_contents_but_keeps_mode_and_link() {
         let ran = run(elephant().args(["analyze", "testdata/hadoop1", "-o"]).arg(&real));
         assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     }
-    assert_eq!(left_behind(folder.path()), [""; 0]);
+    assert_eq!(leftover_files(folder.path()), [""; 0]);
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn charged_memory_matches_the_jobs_own_counters() {
         assert!((used - counted).abs() < 0.5, "{}: {used} against {counted}", path.display());
         compared += 1;
     }
-    assert!(compared >= 5, "only {compared} jobs count their memory");
+    assert!(compared >= 5, "only {compared} jobs have memory counters");
 }
 
 /// The value of a counter in the job's last event.

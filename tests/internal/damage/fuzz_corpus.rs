@@ -39,13 +39,13 @@ fn exactly_the_targets_have_programs_and_seeds() {
         .filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")?.strip_suffix(".rs\""));
     assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), targets, "fuzz/Cargo.toml");
     for name in &targets {
-        assert!(!files(&fuzz("seeds").join(name)).is_empty(), "no seeds of {name}");
+        assert!(!files(&fuzz("seeds").join(name)).is_empty(), "{name} has no seeds");
         let program = fs::read_to_string(fuzz("fuzz_targets").join(format!("{name}.rs"))).unwrap();
         assert!(program.contains(&format!("::{name});")), "the program {name} runs another target");
     }
     for folder in ["regressions", "dictionaries"] {
         let strangers: Vec<_> = names(&fuzz(folder)).difference(&targets).cloned().collect();
-        assert!(strangers.is_empty(), "{folder} of no target: {strangers:?}");
+        assert!(strangers.is_empty(), "{folder} without a target: {strangers:?}");
     }
 }
 

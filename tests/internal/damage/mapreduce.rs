@@ -86,7 +86,7 @@ fn history_truncated_at_any_byte_reports_less_but_nothing_wrong() {
             for app in &parsed.applications {
                 // The last byte before the final line feed closes the last record.
                 let ended = cut >= bytes.len() - 2;
-                assert!(!app.complete || ended, "{name} cut at {cut} calls itself complete");
+                assert!(!app.complete || ended, "{name} cut at {cut} is reported as complete");
                 for number in numbers(app) {
                     assert!(all.contains(&number), "{name} cut at {cut}: {number}");
                 }

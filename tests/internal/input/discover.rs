@@ -230,7 +230,7 @@ fn path_order_does_not_matter() {
     let forward = histories(&discover(&named), root.path());
     named.reverse();
     assert_eq!(histories(&discover(&named), root.path()), forward);
-    assert_eq!(forward, ["a b/3.jhist", "a-b/4.jhist", "a/2.jhist", "b/1.jhist"], "by bytes");
+    assert_eq!(forward, ["a b/3.jhist", "a-b/4.jhist", "a/2.jhist", "b/1.jhist"], "in byte order");
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn unreadable_files_are_reported_and_the_rest_is_read() {
     let inventory = below(root.path());
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
     if !rights_bite {
-        common::skipped::note("the user may read everything");
+        common::skipped::note("the user has permission to read all files");
         return;
     }
     assert_eq!(histories(&inventory, root.path()), ["y.jhist"]);

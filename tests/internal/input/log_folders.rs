@@ -107,7 +107,7 @@ fn missing_and_duplicate_parts_are_reported() {
         ("eventlog_v2_a/events_18446744073709551615_a", "middle of a line\n"),
     ]);
     let source = &below(root.path()).histories[0];
-    assert_eq!(parts(source), ["events_2_a.lz4", "events_18446744073709551615_a"], "that with events");
+    assert_eq!(parts(source), ["events_2_a.lz4", "events_18446744073709551615_a"], "the part with events");
     assert_eq!(source.log.missing_parts[..3], [1, 3, 4]);
     assert_eq!(source.log.missing_parts.len(), 100);
     assert!(source.log.duplicate_parts[0].ends_with("events_2_a"));

@@ -50,7 +50,7 @@ fn rule_id(heuristic: &str) -> &'static str {
         "Distributed Cache Limit" => "distributed-cache-limit",
         "Job Queue Limit" => "job-queue-limit",
         "Mapper Input Size" => "mapper-input-size",
-        other => panic!("the oracle has a heuristic that is not known here: {other}"),
+        other => panic!("unknown heuristic in the oracle: {other}"),
     }
 }
 
@@ -74,7 +74,7 @@ fn parameter(rule: &str, name: &str, value: &str) -> String {
         (_, "long_runtime_severity_in_min") => ("long_run_time", list("min")),
         (_, "spill_severity") => ("spill_ratio", list("")),
         (_, "memory_ratio_severity") => ("used_ratio", list("")),
-        (_, other) => panic!("the oracle has a parameter that is not known here: {other}"),
+        (_, other) => panic!("unknown parameter in the oracle: {other}"),
     };
     format!("{key}: {value}\n")
 }
@@ -225,7 +225,7 @@ fn oracle_helpers() {
             checked += 1;
         }
     }
-    assert!(checked >= 20, "only {checked} helpers are known here");
+    assert!(checked >= 20, "only {checked} helpers have a counterpart");
 }
 
 /// The result of our counterpart of a Dr. Elephant helper; `None` for helpers without a counterpart.

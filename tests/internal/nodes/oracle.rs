@@ -15,7 +15,7 @@ fn cases(category: &str) -> Vec<Value> {
     let document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let cases = document["cases"].as_array().unwrap();
     let cases: Vec<Value> = cases.iter().filter(|case| case["category"] == category).cloned().collect();
-    assert!(!cases.is_empty(), "no case of {category}");
+    assert!(!cases.is_empty(), "no cases of {category}");
     cases
 }
 
@@ -26,7 +26,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 /// Compares with an expected number or `null`.
 fn compare(what: &str, value: Option<f64>, expected: &Value, near: impl Fn(f64, f64) -> bool) {
     match (value, expected.as_f64()) {
-        (None, None) => assert!(expected.is_null(), "{what}: {expected} is no number"),
+        (None, None) => assert!(expected.is_null(), "{what}: {expected} is not a number"),
         (Some(value), Some(expected)) => assert!(near(value, expected), "{what}: {value} is not {expected}"),
         (value, _) => panic!("{what}: {value:?} is not {expected}"),
     }
@@ -63,7 +63,7 @@ fn oracle_fit() {
 }
 
 fn compare_fit(what: &str, found: &Fit, expected: &Value, tolerances: &Value) {
-    assert_eq!(expected["ok"], true, "{what} is there");
+    assert_eq!(expected["ok"], true, "{what} is present");
     assert_eq!(found.status.name(), expected["status"].as_str().unwrap(), "{what}");
     let limit = |name: &str| tolerances[name].as_f64().unwrap();
     // Far from the threshold, a distribution differs from its limit in the fourth digit, and the expected values have

@@ -61,7 +61,7 @@ fn nodes_with_few_tasks_are_not_ranked() {
     let ranking = rank(&jobs, &[], &Settings::default());
     let last = ranking.nodes.last().unwrap();
     assert_eq!((&*last.name, last.level, last.is_straggler()), ("node9", None, false));
-    assert_eq!(last.mean_interval, None, "one value has no spread");
+    assert_eq!(last.mean_interval, None, "one value has no confidence interval");
     assert_eq!(ranking.summary.ranked, 4);
 }
 

@@ -20,7 +20,7 @@ const THREADS: [usize; 3] = [1, 2, 8];
 /// For slow tests.
 const FEW_OR_MANY: [usize; 2] = [1, 8];
 
-/// The name of a format, and the report's bytes.
+/// The name of a format, and the bytes printed in it.
 type Printed = (String, Vec<u8>);
 
 /// The bundled histories.
@@ -55,7 +55,7 @@ fn assert_same_bytes(threads: &[usize], command: impl Fn() -> Vec<Printed> + Syn
                 format!("1 thread: {}\n{threads}: {}", one.escape_ascii(), many.escape_ascii())
             });
             assert_eq!(differing, None, "{format}");
-            assert!(one == many, "{format} of {threads} threads goes on behind that of one");
+            assert!(one == many, "{format}: {threads} threads print more or less than one");
         }
     }
 }

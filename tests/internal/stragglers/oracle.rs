@@ -29,7 +29,7 @@ pub fn cases(category: &str) -> Vec<Case> {
             tolerance: case["tol"].as_f64().unwrap_or(1e-9),
         })
         .collect();
-    assert!(!cases.is_empty(), "no case of {category}");
+    assert!(!cases.is_empty(), "no cases of {category}");
     cases
 }
 

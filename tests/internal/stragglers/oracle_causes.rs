@@ -12,7 +12,7 @@ fn cases(category: &str) -> Vec<Value> {
     let oracle: Value = serde_json::from_slice(&common::contents(&path)).unwrap();
     let cases: Vec<Value> = oracle["cases"].as_array().unwrap().clone();
     let cases: Vec<Value> = cases.into_iter().filter(|case| case["category"] == category).collect();
-    assert!(!cases.is_empty(), "no case of {category}");
+    assert!(!cases.is_empty(), "no cases of {category}");
     cases
 }
 

@@ -117,7 +117,7 @@ fn hadoop_speculation_is_reported() {
     let (_, executions, maps) = jobs[0].iter().find(|(kind, _, _)| *kind == TaskKind::Map).unwrap();
     let actual = named(maps, ACTUAL);
     let copies = actual.detections.iter().flatten().count();
-    assert!(copies > 0, "no copy is told of {} maps", executions.tasks.len());
+    assert!(copies > 0, "no speculative copies for {} maps", executions.tasks.len());
     println!("{copies} copies: {:?}", actual.quality);
 }
 

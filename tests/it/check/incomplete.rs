@@ -167,7 +167,7 @@ fn findings_missing_from_a_truncated_log_are_neither_gone_nor_better() {
     assert_eq!(
         gate.baseline_text(),
         accepted,
-        "numbers of a part do not take the place of those of the whole"
+        "values of an incomplete run do not replace those of a complete run"
     );
 }
 

@@ -67,7 +67,7 @@ fn accepted_regression_becomes_the_new_level() {
     let accepted = gate.baseline_text();
     assert_eq!(accepted.matches("- run: ").count(), 1, "{accepted}");
     gate.run(&["--update"]);
-    assert_eq!(gate.baseline_text(), accepted, "old runs that are still in the folder stay out");
+    assert_eq!(gate.baseline_text(), accepted, "old runs that are still in the folder are not added");
     gate.put(&[run(8, 205)]);
     assert_eq!(gate.check(&[]).0, 0);
 }

@@ -86,7 +86,7 @@ fn json_file_is_written_completely_or_not_at_all() {
     assert_eq!(report["schema_version"], 1);
     run().assert().code(0);
     assert_eq!(std::fs::read(&file).unwrap(), first);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file remains");
     elephant()
         .args(["analyze", "--output", "/no/such/folder/report.json", DONE])
         .assert()

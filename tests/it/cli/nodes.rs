@@ -81,5 +81,5 @@ fn wrong_options_and_missing_paths_fail() {
     let place = tempfile::tempdir().unwrap();
     let list = place.path().join("exclude.txt");
     command(&[&format!("--exclude-list={}", list.display())], Path::new("testdata/none")).code(2);
-    assert!(!list.exists(), "no list is written where histories are missing");
+    assert!(!list.exists(), "no list is written if histories are missing");
 }

@@ -145,7 +145,7 @@ fn executor_sums_are_not_judged_by_remaining_executors() {
             "Input Metrics.Bytes Read of 1 attempt cannot be read"
         );
     }
-    // Nothing is compared with the largest of the remaining data flows.
+    // The largest data flow is unknown, so nothing may be compared with the largest of the rest.
     let settings = "spark-configuration-parameters";
     let score = |report: &Value| found(app(report), settings).map_or(0, |(_, score)| score);
     assert!(score(&report) <= score(&whole), "{report:#}");

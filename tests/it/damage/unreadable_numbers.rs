@@ -33,7 +33,7 @@ fn line_of(text: &str, record: &str) -> usize {
     text[..at].rfind('\n').unwrap() + 1
 }
 
-/// Rules on maps that read no counter, or counters other than GC time.
+/// Rules that do not read the GC time of maps.
 const UNTOUCHED: [&str; 6] =
     ["mapper-time", "mapper-spill", "mapper-speed", "failed-attempts", "shuffle-sort", "reducer-gc"];
 

@@ -88,7 +88,7 @@ fn every_event_has_the_keys_and_types_of_recorded_ones() {
     for (place, shapes) in shapes([log(JOB, Codec::Plain).as_slice()]) {
         let known = recorded.get(&place).unwrap_or(&empty);
         let unknown: Vec<_> = shapes.difference(known).collect();
-        assert!(unknown.is_empty(), "{place}: {unknown:#?}, but recorded were {known:#?}");
+        assert!(unknown.is_empty(), "{place}: {unknown:#?}, but recorded logs have {known:#?}");
     }
 }
 

@@ -210,7 +210,7 @@ fn every_room_is_in_the_table_once() {
     let there: BTreeSet<String> =
         Tree::read().0.into_keys().filter_map(|module| module.first().cloned()).collect();
     assert_eq!(rooms.iter().cloned().collect::<BTreeSet<_>>(), there);
-    assert_eq!(rooms.len(), there.len(), "a room stands twice in the table");
+    assert_eq!(rooms.len(), there.len(), "a room is in the table twice");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn imports_point_to_lower_rooms() {
         .filter(|import| import.from[0] != import.to[0] && floor(&import.to[0]) >= floor(&import.from[0]))
         .map(|import| format!("src/{} imports {}", import.from.join("/"), import.written))
         .collect();
-    assert!(up.is_empty(), "imports that go up:\n{}", up.into_iter().collect::<Vec<_>>().join("\n"));
+    assert!(up.is_empty(), "imports that go upwards:\n{}", up.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
 /// A module and its submodules may import each other: the parent's types, the child's functions.

@@ -30,7 +30,7 @@ fn packages() -> Vec<Package> {
             source: value(block, "source"),
         })
         .collect();
-    assert!(packages.len() > 100, "Cargo.lock is not read right");
+    assert!(packages.len() > 100, "Cargo.lock is not read correctly");
     packages
 }
 
@@ -57,7 +57,7 @@ fn duplicate_versions_are_allowed_in_deny_toml() {
     let allowed = deny.lines().filter_map(|line| line.trim().strip_prefix("{ crate = \"")?.split_once('"'));
     let allowed: BTreeMap<&str, &str> = allowed.filter_map(|(name, _)| name.split_once('@')).collect();
     let names: Vec<&str> = twice.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, allowed.keys().copied().collect::<Vec<_>>(), "deny.toml skips others");
+    assert_eq!(names, allowed.keys().copied().collect::<Vec<_>>(), "deny.toml skips other crates");
     for (name, versions) in &twice {
         let others: Vec<_> = versions.iter().filter(|version| *version != allowed[name.as_str()]).collect();
         assert_eq!(others.len(), 1, "{name}: {versions:?}");

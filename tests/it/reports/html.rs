@@ -131,7 +131,7 @@ fn headings_ids_links_and_labels_are_consistent() {
         assert_eq!(select(&html, "h1").len(), 1);
         let ids: Vec<&str> = select(&html, "[id]").into_iter().filter_map(|e| e.attr("id")).collect();
         let known: BTreeSet<&str> = ids.iter().copied().collect();
-        assert_eq!(known.len(), ids.len(), "ids that are there twice");
+        assert_eq!(known.len(), ids.len(), "duplicate ids");
         for link in select(&html, "a") {
             assert!(known.contains(&link.attr("href").unwrap()[1..]), "{:?}", link.attr("href"));
         }
@@ -161,7 +161,7 @@ fn hostile_text_is_escaped() {
     assert_eq!(select(&html, "h1").len(), 1);
     assert!(select(&html, "img, b").is_empty());
     let policy = source.matches("<script>").count();
-    assert_eq!(policy, 2, "a script that no template writes");
+    assert_eq!(policy, 2, "an unexpected script");
     let dangerous = |c: char| {
         (c.is_control() && c != '\n')
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
@@ -175,9 +175,9 @@ fn hostile_text_is_escaped() {
     }
     assert_eq!(HOSTILE.len(), 9);
     let long = format!("{}<b>{}", "x".repeat(5000), "y".repeat(5000));
-    assert!(whole.contains(&long), "the whole of a long name is not on the page");
+    assert!(whole.contains(&long), "the page does not contain the complete long name");
     let rows = select(&html, "#index tbody tr");
-    assert!(rows.iter().all(|row| text(*row).chars().count() < 2000), "a row of the table is long");
+    assert!(rows.iter().all(|row| text(*row).chars().count() < 2000), "a table row is too long");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn content_security_policy_allows_only_our_code() {
         hashes("style"),
         hashes("script")
     );
-    assert_eq!(policy, expected, "templates/page.css or page.js changed: take the hashes on the right");
+    assert_eq!(policy, expected, "templates/page.css or page.js changed: use the hashes on the right");
     for code in select(&html, "style, script") {
         let code: String = code.text().collect();
         for word in ["url(", "@import", "http:", "https:", "fetch(", "innerHTML", "eval("] {

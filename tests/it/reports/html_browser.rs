@@ -51,7 +51,7 @@ fn hostile_text_never_runs() {
     );
     browser.open(&planted);
     assert_ne!(browser.value("document.title"), json!("ran"));
-    assert!(browser.console().len() >= 2, "the policy stops what is planted");
+    assert!(browser.console().len() >= 2, "the policy blocks the planted scripts");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn filters_and_sorting_work_with_the_keyboard() {
     while browser.value(active) != json!("f-text") {
         browser.keys(TAB);
         steps += 1;
-        assert!(steps < 60, "Tab never comes to the filter");
+        assert!(steps < 60, "Tab never reaches the filter");
     }
     browser.keys("SPECULATION alice");
     let wait = Instant::now();

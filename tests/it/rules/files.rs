@@ -274,7 +274,10 @@ fn exported_rules_change_nothing_until_edited() {
     assert_eq!(with(&[]), with(&["--rules", rules.to_str().unwrap()]));
     let text = std::fs::read_to_string(rules.join("mapreduce/mapper-skew.yaml")).unwrap();
     assert!(text.starts_with("# yaml-language-server: $schema=../rules.schema.json\n"));
-    assert!(text.contains("# Mapper Skew\n") && text.contains("\n# Difference of the two groups' means"), "{text}");
+    assert!(
+        text.contains("# Mapper Skew\n") && text.contains("\n# Difference of the two groups' means"),
+        "{text}"
+    );
     let schema = std::fs::read_to_string(rules.join("rules.schema.json")).unwrap();
     assert_eq!(schema, schema_text());
 }

@@ -107,7 +107,7 @@ fn spill_advice_asks_for_memory_if_partitions_are_fixed() {
     let advice = advice(&found);
     assert!(advice.contains("spark.executor.memory=10g (now 2g): less spill"), "{advice}");
     assert!(found[0].message.contains("tasks spilled 16 GiB"), "{}", found[0].message);
-    assert_eq!(found.len(), 1, "the stage tells the settings");
+    assert_eq!(found.len(), 1, "the finding on the stage names the settings");
 }
 
 /// Executors of `heap` whose memory peaks at `peak` and whose tasks spend `gc` of each minute on garbage collection.

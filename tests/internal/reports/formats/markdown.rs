@@ -37,7 +37,7 @@ pub fn check(page: &str) {
             other => panic!("{other:?} in\n{page}"),
         }
     }
-    assert_eq!(details, 0, "a fold stays open in\n{page}");
+    assert_eq!(details, 0, "an unclosed details element in\n{page}");
     no_links(&text);
     assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "{page:?}");
 }

@@ -130,7 +130,7 @@ fn sarif_matches_the_official_schema() {
             assert_eq!(rules[index]["id"], result["ruleId"]);
             assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 1);
             assert!(result["partialFingerprints"]["primaryLocationLineHash"].as_str().unwrap().len() >= 16);
-            assert!(!result["message"]["text"].as_str().unwrap().contains("]("), "no link of others");
+            assert!(!result["message"]["text"].as_str().unwrap().contains("]("), "no foreign link");
         }
         assert_eq!(run["invocations"][0]["executionSuccessful"], !report.named_input_failed);
     }
@@ -188,7 +188,7 @@ fn junit_is_read_by_another_parser() {
         let mut names: Vec<_> = cases().map(|case| (case.classname.clone(), case.name.clone())).collect();
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), cases().count(), "readers pass over a name that is there twice");
+        assert_eq!(names.len(), cases().count(), "readers skip duplicate names");
         for (app, suite) in report.applications.iter().zip(&read.suites) {
             assert_eq!(suite.failures > 0, app.findings.iter().any(|it| it.severity > Severity::None));
         }
@@ -226,8 +226,8 @@ fn markdown_stays_below_the_github_size_limit() {
         let page = written(&large(name, applications, findings), Format::Markdown);
         markdown::check(&page);
         assert!(page.contains("did not fit"), "{name}");
-        assert!(page.len() > 50_000, "the room is used");
-        assert!(page.contains("rules show RULE"), "the end is there");
+        assert!(page.len() > 50_000, "the page uses the available size");
+        assert!(page.contains("rules show RULE"), "the end of the page is present");
     }
 }
 
@@ -280,7 +280,10 @@ fn every_openmetrics_family_is_documented() {
         let page = [before, "<!-- families -->\n", &table, "<!-- end of families -->", after].concat();
         std::fs::write(path, page).unwrap();
     } else {
-        assert_eq!(shown, table, "docs/openmetrics.md is behind; run the tests with INSTA_UPDATE=always");
+        assert_eq!(
+            shown, table,
+            "docs/openmetrics.md is out of date; run the tests with INSTA_UPDATE=always"
+        );
     }
 }
 

@@ -32,10 +32,10 @@ pub fn parse(text: &str) -> Vec<Sample> {
         let (family, has_samples) = current.as_mut().expect("samples follow a descriptor");
         *has_samples = true;
         let sample = sample(line);
-        assert_eq!(sample.0, *family, "samples stand below their own family");
+        assert_eq!(sample.0, *family, "samples follow their own family");
         let mut labels = sample.1.clone();
         labels.sort();
-        assert!(series.insert((sample.0.clone(), labels)), "a series is there once: {line}");
+        assert!(series.insert((sample.0.clone(), labels)), "duplicate series: {line}");
         samples.push(sample);
     }
     samples
@@ -78,7 +78,7 @@ fn end_of_value(text: &str) -> usize {
             _ => escaped = false,
         }
     }
-    panic!("no end of {text:?}");
+    panic!("unterminated value: {text:?}");
 }
 
 fn unescaped(text: &str) -> String {
@@ -89,9 +89,9 @@ fn unescaped(text: &str) -> String {
             '\\' => plain.push(match chars.next() {
                 Some('n') => '\n',
                 Some(c @ ('\\' | '"')) => c,
-                other => panic!("an escape of {other:?} in {text:?}"),
+                other => panic!("an invalid escape {other:?} in {text:?}"),
             }),
-            '"' => panic!("a bare quote in {text:?}"),
+            '"' => panic!("an unescaped quote in {text:?}"),
             c => plain.push(c),
         }
     }

@@ -38,16 +38,16 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
 });
 
 /// Severities by subject; `None` if the rule was not evaluated or found nothing.
-type Said = (bool, BTreeMap<String, Severity>);
+type Results = (bool, BTreeMap<String, Severity>);
 
-fn said(evaluation: &Evaluation, rule: &str) -> Said {
+fn results(evaluation: &Evaluation, rule: &str) -> Results {
     let not_evaluated = evaluation.not_evaluated.iter().any(|reason| reason.rule == rule);
     let of = evaluation.findings.iter().filter(|finding| finding.rule == rule);
     (not_evaluated, of.map(|finding| (finding.subject.name().into_owned(), finding.severity)).collect())
 }
 
 /// The part of the built-in rule's result that the YAML rule also has: for stages, only the number of failed tasks.
-fn comparable((not_evaluated, mut found): Said, rule: &str) -> Said {
+fn comparable((not_evaluated, mut found): Results, rule: &str) -> Results {
     if rule == "spark-stage-metrics" && !found.is_empty() {
         found.retain(|subject, _| subject == "application");
         found.entry("application".to_owned()).or_insert(Severity::None);
@@ -64,7 +64,7 @@ fn differences(
     let evaluation = rules.evaluate(app);
     let mut differences = Vec::new();
     for (own, defined) in PAIRS {
-        let (ours, theirs) = (comparable(said(&evaluation, own), own), said(&evaluation, defined));
+        let (ours, theirs) = (comparable(results(&evaluation, own), own), results(&evaluation, defined));
         for severity in theirs.1.values() {
             counts.entry(defined).or_default()[usize::try_from(severity.value()).unwrap()] += 1;
         }

@@ -29,7 +29,7 @@ fn reference_is_complete() {
     }
     assert!(
         common::is_blessing(),
-        "the reference is old; run INSTA_UPDATE=always cargo test --lib reference_is_complete"
+        "the reference is out of date; run INSTA_UPDATE=always cargo test --lib reference_is_complete"
     );
     std::fs::write(path, [head, BEGIN, &reference, END, tail].concat()).unwrap();
 }
@@ -41,7 +41,7 @@ fn first_example_is_a_rule_with_a_passing_example() {
     let file = RuleFile { name: "docs".to_owned(), text: yaml };
     let rules = RuleSet::with_files(&[file]).unwrap_or_else(|error| panic!("{error}"));
     let active = rules.rules().iter().find(|active| active.info.id == "etl-small-files").unwrap();
-    let RuleCheck::Defined(rule) = &active.check else { panic!("it is not defined by the file") };
+    let RuleCheck::Defined(rule) = &active.check else { panic!("the file does not define it") };
     let [example] = rule.examples.as_slice() else { panic!("{:?}", rule.examples) };
     let Input::Values(values) = &example.input else { panic!("{example:?}") };
     assert_eq!(rule.try_values(values).severity, Ok(Severity::Severe));

@@ -96,7 +96,7 @@ fn application(inputs: &Value) -> App {
 
 fn text<'a>(finding: &'a Finding, key: &str) -> &'a str {
     let measure = finding.evidence.iter().find(|(name, _)| *name == key).map(|(_, measure)| measure);
-    let Some(Measure::Text(text)) = measure else { panic!("{key} is not there") };
+    let Some(Measure::Text(text)) = measure else { panic!("{key} is missing") };
     text
 }
 

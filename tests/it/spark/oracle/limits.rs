@@ -29,7 +29,7 @@ fn oracle_memory_limit() {
     check(&entries, "spark-memory-limit", &["dr-elephant"], read);
 }
 
-/// The oracle has no entry about the log size, because it has no data for that case.
+/// Dr. Elephant reads no data from logs above its limit, so the oracle has no entry about them.
 #[test]
 fn logs_above_the_fetcher_limit_are_critical_in_the_preset() {
     let app = App::with(&[], 1, 1).stage(vec![Task::new("1", 1000)]);

@@ -13,7 +13,7 @@ fn number(executor: &Value, path: &str) -> Option<u64> {
     executor.pointer(path)?.as_u64()
 }
 
-/// Each executor of the oracle becomes one with a single task, or one for every hundred executors.
+/// Each executor of the oracle becomes an executor with a single task.
 fn application(inputs: &Value) -> App {
     let mut app = App { conf: settings(inputs), ..App::default() };
     let mut tasks = Vec::new();

@@ -27,7 +27,7 @@ fn entries(branch: &str, heuristic: &str) -> Option<Vec<Value>> {
         entry["app_type"] == "spark" && entry["branch"] == branch && entry["heuristic"] == heuristic
     };
     let found: Vec<Value> = oracle["entries"].as_array().unwrap().iter().filter(wanted).cloned().collect();
-    assert!(!found.is_empty(), "the oracle has nothing about {heuristic} of {branch}");
+    assert!(!found.is_empty(), "the oracle has no entry for {heuristic} in {branch}");
     Some(found)
 }
 

@@ -355,7 +355,9 @@ fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     let (conf, mut problems) = jobconf::parse(bytes);
     if let Some(error) = failure.filter(|_| !problems.any_at_least(Level::Warning)) {
         problems.warn("truncated", None, || {
-            format!("all properties of the configuration were read, but its file breaks off after them: {error}")
+            format!(
+                "all properties of the configuration were read, but its file breaks off after them: {error}"
+            )
         });
     }
     Ok((conf, problems.into_vec()))
@@ -454,7 +456,9 @@ fn supersede<T>(visited: &mut Visited<T>) {
         number >= latest
     });
     for (source, latest) in superseded {
-        let message = format!("attempt {latest} of the application master has a more complete history; this one was skipped");
+        let message = format!(
+            "attempt {latest} of the application master has a more complete history; this one was skipped"
+        );
         let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }

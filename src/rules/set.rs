@@ -92,12 +92,7 @@ impl RuleSet {
             all.iter().filter(|document| is_about_metrics(document) && !document.scope.is_everything())
         {
             let message = "metrics are the same for all applications";
-            problems.error(
-                &document.layer.file,
-                &document.layer.span,
-                message,
-                Some("omit for".to_owned()),
-            );
+            problems.error(&document.layer.file, &document.layer.span, message, Some("omit for".to_owned()));
         }
         built_in_rules(&all, problems)?;
         custom::check_all(&all, problems);

@@ -59,7 +59,7 @@ impl Show {
         let active = active.ok_or_else(|| ShowError::NoSuchRule {
             id: self.id.clone(),
             help: did_you_mean(&self.id, ids)
-                .unwrap_or_else(|| "`elephant-rs rules list` names them all".to_owned()),
+                .unwrap_or_else(|| "`elephant-rs rules list` lists all ids".to_owned()),
         })?;
         let Some(history) = &self.history else {
             return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, &self.id));

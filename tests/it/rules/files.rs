@@ -362,7 +362,11 @@ fn folders_of_rules_follow_links_and_pass_over_what_is_hidden() {
 #[test]
 fn what_is_divided_by_is_more_than_nothing() {
     let told = problems("rule: mapper-time\ntarget_run_time: 0s\n---\nrule: mapper-skew\nblock_size: 0MB\n");
-    assert_eq!(told.iter().filter(|problem| problem.message.contains("more than 0")).count(), 2, "{told:?}");
+    assert_eq!(
+        told.iter().filter(|problem| problem.message.contains("greater than 0")).count(),
+        2,
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -212,12 +212,12 @@ mod tests {
         );
         assert_eq!(
             found.advice,
-            ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB and 25 % above it)"]
+            ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB plus 25 %)"]
         );
         let roomy = found_by("rule: mapper-memory\nheadroom: 1\n", &app);
         assert_eq!(
             roomy.advice,
-            ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB and 100 % above it)"]
+            ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB plus 100 %)"]
         );
     }
 
@@ -251,7 +251,7 @@ mod tests {
         let advice = found(&app).advice;
         assert_eq!(
             advice,
-            ["yarn.app.mapreduce.am.resource.mb 4096 → 1024 (measured peak 500 MiB and 25 % above it)"]
+            ["yarn.app.mapreduce.am.resource.mb 4096 → 1024 (measured peak 500 MiB plus 25 %)"]
         );
     }
 
@@ -261,7 +261,7 @@ mod tests {
         let rules = "rule: metrics\ncontainer_default: 4GB\n---\nrule: wasted-resources\nenabled: true\n";
         assert_eq!(
             found_by(rules, &app).advice,
-            ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB and 25 % above it)"]
+            ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB plus 25 %)"]
         );
     }
 

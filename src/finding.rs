@@ -23,7 +23,7 @@ pub type Name = Cow<'static, str>;
 /// A measured value. Its key ends with [`Measure::key_ending`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measure {
-    /// A number of things.
+    /// A plain count.
     Count(u64),
     /// A span of time.
     Time(Millis),
@@ -132,7 +132,7 @@ pub struct Judgement<K = &'static str> {
 pub enum Verdict<K = &'static str> {
     /// The rule was evaluated; the severity may be none.
     Judged(Judgement<K>),
-    /// The rule was evaluated on several subjects, each with a judgement of its own.
+    /// The rule was evaluated on several subjects, each with its own judgement.
     Several(Vec<Judgement<K>>),
     /// Required data is missing; the text names it.
     NotEvaluated(String),

@@ -1,4 +1,4 @@
-//! The files of a new rule, and the rows that tell the rest of the program of it.
+//! The files of a new rule, and the lines that register it.
 
 use std::fs;
 use std::io;
@@ -8,27 +8,27 @@ const ENGINES: [&str; 3] = ["mapreduce", "spark", "any"];
 
 const WITH_ENGINE: &str = "use crate::model::spark::Facet;\nuse crate::model::{Application, Engine};";
 
-/// A rule to lay out.
+/// A rule to create.
 #[derive(Debug)]
 pub(crate) struct NewRule {
     engine: String,
     id: String,
 }
 
-/// A file to write: its path below the root, and what it holds then.
+/// A file to write.
 #[derive(Debug)]
 pub(crate) struct Change {
-    /// The path.
+    /// Its path below the root.
     pub(crate) path: PathBuf,
-    /// The whole text.
+    /// Its new content.
     pub(crate) text: String,
 }
 
 impl NewRule {
-    /// A rule of this engine and id.
+    /// A rule with this engine and id.
     ///
     /// # Errors
-    /// What is wrong with the engine or the id.
+    /// If the engine or the id is invalid.
     pub(crate) fn new(engine: &str, id: &str) -> Result<Self, String> {
         if !ENGINES.contains(&engine) {
             return Err(format!("unknown engine \"{engine}\"; expected {}", ENGINES.join(", ")));
@@ -36,13 +36,13 @@ impl NewRule {
         let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
         if !id.split('-').all(is_word) {
             return Err(format!(
-                "\"{id}\" is not in kebab-case: lower-case words with one hyphen between them"
+                "\"{id}\" is not in kebab-case: use lower-case words separated by single hyphens"
             ));
         }
         Ok(Self { engine: engine.to_owned(), id: id.to_owned() })
     }
 
-    /// The name of its module: `my_rule`. Modules of Spark's rules leave the word out.
+    /// The name of its module: `my_rule`. Modules of Spark rules omit the prefix `spark`.
     #[must_use]
     pub(crate) fn module(&self) -> String {
         let name = if self.engine == "spark" { self.id.strip_prefix("spark-") } else { None };
@@ -70,17 +70,17 @@ impl NewRule {
             .replace("@applies@", &applies)
     }
 
-    /// All that has to be written below `root`, which holds the sources of the program.
+    /// All files to write below `root`, the folder with the program's sources.
     ///
     /// # Errors
-    /// A file that is there already, or one that cannot be read or has another form than expected.
+    /// If a file of the rule already exists, or if a file to edit cannot be read or has an unexpected form.
     pub(crate) fn changes(&self, root: &Path) -> Result<Vec<Change>, String> {
         let Self { engine, id } = self;
         let module = self.module();
         let taken = ENGINES.into_iter().map(|engine| format!("rules/{engine}/{id}.yaml"));
         let code = format!("src/heuristics/{engine}/{module}.rs");
         if let Some(path) = taken.chain([code.clone()]).find(|path| root.join(path).exists()) {
-            return Err(format!("{path} is there already: choose another id"));
+            return Err(format!("{path} already exists: choose another id"));
         }
         let new = |path: String, template: &str| Change { path: path.into(), text: self.fill(template) };
         Ok(vec![
@@ -120,19 +120,19 @@ impl NewRule {
         })
     }
 
-    /// What is left to do.
+    /// Instructions for the remaining work.
     #[must_use]
     pub(crate) fn next_steps(&self, changes: &[Change]) -> String {
         let engine = &self.engine;
         let cases = changes.last().map(|change| change.path.display().to_string()).unwrap_or_default();
         format!(
             "Next:\n\
-             1. Write the check in src/heuristics/{engine}/{module}.rs: parameters, facts, MESSAGE, advice. If a measure says how\n   \
-                bad a finding is, add .measured_by(\"key\", Worse::Higher) to RULE, and baselines keep it.\n\
-             2. Set the limits in rules/{engine}/{id}.yaml and describe the rule in rules/{engine}/{id}.md (\"TODO\" marks what is open).\n\
-             3. Make one case for each severity in {cases}, then write the files and the snapshot:\n   \
+             1. Write the check in src/heuristics/{engine}/{module}.rs: parameters, facts, MESSAGE, advice. If a measure shows how\n   \
+                bad a finding is, add .measured_by(\"key\", Worse::Higher) to RULE, so that baselines keep it.\n\
+             2. Set the limits in rules/{engine}/{id}.yaml and describe the rule in rules/{engine}/{id}.md (\"TODO\" marks open places).\n\
+             3. Adjust the case for each severity in {cases}, then write the fixtures and the snapshot:\n   \
                 INSTA_UPDATE=always cargo test --test it fixtures\n\
-             4. INSTA_UPDATE=always cargo test   (writes the README's table and the snapshots that list all rules)\n\
+             4. INSTA_UPDATE=always cargo test   (updates the README's table and the snapshots that list all rules)\n\
              5. git diff, then cargo fmt and cargo clippy --all-targets\n",
             module = self.module(),
             id = self.id,
@@ -143,7 +143,7 @@ impl NewRule {
 /// Writes the changes below `root`.
 ///
 /// # Errors
-/// The first file that cannot be written.
+/// If a file cannot be written.
 pub(crate) fn write(root: &Path, changes: &[Change]) -> io::Result<()> {
     for Change { path, text } in changes {
         let path = root.join(path);
@@ -164,11 +164,12 @@ fn condition(engine: &str) -> String {
 fn edited(root: &Path, path: PathBuf, edit: impl Fn(&str) -> Option<String>) -> Result<Change, String> {
     let whole = root.join(&path);
     let text = fs::read_to_string(&whole).map_err(|error| format!("{}: {error}", whole.display()))?;
-    let text = edit(&text).ok_or_else(|| format!("{} has not the form that is expected", path.display()))?;
+    let text = edit(&text).ok_or_else(|| format!("{} has an unexpected form", path.display()))?;
     Ok(Change { path, text })
 }
 
-/// The `mod.rs` of an engine's rules with one more module, in the order of the alphabet, and one more row in `RULES`.
+/// The `mod.rs` of an engine's rules with one more module, in alphabetical order, and one more row in
+/// `RULES`.
 fn with_row(text: &str, module: &str) -> Option<String> {
     let line = format!("mod {module};\n");
     let is_module = |line: &&str| line.starts_with("mod ") && line.ends_with(";\n");

@@ -1,8 +1,8 @@
-//! Lays out the files of a new rule: `cargo run --example new-rule -- spark my-rule`.
+//! Creates the files of a new rule: `cargo run --example new-rule -- spark my-rule`.
 //!
-//! The check that it writes compiles, runs and has a fixture for each severity; what is left to do is printed.
+//! The new check compiles, runs and has a fixture for each severity. The program prints the remaining steps.
 
-// It is a program for the terminal.
+// This program prints to the terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod layout;
@@ -15,8 +15,8 @@ use layout::NewRule;
 const USAGE: &str = "usage: cargo run --example new-rule -- ENGINE ID [--dry-run] [--root DIR]
   ENGINE     mapreduce, spark or any
   ID         the rule's id, in kebab-case
-  --dry-run  only say which files would be written
-  --root DIR the sources to change; where this example was built, if left out";
+  --dry-run  only list the files that would be written
+  --root DIR the folder with the sources (default: where this example was built)";
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1)) {

@@ -138,11 +138,7 @@ fn sort(findings: &mut [FindingChange]) {
 }
 
 /// An improvement seen in an incomplete run counts only if a complete run confirms it.
-fn confirm_improvements(
-    findings: &mut [FindingChange],
-    apps: &[&ApplicationReport],
-    tolerance: &Tolerance,
-) {
+fn confirm_improvements(findings: &mut [FindingChange], apps: &[&ApplicationReport], tolerance: &Tolerance) {
     let is_doubtful = |found: &FindingChange| found.change == Change::Better && found.doubt.is_some();
     if !findings.iter().any(is_doubtful) {
         return;

@@ -1,4 +1,4 @@
-//! The value of a finding's key measure.
+//! The value of a finding's key measure: it shows how bad the finding is, beyond its severity.
 
 use crate::finding::{Finding, Measure};
 

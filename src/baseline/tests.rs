@@ -122,7 +122,8 @@ fn an_improvement_in_a_complete_run_counts_despite_incomplete_runs() {
 #[test]
 fn between_equal_findings_the_complete_run_is_reported() {
     let before = accepted(vec![complete("a", &[(Low, 1.0)])]);
-    let comparison = compared(&before, vec![incomplete("p", &[(Severe, 4.0)]), complete("w", &[(Severe, 4.0)])]);
+    let comparison =
+        compared(&before, vec![incomplete("p", &[(Severe, 4.0)]), complete("w", &[(Severe, 4.0)])]);
     assert_eq!(change(&comparison), (Change::Worse, Some(4.0), "w"));
     assert!(!comparison.jobs[0].findings[0].keeps_accepted());
 }
@@ -158,7 +159,10 @@ fn complete_runs_replace_accepted_incomplete_runs() {
 fn only_a_complete_run_shows_that_a_finding_is_gone() {
     let before = accepted(vec![complete("a", &[(Low, 1.0)])]);
     let absence = |runs| compared(&before, runs).jobs[0].absent[0].absence.clone();
-    assert_eq!(absence(vec![incomplete("b", &[])]), Absence::NotJudged("2 tasks have no known end".to_owned()));
+    assert_eq!(
+        absence(vec![incomplete("b", &[])]),
+        Absence::NotJudged("2 tasks have no known end".to_owned())
+    );
     let two = Absence::NotJudged("b: 2 tasks have no known end".to_owned());
     assert_eq!(absence(vec![incomplete("b", &[]), incomplete("c", &[])]), two);
     assert_eq!(absence(vec![incomplete("b", &[]), complete("c", &[])]), Absence::Gone);

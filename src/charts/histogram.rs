@@ -311,6 +311,7 @@ impl Means {
             (ComparedWith::MeanRunTime, _) if quantity == Quantity::RunTime => {
                 (MeanOf::Tasks, Millis::from_f64(cutoff)?.get(), self.all)
             }
+            // Skew: the distance of the two means, as a multiple of the small group's mean.
             (ComparedWith::GroupDeviation, Some((small, large))) => {
                 let value = Millis::from_f64((cutoff + 1.0) * small.max(1) as f64)?.get();
                 (MeanOf::LargeGroup, value, large)

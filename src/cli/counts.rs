@@ -34,7 +34,7 @@ mod tests {
                 "{bad}"
             );
         }
-        assert_eq!(positive_count("0").unwrap_err(), "expected a whole number from 1 on, got \"0\"");
+        assert_eq!(positive_count("0").unwrap_err(), "expected a whole number of at least 1, got \"0\"");
         assert!(threads("0").is_err() && threads("1025").is_err());
     }
 }

@@ -172,7 +172,7 @@ fn evaluate(
     (report, suppressed_by)
 }
 
-/// The suppressed findings from a severity on, ranked.
+/// The suppressed findings with at least this severity, ranked.
 fn suppressed_from(severity: Severity, suppressed: Vec<(usize, Suppressed)>) -> Vec<Suppressed> {
     let suppressed = suppressed.into_iter().map(|(_, suppressed)| suppressed);
     let mut suppressed: Vec<Suppressed> =
@@ -181,7 +181,7 @@ fn suppressed_from(severity: Severity, suppressed: Vec<(usize, Suppressed)>) -> 
     suppressed
 }
 
-/// How many findings there are of each severity, by its value.
+/// The number of findings per severity, by its value.
 fn counts_by_severity(findings: &[Finding]) -> [u64; 5] {
     let mut counts = [0; 5];
     for finding in findings {
@@ -192,10 +192,11 @@ fn counts_by_severity(findings: &[Finding]) -> [u64; 5] {
     counts
 }
 
-/// Leaves out findings below a severity, and ranks the others.
+/// Removes findings below a severity and ranks the others.
 fn keep_at_least(severity: Severity, findings: &mut Vec<Finding>) {
     findings.retain(|finding| finding.severity >= severity);
-    // Most rules find nothing: the places of their verdicts would be half of what a small application leaves in memory.
+    // Most rules find nothing, so the unused capacity would be half of the memory that a small application
+    // keeps.
     findings.shrink_to_fit();
     findings.sort_by(rank::findings);
 }

@@ -1,25 +1,25 @@
-//! What a rule is, beyond its check: facts that presets, the gate, charts and other rules ask for. Each rule states
-//! them on its own constant, and every finding carries those of its rule.
+//! Facts about a rule, in addition to its check, for presets, the gate, charts and other rules. Each rule
+//! states them on its own constant, and every finding has those of its rule.
 
-/// Where a rule comes from.
+/// The origin of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
     /// A heuristic of Dr. Elephant.
     DrElephant {
-        /// The version or branch whose code was read: the oldest one of those that have it.
+        /// The oldest version or branch that has the heuristic; its code was the model.
         version: &'static str,
     },
-    /// A rule of this program alone.
+    /// A rule that only this program has.
     Own,
-    /// A rule that a user's file defines.
+    /// A rule from a user's file.
     User,
 }
 
 impl Provenance {
-    /// The words of rule files for rules that come with the program: `origin: dr-elephant`.
+    /// The origins of built-in rules, as rule files spell them: `origin: dr-elephant`.
     pub const WORDS: [&'static str; 2] = ["dr-elephant", "elephant-rs"];
 
-    /// The word of rule files; `None` for a user's rule.
+    /// The origin as rule files spell it; `None` for a user's rule.
     #[must_use]
     pub const fn word(self) -> Option<&'static str> {
         let [dr_elephant, own] = Self::WORDS;
@@ -41,7 +41,8 @@ pub enum Worse {
 }
 
 impl Worse {
-    /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and more than `floor`.
+    /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and by more than
+    /// `floor`.
     #[must_use]
     pub fn beyond(self, value: f64, accepted: f64, tolerance: f64, floor: f64) -> bool {
         let margin = (accepted.abs() * tolerance).max(floor);
@@ -51,7 +52,7 @@ impl Worse {
         }
     }
 
-    /// The other end.
+    /// The opposite direction.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -61,11 +62,11 @@ impl Worse {
     }
 }
 
-/// The measured value that tells how bad a finding is, beyond its severity.
+/// The measured value that shows how bad a finding is, beyond its severity.
 ///
-/// Rules whose value is the worst of many tasks, and so differs from run to run by nature, have none: their severities,
-/// each about twice the one before, say enough. Nor have rules with values that are bad at both ends, nor has the wait,
-/// which depends on what else runs.
+/// Three kinds of rules have no key measure. If the value is the worst of many tasks, it differs from run to
+/// run; the severities, each about twice the one before, are precise enough. If the value is bad at both
+/// ends, it has no direction. The wait time depends on other applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyMeasure {
     /// Its key in the evidence.
@@ -87,12 +88,13 @@ impl KeyMeasure {
     }
 }
 
-/// What the cut-offs of a threshold are compared with, for the charts of a phase.
+/// The quantity that a threshold's cut-offs are compared with, for the charts of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparedWith {
     /// The mean run time of the phase's tasks, in milliseconds.
     MeanRunTime,
-    /// The difference between the means of the large and the small group of tasks, in multiples of the small one's.
+    /// The difference between the means of the large and the small group of tasks, as a multiple of the
+    /// small group's mean.
     GroupDeviation,
 }
 
@@ -101,11 +103,11 @@ pub enum ComparedWith {
 pub struct ChartLimit {
     /// The threshold's key, with the unit's ending.
     pub key: &'static str,
-    /// What its cut-offs are compared with.
+    /// The quantity that its cut-offs are compared with.
     pub compared_with: ComparedWith,
 }
 
-/// Whose memory is set by the settings that a rule advises.
+/// The process whose memory a rule's advice sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
     /// The container of a map task.
@@ -119,24 +121,24 @@ pub enum Container {
 /// The facts of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleFacts {
-    /// Where it comes from.
+    /// Its origin.
     pub provenance: Provenance,
     /// The measure that a baseline keeps.
     pub key_measure: Option<KeyMeasure>,
     /// Thresholds that charts show.
     pub chart_limits: &'static [ChartLimit],
-    /// Whose memory its remedy sets: at most one rule for each container.
+    /// The process whose memory its remedy sets. At most one rule sizes each process.
     pub sizes: Option<Container>,
 }
 
 impl RuleFacts {
-    /// Of a rule of which nothing but its provenance is stated.
+    /// The facts of a rule of which only the provenance is known.
     #[must_use]
     pub const fn of(provenance: Provenance) -> Self {
         Self { provenance, key_measure: None, chart_limits: &[], sizes: None }
     }
 
-    /// Of rules that users' files define. Charts show their thresholds of these names.
+    /// The facts of rules from users' files. Charts show their thresholds with these keys.
     pub const USER: &'static Self = &Self {
         chart_limits: &[
             ChartLimit { key: "short_run_time_ms", compared_with: ComparedWith::MeanRunTime },

@@ -1,8 +1,9 @@
-//! How a rule makes its judgement: subject and severity first, then facts, the sentence and the advice.
+//! Builds the judgement of a rule: subject and severity first, then facts, message and advice.
 //!
-//! A check gives facts. The sentence stands beside it, once for each rule, as a template such as
-//! `"executors spend {gc_time_ms} of {task_time_ms} in garbage collection, {gc_ratio:%} ({limit})"`: a key of the
-//! evidence stands for its value, with `:%` in percent, and any other word for what the check gives under that name.
+//! A check returns facts. The message is a template next to the check, one per rule, such as
+//! `"executors spend {gc_time_ms} of {task_time_ms} in garbage collection, {gc_ratio:%} ({limit})"`. A key of
+//! the evidence is replaced by its value, with `:%` in percent. Any other name is replaced by the text that
+//! the check passes under that name.
 
 use std::fmt;
 
@@ -10,50 +11,50 @@ use super::{Judgement, Measure, Subject, Verdict};
 use crate::severity::Severity;
 use crate::units::three_digits;
 
-/// A word of a template and what stands for it.
+/// A name in a template, and its replacement.
 pub type Word<'a> = (&'a str, &'a dyn fmt::Display);
 
 impl Judgement {
-    /// A judgement on a subject, which has one task unless [`Judgement::tasks`] says otherwise.
+    /// A judgement on a subject. It has one task, unless [`Judgement::tasks`] changes that.
     #[must_use]
     pub const fn of(subject: Subject, severity: Severity) -> Self {
         Self { severity, subject, tasks: 1, message: String::new(), evidence: Vec::new(), advice: Vec::new() }
     }
 
-    /// How many tasks the subject has: its score grows with them.
+    /// Sets the number of tasks of the subject, which multiplies its score.
     #[must_use]
     pub fn tasks(self, tasks: u64) -> Self {
         Self { tasks, ..self }
     }
 
-    /// A measured value.
+    /// Adds a measured value.
     #[must_use]
     pub fn fact(mut self, key: &'static str, measure: Measure) -> Self {
         self.evidence.push((key, measure));
         self
     }
 
-    /// Measured values, in this order.
+    /// Adds measured values, in this order.
     #[must_use]
     pub fn facts(mut self, facts: impl IntoIterator<Item = (&'static str, Measure)>) -> Self {
         self.evidence.extend(facts);
         self
     }
 
-    /// The sentence, from a template in which keys of the facts given so far, and `words`, stand in braces.
+    /// Sets the message from a template with names in braces: keys of the facts added so far, and `words`.
     #[must_use]
     pub fn message(self, template: &str, words: &[Word<'_>]) -> Self {
         let message = render(template, words, &self.evidence);
         Self { message, ..self }
     }
 
-    /// The sentence, where it takes more than a template.
+    /// Sets the message directly, if a template is not enough.
     #[must_use]
     pub fn worded(self, message: String) -> Self {
         Self { message, ..self }
     }
 
-    /// What to change. It is not asked for where nothing was found.
+    /// Sets the advice. `advice` is called only if something was found.
     #[must_use]
     pub fn advice(self, advice: impl FnOnce() -> Vec<String>) -> Self {
         let advice = if self.severity > Severity::None { advice() } else { Vec::new() };
@@ -67,12 +68,12 @@ impl From<Judgement> for Verdict {
     }
 }
 
-/// A share as people read it: "12.5 %".
+/// A share as text: "12.5 %".
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", three_digits(100.0 * share))
 }
 
-/// A word that is not known stays as it is, which a test of all messages sees.
+/// Fills in a template. Unknown names stay as they are; a test of all messages finds them.
 fn render(template: &str, words: &[Word<'_>], evidence: &[(&'static str, Measure)]) -> String {
     let mut text = String::with_capacity(template.len() + 32);
     let mut rest = template;
@@ -114,12 +115,12 @@ mod tests {
         let message =
             |template| judged(Severity::Low).message(template, &[("limit", &"low from 8 %")]).message;
         assert_eq!(message("{gc_time_ms} is {gc_ratio:%} ({limit})"), "1m 1s is 12.5 % (low from 8 %)");
-        assert_eq!(message("{gc_ratio} of it"), "0.125 of it");
+        assert_eq!(message("{gc_ratio} of it"), "0.12 of it");
         assert_eq!(message("{unknown} and {gc_ratio"), "{unknown} and {gc_ratio");
     }
 
     #[test]
-    fn advice_is_asked_for_only_where_something_was_found() {
+    fn advice_is_computed_only_if_something_was_found() {
         let advice = |severity| judged(severity).advice(|| vec!["change it".to_owned()]).advice;
         assert_eq!(advice(Severity::Low), ["change it"]);
         assert!(advice(Severity::None).is_empty());

@@ -60,7 +60,7 @@ pub trait Check: Send + Sync {
     }
 }
 
-/// The remedy for what a rule measures.
+/// The remedy for the problem that a rule finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// Settings to change.
@@ -88,7 +88,7 @@ pub struct Rule {
     pub title: &'static str,
     /// The folder of its files below `rules/`.
     pub folder: &'static str,
-    /// What presets, the gate, charts and other rules ask for.
+    /// Facts for presets, the gate, charts and other rules.
     pub facts: RuleFacts,
     /// The built-in parameters.
     pub defaults: &'static str,
@@ -102,19 +102,19 @@ pub struct Rule {
 
 /// Facts that only some rules have.
 impl Rule {
-    /// How bad a finding is tells the measure under `key`, for the gate: [`KeyMeasure`] says which rules have one.
+    /// The measure under `key` shows the gate how bad a finding is. See [`KeyMeasure`] for rules without one.
     const fn measured_by(mut self, key: &'static str, worse: Worse) -> Self {
         self.facts.key_measure = Some(KeyMeasure { key, worse });
         self
     }
 
-    /// Charts show the cut-offs of these thresholds.
+    /// Charts show the cut-offs of `limits`.
     const fn charted(mut self, limits: &'static [ChartLimit]) -> Self {
         self.facts.chart_limits = limits;
         self
     }
 
-    /// What it advises sets the memory of `container`.
+    /// The rule's advice sets the memory of `container`.
     const fn sizing(mut self, container: Container) -> Self {
         self.facts.sizes = Some(container);
         self
@@ -143,8 +143,8 @@ pub(crate) fn load<P: Params, C: Check + 'static>(
     Some(Loaded { check: Box::new(make(params)), params: parameters })
 }
 
-/// A rule whose YAML and page stand under `rules/<engine>/<id>`, with its [`Provenance`](crate::finding::Provenance): `Own`
-/// or `DrElephant { version: "2.0.9" }`.
+/// A rule with its YAML and page in `rules/<engine>/<id>`, and its
+/// [`Provenance`](crate::finding::Provenance): `Own` or `DrElephant { version: "2.0.9" }`.
 macro_rules! rule {
     ($engine:literal, $provenance:ident $({ $($version:tt)* })?, $id:literal, $title:literal, $params:ty, $load:expr) => {
         $crate::heuristics::Rule {

@@ -11,7 +11,7 @@ use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 
-/// What the rule that sizes a container would advise about an application.
+/// The advice on an application, by container: that of the rule that sizes the container.
 type Remedies<'a> = dyn Fn(Container) -> Option<Remedy> + Sync + 'a;
 
 /// The data that the rules of an application share.
@@ -44,13 +44,13 @@ impl<'a> Shared<'a> {
         Self { metrics: Some(metrics), ..self }
     }
 
-    /// The same with what the rules that size containers would advise.
+    /// The same, with the advice of the rules that size containers.
     #[must_use]
     pub fn with_remedies(self, remedies: &'a Remedies<'a>) -> Self {
         Self { remedies: Some(remedies), ..self }
     }
 
-    /// What the rule that sizes `container` would advise, with its parameters in force for this application.
+    /// The advice of the rule that sizes `container`, with its effective parameters for this application.
     pub(super) fn remedy(&self, container: Container) -> Option<Remedy> {
         self.remedies.and_then(|remedies| remedies(container))
     }

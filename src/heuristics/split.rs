@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_value_is_lost_and_small_is_small(values in prop::collection::vec(0i64..1_000_000, 0..200)) {
+        fn every_value_is_in_one_group_and_small_means_are_smaller(values in prop::collection::vec(0i64..1_000_000, 0..200)) {
             let groups = two_groups(&values);
             prop_assert_eq!(groups.small.count + groups.large.count, values.len() as u64);
             if groups.small.count > 0 && groups.large.count > 0 {

@@ -46,7 +46,7 @@ pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Displa
     }
 }
 
-/// A setting to paste, with what it was: `--conf spark.executor.memory=6g (now 4g)`.
+/// A configuration line with the current value: `--conf spark.executor.memory=6g (now 4g)`.
 pub(super) fn conf_line(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
     match app.conf.find(key) {
         Some((name, old)) => format!("--conf {name}={new} (now {old})"),

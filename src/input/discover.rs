@@ -62,11 +62,11 @@ impl Walk {
         Self {
             limits,
             identify,
-            sorter: Default::default(),
-            batch: Default::default(),
-            folders: Default::default(),
-            files: Default::default(),
-            links: Default::default(),
+            sorter: Sorter::default(),
+            batch: Vec::new(),
+            folders: FxHashSet::default(),
+            files: FxHashSet::default(),
+            links: Vec::new(),
         }
     }
 

@@ -16,21 +16,21 @@ use crate::params::{Problems, RuleFile};
 pub enum Target {
     /// One rule, by its id.
     Rule(String),
-    /// All rules that fit. Such a document may only switch them on or off and limit their severity.
+    /// All matching rules. Such a document may only switch them on or off and cap their severity.
     Every(Selection),
 }
 
 /// Several rules.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    /// What their ids are like.
+    /// The pattern of their ids.
     pub ids: Pattern,
-    /// Only rules of this origin, as [`Provenance::word`] has it.
+    /// Only rules of this origin, in the words of [`Provenance::word`].
     pub origin: Option<&'static str>,
 }
 
 impl Target {
-    /// Whether it means the rule of this id and provenance.
+    /// Whether it includes the rule with this id and provenance.
     #[must_use]
     pub fn includes(&self, id: &str, provenance: Provenance) -> bool {
         match self {
@@ -93,10 +93,10 @@ impl Content {
     }
 }
 
-/// The key that narrows several rules down to those of one origin.
+/// The key that selects only rules of one origin.
 pub(super) const ORIGIN: &str = "origin";
 
-const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` names them all";
+const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` lists all ids";
 
 impl Document {
     fn read(
@@ -147,9 +147,8 @@ impl Document {
             several.origin = Some(read_origin(file, &node, problems)?);
         }
         if let (Target::Every(_), Some((key, _))) = (&document.target, document.layer.entries.first()) {
-            let message = format!("\"{}\" is not for several rules at once", key.value);
-            let help =
-                "a document about several rules may have for, origin, enabled and max_severity".to_owned();
+            let message = format!("\"{}\" is not allowed in a document about several rules", key.value);
+            let help = "such a document may have for, origin, enabled and max_severity".to_owned();
             problems.error(file, &key.span, message, Some(help));
             document.layer.entries.clear();
         }
@@ -183,7 +182,7 @@ fn read_target(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
     }
 }
 
-/// One of the words for where rules come from.
+/// Reads the origin of rules.
 fn read_origin(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Option<&'static str> {
     let written: String = match node.read() {
         Ok(written) => written,
@@ -201,7 +200,7 @@ fn read_origin(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
     known
 }
 
-/// Whether a rule of this id is there; `defined` are those that rule files define.
+/// Whether a rule with this id exists; `defined` are the custom rules.
 pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut Problems) -> bool {
     let ids = || known_ids().chain(defined.iter().copied());
     let (known, written) = match &document.target {
@@ -211,7 +210,7 @@ pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut
     if !known {
         let message = match &document.target {
             Target::Rule(id) => format!("there is no rule \"{id}\""),
-            Target::Every(several) => format!("no rule's id fits \"{}\"", several.ids),
+            Target::Every(several) => format!("no rule id matches \"{}\"", several.ids),
         };
         let all = "`elephant-rs rules list` lists all ids".to_owned();
         problems.error(

@@ -37,10 +37,10 @@ pub fn schema() -> Value {
     }
     let mut of_several = properties(&[], true);
     if let Value::Object(head) = &mut of_several {
-        let origin = json!({"description": "only rules that come from there", "enum": Provenance::WORDS});
+        let origin = json!({"description": "only rules of this origin", "enum": Provenance::WORDS});
         head.insert(ORIGIN.to_owned(), origin);
     }
-    let several = json!({"pattern": "[*?/]", "description": "all rules whose ids fit: a glob, or /a regular expression/"});
+    let several = json!({"pattern": "[*?/]", "description": "all rules whose ids match a glob or /a regular expression/"});
     branches.push(json!({
         "if": {"properties": {"rule": several}, "required": ["rule"]},
         "then": {"properties": of_several, "additionalProperties": false},

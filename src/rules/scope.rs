@@ -171,11 +171,13 @@ impl Scope {
     /// Reads the value of `for`.
     pub(super) fn read(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Self {
         let Kind::Map(entries) = &node.kind else {
-            let message = format!(
-                "for selects the applications; expected a mapping, got {}",
-                node.what()
+            let message = format!("for selects the applications; expected a mapping, got {}", node.what());
+            problems.error(
+                file,
+                &node.span,
+                message,
+                Some("write for example for: {queue: root.etl.*}".to_owned()),
             );
-            problems.error(file, &node.span, message, Some("write for example for: {queue: root.etl.*}".to_owned()));
             return Self::default();
         };
         let mut scope = Self::default();

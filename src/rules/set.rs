@@ -23,7 +23,7 @@ use crate::severity::Severity;
 #[cfg(test)]
 mod tests;
 
-/// So many sets of rules for different applications are kept; more are made anew each time.
+/// The maximum number of cached rule sets for different applications. Further ones are built each time.
 const MAX_VARIANTS: usize = 1000;
 
 /// Applications with at least this many tasks are judged by several rules in parallel. One rule computes
@@ -95,12 +95,7 @@ impl RuleSet {
             all.iter().filter(|document| is_about_metrics(document) && !document.scope.is_everything())
         {
             let message = "metrics are the same for all applications";
-            problems.error(
-                &document.layer.file,
-                &document.layer.span,
-                message,
-                Some("omit for".to_owned()),
-            );
+            problems.error(&document.layer.file, &document.layer.span, message, Some("omit for".to_owned()));
         }
         built_in_rules(&all, problems)?;
         custom::check_all(&all, problems);

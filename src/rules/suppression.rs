@@ -116,9 +116,7 @@ impl Fields<'_> {
         });
         let reason = self.reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
         if reason.is_none() {
-            let help = Some(
-                "add reason: why these findings are accepted".to_owned(),
-            );
+            let help = Some("add reason: why these findings are accepted".to_owned());
             problems.error(file, &span, "a suppression needs a reason", help);
         }
         let (rules, reason) = (rules?, reason?);

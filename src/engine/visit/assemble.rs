@@ -1,4 +1,4 @@
-//! Puts together what was read of all histories, and leaves out those that a later attempt repeats.
+//! Combines the results for all histories, and removes those that a later attempt repeats.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::input::kind::Reason;
 use crate::parse::{Level, Problem};
 use crate::results::{SourceProblem, Summary};
 
-/// The outcome of all histories, which must come in the order of the inventory.
+/// Combines the outcomes of all histories, which must be in the order of the inventory.
 pub(super) fn assemble<'a, T>(
     inventory: &'a Inventory,
     outcomes: impl Iterator<Item = SourceOutcome<'a, T>>,
@@ -23,7 +23,7 @@ pub(super) fn assemble<'a, T>(
         skipped: inventory.skipped.iter().map(|skipped| (skipped.reason.text(), skipped.count)).collect(),
         named_input_failed: false,
     };
-    // An archive with several logs is one file, and so is one of which a part could not be read.
+    // An archive with several logs is one file, and so is a log with an unreadable part.
     let (mut analysed, mut failed) = (BTreeSet::<&Path>::new(), BTreeSet::<&Path>::new());
     let mut passed = 0;
     for failure in &inventory.failures {
@@ -32,7 +32,7 @@ pub(super) fn assemble<'a, T>(
         let source = failure.error.path().display().to_string();
         visited.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
     }
-    visited.problems.extend(inventory.skipped.iter().filter_map(named_in_vain));
+    visited.problems.extend(inventory.skipped.iter().filter_map(named_without_history));
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
         let tells_nothing = outcome.all() == 0;
         visited.named_input_failed |= tells_nothing && source.named_by_user;
@@ -52,9 +52,9 @@ pub(super) fn assemble<'a, T>(
     visited
 }
 
-/// The problem with files that the user named and that hold no history. Side files of histories are none: a pattern
-/// such as `history/*` names them, too.
-fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
+/// The warning for files that the user named but that hold no history. Side files of histories get no
+/// warning, because a pattern such as `history/*` includes them.
+fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
     let Skipped { reason, named_by_user, count, path } = skipped;
     let is_side_file = matches!(
         reason,
@@ -71,14 +71,14 @@ fn named_in_vain(skipped: &Skipped) -> Option<SourceProblem> {
             level: Level::Warning,
             code: "no-history",
             position: None,
-            message: format!("it was named and is no job history: {reason}"),
+            message: format!("not an event log or job history ({reason})"),
             count: *count,
         },
     })
 }
 
-/// Each attempt of a job's master leaves a history of its own in the staging folder, and the later one
-/// repeats what it recovered of the earlier: only the last one tells how the job went on.
+/// Keeps only the last attempt of each MapReduce application master. Each attempt leaves its own history in
+/// the staging folder, and the later one repeats what it recovered from the earlier.
 fn supersede<T>(visited: &mut Visited<T>) {
     let attempt = |app: &Visit<T>| -> Option<(PathBuf, String, u32)> {
         let (folder, number) = master_attempt(&app.sources)?;
@@ -99,18 +99,20 @@ fn supersede<T>(visited: &mut Visited<T>) {
         number >= latest
     });
     for (source, latest) in superseded {
-        let message = format!("attempt {latest} of the job's master tells more; this history was left out");
+        let message = format!(
+            "attempt {latest} of the application master has a more complete history; this one was skipped"
+        );
         let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }
 }
 
-/// Whether a history is in a staging folder, by its name, so that [`supersede`] may leave it out.
+/// Whether the name of a history says that it is in a staging folder, so that [`supersede`] may remove it.
 pub(in crate::engine) fn may_be_superseded(sources: &[String]) -> bool {
     master_attempt(sources).is_some()
 }
 
-/// The folder of a staging history, and the attempt of the job's master that wrote it.
+/// The folder of a staging history, and the attempt of the application master that wrote it.
 fn master_attempt(sources: &[String]) -> Option<(&Path, u32)> {
     let path = Path::new(sources.first()?);
     let number = master_attempt_in(path.file_name()?)?;

@@ -15,22 +15,22 @@ use crate::model::{Application, Engine, Status};
 use crate::parse::{Level, Parsed, Problem, Problems, jobconf};
 use crate::results::SourceProblem;
 
-/// Configurations beyond this many bytes are cut: real ones have some 200 KiB.
+/// Configurations longer than this are cut. Real ones have about 200 KiB.
 const MAX_CONF_LEN: u64 = 64 << 20;
 
-/// What became of one history.
+/// The result for one history.
 pub(super) struct SourceOutcome<'a, T> {
-    /// Those of which something was made.
+    /// Applications with a value.
     pub(super) applications: Vec<Visit<T>>,
-    /// How many there are besides.
+    /// The number of applications without a value.
     pub(super) passed: usize,
     pub(super) problems: Vec<SourceProblem>,
-    /// Files beyond those of the source that were used.
+    /// Files used in addition to those of the source.
     pub(super) confs: Vec<&'a Path>,
 }
 
 impl<T> SourceOutcome<'_, T> {
-    /// How many applications there are.
+    /// The number of applications.
     pub(super) fn all(&self) -> usize {
         self.applications.len() + self.passed
     }
@@ -86,7 +86,7 @@ pub(super) fn look_into<'a, T>(
         let (submitted_at, complete) = (app.submitted_at, app.complete);
         outcome.applications.push(Visit { id: app.id, attempt, submitted_at, complete, sources, value });
     }
-    // Nearly always it is one, and a vector makes room for four.
+    // Nearly always there is one application, and a vector allocates room for four.
     outcome.applications.shrink_to_fit();
     outcome
 }
@@ -98,12 +98,12 @@ fn all_problems(name: &str, problems: Problems, parts: Vec<(String, Problems)>) 
         let keep = |problem| SourceProblem { source: source.clone(), problem };
         all.extend(problems.into_vec().into_iter().map(keep));
     }
-    // That a limit was reached explains what is missing.
+    // A reached limit explains what is missing, so it comes first.
     all.sort_by_key(|entry| entry.problem.code != REACHED);
     all
 }
 
-/// Whether a job's history has no event of use.
+/// Whether a job's history has no useful event.
 fn tells_nothing(app: &Application) -> bool {
     matches!(app.status, Status::Running | Status::Unknown)
         && app.engine == Engine::MapReduce
@@ -113,7 +113,7 @@ fn tells_nothing(app: &Application) -> bool {
 }
 
 fn no_events(name: &str) -> SourceProblem {
-    let message = "the history tells nothing about a job; it was left out".to_owned();
+    let message = "the history has no job events; it was skipped".to_owned();
     error_problem(name.to_owned(), "no-events", message)
 }
 
@@ -128,7 +128,8 @@ fn log_parsed(name: &str, parsed: &Parsed, started: Instant) {
     );
 }
 
-/// What the file's name tells where the history does not tell its own id: a job's id, or the whole name.
+/// The id for a history that does not contain its own: the job id in the file name, or the whole name for
+/// Spark.
 fn id_from_name(source: &Source, engine: Engine) -> String {
     let Some(name) = source.path.as_path().file_name() else { return String::new() };
     match engine {
@@ -137,7 +138,7 @@ fn id_from_name(source: &Source, engine: Engine) -> String {
     }
 }
 
-/// Reads the configuration file of the job, if there is one.
+/// Reads the configuration file of the job, if it exists.
 fn attach_conf<'a, T>(
     app: &mut Application,
     source: &Source,
@@ -162,7 +163,7 @@ fn attach_conf<'a, T>(
 fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     use std::io::Read;
     let stream = part.open().map_err(|error| error.to_string())?;
-    // What comes before a read error is parsed; the parser says that the end is missing.
+    // Bytes before a read error are parsed; the parser reports that the end is missing.
     let window = ByteWindow::expecting(stream.plain_len(), stream.take(MAX_CONF_LEN));
     let (bytes, failure) = window.into_rest();
     if let Some(error) = failure.as_ref().filter(|_| bytes.is_empty()) {
@@ -171,7 +172,9 @@ fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     let (conf, mut problems) = jobconf::parse(bytes);
     if let Some(error) = failure.filter(|_| !problems.any_at_least(Level::Warning)) {
         problems.warn("truncated", None, || {
-            format!("the configuration is there to its last property, its file breaks off behind it: {error}")
+            format!(
+                "all properties of the configuration were read, but its file breaks off after them: {error}"
+            )
         });
     }
     Ok((conf, problems.into_vec()))
@@ -183,7 +186,7 @@ fn complete_from_conf(app: &mut Application) {
     app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::Queue));
 }
 
-/// A problem after which a source tells nothing.
+/// A problem that makes a source unusable.
 pub(super) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
     let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
     SourceProblem { source, problem }

@@ -47,7 +47,7 @@ impl Causes {
     pub(super) fn in_words(&self) -> String {
         let words: Vec<String> =
             self.counts.iter().map(|(cause, count)| format!("{} {count}", cause.display_name())).collect();
-        if words.is_empty() { "none was found".to_owned() } else { words.join(", ") }
+        if words.is_empty() { "no cause was found".to_owned() } else { words.join(", ") }
     }
 }
 
@@ -109,9 +109,7 @@ fn remedy(app: &Application, cause: Cause) -> String {
             "`elephant-rs nodes` shows whether the same nodes are always affected; if so, run fewer containers on them; if not, \
              find out what else ran on them"
         }
-        Cause::SlowFileSystem => {
-            "check name nodes and data nodes at the time when these tasks started"
-        }
+        Cause::SlowFileSystem => "check name nodes and data nodes at the time when these tasks started",
         Cause::Scheduler => pick(
             "the driver was slow to launch tasks or to collect results: use larger tasks, smaller results, more driver memory and cores",
             "reduce tasks waited for map tasks: set mapreduce.job.reduce.slowstart.completedmaps closer to 1",

@@ -18,8 +18,8 @@ fn partial(app: &Application, facets: &[Facet]) -> Option<String> {
     app.partial(facets, |_| CounterMask::NONE)
 }
 
-/// Whether all attempts that ended by themselves have a run time, so that no time is missing.
-fn tells_times(group: &TaskGroup) -> bool {
+/// Whether every attempt that succeeded or failed has a run time.
+fn has_all_times(group: &TaskGroup) -> bool {
     let attempts = &group.attempts;
     let ended = (0..attempts.len())
         .filter(|&row| matches!(attempts.outcome(row), Outcome::Succeeded | Outcome::Failed));
@@ -29,13 +29,16 @@ fn tells_times(group: &TaskGroup) -> bool {
 /// Why the allocated memory is unknown.
 pub(super) fn used_unknown(app: &Application) -> String {
     let of_unknown_size = |kind: &TaskKind| {
-        app.group(*kind).is_some_and(tells_times) && requested_container(app, *kind, Assumed(None)).is_none()
+        app.group(*kind).is_some_and(has_all_times)
+            && requested_container(app, *kind, Assumed(None)).is_none()
     };
     let kinds = [TaskKind::Map, TaskKind::Reduce];
     partial(app, OF_MEMORY).unwrap_or_else(|| match (app.engine, kinds.into_iter().find(of_unknown_size)) {
         (Engine::MapReduce, Some(kind)) => mapreduce::no_container(app, kind),
         (Engine::MapReduce, None) => "the history does not contain the run time of every attempt".to_owned(),
-        (Engine::Spark, _) => "the event log does not contain the memory and lifetime of every executor".to_owned(),
+        (Engine::Spark, _) => {
+            "the event log does not contain the memory and lifetime of every executor".to_owned()
+        }
     })
 }
 

@@ -33,7 +33,7 @@ pub(super) const RULE: Rule =
     rule!(Own, "failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed))
         .measured_by("failed_ratio", Worse::Higher);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {failed_time_ms}, {failed_ratio:%} of all \
     task time ({limit})";
 

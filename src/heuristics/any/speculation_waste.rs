@@ -34,8 +34,8 @@ pub(super) const RULE: Rule =
     rule!(Own, "speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost))
         .measured_by("lost_ratio", Worse::Higher);
 
-/// What a finding says.
-const MESSAGE: &str = "{copies} launched, {copies_won_count} won; copies that lost took {lost_by_copies_time_ms}, \
+/// The message of a finding.
+const MESSAGE: &str = "{copies} launched, {copies_won_count} won; losing copies took {lost_by_copies_time_ms}, \
     {lost_ratio:%} of all task time ({limit})";
 
 struct Lost(Waste);
@@ -124,7 +124,7 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
                 (ConfKey::ReduceSpeculative, "reduces")
             };
             let mut advice = Vec::new();
-            // Hadoop 1 has no application master per job, and none of its settings.
+            // Hadoop 1 has neither application masters nor their settings.
             if !app.masters.is_empty() {
                 advice.push(
                     "copy fewer tasks at a time: mapreduce.job.speculative.speculative-cap-running-tasks=0.05, \
@@ -133,8 +133,10 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
                         .to_owned(),
                 );
             }
-            advice
-                .push(format!("disable speculative execution for the {which}, which lost most: {}", change(app, key, false)));
+            advice.push(format!(
+                "disable speculative execution for the {which}, which lost most: {}",
+                change(app, key, false)
+            ));
             advice
         }
     }

@@ -39,9 +39,9 @@ pub(super) const RULE: Rule =
         OwnSpeculation
     ));
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "speculation copied {copied_in_time_count} of {stragglers} in time, {recall_ratio:%} ({limit}); the \
-    worst that it missed took {worst_missed_ms} beyond the median";
+    worst missed straggler ran {worst_missed_ms} longer than the median";
 
 struct OwnSpeculation(Detection);
 

@@ -53,12 +53,12 @@ pub(super) const RULE: Rule =
         SlowForTheirInput
     ));
 
-/// The same where no task is a straggler.
-const NO_STRAGGLER: &str = "no task takes far longer than the others of its group";
+/// The message if no task is a straggler.
+const NO_STRAGGLER: &str = "no task took far longer than the others of its group";
 
-/// What a finding says.
-const MESSAGE: &str = "{task_text}{on_host} took {task_time_ms}, {dos_index_ratio} times as long for its input as its \
-    group and {lost_time_ms} more ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "{task_text}{on_host} took {task_time_ms}; per input {dos_index_ratio}× as long as its group, \
+    and {lost_time_ms} longer ({limit})";
 
 struct SlowForTheirInput(DosIndex);
 

@@ -38,12 +38,12 @@ rule_params! {
 pub(super) const RULE: Rule =
     rule!(Own, "straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp));
 
-/// What a finding says.
-const MESSAGE: &str = "{stragglers} of {judged} took {factor} times the median or more without more input; only \
-    stragglers were left for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the median without more input; only \
+    stragglers were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})";
 
-/// The same where no task is a straggler.
-const NO_STRAGGLER: &str = "none of {judged} took {factor} times the median or more without more input";
+/// The message if no task is a straggler.
+const NO_STRAGGLER: &str = "none of {judged} took at least {factor}× the median without more input";
 
 struct HeldUp(Impact);
 

@@ -27,7 +27,7 @@ rule_params! {
 
 pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "{waited}, {wait_ratio:%}{cause} ({limit})";
 
 struct Waited(Wait);
@@ -75,7 +75,7 @@ impl Check for Waited {
                 MESSAGE,
                 &[
                     ("waited", &waited(wait, run)),
-                    ("cause", &cause.as_ref().map(Cause::told).unwrap_or_default()),
+                    ("cause", &cause.as_ref().map(Cause::text).unwrap_or_default()),
                     ("limit", &decisive(severity, &limits)),
                 ],
             )
@@ -141,7 +141,7 @@ mod tests {
 
     fn found(app: &Application) -> Finding {
         let evaluation = RuleSet::built_in().unwrap().evaluate(app);
-        evaluation.findings.into_iter().find(|finding| finding.rule == "wait-time").unwrap()
+        evaluation.findings.into_iter().find(|finding| finding.rule == RULE.id).unwrap()
     }
 
     #[test]
@@ -209,7 +209,11 @@ mod tests {
         job.masters.push(MasterAttempt { started_at: Some(moment(90)), node: None });
         let found = found(&job);
         assert!(found.message.contains("; its application master started after 1h 30m"), "{}", found.message);
-        assert!(found.advice[0].starts_with("queue etl had no free capacity for its application master"), "{:?}", found.advice);
+        assert!(
+            found.advice[0].starts_with("queue etl had no free capacity for its application master"),
+            "{:?}",
+            found.advice
+        );
     }
 
     #[test]
@@ -230,10 +234,7 @@ mod tests {
             "{}",
             found.message
         );
-        assert_eq!(
-            found.advice,
-            ["run its tasks in parallel: mapreduce.job.ubertask.enable → false"]
-        );
+        assert_eq!(found.advice, ["run its tasks in parallel: mapreduce.job.ubertask.enable → false"]);
     }
 
     #[test]
@@ -242,7 +243,7 @@ mod tests {
         let rules = RuleSet::with_files(&[RuleFile { name: "off.yaml".to_owned(), text }]).unwrap();
         let severity = |app: &Application| {
             let findings = rules.evaluate(app).findings;
-            findings.into_iter().find(|finding| finding.rule == "wait-time").map(|finding| finding.severity)
+            findings.into_iter().find(|finding| finding.rule == RULE.id).map(|finding| finding.severity)
         };
         assert_eq!(severity(&job(vec![group(TaskKind::Map, &[(0, 60)])], 60)), Some(Severity::None));
         assert_eq!(severity(&job(vec![group(TaskKind::Map, &[(1, 60)])], 60)), Some(Severity::Critical));
@@ -262,7 +263,11 @@ mod tests {
             |key: &str| found.evidence.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         assert_eq!(evidence("at_a_time_count"), Some(&Measure::Count(2)));
         assert_eq!(evidence("waiting_tasks_count"), Some(&Measure::Count(12)));
-        assert!(found.advice[0].starts_with("queue etl had capacity for 2 of its map tasks"), "{:?}", found.advice);
+        assert!(
+            found.advice[0].starts_with("queue etl had capacity for 2 of its map tasks"),
+            "{:?}",
+            found.advice
+        );
     }
 
     #[test]
@@ -289,7 +294,7 @@ mod tests {
     fn unknown_values_are_reported() {
         let reason = |app: &Application| {
             let evaluation = RuleSet::built_in().unwrap().evaluate(app);
-            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == "wait-time");
+            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == RULE.id);
             own.map(|missing| missing.reason).unwrap_or_default()
         };
         let mut without_submission = job(vec![group(TaskKind::Map, &[(0, 60)])], 60);

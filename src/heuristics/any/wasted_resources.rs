@@ -19,9 +19,9 @@ use crate::units::{Bytes, MbMillis, show_gb_hours};
 rule_params! {
     /// Parameters of `wasted-resources`.
     pub(super) struct Waste / WasteLayer {
-        /// Memory above what tasks needed / all memory that containers held.
+        /// Allocated memory that tasks did not need / all allocated memory.
         wasted_share: Ascending<Ratio>,
-        /// Memory above what tasks needed. Small jobs waste little, however large the share.
+        /// Allocated memory that tasks did not need. Small jobs waste little, however large the share.
         wasted: Ascending<MemoryTime>,
     }
 }
@@ -30,9 +30,9 @@ pub(super) const RULE: Rule =
     rule!(Own, "wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded))
         .measured_by("wasted_ratio", Worse::Higher);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str =
-    "{wasted} GB·h of the {used} GB·h held are above what was needed, {wasted_ratio:%} ({limit})";
+    "{wasted} of {used} GB·h of allocated memory were not needed, {wasted_ratio:%} ({limit})";
 
 struct Unneeded(Waste);
 
@@ -137,7 +137,7 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
         Some(Remedy::Change(lines)) => lines,
         Some(Remedy::NoSetting(_)) | None => Vec::new(),
     };
-    lines.extend(spark::less_than_is_held(app));
+    lines.extend(spark::memory_to_reduce(app));
     if lines.is_empty() {
         lines.push(
             "the executor that needs most determines the size of all: balance the work of executors, or release idle \
@@ -192,7 +192,7 @@ mod tests {
     fn found_by(rules: &str, app: &Application) -> Finding {
         let file = RuleFile { name: "own.yaml".to_owned(), text: rules.to_owned() };
         let evaluation = RuleSet::with_files(&[file]).unwrap().evaluate(app);
-        evaluation.findings.into_iter().find(|finding| finding.rule == "wasted-resources").unwrap()
+        evaluation.findings.into_iter().find(|finding| finding.rule == RULE.id).unwrap()
     }
 
     fn found(app: &Application) -> Finding {
@@ -211,18 +211,12 @@ mod tests {
             (found.severity, found.message.as_str()),
             (
                 Severity::Severe,
-                "250 of 400 GB·h of allocated memory were not needed, 62.5 % (severe from 55 %)"
+                "250 GB·h of the 400 GB·h held are above what was needed, 62.5 % (severe from 55 %)"
             )
         );
-        assert_eq!(
-            found.advice,
-            ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB and 25 % above it)"]
-        );
+        assert_eq!(found.advice, ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB plus 25 %)"]);
         let roomy = found_by("rule: mapper-memory\nheadroom: 1\n", &app);
-        assert_eq!(
-            roomy.advice,
-            ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB and 100 % above it)"]
-        );
+        assert_eq!(roomy.advice, ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB plus 100 %)"]);
     }
 
     #[test]
@@ -255,7 +249,7 @@ mod tests {
         let advice = found(&app).advice;
         assert_eq!(
             advice,
-            ["yarn.app.mapreduce.am.resource.mb 4096 → 1024 (measured peak 500 MiB and 25 % above it)"]
+            ["yarn.app.mapreduce.am.resource.mb 4096 → 1024 (measured peak 500 MiB plus 25 %)"]
         );
     }
 
@@ -265,7 +259,7 @@ mod tests {
         let rules = "rule: metrics\ncontainer_default: 4GB\n---\nrule: wasted-resources\nenabled: true\n";
         assert_eq!(
             found_by(rules, &app).advice,
-            ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB and 25 % above it)"]
+            ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB plus 25 %)"]
         );
     }
 
@@ -273,7 +267,7 @@ mod tests {
     fn unknown_values_are_reported() {
         let reason = |app: &Application| {
             let evaluation = RuleSet::built_in().unwrap().evaluate(app);
-            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == "wasted-resources");
+            let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == RULE.id);
             own.map(|missing| missing.reason).unwrap_or_default()
         };
         assert_eq!(

@@ -1,5 +1,5 @@
-//! `distributed-cache-limit`: the distributed cache contains too large files, which every node downloads
-//! (Dr. Elephant `DistributedCacheLimitHeuristic`).
+//! `distributed-cache-limit`: the distributed cache contains files that are too large for every node to
+//! download (Dr. Elephant `DistributedCacheLimitHeuristic`).
 
 use super::rule;
 use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
@@ -34,12 +34,12 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("largest_bytes", Worse::Higher);
 
-/// What a finding says where names and sizes are not as many.
+/// The message if the numbers of names and sizes differ.
 const MISMATCH: &str =
-    "the job names {names_count} cached files and the sizes of {sizes_count}, so the sizes are unknown";
+    "the job has {names_count} cached files but {sizes_count} sizes, so the sizes are unknown";
 
-/// What a finding says.
-const MESSAGE: &str = "the largest of {files_count} cached files has {largest_bytes} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "the largest of {files_count} cached files is {largest_bytes} ({limit})";
 
 struct Cache(CacheLimit);
 
@@ -105,27 +105,28 @@ impl CacheLimit {
         let total: Bytes = files.clone().filter_map(|(_, size)| *size).map(Bytes::new).sum();
         let count = files.count() as u64;
         let severity = if above { self.above_limit } else { Severity::None };
-        Judgement::of(Subject::Application, severity).tasks(app.task_count())
-.fact("files_count", Measure::Count(count))
-.fact("largest_bytes", Measure::Size(size))
-.fact("largest_text", Measure::Text(name.clone()))
-.fact("total_bytes", Measure::Size(total))
-.fact("limit_bytes", Measure::Size(limit))
-.message(MESSAGE, &[("limit", &self.passed(above, limit))])
-.advice(|| {
-    let key = app.conf.name_in_use(ConfKey::CacheFiles);
-    vec![format!(
-        "every node that runs a task downloads {name} ({size}): take it off {key} and read what is needed \
-         of it from HDFS, or bring it below {limit}"
-    )]
-})
-.into()
+        Judgement::of(Subject::Application, severity)
+            .tasks(app.task_count())
+            .fact("files_count", Measure::Count(count))
+            .fact("largest_bytes", Measure::Size(size))
+            .fact("largest_text", Measure::Text(name.clone()))
+            .fact("total_bytes", Measure::Size(total))
+            .fact("limit_bytes", Measure::Size(limit))
+            .message(MESSAGE, &[("limit", &self.passed(above, limit))])
+            .advice(|| {
+                let key = app.conf.name_in_use(ConfKey::CacheFiles);
+                vec![format!(
+                    "every node that runs a task downloads {name} ({size}): remove it from {key} and read the \
+                     needed parts from HDFS, or shrink it below {limit}"
+                )]
+            })
+            .into()
     }
 
     /// The limit that the largest file passed, or that makes it harmless.
     fn passed(&self, above: bool, limit: Bytes) -> String {
         match self.above_limit {
-            Severity::None => "no size is too large".to_owned(),
+            Severity::None => "no limit".to_owned(),
             level if above => format!("{level} above {limit}"),
             level => format!("harmless: {level} above {limit}"),
         }

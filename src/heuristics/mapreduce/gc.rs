@@ -45,9 +45,9 @@ pub(super) const REDUCER: Rule =
     }))
     .measured_by("gc_cpu_ratio", Worse::Higher);
 
-/// What a finding says.
-const MESSAGE: &str = "a {role} spends {avg_gc_time_ms} in garbage collection for {avg_cpu_time_ms} of CPU time, {share} \
-    of it ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "a {role} task spends {avg_gc_time_ms} in garbage collection per {avg_cpu_time_ms} of CPU time, \
+    {share} ({limit})";
 
 struct Collection(Role, Gc);
 
@@ -162,8 +162,7 @@ fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<String> {
         )];
     };
     let now = heap.limit.map(|limit| format!("{}m → ", limit.whole_mib())).unwrap_or_default();
-    let mut advice =
-        vec![format!("enlarge the heap by half: -Xmx in {opts} {now}{}m", larger.whole_mib())];
+    let mut advice = vec![format!("enlarge the heap by half: -Xmx in {opts} {now}{}m", larger.whole_mib())];
     if let Some(container) = heap.container(app)
         && app.conf.mebibytes(role.memory()).is_none_or(|now| now < container)
     {

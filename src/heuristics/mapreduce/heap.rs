@@ -14,7 +14,7 @@ const FULL_HEAP: f64 = 0.7;
 /// From this share of the run time, garbage collection is a sign of a heap that is too small.
 const GC_PRESSURE: f64 = 0.01;
 
-/// What the tasks of a role use, and what they should get.
+/// The memory that the tasks of a role use, and the recommended heap.
 pub(super) struct Heap {
     /// The effective limit: `-Xmx`, or the heap that the JVMs had committed.
     pub(super) limit: Option<Bytes>,

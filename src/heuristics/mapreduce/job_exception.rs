@@ -28,11 +28,11 @@ pub(super) const RULE: Rule =
         layers, Failure
     ));
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "the job {ended}: {why}";
 
-/// The same where the history has no error.
-const UNEXPLAINED: &str = "the job {ended}; its history does not say why";
+/// The message if the history has no error.
+const UNEXPLAINED: &str = "the job {ended}; the job history contains no reason";
 
 struct Failure(JobException);
 
@@ -75,7 +75,7 @@ impl Check for Failure {
     }
 }
 
-/// The errors of failed attempts with their counts; of killed attempts if none failed.
+/// The errors of failed attempts with their counts. If no attempt failed, those of killed attempts.
 fn errors(app: &Application) -> BTreeMap<&str, u64> {
     let of = |wanted: Outcome| {
         let mut counts = BTreeMap::new();
@@ -174,6 +174,7 @@ fn where_to_look(app: &Application) -> String {
     } else if ran {
         "read the log of a failed attempt: logs/userlogs on the node that ran it, or yarn logs".to_owned()
     } else {
-        "no attempt ran: read the log of the application master and check the queue in the scheduler".to_owned()
+        "no attempt ran: read the log of the application master and check the queue in the scheduler"
+            .to_owned()
     }
 }

@@ -33,11 +33,11 @@ pub(super) const RULE: Rule =
         layers, Limit
     ));
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "the longest task ran {longest_task_ms} in queue {queue_text}, which allows {allowed} \
     ({harmless}{time_left} before the limit)";
 
-/// The same of a job whose queue has no limit.
+/// The message if the queue has no limit.
 const NO_LIMIT: &str = "queue {queue_text} has no time limit";
 
 struct Limit(QueueLimit);
@@ -68,20 +68,23 @@ impl Check for Limit {
         let severity = judge(longest);
         let count = |level| times.iter().filter(|&&time| judge(time) == level).count() as u64;
         let harmless = if severity == Severity::None { "harmless: " } else { "" };
-        Judgement::of(Subject::Application, severity).tasks(app.task_count())
-.fact("queue_text", Measure::Text(queue.clone()))
-.fact("limit_ms", Measure::Time(Millis::from_f64(limit.get()).unwrap_or_default()))
-.fact("longest_task_ms", Measure::Time(to_millis(longest)))
-.fact("severe_tasks_count", Measure::Count(count(Severity::Severe)))
-.fact("critical_tasks_count", Measure::Count(count(Severity::Critical)))
-.message(MESSAGE, &[("allowed", &limit), ("harmless", &harmless), ("time_left", &params.time_left.describe(severity))])
-.advice(|| {
-    let key = app.conf.name_in_use(ConfKey::Queue);
-    vec![format!(
-        "run the job in a queue without this limit ({key} {queue} → …), or split the work into shorter tasks"
-    )]
-})
-.into()
+        let time_left = params.time_left.describe(severity);
+        Judgement::of(Subject::Application, severity)
+            .tasks(app.task_count())
+            .fact("queue_text", Measure::Text(queue.clone()))
+            .fact("limit_ms", Measure::Time(Millis::from_f64(limit.get()).unwrap_or_default()))
+            .fact("longest_task_ms", Measure::Time(to_millis(longest)))
+            .fact("severe_tasks_count", Measure::Count(count(Severity::Severe)))
+            .fact("critical_tasks_count", Measure::Count(count(Severity::Critical)))
+            .message(MESSAGE, &[("allowed", &limit), ("harmless", &harmless), ("time_left", &time_left)])
+            .advice(|| {
+                let key = app.conf.name_in_use(ConfKey::Queue);
+                vec![format!(
+                    "run the job in a queue without this limit ({key} {queue} → …), or split the work into \
+                     shorter tasks"
+                )]
+            })
+            .into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {

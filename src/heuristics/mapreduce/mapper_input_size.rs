@@ -44,7 +44,7 @@ pub(super) const RULE: Rule =
         load(layers, Splits)
     });
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "{maps_read} {avg_input_bytes} on average ({limit})";
 
 struct Splits(InputSize);
@@ -89,9 +89,7 @@ impl Check for Splits {
             .advice(|| {
                 vec![match change_towards(app, key, block.get(), too_small) {
                     Some(change) => format!("{change} ({block})"),
-                    None => {
-                        "the split sizes already fit: merge small files, or split large ones".to_owned()
-                    }
+                    None => "the split sizes already fit: merge small files, or split large ones".to_owned(),
                 }]
             })
             .into()

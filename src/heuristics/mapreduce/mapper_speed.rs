@@ -57,8 +57,8 @@ pub(super) const RULE: Rule =
     ))
     .measured_by("speed_bytes_per_second", Worse::Lower);
 
-/// What a finding says.
-const MESSAGE: &str = "a map reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "a map task reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
 
 struct Reading(MapperSpeed);
 
@@ -162,7 +162,9 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Dur
     let mut advice = match busy {
         Some(busy) if busy >= 0.7 => {
             let percent = three_digits(100.0 * busy);
-            vec![format!("the map tasks are CPU-bound: CPU time is {percent} % of their run time; profile the map code")]
+            vec![format!(
+                "the map tasks are CPU-bound: CPU time is {percent} % of their run time; profile the map code"
+            )]
         }
         Some(busy) => {
             let percent = three_digits(100.0 * busy);
@@ -171,7 +173,10 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Dur
                  remote reads and busy disks"
             )]
         }
-        None => vec!["find out whether the map tasks are CPU-bound or I/O-bound: the job history has no CPU time".to_owned()],
+        None => vec![
+            "find out whether the map tasks are CPU-bound or I/O-bound: the job history has no CPU time"
+                .to_owned(),
+        ],
     };
     let size = split_for(group, target).filter(|size| *size < to_bytes(bytes));
     if let Some(size) = size

@@ -43,8 +43,9 @@ pub(super) const RULE: Rule =
     ))
     .measured_by("spill_ratio", Worse::Higher);
 
-/// What a finding says.
-const MESSAGE: &str = "{maps} spilled {spilled} records for {output} put out, {each} each ({limit})";
+/// The message of a finding.
+const MESSAGE: &str =
+    "{maps} spilled {spilled} records for {output} output records, a ratio of {each} ({limit})";
 
 struct Spilling(MapperSpill);
 
@@ -85,7 +86,7 @@ impl Check for Spilling {
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let count = |n: i128| Measure::Count(u64::try_from(n).unwrap_or(u64::MAX));
-        let each = if ratio.is_finite() { format!("{ratio:.2}") } else { "any number".to_owned() };
+        let each = if ratio.is_finite() { format!("{ratio:.2}") } else { "infinity".to_owned() };
         Judgement::of(Role::Map.subject(), severity)
             .tasks(total)
             .fact("tasks_count", Measure::Count(total))

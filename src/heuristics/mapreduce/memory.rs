@@ -55,9 +55,9 @@ pub(super) const REDUCER: Rule =
     .measured_by("used_ratio", Worse::Lower)
     .sizing(Container::Reduce);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str =
-    "a {role} uses {avg_physical_memory_bytes} of its {container_bytes} container, {share} ({limit})";
+    "a {role} task uses {avg_physical_memory_bytes} of its {container_bytes} container, {share} ({limit})";
 
 struct Usage(Role, Memory);
 
@@ -131,7 +131,7 @@ impl Check for Usage {
 }
 
 /// The remedy if one task needs more than the others.
-const EVEN_OUT: &str = "balance the work of the tasks";
+const BALANCE: &str = "balance the work of the tasks";
 /// The counters that show how much memory a task needed.
 const MEMORY: [Counter; 4] = [
     Counter::PhysicalMemoryBytes,
@@ -184,7 +184,7 @@ impl Usage {
         if let Some(container) = container.filter(|&container| fitting >= container) {
             return Remedy::NoSetting(match heap.larger {
                 Some(larger) => format!(
-                    "the container cannot shrink, because its heap is full and should grow to {larger}: {EVEN_OUT}"
+                    "the container cannot shrink, because its heap is full and should grow to {larger}: {BALANCE}"
                 ),
                 None => cannot_shrink(app, container, &format!("the largest {whose} needs {peak}")),
             });
@@ -220,7 +220,7 @@ fn cannot_shrink(app: &Application, container: Bytes, why: &str) -> String {
         None if container <= USUAL_STEP => {
             format!("few clusters allow containers below {container} ({})", key.name())
         }
-        _ => return format!("the container cannot shrink, because {why}: {EVEN_OUT}"),
+        _ => return format!("the container cannot shrink, because {why}: {BALANCE}"),
     };
     format!("{granted}: give each task more work, so that fewer containers are needed")
 }

@@ -218,7 +218,7 @@ fn to_millis(value: i64) -> crate::units::Millis {
 /// The smallest container of most clusters, and the step between sizes.
 const USUAL_STEP: Bytes = Bytes::from_mib(512);
 
-/// `needed` rounded up to what YARN allocates: multiples of the smallest container.
+/// `needed` rounded up to a size that YARN allocates: a multiple of the smallest container.
 fn container_for(app: &Application, needed: Bytes) -> Bytes {
     let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(USUAL_STEP).whole_mib().max(1);
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))

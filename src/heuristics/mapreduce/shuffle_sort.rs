@@ -34,8 +34,8 @@ pub(super) const RULE: Rule =
     ))
     .measured_by("shuffle_reduce_ratio", Worse::Higher);
 
-/// What a finding says.
-const MESSAGE: &str = "a reduce spends {time} {phase} and {avg_reduce_ms} reducing ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "a reduce task spends {time} {phase} and {avg_reduce_ms} reducing ({limit})";
 
 struct Phases(ShuffleSort);
 
@@ -88,7 +88,7 @@ impl ShuffleSort {
     fn passed(&self, severity: Severity) -> String {
         let time = self.phase_time.describe(severity);
         match severity {
-            Severity::None => format!("harmless: {time}, and {} times", self.phase_ratio.describe(severity)),
+            Severity::None => format!("harmless: {time}, and {}×", self.phase_ratio.describe(severity)),
             _ => time,
         }
     }
@@ -144,14 +144,19 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> 
     let copies = app.conf.integer(ConfKey::ParallelCopies).unwrap_or(5);
     let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
     if maps > 100 && copies < 20 {
-        advice.push(format!("fetch from more map tasks in parallel: {}", change(app, ConfKey::ParallelCopies, 20)));
+        advice.push(format!(
+            "fetch from more map tasks in parallel: {}",
+            change(app, ConfKey::ParallelCopies, 20)
+        ));
     }
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
         advice.push(format!("shuffle less data: {}", change(app, ConfKey::MapOutputCompress, true)));
     }
     if advice.is_empty() {
-        advice
-            .push("shuffle less data: filter and project in the map function, or aggregate with a combiner".to_owned());
+        advice.push(
+            "shuffle less data: filter and project in the map function, or aggregate with a combiner"
+                .to_owned(),
+        );
     }
     advice
 }

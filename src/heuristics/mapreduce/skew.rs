@@ -59,8 +59,8 @@ rule_params! {
     }
 }
 
-/// How many times the small group's mean the two means are apart.
-const DEVIATION: ChartLimit = chart_limit("deviation_ratio", ComparedWith::GroupDeviation);
+/// The difference of the two means, as a multiple of the small group's mean.
+const DEVIATION: ChartLimit = chart_limit("deviation", ComparedWith::GroupDeviation);
 
 pub(super) const MAPPER: Rule =
     rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", Skew, |layers| load(layers, |p| {

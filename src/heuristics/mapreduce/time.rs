@@ -53,7 +53,7 @@ pub(super) const REDUCER: Rule =
     ))
     .charted(RUN_TIMES);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "{tasks_run} {mean} on average ({limit})";
 
 struct RunTime(Role, Time);
@@ -66,7 +66,7 @@ impl Check for RunTime {
         };
         let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
         let Some(mean) = truncated_mean(&times) else {
-            return Verdict::NotEvaluated(no_task_reports(*role, group, "when it started and ended"));
+            return Verdict::NotEvaluated(no_task_reports(*role, group, "its start and end"));
         };
         let total = group.tasks.len() as u64;
         let short = params.short_run_time.severity(mean as f64).min(params.num_tasks.severity(total as f64));

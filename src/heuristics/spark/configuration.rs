@@ -70,8 +70,8 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Configuration)
 );
 
-/// What the judgement says where no setting stands out.
-const NO_ISSUE: &str = "no setting stands out";
+/// The message if no setting needs a change.
+const NO_ISSUE: &str = "no setting needs a change";
 
 struct Configuration(Settings);
 

@@ -161,9 +161,7 @@ fn executors(spark: &Spark) -> u64 {
 
 fn advice(app: &Application, changes: &[Change]) -> Vec<String> {
     if changes.is_empty() {
-        return vec![
-            "keep the sizes of executors and driver: no measurement calls for a change".to_owned(),
-        ];
+        return vec!["keep the sizes of executors and driver: no measurement calls for a change".to_owned()];
     }
     changes.iter().map(|change| change.line(app)).collect()
 }

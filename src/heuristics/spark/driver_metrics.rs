@@ -62,8 +62,8 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, DriverCheck)
 );
 
-/// What the judgement says where nothing was found; findings say the worst [`Aspect`].
-const FINE: &str = "nothing is wrong with a driver of {heap_bytes} of heap and {cores}";
+/// The message if nothing was found. A finding has that of the worst [`Aspect`].
+const FINE: &str = "a driver with {heap_bytes} of heap and {cores} is fine";
 
 struct DriverCheck(Driver);
 
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-driver-metrics";
+    const ID: &str = RULE.id;
 
     fn app(settings: &[(&str, &str)], peaks: &[(ExecutorMetric, i64)]) -> Application {
         let mut app = sample::app(settings);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn in_local_mode_the_rules_on_executors_judge() {
+    fn in_local_mode_the_executor_rules_judge_the_driver() {
         let mut app = sample::app(&[("spark.driver.memory", "30g")]);
         sample::spark(&mut app).driver.totals.tasks = 1;
         assert_eq!(sample::severity(&app, ID, false), None);

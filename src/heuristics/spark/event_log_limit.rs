@@ -43,11 +43,11 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, LogSize)
 );
 
-/// What a finding says.
-const MESSAGE: &str = "the event log holds {size} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "the event log is {size} ({limit})";
 
-/// The same of a log that is not judged because it is written in parts.
-const IN_PARTS: &str = "the event log holds {size} and is written in parts";
+/// The message for a rolling log, if those are not judged.
+const IN_PARTS: &str = "the event log is rolling, so its size of {size} is not judged";
 
 struct LogSize(Limit);
 
@@ -61,7 +61,7 @@ impl Check for LogSize {
         let severity = if judged { self.0.size.severity(size.as_f64()) } else { Severity::None };
         let mut evidence = vec![("decoded_bytes", Measure::Size(spark.log.decoded))];
         evidence.extend(spark.log.stored.map(|stored| ("stored_bytes", Measure::Size(stored))));
-        // One log, whatever the number of tasks in it.
+        // One log, whatever its number of tasks.
         Judgement::of(Subject::Application, severity)
             .facts(evidence)
             .message(

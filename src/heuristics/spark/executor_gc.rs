@@ -36,7 +36,7 @@ pub(super) const RULE: Rule =
     ))
     .measured_by("gc_ratio", Worse::Higher);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \
     ({limit})";
 
@@ -100,10 +100,7 @@ impl Collection {
             && params.task_time.severity(time.as_f64()) > Severity::None;
         told.then(|| {
             let passed = params.gc_low_ratio.describe_in(level, percent);
-            format!(
-                "GC takes {} of task time ({passed}): the heap may be larger than needed",
-                percent(ratio)
-            )
+            format!("GC takes {} of task time ({passed}): the heap may be larger than needed", percent(ratio))
         })
     }
 }

@@ -21,7 +21,7 @@ use crate::units::{Bytes, Millis, three_digits};
 choice! {
     /// The deviations that decide.
     pub(super) enum JudgedBy {
-        /// That of the task time; the others explain it.
+        /// The deviation of the task time. The others only explain it.
         TaskTime = "task-time",
         /// The largest deviation.
         AnyMetric = "any-metric",
@@ -61,9 +61,9 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Unbalanced)
 );
 
-/// What a finding says.
-const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation} \
-    times the mean; the busiest worked {busiest_ms} on each core ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation}× \
+    the mean; the busiest worked {busiest_ms} per core ({limit})";
 
 struct Unbalanced(Balance);
 
@@ -80,9 +80,7 @@ impl Check for Unbalanced {
         let loads: Vec<Load> =
             spark.executors.iter().filter_map(|e| Load::of(app, spark, e, params)).collect();
         if loads.is_empty() {
-            return Verdict::NotEvaluated(
-                "no executor has a known task time and lifetime".to_owned(),
-            );
+            return Verdict::NotEvaluated("no executor has a known task time and lifetime".to_owned());
         }
         let deviations = Deviations::of(&loads, !params.by_life);
         let metrics = [
@@ -273,7 +271,7 @@ mod tests {
     use super::*;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-executor-load-balance";
+    const ID: &str = RULE.id;
 
     /// Executors that live for ten minutes, each with its task time in seconds.
     fn app(seconds: &[u64]) -> Application {
@@ -320,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_alone_are_a_finding_only_with_the_preset() {
+    fn bytes_alone_are_found_only_with_the_preset() {
         let mut app = app(&[600, 600]);
         sample::spark(&mut app).executors[0].totals.input = Some(Bytes::from_mib(100));
         assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));

@@ -191,14 +191,13 @@ impl Comparison {
             );
         }
         let ratio = worst.ratio();
-        let times = if ratio.is_finite() {
-            format!(", {}× as much", three_digits(ratio))
-        } else {
-            String::new()
-        };
+        let times =
+            if ratio.is_finite() { format!(", {}× as much", three_digits(ratio)) } else { String::new() };
         let passed = self.0.max_to_median.describe(self.0.max_to_median.severity(ratio));
         let excess = match worst.excess(app).filter(|_| metric.is_time) {
-            Some(share) => format!("; the excess per core is {} of the application's run time", percent(share)),
+            Some(share) => {
+                format!("; the excess per core is {} of the application's run time", percent(share))
+            }
             None => String::new(),
         };
         format!("executor {id} has {max} of {}, the median {median}{times} ({passed}){excess}", metric.name)

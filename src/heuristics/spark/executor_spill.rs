@@ -61,11 +61,11 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("data_ratio", Worse::Higher);
 
-/// What a finding says.
+/// The message of a finding.
 const MESSAGE: &str = "{spilling_executors_count} of {executors_count} executors spilled {spilled_bytes} from memory, \
-    {spilled_per_task_bytes} a task, whose part of the heap is {task_heap_bytes} ({limit})";
+    {spilled_per_task_bytes} per task; heap per task {task_heap_bytes} ({limit})";
 
-/// The same where nothing was spilled.
+/// The message if nothing was spilled.
 const NO_SPILL: &str = "no executor spilled";
 
 struct Spilling(Spill);
@@ -258,7 +258,7 @@ mod tests {
     use super::super::support::sample;
     use super::*;
 
-    const ID: &str = "spark-executor-spill";
+    const ID: &str = RULE.id;
 
     /// Executors of 4 GiB with 4 cores; the first `spilling` of them spill `each`.
     fn app(executors: u32, spilling: u32, each: Bytes) -> Application {

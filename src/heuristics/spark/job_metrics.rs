@@ -32,7 +32,7 @@ pub(super) const RULE: Rule =
         JobFailures
     ));
 
-/// What a finding says about jobs that failed.
+/// The message of a finding about failed jobs.
 const MESSAGE: &str = "{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit}){reason}";
 
 struct JobFailures(Jobs);

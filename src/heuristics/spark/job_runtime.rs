@@ -38,7 +38,7 @@ pub(super) const RULE: Rule =
     })
     .measured_by("worst_job_lost_ms", Worse::Higher);
 
-/// What a finding says about jobs that failed.
+/// The message of a finding about failed jobs.
 const MESSAGE: &str = "{failed_jobs_count} of {jobs} failed, {job_failure_ratio:%}{limit}";
 
 struct FailingJobs(JobRuntime);
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::model::table::Outcome;
 
-    const ID: &str = "spark-job-runtime";
+    const ID: &str = RULE.id;
 
     /// A job per list of attempts. A job with an empty list failed.
     fn app(jobs: &[&[(Outcome, i64)]]) -> Application {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_finished_job_is_low_in_the_preset_and_none_here() {
+    fn finished_jobs_are_low_only_in_the_preset() {
         let app = app(&[&[(Outcome::Succeeded, 1000)]]);
         let found = sample::evaluate(&app, ID, true);
         assert_eq!(found.findings[0].severity, Severity::Low);

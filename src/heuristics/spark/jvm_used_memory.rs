@@ -1,7 +1,7 @@
 //! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant
 //! `JvmUsedMemoryHeuristic`).
 
-use super::support::beyond_heap::kept_room;
+use super::support::beyond_heap::overhead_to_keep;
 use super::support::memory::{self, Setting};
 use super::{conf_line, rule, spark};
 use crate::finding::{Container, Judgement, Measure, Subject, Verdict, Worse};
@@ -37,9 +37,9 @@ pub(super) const RULE: Rule = rule!(
 .measured_by("heap_ratio", Worse::Higher)
 .sizing(Container::Executor);
 
-/// What a finding says.
-const MESSAGE: &str = "executors have {heap_bytes} of heap and use at most {peak_used_bytes}; that is {heap_ratio} times \
-    what they use and Spark reserves{held} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "executors have {heap_bytes} of heap but use at most {peak_used_bytes}, so the heap is \
+    {heap_ratio}× what they use and Spark reserves{held} ({limit})";
 
 struct TooLarge(JvmUsed);
 
@@ -51,7 +51,9 @@ impl Check for TooLarge {
             return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
         };
         if facts.held.is_none() && params.executor_time.values().is_some() {
-            return Verdict::NotEvaluated("the event log does not contain the lifetime of executors".to_owned());
+            return Verdict::NotEvaluated(
+                "the event log does not contain the lifetime of executors".to_owned(),
+            );
         }
         let ratio = facts.ratio();
         let low = Severity::Low;
@@ -104,10 +106,11 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
     match memory::heap_that_fits(app, spark).filter(|&fits| fits < now) {
         Some(fits) => {
             let line = format!("set a heap that fits: {}", conf_line(app, key, Setting(fits)));
-            Remedy::Change(std::iter::once(line).chain(kept_room(app, spark, fits)).collect())
+            Remedy::Change(std::iter::once(line).chain(overhead_to_keep(app, spark, fits)).collect())
         }
         None => Remedy::NoSetting(
-            "use the heap better: run more tasks per executor, or cache data that is read repeatedly".to_owned(),
+            "use the heap better: run more tasks per executor, or cache data that is read repeatedly"
+                .to_owned(),
         ),
     }
 }
@@ -158,7 +161,7 @@ mod tests {
     use crate::model::spark::ExecutorMetric::JvmHeapMemory;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-jvm-used-memory";
+    const ID: &str = RULE.id;
 
     /// Two executors with this heap that live for an hour; the second uses `used` MiB of it.
     fn app(heap: &str, used: i64) -> Application {

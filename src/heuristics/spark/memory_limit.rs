@@ -79,7 +79,8 @@ impl Check for Memory {
         let measured = self.measure(app, spark);
         let (total, unified) = match (self.total(&measured), self.unified(&measured)) {
             (Err(reason), Err(_)) => return Verdict::NotEvaluated(reason),
-            // If one half is unknown, the other half's finding counts, but "nothing found" proves nothing.
+            // If one half is unknown, a finding of the other half counts, but without a finding the rule is not
+            // evaluated.
             (Err(reason), Ok((Severity::None, _))) | (Ok((Severity::None, _)), Err(reason)) => {
                 return Verdict::NotEvaluated(reason);
             }
@@ -154,7 +155,7 @@ impl Memory {
         Ok((size.min(allowed), text))
     }
 
-    /// Much memory for execution and storage, of which little is used.
+    /// Much memory for execution and storage, but little of it used.
     fn unified(&self, measured: &Measured) -> Result<(Severity, String), String> {
         let params = &self.0;
         let unified = measured.unified.ok_or("no executor reports its memory for execution and storage")?;
@@ -169,8 +170,7 @@ impl Memory {
             Used::Blocks => "for storage",
         };
         let passed = params.unified_used.describe_in(severity, percent);
-        let text =
-            format!("of {unified} of memory {what}, {} was used at the peak ({passed})", percent(used));
+        let text = format!("at most {} of {unified} of memory {what} was used ({passed})", percent(used));
         Ok((severity, text))
     }
 }

@@ -18,7 +18,7 @@ mod stage_runtime;
 mod stages_with_failed_tasks;
 mod support;
 
-pub(super) use support::beyond_heap::less_than_is_held;
+pub(super) use support::beyond_heap::memory_to_reduce;
 pub(super) use support::memory::no_peaks;
 pub(super) use support::waiting::{Missing, waiting_advice};
 

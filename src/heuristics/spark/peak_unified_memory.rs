@@ -59,9 +59,9 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("peak_ratio", Worse::Lower);
 
-/// What a finding says.
-const MESSAGE: &str = "execution and storage used at most {peak_bytes} of the {total_bytes} that an executor has for \
-    them, {peak_ratio:%}{held} ({limit})";
+/// The message of a finding.
+const MESSAGE: &str = "execution and storage used at most {peak_bytes} of the {total_bytes} available per \
+    executor, {peak_ratio:%}{held} ({limit})";
 
 struct Unused(Unified);
 
@@ -73,7 +73,9 @@ impl Check for Unused {
             return Verdict::NotEvaluated(memory::NO_PEAKS.to_owned());
         };
         if facts.held.is_none() && params.executor_time.values().is_some() {
-            return Verdict::NotEvaluated("the event log does not contain the lifetime of executors".to_owned());
+            return Verdict::NotEvaluated(
+                "the event log does not contain the lifetime of executors".to_owned(),
+            );
         }
         let low = Severity::Low;
         let held = facts.held.map_or(f64::NAN, Millis::as_f64);
@@ -239,7 +241,7 @@ mod tests {
     use crate::model::table::Outcome;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-peak-unified-memory";
+    const ID: &str = RULE.id;
 
     /// Executors of 10 GiB that live for an hour, each with its peak and its limit in MiB.
     fn app(executors: &[(i64, u64)]) -> Application {

@@ -20,7 +20,7 @@ use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
 
-/// How many stages get a finding of their own.
+/// How many stages get their own finding.
 const SHOWN: usize = 3;
 
 rule_params! {
@@ -50,7 +50,7 @@ pub(super) const RULE: Rule = rule!(
 )
 .measured_by("lost_ms", Worse::Higher);
 
-/// What the judgement on the application says.
+/// The message of the judgement on the application.
 const FAILED: &str = "{failed_stages_count} of {attempts} failed, {stage_failure_ratio:%}{limit}";
 
 struct Stages(StageRuntime);
@@ -284,7 +284,7 @@ mod tests {
     use crate::model::table::Outcome;
     use crate::units::Timestamp;
 
-    const ID: &str = "spark-stage-runtime";
+    const ID: &str = RULE.id;
     const MINUTE: i64 = 60_000;
 
     fn app(stages: &[&[(Outcome, i64)]], minutes: i64) -> Application {
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn every_complete_stage_is_low_in_the_preset_and_none_here() {
+    fn complete_stages_are_low_only_in_the_preset() {
         let app = app(&[&[(Outcome::Succeeded, 1000)]], 1);
         assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
         assert_eq!(sample::severity(&app, ID, true), Some(Severity::Low));

@@ -111,7 +111,7 @@ impl Check for Failed {
             let are = if more == 1 { "stage is" } else { "stages are" };
             last.message = format!("{}; {more} more {are} similar", last.message);
         }
-        let elsewhere = bad.iter().take(REPORTED).find(|bad| bad.failures.advice_is_on_losses());
+        let elsewhere = bad.iter().take(REPORTED).find(|bad| bad.failures.has_lost_executors());
         judged.insert(0, params.losses(app, spark, stages, elsewhere.map(|bad| bad.stage)));
         Verdict::Several(judged)
     }
@@ -128,7 +128,7 @@ impl Failing {
         let tasks = stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64);
         let failed = stage.status == StageStatus::Failed;
         let severity = match self.failed_stage {
-            FailedStage::DrElephant if failed => failures.outweigh_the_done(),
+            FailedStage::DrElephant if failed => failures.dr_elephant_severity(),
             FailedStage::Critical if failed && !done.later_than(stage) && failures.failed > 0 => {
                 Severity::Critical
             }
@@ -191,7 +191,7 @@ impl Failing {
             failures.how_many(*tasks),
             failures.by_kind().join(", "),
         );
-        if let Some(error) = failures.telling_error() {
+        if let Some(error) = failures.informative_error() {
             message = format!("{message}, mostly \"{error}\"");
         }
         for executor in failures.lost(spark).take(2) {
@@ -233,7 +233,7 @@ impl Failing {
             .fact("lost_executors_count", Measure::Count(lost.len() as u64))
             .worded(message)
             .advice(|| match told {
-                Some(stage) => vec![format!("see what is said about stage {}", stage.id)],
+                Some(stage) => vec![format!("see the finding about stage {}", stage.id)],
                 None => advice::against_losses(app, spark, &losses),
             })
     }

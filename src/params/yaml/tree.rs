@@ -217,7 +217,11 @@ fn error(span: Span, message: impl Into<Cow<'static, str>>) -> SyntaxError {
 
 /// The parser's message, reworded for users who edit a rule file.
 fn reword(info: &str) -> String {
-    if info.contains("recursion limit") { NESTED.to_owned() } else { format!("this is not valid YAML: {info}") }
+    if info.contains("recursion limit") {
+        NESTED.to_owned()
+    } else {
+        format!("this is not valid YAML: {info}")
+    }
 }
 
 /// Whether a document contains only comments.

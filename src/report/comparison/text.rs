@@ -101,7 +101,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// What does not fail the check: findings that are gone, unknown or as accepted, steady costs, incomplete runs.
+    /// What does not fail the check: findings that are gone, unknown or as accepted, and steady costs.
     fn rest(&mut self, job: &JobComparison) -> io::Result<()> {
         let mut unjudged: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for absent in &job.absent {

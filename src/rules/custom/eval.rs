@@ -143,7 +143,7 @@ impl Node {
     }
 }
 
-/// Whether one of two conditions is `decisive`, as far as is known: what decides needs no other.
+/// Whether one of two conditions is `decisive`. If one is, the other may be unknown.
 fn decided<'a, 'n>(
     two: &'n [Node; 2],
     decisive: bool,

@@ -63,7 +63,7 @@ fn text(meaning: &str) -> Value {
     json!({"description": meaning, "type": "string"})
 }
 
-/// What a rule should say.
+/// The expected result of a rule.
 fn example() -> Value {
     let severities = ["none", "low", "moderate", "severe", "critical", "not-evaluated", "not-applicable"];
     json!({
@@ -71,9 +71,9 @@ fn example() -> Value {
         "required": ["severity"],
         "properties": {
             "name": text("what the example shows"),
-            "values": {"description": "values instead of those that the rule would compute", "type": "object"},
+            "values": {"description": "values that replace those that the rule would compute", "type": "object"},
             "history": text("a history, relative to the rule file"),
-            "subject": text("what is judged, such as map or stage 3.0"),
+            "subject": text("the subject, such as map or stage 3.0"),
             "application": text("the application's id"),
             "severity": {"enum": severities},
         },

@@ -106,16 +106,16 @@ pub(super) enum Row<'a> {
     Executor(&'a Executor),
 }
 
-/// Where an expression stands: outside of aggregates, or on one of their rows.
+/// Where an expression is evaluated: outside of aggregates, or on one of their rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Inner<'c, 'a, 'n> {
     /// The row.
     pub(super) row: Option<Row<'a>>,
-    /// What is the same for all rows.
+    /// Values that are the same for all rows.
     pub(super) constants: &'c [Result<Value<'a>, Gap<'n>>],
 }
 
-/// What an expression is evaluated on.
+/// The data that an expression is evaluated on.
 #[derive(Debug)]
 pub(super) struct Scope<'a, 'w> {
     /// The application.

@@ -11,17 +11,18 @@ use crate::metrics::Metrics;
 use crate::model::{Application, Engine};
 use crate::severity::Severity;
 
-/// What a rule says about given values.
+/// The result of a rule for given values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// The severity, or why there is none.
     pub severity: Result<Severity, String>,
-    /// Every value as people read it.
+    /// Every value as text.
     pub values: Vec<(String, String)>,
 }
 
 impl CustomRule {
-    /// What the rule says where some of its values are given: the others follow from them, as nothing else is known.
+    /// The result of the rule for some given values. The other values are computed from them; everything else
+    /// is unknown.
     #[must_use]
     pub fn try_values(&self, given: &[(usize, Option<Given>)]) -> Trial {
         let engine = self.over.engine().or(self.engine).unwrap_or(Engine::MapReduce);

@@ -1,33 +1,33 @@
-//! What an expression gives, or why it gives nothing.
+//! The result of an expression, or why it is unknown.
 
 use std::borrow::Cow;
 
 use super::node::{Aggregate, Node};
 use crate::heuristics::split::TwoGroups;
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value<'a> {
     /// A number, never NaN.
     Number(f64),
     /// A text.
     Text(Cow<'a, str>),
-    /// Yes or no.
+    /// True or false.
     Flag(bool),
     /// A split.
     Groups(TwoGroups),
 }
 
-/// Why a value is not known.
+/// Why a value is unknown.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Gap<'n> {
-    /// The history does not tell it.
+    /// The history does not contain it.
     Untold(&'n Node),
-    /// No row tells what it takes.
+    /// No row has the value.
     NoRows(&'n Aggregate),
-    /// There are rows, and none fulfils the aggregate's condition.
+    /// Rows exist, but none fulfils the aggregate's condition.
     NoneFulfils(&'n Aggregate),
-    /// 0 / 0 and the like.
+    /// 0 / 0 and other undefined results.
     Undefined,
     /// The rule took too many steps.
     TooExpensive,

@@ -62,7 +62,9 @@ impl Import {
         let known = RULES.iter().find(|rule| rule.class == name && rule.application_type == application_type);
         let Some(rule) = known else {
             let message = match application_type.as_str() {
-                "tez" | "tony" => format!("{name}: {application_type} applications are not supported; omitted"),
+                "tez" | "tony" => {
+                    format!("{name}: {application_type} applications are not supported; omitted")
+                }
                 _ => format!(
                     "{name} is not a heuristic of Dr. Elephant itself; write a custom rule if you still need it"
                 ),
@@ -111,9 +113,7 @@ impl Import {
                 self.note(*line, format!("{effect}; omitted"));
                 return Vec::new();
             }
-            let message = format!(
-                "{effect}; the file has it as a comment; uncomment it to set {to}"
-            );
+            let message = format!("{effect}; the file has it as a comment; uncomment it to set {to}");
             self.note(*line, message);
         }
         if to.is_empty() {
@@ -122,8 +122,7 @@ impl Import {
         }
         match convert(conversion, value, all).and_then(|written| accepted(rule.id, to, &written)) {
             Ok(lines) => {
-                let (before, why) =
-                    if unread.is_some() { ("# ", ", had no effect there") } else { ("", "") };
+                let (before, why) = if unread.is_some() { ("# ", ", had no effect there") } else { ("", "") };
                 lines.into_iter().map(|line| format!("{before}{line}  # {name} = {value}{why}")).collect()
             }
             Err(why) => {

@@ -235,8 +235,18 @@ pub(super) const RULES: &[Rule] = &[
         &[
             param("spill_fraction_of_executors_threshold", "common", Conversion::Number("")),
             param("spill_max_memory_threshold", "large", Conversion::Number("")),
-            unread("spark_executor_cores_threshold", "", NUMBERS, "it only affects the wording of its advice"),
-            unread("spark_executor_memory_threshold", "", NUMBERS, "it only affects the wording of its advice"),
+            unread(
+                "spark_executor_cores_threshold",
+                "",
+                NUMBERS,
+                "it only affects the wording of its advice",
+            ),
+            unread(
+                "spark_executor_memory_threshold",
+                "",
+                NUMBERS,
+                "it only affects the wording of its advice",
+            ),
         ],
     ),
     branch(

@@ -62,10 +62,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Heuristic>, XmlError> {
         }
     }
     if !state.path.is_empty() {
-        return Err(XmlError {
-            line: None,
-            message: "the file is cut inside an element".to_owned(),
-        });
+        return Err(XmlError { line: None, message: "the file is cut inside an element".to_owned() });
     }
     if !state.seen_root {
         return Err(XmlError { line: None, message: ROOT.to_owned() });

@@ -5,11 +5,11 @@
 //! utilisation does. S2 finds them by hand from system logs; here they follow from
 //!
 //! - a counterfactual on logged times: garbage collection explains a task if it would not have been a
-//! straggler had no task of the group collected garbage ([`counterfactual`]; after K. Ousterhout et al.,
-//! "Making Sense of Performance in Data Analytics Frameworks", NSDI 2015, section 3),
+//!   straggler had no task of the group collected garbage ([`counterfactual`]; after K. Ousterhout et al.,
+//!   "Making Sense of Performance in Data Analytics Frameworks", NSDI 2015, section 3),
 //! - its input compared with its time ([`counterfactual::Verdict`]),
 //! - logs about its node: failures while it ran ([`faults`]), more stragglers than on other nodes
-//! ([`node_test`]),
+//!   ([`node_test`]),
 //! - external utilisation metrics of its node ([`crate::node_metrics`], S2 table 3),
 //! - and rules of thumb on CPU time, spills, first tasks of executors and copies ([`hints`]).
 //!

@@ -60,8 +60,8 @@ fn run_without_judgement_fails_and_leaves_the_baseline_unchanged() {
     assert_eq!(code, 2, "{text}");
     assert_eq!(
         last_line(&text),
-        "NOT PASSED: 3 findings not judged, 1 run not judged at all: check a history that is whole, or let such \
-         runs pass with --allow-unjudged."
+        "NOT PASSED: 3 findings not judged, 1 run not judged at all: check a complete log, or use \
+         --allow-unjudged to let such runs pass."
     );
     assert!(!text.contains("nothing changed") && text.contains("UNJUDGED  all of app-"), "{text}");
     let (code, report) = gate.json(&[]);
@@ -228,13 +228,13 @@ fn one_complete_run_shows_which_findings_are_gone() {
 fn limit_is_named_for_everything_it_left_unjudged() {
     let gate = Gate::accepting(&[recording("skew")]);
     for (format, expected) in [
-        ("text", "--max-decoded left a part"),
-        ("json", "--max-decoded left a part"),
-        ("html", "--max-decoded left a part"),
+        ("text", "--max-decoded kept only part"),
+        ("json", "--max-decoded kept only part"),
+        ("html", "--max-decoded kept only part"),
         ("markdown", "max-decoded left a part"),
         (
             "junit",
-            "<error message=\"too incomplete to judge: app-20261121094318-0000: --max-decoded left a part",
+            "<error message=\"too incomplete to judge: app-20261121094318-0000: --max-decoded kept only part",
         ),
         ("sarif", "\"id\": \"not-judged\""),
     ] {

@@ -82,8 +82,8 @@ fn diagnostics_are_off_by_default() {
         for words in [
             "info: found 3 files",
             "Cargo.toml: skipped: plain text",
-            "taken as a Hadoop 1 job history",
-            "taken as the configuration of job_201311192236_0042",
+            "detected as a Hadoop 1 job history",
+            "detected as the configuration of job_201311192236_0042",
             "applications: 1, tasks: 5, attempts: 6",
             "job_201311192236_0042: judged in",
         ] {

@@ -280,7 +280,10 @@ fn exported_rules_change_nothing_until_edited() {
     assert_eq!(with(&[]), with(&["--rules", rules.to_str().unwrap()]));
     let text = std::fs::read_to_string(rules.join("mapreduce/mapper-skew.yaml")).unwrap();
     assert!(text.starts_with("# yaml-language-server: $schema=../rules.schema.json\n"));
-    assert!(text.contains("# Mapper Skew\n") && text.contains("\n# How many times the smaller"), "{text}");
+    assert!(
+        text.contains("# Mapper Skew\n") && text.contains("\n# Difference of the two groups' means"),
+        "{text}"
+    );
     let schema = std::fs::read_to_string(rules.join("rules.schema.json")).unwrap();
     assert_eq!(schema, schema_text());
 }
@@ -330,7 +333,7 @@ fn rule_with_contradicting_layers_is_not_evaluated() {
         .map(|rule| rule.reason.as_str())
         .collect();
     assert!(
-        !reasons.is_empty() && reasons.iter().all(|reason| reason.contains("do not fit together")),
+        !reasons.is_empty() && reasons.iter().all(|reason| reason.contains("contradict each other")),
         "{reasons:?}"
     );
 }
@@ -350,7 +353,7 @@ fn rule_folders_follow_links_and_skip_hidden_files() {
         .arg(&mount)
         .assert()
         .code(2)
-        .stderr(predicate::str::contains("holds no rule file"));
+        .stderr(predicate::str::contains("contains no rule file"));
     std::os::unix::fs::symlink(real.join("own.yaml"), mount.join("own.YML")).unwrap();
     std::os::unix::fs::symlink(&mount, mount.join("loop")).unwrap();
     let list = elephant().args(["rules", "list", "--rules"]).arg(&mount).assert().code(0);
@@ -369,7 +372,7 @@ fn divisors_must_be_greater_than_zero() {
     let found_problems =
         problems("rule: mapper-time\ntarget_run_time: 0s\n---\nrule: mapper-skew\nblock_size: 0MB\n");
     assert_eq!(
-        found_problems.iter().filter(|problem| problem.message.contains("more than 0")).count(),
+        found_problems.iter().filter(|problem| problem.message.contains("greater than 0")).count(),
         2,
         "{found_problems:?}"
     );

@@ -96,9 +96,9 @@ fn worst_failing_stages_are_named_and_the_rest_counted() {
         found[0].message
     );
     assert!(found[0].message.ends_with("mostly because the heap was full"), "{}", found[0].message);
-    assert!(found[2].message.ends_with("; 2 more stages are like it"), "{}", found[2].message);
+    assert!(found[2].message.ends_with("; 2 more stages are similar"), "{}", found[2].message);
     assert!(
-        found[0].advice[0].starts_with("give tasks more heap, as spark-stages-with-failed-tasks says"),
+        found[0].advice[0].starts_with("give tasks more heap: see spark-stages-with-failed-tasks"),
         "{:?}",
         found[0].advice
     );
@@ -114,7 +114,10 @@ fn default_spark_settings_are_not_a_finding() {
     ] {
         let app = App::with(conf, 2, 1).stage(vec![Task::new("1", 1000)]);
         let finding = only(&app, "spark-configuration");
-        assert_eq!((finding.severity, finding.message.as_str()), (Severity::None, "no setting stands out"));
+        assert_eq!(
+            (finding.severity, finding.message.as_str()),
+            (Severity::None, "no setting needs a change")
+        );
     }
 }
 
@@ -132,7 +135,7 @@ fn wasteful_settings_are_named_worst_first_with_advice() {
     assert_eq!(finding.advice.len(), 3);
     assert!(finding.advice[0].contains("shuffleTracking.enabled=true (now false)"), "{:?}", finding.advice);
     assert!(
-        finding.message.contains("minExecutors is 10, of which 98.8 % had nothing to do"),
+        finding.message.contains("minExecutors is 10, of which 98.8 % were idle on average"),
         "{}",
         finding.message
     );

@@ -50,8 +50,7 @@ fn recorded_skew_is_found_with_its_cause() {
     let messages: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
     assert_eq!(found[0].severity, Severity::Severe, "{messages:?}");
     assert_eq!(found[0].subject.name(), "stage 1.0", "{messages:?}");
-    let fullest =
-        "one task reads 23.9 MiB of shuffle data, 53.6 times the median of 457 KiB (severe from 32)";
+    let fullest = "one task reads 23.9 MiB of shuffle data, 53.6× the median of 457 KiB (severe from 32)";
     assert!(found[0].message.contains(fullest), "{messages:?}");
     let start = found.iter().find(|finding| finding.subject.name() == "stage 0.0").unwrap();
     assert_eq!(start.severity, Severity::Low);
@@ -78,7 +77,7 @@ fn recorded_executor_loss_is_reported_with_time_and_reason() {
     assert!(advice(&found).contains("SIGKILL"), "{}", advice(&found));
     let stage = found.iter().find(|finding| finding.subject.name() == "stage 1.0").unwrap();
     assert!(stage.message.contains("had to run again"), "{}", stage.message);
-    assert!(stage.message.contains("3 without their shuffle data"), "{}", stage.message);
+    assert!(stage.message.contains("3 because a shuffle fetch failed"), "{}", stage.message);
 }
 
 /// An application whose second stage has 8 tasks that spill `spill` bytes each.
@@ -170,7 +169,7 @@ fn data_skew_is_reported_with_the_data() {
         message.starts_with("stage 0.0 (count at App.scala:10): the slowest task ran for 1m 40s"),
         "{message}"
     );
-    assert!(message.contains("it reads 500 MiB of shuffle data where the median is 10 MiB"), "{message}");
+    assert!(message.contains("it reads 500 MiB of shuffle data, the median is 10 MiB"), "{message}");
     assert!(advice(&found).contains("salt"), "{}", advice(&found));
 }
 
@@ -216,5 +215,5 @@ fn only_the_worst_stages_are_reported() {
     let app = App { jobs: (0..5).map(job).collect(), ..App::with(&[], 1, 1) };
     let found = found(&app, FAILED);
     assert_eq!(found.len(), 3);
-    assert!(found.iter().any(|finding| finding.message.ends_with("2 more stages are like it")));
+    assert!(found.iter().any(|finding| finding.message.ends_with("2 more stages are similar")));
 }

@@ -72,10 +72,10 @@ impl Cause {
     }
 
     /// The text that follows the measured wait.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Self::FirstExecutor { after } => format!("; {after} of it for its first executor"),
-            Self::Executors => "; most of it while jobs ran and no executor was left".to_owned(),
+            Self::Executors => "; most of it while jobs ran without any executor".to_owned(),
             Self::FirstTask { kind, after } => {
                 format!("; its first {} task started {after} late", kind.name())
             }
@@ -150,13 +150,13 @@ impl Cause {
                 kind.name(),
             )],
             Self::Uber => {
-                vec![format!(
-                    "run its tasks in parallel: {}",
-                    change(app, ConfKey::UberTask, false)
-                )]
+                vec![format!("run its tasks in parallel: {}", change(app, ConfKey::UberTask, false))]
             }
             Self::LateTasks { kind } => {
-                vec![format!("check what else ran in {queue} when its {} tasks could have started", kind.name())]
+                vec![format!(
+                    "check what else ran in {queue} when its {} tasks could have started",
+                    kind.name()
+                )]
             }
         }
     }

@@ -42,7 +42,10 @@ pub(super) fn manager(params: &Settings, app: &Application) -> Option<Issue> {
     (manager != "sort").then(|| Issue {
         severity: params.other_shuffle_manager,
         text: setting(app, ConfKey::ShuffleManager),
-        advice: Some(format!("use Spark's shuffle manager: {}", conf_line(app, ConfKey::ShuffleManager, "sort"))),
+        advice: Some(format!(
+            "use Spark's shuffle manager: {}",
+            conf_line(app, ConfKey::ShuffleManager, "sort")
+        )),
     })
 }
 

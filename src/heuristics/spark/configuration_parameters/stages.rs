@@ -74,8 +74,7 @@ fn parts(stage: &Analysis<'_>, limits: &Limits) -> Vec<String> {
 fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let run = stage.figures.run_time?;
     let times = three_digits(run.ratio());
-    let text =
-        format!("the slowest task ran for {}, {times}× the median of {}", run.longest, run.median);
+    let text = format!("the slowest task ran for {}, {times}× the median of {}", run.longest, run.median);
     let causes: Vec<String> = stage.causes.iter().map(|cause| why(*cause, stage)).collect();
     Some(format!("{}, {}", with_limit(&text, stage.skew, &limits.skew_ratio, false), causes.join(" and ")))
 }
@@ -207,9 +206,11 @@ fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> String {
                            smaller side of the join"
                 .to_owned()
         }
-        Cause::FirstOnExecutor => "avoid executor restarts: the first tasks of a JVM load classes and compile code; keep \
+        Cause::FirstOnExecutor => {
+            "avoid executor restarts: the first tasks of a JVM load classes and compile code; keep \
                                    executors longer, or use fewer in a short application"
-            .to_owned(),
+                .to_owned()
+        }
         Cause::Gc(_) => "give each task more heap: see spark-executor-gc".to_owned(),
         Cause::SameWork => {
             let host = stage.figures.slowest.host.as_deref();

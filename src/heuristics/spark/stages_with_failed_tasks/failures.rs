@@ -120,7 +120,7 @@ impl Failures {
     }
 
     /// Dr. Elephant's severity of a failed stage, which compares whole numbers.
-    pub(super) fn outweigh_the_done(&self) -> Severity {
+    pub(super) fn dr_elephant_severity(&self) -> Severity {
         let most = self.count(Kind::OutOfMemory).max(self.count(Kind::OverMemory));
         let critical = most.checked_div(self.done).is_some_and(|times| times > 0);
         if critical { Severity::Critical } else { Severity::None }
@@ -144,12 +144,12 @@ impl Failures {
     }
 
     /// Whether lost executors are among the causes.
-    pub(super) fn advice_is_on_losses(&self) -> bool {
+    pub(super) fn has_lost_executors(&self) -> bool {
         self.count(Kind::ExecutorLost) + self.count(Kind::FetchFailed) > 0
     }
 
     /// The most frequent message, unless it only repeats the cause.
-    pub(super) fn telling_error(&self) -> Option<&str> {
+    pub(super) fn informative_error(&self) -> Option<&str> {
         let (error, _) = self.most_frequent.as_ref()?;
         (!error.ends_with("FetchFailedException")).then_some(error)
     }
@@ -198,8 +198,8 @@ mod tests {
             most_frequent: None,
             executors: BTreeSet::new(),
         };
-        assert_eq!(failures(3, 2).outweigh_the_done(), Severity::None);
-        assert_eq!(failures(3, 3).outweigh_the_done(), Severity::Critical);
-        assert_eq!(failures(0, 3).outweigh_the_done(), Severity::None);
+        assert_eq!(failures(3, 2).dr_elephant_severity(), Severity::None);
+        assert_eq!(failures(3, 3).dr_elephant_severity(), Severity::Critical);
+        assert_eq!(failures(0, 3).dr_elephant_severity(), Severity::None);
     }
 }

@@ -1,6 +1,6 @@
 //! Memory of executors outside their heaps: overhead and Spark's off-heap memory.
 
-use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_beside, rounded_up};
+use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
 use super::memory::{heap, heap_key, is_local};
 use crate::heuristics::spark::{conf_line, spark};
 use crate::model::Application;
@@ -10,20 +10,24 @@ use crate::units::Bytes;
 
 /// A line that keeps enough memory for all processes, if the heap shrinks to `new_heap` and the overhead
 /// with it.
-pub(in crate::heuristics) fn kept_room(app: &Application, spark: &Spark, new_heap: Bytes) -> Option<String> {
+pub(in crate::heuristics) fn overhead_to_keep(
+    app: &Application,
+    spark: &Spark,
+    new_heap: Bytes,
+) -> Option<String> {
     if !counts(app, spark) {
         return None;
     }
     let resident = resident(spark)?;
     let wanted = room_for(resident, new_heap);
-    (overhead_beside(app, new_heap) < wanted).then(|| {
+    (overhead_for(app, new_heap) < wanted).then(|| {
         let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
         format!("with it, keep enough memory for all processes of an executor, which used {resident}: {line}")
     })
 }
 
 /// Settings to reduce if executors have more memory than they need.
-pub(in crate::heuristics) fn less_than_is_held(app: &Application) -> Vec<String> {
+pub(in crate::heuristics) fn memory_to_reduce(app: &Application) -> Vec<String> {
     let Some(spark) = spark(app).filter(|spark| counts(app, spark)) else { return Vec::new() };
     let now = heap(app, heap_key(app, spark));
     let fitting = memory::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
@@ -95,14 +99,14 @@ mod tests {
     fn the_overhead_covers_the_resident_memory() {
         let settings = [("spark.executor.memory", "4g"), ("spark.executor.memoryOverhead", "40g")];
         let measured = app(&settings, &[(JvmHeapMemory, 3), (ProcessTreeJvmRssMemory, 12)]);
-        // 15 GiB, of which the heap has 4.
+        // 15 GiB, including 4 GiB of heap.
         assert_eq!(
-            less_than_is_held(&measured),
+            memory_to_reduce(&measured),
             ["reduce the memory overhead: --conf spark.executor.memoryOverhead=11g (now 40g)"]
         );
         let unmeasured = app(&settings, &[(JvmHeapMemory, 3)]);
         assert_eq!(
-            less_than_is_held(&unmeasured),
+            memory_to_reduce(&unmeasured),
             ["measure the memory used outside the heap, for which executors have 40 GiB: --conf \
               spark.executor.processTreeMetrics.enabled=true"]
         );
@@ -115,7 +119,7 @@ mod tests {
         let spark = measured.spark.as_deref().unwrap();
         let new_heap = Bytes::from_mib(5 * 1024);
         assert_eq!(
-            kept_room(&measured, spark, new_heap).as_deref(),
+            overhead_to_keep(&measured, spark, new_heap).as_deref(),
             Some(
                 "with it, keep enough memory for all processes of an executor, which used 14 GiB: --conf \
                  spark.executor.memoryOverhead=12800m"
@@ -125,29 +129,29 @@ mod tests {
             &[("spark.executor.memory", "40g"), ("spark.executor.memoryOverheadFactor", "3")],
             &[(JvmHeapMemory, 3), (ProcessTreeJvmRssMemory, 14)],
         );
-        assert_eq!(kept_room(&by_factor, by_factor.spark.as_deref().unwrap(), new_heap), None);
+        assert_eq!(overhead_to_keep(&by_factor, by_factor.spark.as_deref().unwrap(), new_heap), None);
         let small = app(&[("spark.executor.memory", "40g")], &[(ProcessTreeJvmRssMemory, 4)]);
-        assert_eq!(kept_room(&small, small.spark.as_deref().unwrap(), new_heap), None);
-        assert_eq!(less_than_is_held(&small), [""; 0]);
+        assert_eq!(overhead_to_keep(&small, small.spark.as_deref().unwrap(), new_heap), None);
+        assert_eq!(memory_to_reduce(&small), [""; 0]);
     }
 
     #[test]
     fn unused_off_heap_memory_is_found() {
         let settings = [("spark.memory.offHeap.enabled", "true"), ("spark.memory.offHeap.size", "40g")];
         assert_eq!(
-            less_than_is_held(&app(&settings, &[(JvmHeapMemory, 1), (OffHeapUnifiedMemory, 4)])),
+            memory_to_reduce(&app(&settings, &[(JvmHeapMemory, 1), (OffHeapUnifiedMemory, 4)])),
             [
                 "reduce off-heap memory, of which at most 4 GiB are used: --conf spark.memory.offHeap.size=5g (now \
               40g)"
             ]
         );
         assert_eq!(
-            less_than_is_held(&app(&settings, &[(JvmHeapMemory, 1), (OffHeapUnifiedMemory, 0)])),
+            memory_to_reduce(&app(&settings, &[(JvmHeapMemory, 1), (OffHeapUnifiedMemory, 0)])),
             [
                 "reduce off-heap memory, of which at most 0 B are used: --conf spark.memory.offHeap.enabled=false (now \
               true)"
             ]
         );
-        assert_eq!(less_than_is_held(&app(&settings, &[])), [""; 0]);
+        assert_eq!(memory_to_reduce(&app(&settings, &[])), [""; 0]);
     }
 }

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_frequent_reason_is_the_main_one() {
+    fn the_main_reason_is_the_most_frequent_one() {
         let mut ends = Ends { succeeded: 6, ..Ends::default() };
         for reason in
             [Some(EndReason::Exception), Some(EndReason::OutOfMemory), None, Some(EndReason::OutOfMemory)]

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_as_cluster_managers_write_them() {
+    fn reasons_of_cluster_managers_are_recognised() {
         for (reason, loss) in [
             ("Command exited with code 137", Loss::Killed),
             ("Command exited with code 52", Loss::OutOfMemory),

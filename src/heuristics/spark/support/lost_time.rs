@@ -62,7 +62,7 @@ impl Failures {
     }
 }
 
-/// The root cause of a failure in one line; `None` if there is none.
+/// The root cause of a failure in one line; `None` if the text is empty.
 fn quoted(text: &str) -> Option<String> {
     Some(cause(text)).filter(|line| !line.is_empty())
 }
@@ -92,7 +92,7 @@ fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
 
 /// The maximum number of failed jobs that are searched for a reason. An event log may have a million
 /// without one.
-const LOOKED_AT: usize = 100;
+const MAX_SEARCHED: usize = 100;
 
 /// The reason of the first failed job that has one.
 pub(in crate::heuristics) fn reason_of_job<'a>(
@@ -100,7 +100,7 @@ pub(in crate::heuristics) fn reason_of_job<'a>(
     spark: &'a Spark,
 ) -> Option<(u32, String)> {
     let failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
-    failed.take(LOOKED_AT).find_map(|job| {
+    failed.take(MAX_SEARCHED).find_map(|job| {
         let ran = |stage: &&Stage| {
             stage.status == StageStatus::Failed && job.stages.binary_search(&stage.id.stage).is_ok()
         };
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_one_short_line() {
+    fn quotes_are_shortened_to_one_line() {
         assert_eq!(quoted("Job aborted.\n  at").as_deref(), Some("Job aborted"));
         assert_eq!(quoted(""), None);
         assert_eq!(quoted(" .\n"), None);

@@ -11,12 +11,12 @@ use crate::units::{Bytes, Millis, Timestamp};
 const FRESH: Millis = Millis::from_secs(1);
 
 /// The score counts at most this many times the logged tasks: a failed stage did not launch all its tasks.
-const BELIEVED: u64 = 10;
+const MAX_SCORED_RATIO: u64 = 10;
 
 /// The number of tasks for the score of a stage: its announced tasks, limited by the logged ones.
 pub(in crate::heuristics) fn scored_tasks(stage: &Stage, group: &TaskGroup) -> u64 {
     let shown = group.tasks.len() as u64;
-    stage.announced_tasks.unwrap_or_default().clamp(shown, shown.saturating_mul(BELIEVED))
+    stage.announced_tasks.unwrap_or_default().clamp(shown, shown.saturating_mul(MAX_SCORED_RATIO))
 }
 
 /// All counters that the figures are computed from.

@@ -1,4 +1,4 @@
-//! How names of stages and logged messages are shown.
+//! Shows names of stages and logged messages.
 
 use crate::model::spark::Stage;
 
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_follows_what_spark_says_about_tasks() {
+    fn the_cause_is_found_in_the_message_of_spark() {
         let lost = "Job aborted due to stage failure: Task 5 in stage 3.0 failed 4 times, most recent failure: Lost task \
                     5.3 in stage 3.0 (TID 28) (127.0.0.1 executor 1): ";
         assert_eq!(

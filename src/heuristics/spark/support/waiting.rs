@@ -66,11 +66,11 @@ mod tests {
         app.id = "application_1700000000000_0001".to_owned();
         app.queue = Some("etl".to_owned());
         sample::peaks(sample::executor(&mut app, "1"), &[(JvmHeapMemory, 1000 << 20)]);
-        let smaller =
-            "request smaller executors; they are scheduled sooner: --conf spark.executor.memory=1792m (now 8g)";
+        let smaller = "request smaller executors; they are scheduled sooner: --conf spark.executor.memory=1792m (now 8g)";
         let room = "queue etl had no free capacity for an executor with a heap of 8g: use another queue (spark.yarn.queue), \
                     run off-peak, or add capacity";
-        let keep = "keep one executor for the next job: --conf spark.dynamicAllocation.minExecutors=1 (now 0)";
+        let keep =
+            "keep one executor for the next job: --conf spark.dynamicAllocation.minExecutors=1 (now 0)";
         assert_eq!(waiting_advice(&app, Missing::First), [smaller, room]);
         assert_eq!(waiting_advice(&app, Missing::Later), [keep, smaller, room]);
     }

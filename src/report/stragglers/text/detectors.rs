@@ -1,4 +1,4 @@
-//! How detectors of stragglers would have done.
+//! The results of the detector replay.
 
 use std::io::{self, Write};
 
@@ -28,9 +28,9 @@ impl Page<'_> {
             return Ok(());
         }
         let of = if several { format!(", {}", engine.engine.name()) } else { String::new() };
-        self.heading(&format!("How detectors would have done{of}"), out)?;
+        self.heading(&format!("Detector replay{of}"), out)?;
         let text = format!(
-            "Replayed over {} with {} (more than {} times the usual time). \"late\": flagged with too little left to gain.",
+            "Replayed on {} with {} (more than {}× the usual time). \"late\": flagged too late to save time.",
             counted(engine.groups, "group"),
             counted(stragglers, "straggler"),
             three_digits(self.report.settings.usual.factor),
@@ -38,7 +38,7 @@ impl Page<'_> {
         self.paragraph(&text, 2, out)?;
         if engine.optimistic_groups > 0 {
             let text = format!(
-                "Optimistic: in {} of {} most progress is a straight line to an end that is known, so detectors that look at progress are better here than on a cluster; --startup 1s takes some of that away.",
+                "Optimistic: in {} of {}, most progress is assumed to be linear to the known end. Detectors that use progress therefore do better here than on a cluster; --startup 1s reduces this effect.",
                 engine.optimistic_groups,
                 counted(engine.groups, "group")
             );
@@ -87,21 +87,21 @@ impl Page<'_> {
             or_unknown(quality.precision().map(|it| format!("{it:.2}"))),
             or_unknown(quality.recall().map(|it| format!("{it:.2}"))),
             or_unknown(quality.detection_latency().map(|it| format!("{it:.2}"))),
-            or_unknown(ranked.time_saved.map(gained)),
+            or_unknown(ranked.time_saved.map(time_change)),
         );
         writeln!(out, "{style}{line}{style:#}")
     }
 
     fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
         self.paragraph(
-            "latency: usual times until the flag; time: what a mean task would have gained or lost against no detection, by a first-order model that knows no contention (- where it does not apply).",
+            "latency: time until the flag, in usual times; time: change of the mean task time compared with no detection, by a first-order model without contention (- if it does not apply).",
             2,
             out,
         )?;
         self.paragraph(&format!("{}.", sentence(engine.best, engine)), 2, out)?;
         if matches!(engine.best, Best::Detector { .. }) && engine.best_offered != engine.best {
             let text = format!(
-                "Of what {} offers: {}.",
+                "Of the detectors that {} offers: {}.",
                 engine.engine.name(),
                 sentence(engine.best_offered, engine)
             );
@@ -111,13 +111,13 @@ impl Page<'_> {
     }
 }
 
-/// "-7.1 %" for a mean task that is shorter by that; no sign before a zero.
-fn gained(saved: f64) -> String {
+/// "-7.1 %" if the mean task is 7.1 % shorter. Zero has no sign.
+fn time_change(saved: f64) -> String {
     let text = format!("{:+.1} %", -100.0 * saved);
     if matches!(text.as_str(), "+0.0 %" | "-0.0 %") { "0.0 %".to_owned() } else { text }
 }
 
-/// Which detector would have served best, with what that rests on.
+/// The best detector, with the numbers of its result.
 fn sentence(best: Best, engine: &EngineDetectors) -> String {
     let Best::Detector { place, .. } = best else { return best.to_string() };
     let Some(pooled) = engine.detectors.get(place) else { return best.to_string() };
@@ -125,7 +125,7 @@ fn sentence(best: Best, engine: &EngineDetectors) -> String {
     let interval =
         quality.recall_interval().map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
     format!(
-        "{} would have served best: it found {} of {}{}, and flagged {} in vain ({})",
+        "{} is best: it found {} of {}{}, and flagged {} falsely ({})",
         pooled.total.id,
         quality.true_positives,
         counted(quality.stragglers, "straggler"),

@@ -117,9 +117,7 @@ impl<'e> Compiler<'e> {
                 self.wrong_with(
                     expr,
                     format!("{name} over rows takes a value and a condition"),
-                    format!(
-                        "for the {name} of two facts per row, use it in an aggregate: sum({name}(x, y))"
-                    ),
+                    format!("for the {name} of two facts per row, use it in an aggregate: sum({name}(x, y))"),
                 )
             }
             (false, [] | [_], _) => {

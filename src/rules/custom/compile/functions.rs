@@ -8,7 +8,11 @@ pub(in crate::rules::custom) const FUNCTIONS: &[FunctionLine] = &[
     ("sum", "sum(x)", "sum over the rows"),
     ("mean", "mean(x)", "arithmetic mean"),
     ("median", "median(x)", "middle value; of an even number of rows, the mean of the two middle values"),
-    ("percentile", "percentile(x, 95)", "smallest value that at least 95 % of the rows do not exceed (nearest rank)"),
+    (
+        "percentile",
+        "percentile(x, 95)",
+        "smallest value that at least 95 % of the rows do not exceed (nearest rank)",
+    ),
     ("min", "min(x), min(x, y)", "smallest value of the rows, or the smallest of several numbers"),
     ("max", "max(x), max(x, y)", "largest value of the rows, or the largest of several numbers"),
     ("stddev", "stddev(x)", "standard deviation over all rows (population)"),

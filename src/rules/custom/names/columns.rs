@@ -62,9 +62,19 @@ pub(in crate::rules::custom) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> 
             Type::TIME,
             "reduce tasks: from launch until all map outputs were fetched",
         ),
-        named("sort_time", F::SortTime, Type::TIME, "reduce tasks: from the end of the shuffle until the map outputs were merged"),
+        named(
+            "sort_time",
+            F::SortTime,
+            Type::TIME,
+            "reduce tasks: from the end of the shuffle until the map outputs were merged",
+        ),
         named("reduce_time", F::ReduceTime, Type::TIME, "reduce tasks: from the end of the sort to the end"),
-        named("outcome", F::Outcome, Type::Text, "`succeeded`, `failed` or `killed`; unknown if the end is not logged"),
+        named(
+            "outcome",
+            F::Outcome,
+            Type::Text,
+            "`succeeded`, `failed` or `killed`; unknown if the end is not logged",
+        ),
         named(
             "end_reason",
             F::EndReason,
@@ -173,22 +183,12 @@ pub(in crate::rules::custom) static EXECUTOR: LazyLock<Vec<Named<ExecutorField>>
         named("output_bytes", F::OutputBytes, Type::SIZE, "bytes written"),
         named("shuffle_bytes_read", F::ShuffleBytesRead, Type::SIZE, "shuffle bytes read"),
         named("shuffle_bytes_written", F::ShuffleBytesWritten, Type::SIZE, "shuffle bytes written"),
-        named(
-            "memory_bytes_spilled",
-            F::MemoryBytesSpilled,
-            Type::SIZE,
-            "memory bytes spilled",
-        ),
+        named("memory_bytes_spilled", F::MemoryBytesSpilled, Type::SIZE, "memory bytes spilled"),
         named("disk_bytes_spilled", F::DiskBytesSpilled, Type::SIZE, "disk bytes spilled"),
         named("storage_memory", F::StorageMemory, Type::SIZE, "memory available for execution and storage"),
         named("peak_storage", F::PeakStorage, Type::SIZE, "highest storage memory used by cached blocks"),
         named("peak_heap", F::PeakHeap, Type::SIZE, "highest heap usage"),
-        named(
-            "peak_unified",
-            F::PeakUnified,
-            Type::SIZE,
-            "highest sum of execution and storage memory",
-        ),
+        named("peak_unified", F::PeakUnified, Type::SIZE, "highest sum of execution and storage memory"),
         named("peak_resident", F::PeakResident, Type::SIZE, "highest resident memory of its processes"),
     ];
     for metric in ExecutorMetric::ALL {

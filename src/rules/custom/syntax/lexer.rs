@@ -1,4 +1,4 @@
-//! Text to tokens.
+//! Splits text into tokens.
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while1};
@@ -12,7 +12,7 @@ use super::super::mistake::Mistake;
 use super::token::{Token, TokenKind};
 use super::{mistakes, text};
 
-/// The tokens of an expression. The last one is [`TokenKind::End`] or [`TokenKind::Unreadable`], and no other is.
+/// The tokens of an expression. Exactly the last one is [`TokenKind::End`] or [`TokenKind::Unreadable`].
 pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = source;
@@ -32,7 +32,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     }
 }
 
-/// What follows spaces and comments.
+/// The input after spaces and comments.
 fn blank(input: &str) -> &str {
     let spaces = take_while1(|c| matches!(c, ' ' | '\t' | '\r' | '\n' | '\x0c'));
     let comment = recognize((tag("//"), take_while(|c| c != '\n')));
@@ -40,7 +40,7 @@ fn blank(input: &str) -> &str {
     skipped.map_or(input, |(rest, ())| rest)
 }
 
-/// One token and what follows it; the mistake's place counts from `input`.
+/// One token and the rest of the input; the mistake's position counts from `input`.
 fn token(input: &str) -> Result<(&str, TokenKind<'_>), Mistake> {
     if input.is_empty() {
         return Ok((input, TokenKind::End));
@@ -51,7 +51,7 @@ fn token(input: &str) -> Result<(&str, TokenKind<'_>), Mistake> {
     alt((number, name, sign)).parse(input).map_err(|_| mistakes::no_token(input))
 }
 
-/// A number. The longest one counts: `1.5` is not `1` and `.5`.
+/// A number. The longest match wins: `1.5` is not `1` and `.5`.
 fn number(input: &str) -> IResult<&str, TokenKind<'_>> {
     let whole = alt((recognize((tag("0x"), hex_digit1)), digit1));
     let whole = map((whole, opt(one_of("uU"))), |(digits, unsigned)| match unsigned {

@@ -65,7 +65,7 @@ pub(super) fn no_token(input: &str) -> Mistake {
     }
 }
 
-/// A mistake at a place.
+/// A mistake at a position.
 pub(super) fn at(span: &Span, message: impl Into<String>) -> Mistake {
     Mistake::new(span.start, span.len(), message)
 }

@@ -1,8 +1,8 @@
 //! Parses text to a syntax tree, by the grammar of the Common Expression Language (<https://cel.dev>).
 //!
-//! `lexer` splits the text into tokens, `text` reads those in quotes; `grammar` (operators) and its `value` (all else)
-//! build the tree as `cursor` walks through the tokens; `mistakes` words the errors. The tree is the plain grammar:
-//! macros such as `has` and `exists` stay calls.
+//! `lexer` splits the text into tokens, and `text` reads quoted ones. `grammar` (operators) and its `value`
+//! (everything else) build the tree while `cursor` moves through the tokens. `mistakes` has the error
+//! messages. The tree follows the plain grammar: macros such as `has` and `exists` stay calls.
 
 mod cursor;
 mod grammar;
@@ -23,8 +23,8 @@ use super::mistake::Mistake;
 /// The maximum length of an expression in bytes.
 const MAX_LENGTH: usize = 2000;
 
-/// The deepest nesting of brackets and `? :`; the expression itself is the first level. The parser calls itself once per
-/// level.
+/// The maximum nesting of brackets and `? :`; the expression itself is the first level. The parser recurses
+/// once per level.
 const MAX_NESTING: usize = 32;
 
 /// The maximum depth of a tree. Code that walks a tree recurses once per level; `a + b + c` has two levels

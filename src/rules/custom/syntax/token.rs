@@ -1,4 +1,4 @@
-//! What an expression's text is split into.
+//! The tokens that the text of an expression is split into.
 
 use super::super::mistake::Mistake;
 use super::Span;

@@ -12,6 +12,8 @@ use std::sync::LazyLock;
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Finding, Measure, Provenance};
 use elephant_rs::heuristics::{self, Rule};
+use elephant_rs::params::ParamValue;
+use elephant_rs::params::layers::Parameter;
 use elephant_rs::rules::{
     METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE,
 };
@@ -165,8 +167,12 @@ fn rule_facts_are_on_its_page() {
         }
         let params = &rules.rules().iter().find(|rule| rule.info.id == *id).unwrap().params;
         for limit in facts.chart_limits {
-            let known = params.iter().any(|parameter| limit.key.starts_with(parameter.key.as_ref()));
-            assert!(known, "{id}: {} is not a threshold", limit.key);
+            let key = |Parameter { key, value, .. }: &Parameter| match value {
+                ParamValue::Cutoffs { key_ending, .. } => Some(format!("{key}{key_ending}")),
+                ParamValue::Text(_) => None,
+            };
+            let known = params.iter().filter_map(key).any(|key| key == limit.key);
+            assert!(known, "{id}: {} is no threshold", limit.key);
         }
         let is_own = facts.provenance == Provenance::Own;
         let has_class = page::section(page, "Source").contains("Heuristic`");

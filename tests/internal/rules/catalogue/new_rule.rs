@@ -1,4 +1,4 @@
-//! `cargo run --example new-rule` creates everything that the catalogue tests require of a rule.
+//! `cargo run --example new-rule` creates a rule that meets the requirements of the catalogue.
 
 #[path = "../../../../examples/new-rule/layout.rs"]
 mod layout;
@@ -33,7 +33,7 @@ fn sources() -> TempDir {
 }
 
 #[test]
-fn new_rule_has_everything_the_catalogue_requires() {
+fn a_new_rule_meets_the_requirements_of_the_catalogue() {
     let copy = sources();
     for (engine, id, module) in
         [("mapreduce", "my-rule", "my_rule"), ("spark", "spark-my-rule", "my_rule"), ("any", "zoom", "zoom")]
@@ -72,14 +72,14 @@ fn new_rule_has_everything_the_catalogue_requires() {
         assert!(rule.next_steps(&changes).contains(&cases.path.display().to_string()));
 
         let again = rule.changes(copy.path()).unwrap_err();
-        assert!(again.contains("is there already"), "{again}");
+        assert!(again.contains("already exists"), "{again}");
     }
 }
 
 #[test]
 fn existing_ids_and_ids_not_in_kebab_case_are_rejected() {
     let known = NewRule::new("any", "mapper-skew").unwrap().changes(Path::new(ROOT)).unwrap_err();
-    assert!(known.starts_with("rules/mapreduce/mapper-skew.yaml is there already"), "{known}");
+    assert!(known.starts_with("rules/mapreduce/mapper-skew.yaml already exists"), "{known}");
     for id in ["My-rule", "my_rule", "-rule", "my--rule", "", "rule-2", "../rule"] {
         assert!(NewRule::new("spark", id).unwrap_err().contains("not in kebab-case"), "{id}");
     }

@@ -145,9 +145,9 @@ fn unknown_values_are_reported() {
     };
     assert_eq!(reason("sum(task.map_output_records)", ""), "no map reports MAP_OUTPUT_RECORDS");
     assert_eq!(reason("count(attempt.executor == '1')", ""), "no map reports executor");
-    assert_eq!(reason("conf_number(\"a.b\")", ""), "the configuration does not tell a.b");
-    assert_eq!(reason("sum(task.spilled_records - 5) / 0", ""), "x has no value here");
-    assert_eq!(reason("'1'", "when: app.queue == \"a\"\n"), "the history does not tell app.queue");
+    assert_eq!(reason("conf_number(\"a.b\")", ""), "the configuration does not contain a.b");
+    assert_eq!(reason("sum(task.spilled_records - 5) / 0", ""), "x is undefined here");
+    assert_eq!(reason("'1'", "when: app.queue == \"a\"\n"), "the history does not contain app.queue");
     assert_eq!(reason("sum(task.spilled_records, task.run_time > 0) / 0", ""), "");
 }
 

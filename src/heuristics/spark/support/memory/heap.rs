@@ -9,7 +9,7 @@ use crate::units::Bytes;
 /// The part of a heap that Spark reserves for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
 pub(in crate::heuristics) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Reason given if rules on memory cannot be evaluated.
-pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later do with \
+pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later log it with \
      spark.eventLog.logStageExecutorMetrics=true";
 /// The default heap of an executor or driver.
 pub(in crate::heuristics) const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
@@ -82,11 +82,11 @@ pub(in crate::heuristics) fn executor_container(app: &Application) -> Bytes {
 /// The memory overhead of an executor: the setting, or Spark's default of 10 % of the heap, at least 384
 /// MiB.
 pub(in crate::heuristics) fn overhead(app: &Application) -> Bytes {
-    overhead_beside(app, executor_heap(app))
+    overhead_for(app, executor_heap(app))
 }
 
 /// The same for another heap.
-pub(in crate::heuristics) fn overhead_beside(app: &Application, heap: Bytes) -> Bytes {
+pub(in crate::heuristics) fn overhead_for(app: &Application, heap: Bytes) -> Bytes {
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor);
     let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
     set.unwrap_or_else(|| overhead_by(factor.unwrap_or(OVERHEAD_FACTOR), heap))

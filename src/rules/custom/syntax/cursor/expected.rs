@@ -1,4 +1,4 @@
-//! Mistakes at a cursor: something else stands there than expected.
+//! Messages for an unexpected token at the cursor.
 
 use super::Cursor;
 use crate::rules::custom::mistake::Mistake;
@@ -6,7 +6,7 @@ use crate::rules::custom::syntax::mistakes::at;
 use crate::rules::custom::syntax::token::TokenKind;
 
 impl Cursor<'_> {
-    /// No value where one has to stand.
+    /// A missing value.
     pub(in crate::rules::custom::syntax) fn no_value(&self) -> Mistake {
         let Some((before, token)) = self.last().zip(self.text_of_last()) else {
             return self.unexpected("a value");
@@ -15,7 +15,7 @@ impl Cursor<'_> {
         match (&before.kind, self.kind()) {
             (_, TokenKind::Unreadable(_)) => mistake,
             (TokenKind::Sign("%"), _) if self.is_after_number() => {
-                at(&before.span, "there is no unit % in expressions").help("write 5% as 0.05")
+                at(&before.span, "expressions have no unit %").help("write 5% as 0.05")
             }
             (TokenKind::Sign("<"), TokenKind::Sign(">")) => mistake.help("write != for \"is not equal to\""),
             (TokenKind::Sign("!" | "-"), TokenKind::Sign("!" | "-")) => {
@@ -25,7 +25,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Something else where a value ends; `expected` is what may follow it.
+    /// An unexpected token after a value; `expected` is what may follow the value.
     pub(in crate::rules::custom::syntax) fn no_operator(&self, expected: &str) -> Mistake {
         let mistake = self.unexpected(expected);
         let (Some(before), TokenKind::Name(word)) = (self.last(), self.kind()) else {
@@ -36,7 +36,7 @@ impl Cursor<'_> {
         };
         let is_number = matches!(before.kind, TokenKind::Int(_) | TokenKind::Uint(_) | TokenKind::Double(_));
         if is_number && before.span.end == self.span().start {
-            return at(&self.span(), format!("a number with the unit \"{word}\" is no number here"))
+            return at(&self.span(), format!("a number cannot have the unit \"{word}\" here"))
                 .help("write time(\"5min\") or size(\"64MB\")");
         }
         match word.to_ascii_lowercase().as_str() {
@@ -48,7 +48,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Another token than expected.
+    /// An unexpected token.
     pub(in crate::rules::custom::syntax) fn unexpected(&self, expected: &str) -> Mistake {
         let span = self.span();
         let found = match self.kind() {

@@ -47,14 +47,14 @@ pub fn summary(noted: &str, run: u32) -> String {
         }
     }
     let tests: BTreeSet<&str> = reasons.values().flatten().copied().collect();
-    let told = match tests.len() {
+    let text = match tests.len() {
         0 => return "0 tests skipped".to_owned(),
         1 => "1 test skipped",
         count => &format!("{count} tests skipped"),
     };
     let reasons: Vec<String> =
         reasons.iter().map(|(reason, tests)| format!("{reason} ({})", tests.len())).collect();
-    format!("{told}: {}", reasons.join(", "))
+    format!("{text}: {}", reasons.join(", "))
 }
 
 /// The process id of `cargo test`, which starts all test programs of a run.

@@ -36,10 +36,10 @@ fn configuration_is_read_in_every_format() {
         let little: Vec<u8> = format!("\u{feff}{xml}").encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = format!("\u{feff}{xml}").encode_utf16().flat_map(u16::to_be_bytes).collect();
         for bytes in [xml.as_bytes(), &little, &big] {
-            let (report, told) = with_conf(bytes);
+            let (report, stderr) = with_conf(bytes);
             let app = &report["applications"][0];
             assert_eq!(app["configuration"]["mapreduce.job.queuename"], "etl", "{app:#}");
-            assert_eq!(told, "");
+            assert_eq!(stderr, "");
         }
     }
 }
@@ -60,9 +60,9 @@ fn partly_unreadable_configuration_is_reported_once() {
         ("<configuration/>".to_owned(), "has no named property"),
         ("<configuration><prop key=\"a\">b</prop></configuration>".to_owned(), "has no named property"),
     ] {
-        let (report, told) = with_conf(xml.as_bytes());
-        assert_eq!(codes(&report), ["conf-incomplete"], "{told}");
-        assert_eq!((told.lines().count(), told.matches(words).count()), (1, 1), "{told}");
+        let (report, stderr) = with_conf(xml.as_bytes());
+        assert_eq!(codes(&report), ["conf-incomplete"], "{stderr}");
+        assert_eq!((stderr.lines().count(), stderr.matches(words).count()), (1, 1), "{stderr}");
     }
 }
 
@@ -201,11 +201,16 @@ fn trailing_data_after_compressed_data_is_reported() {
             let mut damaged = pack(log.as_bytes());
             damaged[0] ^= 0xff;
             let behind_zeros = [vec![0; 3000], damaged.clone()].concat();
-            for (tail, told) in [(damaged, 1), (behind_zeros, 1), (vec![0; 3000], 0)] {
+            for (tail, problems) in [(damaged, 1), (behind_zeros, 1), (vec![0; 3000], 0)] {
                 let folder = tempfile::tempdir().unwrap();
                 fs::write(folder.path().join(name), [pack(text.as_bytes()), tail].concat()).unwrap();
                 let (report, ran) = analyze(folder.path(), &[]);
-                assert_eq!(problem_codes_in(&report), vec!["trailing-bytes"; told], "{name}: {}", ran.stderr);
+                assert_eq!(
+                    problem_codes_in(&report),
+                    vec!["trailing-bytes"; problems],
+                    "{name}: {}",
+                    ran.stderr
+                );
                 assert_eq!(report["applications"][0]["complete"], true);
             }
         }
@@ -238,7 +243,7 @@ fn with_details(rounds: u64, blocks: u64, updates: u64) -> String {
 #[test]
 fn cached_blocks_and_driver_values_are_limited() {
     // Rounds of blocks that were dropped again take no memory.
-    for (rounds, blocks, updates, told) in
+    for (rounds, blocks, updates, problems) in
         [(20, 90, 90, 0), (1, 101, 0, 1), (1, 100, 0, 0), (0, 0, 101, 1), (0, 0, 100, 0)]
     {
         let folder = tempfile::tempdir().unwrap();
@@ -246,11 +251,11 @@ fn cached_blocks_and_driver_values_are_limited() {
         let (report, ran) = analyze(folder.path(), &["--max-tasks=100"]);
         assert_eq!(
             problem_codes_in(&report),
-            vec!["limit-reached"; told],
+            vec!["limit-reached"; problems],
             "{rounds} {blocks} {updates}: {}",
             ran.stderr
         );
-        assert_eq!(report["applications"][0]["complete"], told == 0, "{}", ran.stderr);
+        assert_eq!(report["applications"][0]["complete"], problems == 0, "{}", ran.stderr);
     }
 }
 
@@ -319,18 +324,18 @@ fn compressed_log_is_recognised_by_content_not_name() {
         Vec::new(),
     ];
     for (number, content) in contents.iter().enumerate() {
-        let told = |name: &str, names_file: bool| {
+        let outcome = |name: &str, names_file: bool| {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(name);
             fs::write(&path, content).unwrap();
             let (report, ran) = analyze(if names_file { &path } else { folder.path() }, &[]);
             let at = folder.path().display().to_string();
-            let told = serde_json::to_string_pretty(&report).unwrap() + &ran.stderr;
-            (ran.code, told.replace(&at, "").replace(name, "NAME"))
+            let output = serde_json::to_string_pretty(&report).unwrap() + &ran.stderr;
+            (ran.code, output.replace(&at, "").replace(name, "NAME"))
         };
         for names_file in [true, false] {
-            let expected = told("some.packed", names_file);
-            assert_eq!(told("application_1700000000000_0001.zstd", names_file), expected, "{number}");
+            let expected = outcome("some.packed", names_file);
+            assert_eq!(outcome("application_1700000000000_0001.zstd", names_file), expected, "{number}");
         }
     }
 }

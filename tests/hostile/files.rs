@@ -67,7 +67,7 @@ fn named_pipes_and_devices_are_read_as_streams() {
 }
 
 /// Runs a command that must not block forever.
-fn within_a_moment(command: &mut Command) -> crate::run::Ran {
+fn run_with_time_limit(command: &mut Command) -> crate::run::Ran {
     run(command.args(["--format=json", "--max-time=1500ms"]))
 }
 
@@ -85,7 +85,7 @@ fn waiting_for_a_pipe_writer_ends_at_the_time_limit() {
     writer.write_all((spark_start() + &stage(0, 0)).as_bytes()).unwrap();
     for pipe in [&unopened, &silent] {
         // The other named path is read.
-        let ran = within_a_moment(elephant().arg("analyze").arg(pipe).arg("testdata/hadoop1"));
+        let ran = run_with_time_limit(elephant().arg("analyze").arg(pipe).arg("testdata/hadoop1"));
         assert_eq!(ran.code, Some(2), "{}", ran.stderr);
         assert!(
             ran.stderr.contains("longer than 1.5 s") && ran.stderr.contains("--max-time"),
@@ -97,7 +97,7 @@ fn waiting_for_a_pipe_writer_ends_at_the_time_limit() {
         assert_eq!(report["applications"].as_array().unwrap().len(), 1);
     }
     // The data received so far is used.
-    let ran = within_a_moment(elephant().arg("analyze").arg(&half));
+    let ran = run_with_time_limit(elephant().arg("analyze").arg(&half));
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(codes(&report).iter().filter(|code| **code == "limit-reached").count(), 1, "{}", ran.stderr);
     assert_eq!(report["applications"][0]["id"], "app-1");
@@ -116,10 +116,10 @@ fn endless_standard_input_ends_at_the_time_limit() {
         input.write_all(sent.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         drop(input);
-        let told = String::from_utf8(output.stderr).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(codes(&report).iter().filter(|code| **code == "limit-reached").count(), 1, "{told}");
-        assert_eq!(output.status.code(), Some(if sent.is_empty() { 2 } else { 0 }), "{told}");
+        assert_eq!(codes(&report).iter().filter(|code| **code == "limit-reached").count(), 1, "{stderr}");
+        assert_eq!(output.status.code(), Some(if sent.is_empty() { 2 } else { 0 }), "{stderr}");
         assert_eq!(report["applications"].as_array().unwrap().len(), usize::from(!sent.is_empty()));
     }
 }

@@ -112,9 +112,9 @@ fn full_disk_is_an_error_and_leaves_no_files() {
         &["man"],
     ] {
         let output = elephant().args(arguments).stdout(full()).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains("No space left") || told.contains("no space left"), "{arguments:?}: {told}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains("No space left") || error.contains("no space left"), "{arguments:?}: {error}");
     }
     let ran = run(elephant().args(["analyze", "-o", "/dev/full", "testdata/hadoop1"]));
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
@@ -128,9 +128,9 @@ fn unwritable_output_is_an_error() {
     {
         // Opened for reading only.
         let output = elephant().args(arguments).stdout(File::open("/dev/null").unwrap()).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.to_lowercase().contains("bad file descriptor"), "{arguments:?}: {told}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.to_lowercase().contains("bad file descriptor"), "{arguments:?}: {error}");
     }
 }
 
@@ -152,9 +152,9 @@ fn file_size_limit_is_an_error_and_leaves_no_files() {
     ]);
     // The test's own files are not limited.
     let output = shell.arg(folder.path().join("report")).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.to_lowercase().contains("file too large"), "{told}");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.to_lowercase().contains("file too large"), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -169,9 +169,9 @@ fn invalid_output_path_is_reported_before_reading_input() {
     ] {
         let ran = run(elephant().args(["analyze", "no-such-history", "-o", &place]));
         assert_eq!(ran.code, Some(2));
-        let told = ran.stderr.to_lowercase();
-        assert!(told.contains(words) && !told.contains("no-such-history"), "{place}: {told}");
-        assert!(!told.contains(".elephant-rs-"), "{told}");
+        let error = ran.stderr.to_lowercase();
+        assert!(error.contains(words) && !error.contains("no-such-history"), "{place}: {error}");
+        assert!(!error.contains(".elephant-rs-"), "{error}");
     }
     // Standard output by its path, which may be a pipe.
     let output = elephant().args(["analyze", "testdata/hadoop1", "-o", "/dev/stdout"]).output().unwrap();

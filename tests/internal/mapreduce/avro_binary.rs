@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::internal::common;
 
 /// All data kept of an event, in a comparable form.
-fn told(name: &str, fields: &EventFields<'_>, payload: &EventPayload, strings: &Interner) -> String {
+fn event_text(name: &str, fields: &EventFields<'_>, payload: &EventPayload, strings: &Interner) -> String {
     let set = |set: &CounterSet| {
         let others = set.others.iter().map(|c| (strings.get(c.group), strings.get(c.name), c.value));
         format!("{:?} {:?}", set.iter().collect::<Vec<_>>(), others.collect::<Vec<_>>())
@@ -59,7 +59,7 @@ fn binary_events(plan: &Plan, mut bytes: &[u8]) -> (Vec<String>, Option<DecodeEr
         match decode_event(plan, bytes, &mut fields, &mut payload, &mut names, &mut strings) {
             Ok(event) => {
                 assert!(event.kind.is_some(), "{}", event.type_name);
-                events.push(told(event.type_name, &fields, &payload, &strings));
+                events.push(event_text(event.type_name, &fields, &payload, &strings));
                 bytes = &bytes[event.len..];
             }
             Err(error) => return (events, Some(error)),
@@ -105,7 +105,7 @@ fn json_events(text: &str) -> Vec<String> {
                 assert!(taken, "{name}: {value}");
             }
         }
-        events.push(told(event["type"].as_str().unwrap(), &fields, &payload, &strings));
+        events.push(event_text(event["type"].as_str().unwrap(), &fields, &payload, &strings));
     }
     events
 }

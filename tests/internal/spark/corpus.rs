@@ -86,7 +86,7 @@ fn logs_are_complete_if_no_line_is_missing() {
                     names(source).contains(name) || *name == source.path.to_string()
                 };
                 let problems: Vec<_> = report.problems.iter().filter(about).map(|p| p.problem.code).collect();
-                wrong.push(format!("{:?}: missing {missing:?}, told {problems:?}", names(source)));
+                wrong.push(format!("{:?}: missing {missing:?}, reported {problems:?}", names(source)));
             }
         }
         assert!(wrong.is_empty(), "{kind}:\n{}", wrong.join("\n"));

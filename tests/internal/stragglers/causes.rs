@@ -15,14 +15,14 @@ use crate::internal::common;
 
 /// A straggler, with the names of its task group and host.
 #[derive(Debug, Clone)]
-struct Told {
+struct FoundStraggler {
     group: String,
     task: Option<u32>,
     node: Option<String>,
     cause: StragglerCause,
 }
 
-fn causes_of(app: &Application) -> Vec<Told> {
+fn causes_of(app: &Application) -> Vec<FoundStraggler> {
     let groups = GroupStragglers::of_application(app, Labelling::MEDIAN, Basis::Wall);
     let labelled: Vec<LabelledGroup<'_>> = groups
         .iter()
@@ -35,14 +35,14 @@ fn causes_of(app: &Application) -> Vec<Told> {
         .collect();
     let causes = attribute(app, &labelled, None, &Params::default());
     assert_eq!(causes.len(), groups.len());
-    let mut told = Vec::new();
+    let mut stragglers = Vec::new();
     for (GroupStragglers { group, labels, .. }, causes) in groups.iter().zip(causes) {
         assert_eq!(causes.len() as u64, labels.count(), "each straggler has a cause");
         let name = match group.kind {
             TaskKind::Stage(stage) => format!("stage {stage}"),
             kind => kind.name().to_owned(),
         };
-        told.extend(causes.into_iter().map(|cause| Told {
+        stragglers.extend(causes.into_iter().map(|cause| FoundStraggler {
             group: name.clone(),
             task: group.tasks.number(cause.task),
             node:
@@ -50,11 +50,11 @@ fn causes_of(app: &Application) -> Vec<Told> {
             cause,
         }));
     }
-    told
+    stragglers
 }
 
 /// The stragglers of each application below a folder, by its folder.
-fn recorded(folder: &Path) -> BTreeMap<String, Vec<Told>> {
+fn recorded(folder: &Path) -> BTreeMap<String, Vec<FoundStraggler>> {
     let visited = visit(&[folder.to_owned()], |app, _| causes_of(app));
     let mut by_folder = BTreeMap::new();
     for app in visited.applications {
@@ -65,14 +65,18 @@ fn recorded(folder: &Path) -> BTreeMap<String, Vec<Told>> {
     by_folder
 }
 
-fn causes_in<'a>(told: &'a [Told], group: &str) -> Vec<(Option<u32>, Cause, &'a str)> {
-    let of_group = told.iter().filter(|straggler| straggler.group == group);
-    of_group.map(|told| (told.task, told.cause.primary, told.node.as_deref().unwrap_or_default())).collect()
+fn causes_in<'a>(stragglers: &'a [FoundStraggler], group: &str) -> Vec<(Option<u32>, Cause, &'a str)> {
+    let of_group = stragglers.iter().filter(|straggler| straggler.group == group);
+    of_group
+        .map(|straggler| {
+            (straggler.task, straggler.cause.primary, straggler.node.as_deref().unwrap_or_default())
+        })
+        .collect()
 }
 
-fn print(folder: &str, told: &[Told]) {
+fn print(folder: &str, stragglers: &[FoundStraggler]) {
     println!("== {folder}");
-    for Told { group, task, node, cause } in told {
+    for FoundStraggler { group, task, node, cause } in stragglers {
         let (task, node) = (task.unwrap_or_default(), node.as_deref().unwrap_or("?"));
         let confidence = cause.confidence.map_or("-", Confidence::name);
         println!("{group} {task} on {node}: {} ({confidence})", cause.primary.name());
@@ -87,12 +91,12 @@ fn print(folder: &str, told: &[Told]) {
 fn slow_node_is_identified_as_the_cause() {
     let Some(runs) = common::shared("runs") else { return };
     for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
-        let told = recorded(&runs.join(form)).remove("slownode").unwrap();
-        print(form, &told);
+        let stragglers = recorded(&runs.join(form)).remove("slownode").unwrap();
+        print(form, &stragglers);
         let node = "node002.example.com";
         let expected: Vec<_> = [8, 9, 13, 15].map(|task| (Some(task), Cause::Hardware, node)).into();
-        assert_eq!(causes_in(&told, "map"), expected);
-        assert_eq!(told.len(), 4);
+        assert_eq!(causes_in(&stragglers, "map"), expected);
+        assert_eq!(stragglers.len(), 4);
     }
 }
 
@@ -101,11 +105,12 @@ fn slow_node_is_identified_as_the_cause() {
 fn skewed_input_is_identified_as_the_cause() {
     let Some(runs) = common::shared("runs") else { return };
     for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
-        let told = recorded(&runs.join(form)).remove("mapskew").unwrap();
-        print(form, &told);
-        let causes: Vec<_> = told.iter().map(|told| (told.group.as_str(), told.cause.primary)).collect();
+        let stragglers = recorded(&runs.join(form)).remove("mapskew").unwrap();
+        print(form, &stragglers);
+        let causes: Vec<_> =
+            stragglers.iter().map(|straggler| (straggler.group.as_str(), straggler.cause.primary)).collect();
         assert_eq!(causes, [("map", Cause::DataSkew), ("reduce", Cause::DataSkew)]);
-        assert!(told.iter().all(|told| told.cause.confidence == Some(Confidence::Measured)));
+        assert!(stragglers.iter().all(|straggler| straggler.cause.confidence == Some(Confidence::Measured)));
     }
 }
 
@@ -116,10 +121,13 @@ fn original_overtaken_by_its_copy_was_delayed_by_its_node() {
     for (run, group, task) in
         [("hadoop-2.7.3", "map", 5), ("hadoop-2.7.3-avro-binary", "map", 5), ("spark-3.5.9", "stage 1.0", 9)]
     {
-        let told = recorded(&runs.join(run)).remove("speculation").unwrap();
-        print(run, &told);
-        let causes = causes_in(&told, group);
-        assert!(causes.iter().any(|told| (told.0, told.1) == (Some(task), Cause::Contention)), "{causes:?}");
+        let stragglers = recorded(&runs.join(run)).remove("speculation").unwrap();
+        print(run, &stragglers);
+        let causes = causes_in(&stragglers, group);
+        assert!(
+            causes.iter().any(|straggler| (straggler.0, straggler.1) == (Some(task), Cause::Contention)),
+            "{causes:?}"
+        );
     }
 }
 
@@ -127,11 +135,11 @@ fn original_overtaken_by_its_copy_was_delayed_by_its_node() {
 #[test]
 fn sleeping_task_was_waiting() {
     let Some(runs) = common::shared("runs") else { return };
-    let told = recorded(&runs.join("spark-3.5.9")).remove("speculation").unwrap();
-    let causes = causes_in(&told, "stage 2.0");
-    assert_eq!(causes.iter().map(|told| told.0).collect::<Vec<_>>(), [Some(2)]);
+    let stragglers = recorded(&runs.join("spark-3.5.9")).remove("speculation").unwrap();
+    let causes = causes_in(&stragglers, "stage 2.0");
+    assert_eq!(causes.iter().map(|straggler| straggler.0).collect::<Vec<_>>(), [Some(2)]);
     assert!(
-        matches!(causes.first().map(|told| told.1), Some(Cause::Contention | Cause::MoreWork)),
+        matches!(causes.first().map(|straggler| straggler.1), Some(Cause::Contention | Cause::MoreWork)),
         "{causes:?}"
     );
 }
@@ -142,11 +150,11 @@ fn first_tasks_of_executors_are_cold_starts() {
     let Some(runs) = common::shared("runs") else { return };
     let mut recorded = recorded(&runs.join("spark-3.5.9"));
     for folder in ["skew", "gc", "execkill", "speculation", "cached"] {
-        let told = recorded.remove(folder).unwrap();
-        print(folder, &told);
-        let causes = causes_in(&told, "stage 0.0");
+        let stragglers = recorded.remove(folder).unwrap();
+        print(folder, &stragglers);
+        let causes = causes_in(&stragglers, "stage 0.0");
         assert!(!causes.is_empty(), "{folder}");
-        assert!(causes.iter().all(|told| told.1 == Cause::ColdStart), "{folder}: {causes:?}");
+        assert!(causes.iter().all(|straggler| straggler.1 == Cause::ColdStart), "{folder}: {causes:?}");
     }
 }
 
@@ -154,8 +162,9 @@ fn first_tasks_of_executors_are_cold_starts() {
 #[test]
 fn early_reduce_waited_for_maps() {
     let Some(runs) = common::shared("runs") else { return };
-    let told = recorded(&runs.join("hadoop-2.7.3")).remove("healthy").unwrap();
-    let causes: Vec<_> = causes_in(&told, "reduce").iter().map(|told| (told.0, told.1)).collect();
+    let stragglers = recorded(&runs.join("hadoop-2.7.3")).remove("healthy").unwrap();
+    let causes: Vec<_> =
+        causes_in(&stragglers, "reduce").iter().map(|straggler| (straggler.0, straggler.1)).collect();
     assert_eq!(causes, [(Some(0), Cause::Scheduler)]);
 }
 
@@ -163,10 +172,13 @@ fn early_reduce_waited_for_maps() {
 #[test]
 fn every_recorded_straggler_has_a_cause() {
     let Some(runs) = common::shared("runs") else { return };
-    for (folder, told) in recorded(&runs) {
-        print(&folder, &told);
+    for (folder, stragglers) in recorded(&runs) {
+        print(&folder, &stragglers);
         if folder.ends_with("failures") || folder.ends_with("retries") {
-            assert!(told.iter().all(|told| told.cause.primary != Cause::Hardware), "{folder}");
+            assert!(
+                stragglers.iter().all(|straggler| straggler.cause.primary != Cause::Hardware),
+                "{folder}"
+            );
         }
     }
 }

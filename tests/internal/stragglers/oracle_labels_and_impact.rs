@@ -1,4 +1,4 @@
-//! Labels, the DoS index, impact statistics and progress curves, compared with expected values computed by other
+//! Labels, the DoS-index, impact statistics and progress curves, compared with expected values computed by other
 //! tools.
 
 use elephant_rs::stats::descriptive::pearson;
@@ -104,7 +104,7 @@ fn oracle_impact() {
         let impact = Impact::of(&jobs);
         let percent = |part: u64, whole: u64| (whole > 0).then(|| 100.0 * part as f64 / whole as f64);
         let count = |count: u64| Some(count as f64);
-        let told = [
+        let computed = [
             ("total_tasks", count(impact.tasks)),
             ("task_stragglers", count(impact.stragglers)),
             ("task_stragglers_pct", percent(impact.stragglers, impact.tasks)),
@@ -118,7 +118,7 @@ fn oracle_impact() {
             ("servers_with_stragglers", count(impact.servers_hit)),
             ("servers_with_stragglers_pct", percent(impact.servers_hit, impact.servers)),
         ];
-        for (key, value) in told {
+        for (key, value) in computed {
             case.check_number(key, value);
         }
     }

@@ -45,8 +45,8 @@ fn all_recordings_give_possible_numbers() {
     common::assert_possible("", &serde_json::from_slice(&json).unwrap());
     for app in &report.applications {
         for group in &app.groups {
-            let told = group.judged + group.skipped_unfinished;
-            assert_eq!(told, group.tasks, "{} {:?}", app.id, group.kind);
+            let counted = group.judged + group.skipped_unfinished;
+            assert_eq!(counted, group.tasks, "{} {:?}", app.id, group.kind);
             assert!(group.stragglers.len() as u64 <= group.judged, "{}", app.id);
         }
     }

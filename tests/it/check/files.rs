@@ -11,9 +11,9 @@ fn stderr(gate: &Gate, arguments: &[&str]) -> (Option<i32>, String) {
 fn missing_baseline_exits_2_and_suggests_update() {
     let gate = Gate::new();
     gate.put(&[on_day(&healthy(8, 1_000), 1)]);
-    let (code, told) = stderr(&gate, &[]);
+    let (code, error) = stderr(&gate, &[]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("there is no baseline baseline.yaml") && told.contains("--update"), "{told}");
+    assert!(error.contains("there is no baseline baseline.yaml") && error.contains("--update"), "{error}");
     assert!(!gate.baseline().exists());
 }
 
@@ -22,7 +22,7 @@ fn damaged_baseline_exits_2_names_the_line_and_is_not_overwritten() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let good = gate.baseline_text();
     let line = |text: &str| text.lines().position(|line| line.contains("severity: ")).unwrap() + 1;
-    for (damaged, told) in [
+    for (damaged, expected) in [
         (good.replace("severity: ", "severity: very "), format!("baseline.yaml:{}:", line(&good))),
         (good.replace("version: 1", "version: 9"), "has version 9".to_owned()),
         (good.replace("  findings:", "  findngs:"), "unknown field `findngs`".to_owned()),
@@ -34,7 +34,7 @@ fn damaged_baseline_exits_2_names_the_line_and_is_not_overwritten() {
         for arguments in [&[][..], &["--update"]] {
             let (code, error) = stderr(&gate, arguments);
             assert_eq!(code, Some(2), "{error}");
-            assert!(error.contains(&told), "{told} is missing in {error}");
+            assert!(error.contains(&expected), "{expected} is missing in {error}");
         }
         assert_eq!(gate.baseline_text(), damaged);
     }
@@ -87,9 +87,9 @@ fn unwritable_baseline_exits_2_before_reading_input() {
     let output = gate.run(&["--update", "--baseline", "no/such/folder/baseline.yaml"]);
     assert_eq!(output.status.code(), Some(2));
     std::fs::create_dir(gate.baseline()).unwrap();
-    let (code, told) = stderr(&gate, &["--update"]);
+    let (code, error) = stderr(&gate, &["--update"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("baseline.yaml"), "{told}");
+    assert!(error.contains("baseline.yaml"), "{error}");
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn options_without_their_required_option_are_rejected() {
         &["--tolerance", "-5"],
         &["--tolerance", "speed=5"],
     ] {
-        let (code, told) = stderr(&gate, arguments);
-        assert_eq!(code, Some(2), "{told}");
+        let (code, error) = stderr(&gate, arguments);
+        assert_eq!(code, Some(2), "{error}");
     }
 }
 
@@ -140,8 +140,9 @@ fn ci_reports_show_the_expired_suppression_as_the_failure() {
     assert!(root.contains("failures=\"1\" errors=\"0\""), "{root}");
     let (code, sarif) = check("sarif", &[]);
     let report: serde_json::Value = serde_json::from_str(&sarif).unwrap();
-    let told = report["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
-    let expired: Vec<_> = told.iter().filter(|it| it["descriptor"]["id"] == "suppression-expired").collect();
+    let notifications = report["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
+    let expired: Vec<_> =
+        notifications.iter().filter(|it| it["descriptor"]["id"] == "suppression-expired").collect();
     assert!(code == 1 && expired.len() == 1 && expired[0]["level"] == "error", "{sarif}");
     let (code, junit) = check("junit", &["--update"]);
     assert!(code == 0 && !junit.contains("suppressions"), "{junit}");
@@ -165,8 +166,8 @@ fn report_does_not_overwrite_the_baseline() {
     let gate = Gate::accepting(&[on_day(&skewed(healthy(40, 2_000)), 1)]);
     let accepted = std::fs::read_to_string(gate.baseline()).unwrap();
     let baseline = gate.baseline();
-    let (code, told) = stderr(&gate, &["--output", baseline.to_str().unwrap()]);
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("would overwrite"), "{told}");
+    let (code, error) = stderr(&gate, &["--output", baseline.to_str().unwrap()]);
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("would overwrite"), "{error}");
     assert_eq!(std::fs::read_to_string(gate.baseline()).unwrap(), accepted);
 }

@@ -76,8 +76,8 @@ fn run_without_judgement_fails_and_leaves_the_baseline_unchanged() {
     assert_eq!(code, 0, "{text}");
     let wanted = "PASSED as far as it could be judged: 3 findings not judged, 1 run not judged at all.";
     assert_eq!(last_line(&text), wanted);
-    let told = stderr(&gate, &["--format", "junit", "--output", "gate.xml"]);
-    assert!(told.contains("check: NOT PASSED, 3 findings not judged"), "{told}");
+    let error = stderr(&gate, &["--format", "junit", "--output", "gate.xml"]);
+    assert!(error.contains("check: NOT PASSED, 3 findings not judged"), "{error}");
     // The accepted values of the job stay. This run is now known; another such run is not.
     assert_eq!(gate.check(&["--allow-unjudged", "--update", "--prune"]).0, 0);
     let noted = gate.baseline_text();
@@ -227,7 +227,7 @@ fn one_complete_run_shows_which_findings_are_gone() {
 #[test]
 fn limit_is_named_for_everything_it_left_unjudged() {
     let gate = Gate::accepting(&[recording("skew")]);
-    for (format, told) in [
+    for (format, expected) in [
         ("text", "--max-decoded kept only part"),
         ("json", "--max-decoded kept only part"),
         ("html", "--max-decoded kept only part"),
@@ -242,7 +242,7 @@ fn limit_is_named_for_everything_it_left_unjudged() {
         assert_eq!(code, 2, "{text}");
         let text =
             if format == "text" { text.split_whitespace().collect::<Vec<_>>().join(" ") } else { text };
-        assert!(text.contains(told), "{told} is missing in {text}");
+        assert!(text.contains(expected), "{expected} is missing in {text}");
     }
     let (_, sarif) = gate.check(&["--max-decoded", "98KB", "--format", "sarif"]);
     let sarif: Value = serde_json::from_str(&sarif).unwrap();

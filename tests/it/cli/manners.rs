@@ -77,7 +77,7 @@ fn diagnostics_are_off_by_default() {
     let (report, nothing) = analyze(None);
     assert_eq!(nothing, "");
     for name in ["ELEPHANT_LOG", "RUST_LOG"] {
-        let (same, told) = analyze(Some((name, "debug")));
+        let (same, diagnostics) = analyze(Some((name, "debug")));
         assert_eq!(same, report);
         for words in [
             "info: found 3 files",
@@ -87,12 +87,12 @@ fn diagnostics_are_off_by_default() {
             "applications: 1, tasks: 5, attempts: 6",
             "job_201311192236_0042: judged in",
         ] {
-            assert!(told.contains(words), "{words} is not in\n{told}");
+            assert!(diagnostics.contains(words), "{words} is not in\n{diagnostics}");
         }
-        assert!(told.lines().all(|line| line.starts_with("elephant-rs: ")), "{told}");
+        assert!(diagnostics.lines().all(|line| line.starts_with("elephant-rs: ")), "{diagnostics}");
     }
-    let (_, told) = analyze(Some(("ELEPHANT_LOG", "elephant_rs::input=debug")));
-    assert!(told.contains("skipped") && !told.contains("judged"), "{told}");
+    let (_, diagnostics) = analyze(Some(("ELEPHANT_LOG", "elephant_rs::input=debug")));
+    assert!(diagnostics.contains("skipped") && !diagnostics.contains("judged"), "{diagnostics}");
 }
 
 #[test]

@@ -41,11 +41,11 @@ fn unreadable_counter_makes_its_sums_unknown() {
     let gc = "\"JVM GC Time\":7004";
     for wrong in ["\"7004\"", "-7004", "99999999999999999999", "7.5", "true", "[7004]", "null"] {
         let report = spark(&replaced(&text, gc, &format!("\"JVM GC Time\":{wrong}")));
-        let told = problems(&report);
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with("unreadable-counter: 1 task counter"), "{told:?}");
+        let messages = problems(&report);
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        assert!(messages[0].starts_with("unreadable-counter: 1 task counter"), "{messages:?}");
         // GC times have one name for all engines.
-        assert!(told[0].contains("JVM GC Time of task 4"), "{told:?}");
+        assert!(messages[0].contains("JVM GC Time of task 4"), "{messages:?}");
         let app = app(&report);
         assert_eq!(app["complete"], false);
         assert_eq!(app["phases"][0]["gc_time_ms"], Value::Null, "{wrong}");
@@ -73,9 +73,9 @@ fn malformed_counter_group_makes_all_its_counters_unknown() {
     let text = twenty_tasks().text();
     let group = shuffle_read(&text, &format!("{}", 5 * MIB + 4));
     let report = spark(&text.replacen(&group, "5", 1));
-    let told = problems(&report);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("unreadable-counter: 7 task counters"), "{told:?}");
+    let messages = problems(&report);
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(messages[0].starts_with("unreadable-counter: 7 task counters"), "{messages:?}");
     let broken = app(&report);
     assert_eq!(broken["phases"][0]["shuffle_read_bytes"], Value::Null);
     assert_eq!(broken["phases"][0]["gc_time_ms"], 20 * 7000 + 190);
@@ -162,7 +162,7 @@ fn invalid_start_or_end_time_is_reported() {
             let damaged = [&line[..from], time, &line[from + digits..]].concat();
             let report = spark(&replaced(&text, line, &damaged));
             assert!(
-                problems(&report).iter().any(|told| told.starts_with("application-time-unknown")),
+                problems(&report).iter().any(|problem| problem.starts_with("application-time-unknown")),
                 "{time}"
             );
             assert_eq!(app(&report)["complete"], false, "{event} {time}");
@@ -247,11 +247,11 @@ fn job_results_are_matched_exactly() {
         let report =
             spark(&replaced(&text, "\"Result\":\"JobSucceeded\"", &format!("\"Result\":\"{word}\"")));
         assert_eq!((counts(&report), app(&report)["status"].as_str().unwrap()), (jobs, status), "{word}");
-        let told = problems(&report);
-        assert_eq!(told.len(), usize::from(status == "unknown"), "{told:?}");
+        let messages = problems(&report);
+        assert_eq!(messages.len(), usize::from(status == "unknown"), "{messages:?}");
         assert!(
-            told.iter().all(|told| told.starts_with("job-results-unknown: 1 job has a result")),
-            "{told:?}"
+            messages.iter().all(|problem| problem.starts_with("job-results-unknown: 1 job has a result")),
+            "{messages:?}"
         );
         assert_eq!(app(&report)["complete"], status != "unknown", "{word}");
         assert_eq!(not_evaluated(app(&report), "spark-job-metrics").is_some(), status == "unknown", "{word}");
@@ -317,9 +317,13 @@ fn limit_is_reported_first_and_as_the_reason_for_unevaluated_rules() {
         (few_bytes(half), "--max-decoded kept only part of the log: 100 tasks"),
     ] {
         let report = report_within(limits, name, &log);
-        let told = problems(&report);
-        assert!(told[0].starts_with("limit-reached"), "{told:?}");
-        assert_eq!(told.iter().filter(|told| told.starts_with("limit-reached")).count(), 1, "{told:?}");
+        let messages = problems(&report);
+        assert!(messages[0].starts_with("limit-reached"), "{messages:?}");
+        assert_eq!(
+            messages.iter().filter(|problem| problem.starts_with("limit-reached")).count(),
+            1,
+            "{messages:?}"
+        );
         assert_eq!(not_evaluated(app(&report), "spark-executor-gc").as_deref(), Some(words));
         assert_sums_are_unknown(app(&report));
         let partial = app(&report)["findings"].as_array().unwrap().iter();
@@ -411,8 +415,8 @@ fn rules_without_findings_are_unevaluated_on_truncated_logs() {
         [(cut, "a part of the job history is missing"), (at_an_end, "the job history ends before the job")]
     {
         let report = mapreduce(text);
-        let told = not_evaluated(app(&report), "failed-attempts").unwrap();
-        assert!(told.starts_with(reason), "{told}");
+        let actual = not_evaluated(app(&report), "failed-attempts").unwrap();
+        assert!(actual.starts_with(reason), "{actual}");
     }
 }
 
@@ -474,7 +478,7 @@ fn shuffled_lines(text: &str, seed: u64) -> String {
 }
 
 /// The report on an application, without values that depend on file size or path.
-fn told(report: &Value) -> Value {
+fn comparable(report: &Value) -> Value {
     let mut app = app(report).clone();
     let findings = app["findings"].as_array_mut().unwrap();
     findings.retain(|finding| finding["rule"] != "spark-event-log-limit");
@@ -496,10 +500,10 @@ fn key_order_does_not_change_the_report() {
         let whole = mapreduce(text);
         let report = mapreduce(&shuffled_lines(text, seed));
         assert_eq!(problems(&report), problems(&whole));
-        assert_eq!(told(&report), told(&whole));
+        assert_eq!(comparable(&report), comparable(&whole));
     }
     let log = twenty_tasks().text();
-    assert_eq!(told(&spark(&shuffled_lines(&log, 7))), told(&spark(&log)));
+    assert_eq!(comparable(&spark(&shuffled_lines(&log, 7))), comparable(&spark(&log)));
 }
 
 #[test]
@@ -513,5 +517,5 @@ fn unnamed_counter_group_is_reported_as_missing() {
     assert!(problems(&report)[0].starts_with("unreadable-counter"), "{:?}", problems(&report));
     assert_eq!(app(&report)["complete"], false);
     let escaped = text.replace(counts, "\"c\\u006funts\":");
-    assert_eq!(told(&mapreduce(&escaped)), told(&mapreduce(&text)));
+    assert_eq!(comparable(&mapreduce(&escaped)), comparable(&mapreduce(&text)));
 }

@@ -52,14 +52,14 @@ fn unreadable_map_counter_affects_only_dependent_results() {
     let gc = counter("GC_TIME_MILLIS", "90001");
     for wrong in WRONG.into_iter().chain(["9000000000000000000"]) {
         let report = mapreduce(&replaced(&text, &gc, &counter("GC_TIME_MILLIS", wrong)));
-        let told = problems(&report);
-        assert_eq!(told.len(), 1, "{wrong}: {told:?}");
+        let messages = problems(&report);
+        assert_eq!(messages.len(), 1, "{wrong}: {messages:?}");
         let code = match wrong {
             "-7" => "negative-counter",
             "9000000000000000000" => "impossible-counter",
             _ => "unreadable-counter",
         };
-        assert!(told[0].starts_with(&format!("{code}: GC_TIME_MILLIS of ")), "{wrong}: {told:?}");
+        assert!(messages[0].starts_with(&format!("{code}: GC_TIME_MILLIS of ")), "{wrong}: {messages:?}");
         let damaged = app(&report);
         assert_eq!(damaged["complete"], false, "{wrong}");
         assert_eq!(damaged["phases"][0]["gc_time_ms"], Value::Null, "{wrong}");
@@ -145,10 +145,10 @@ fn hadoop_1_history_names_the_unreadable_counter() {
     let end = at + text[at..].find(")]").unwrap();
     let start = text[..end].rfind('(').unwrap() + 1;
     let report = read(&[&text[..start], "x", &text[end..]].concat());
-    let told: Vec<String> =
-        problems(&report).into_iter().filter(|told| !problems(&whole).contains(told)).collect();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("unreadable-counter: SPILLED_RECORDS of attempt_"), "{told:?}");
+    let messages: Vec<String> =
+        problems(&report).into_iter().filter(|problem| !problems(&whole).contains(problem)).collect();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(messages[0].starts_with("unreadable-counter: SPILLED_RECORDS of attempt_"), "{messages:?}");
     assert_eq!(app(&report)["complete"], false);
     assert_eq!(app(&report)["phases"], app(&whole)["phases"]);
     let reason = not_evaluated(app(&report), "mapper-spill").unwrap();
@@ -162,22 +162,25 @@ fn impossible_times_are_reported_but_unknown_times_are_not() {
     let finish = format!("\"finishTime\":{}", EPOCH + 600_000);
     for wrong in ["9000000000000000000", "-5", "\"noon\"", "1e30", "null"] {
         let report = mapreduce(&replaced(&text, &finish, &format!("\"finishTime\":{wrong}")));
-        let told = problems(&report);
-        assert!(told.iter().any(|told| told.starts_with("bad-number: a time")), "{wrong}: {told:?}");
+        let messages = problems(&report);
+        assert!(
+            messages.iter().any(|problem| problem.starts_with("bad-number: a time")),
+            "{wrong}: {messages:?}"
+        );
         assert_eq!(app(&report)["complete"], false, "{wrong}");
     }
     // Hadoop writes 0 and −1 for unknown times; an attempt that succeeded has a time.
     for unknown in ["0", "-1"] {
         let report = mapreduce(&replaced(&text, &finish, &format!("\"finishTime\":{unknown}")));
-        let told = problems(&report);
-        assert!(told.iter().all(|told| !told.starts_with("bad-number")), "{told:?}");
-        assert!(told.iter().any(|told| told.starts_with("missing-field")), "{told:?}");
+        let messages = problems(&report);
+        assert!(messages.iter().all(|problem| !problem.starts_with("bad-number")), "{messages:?}");
+        assert!(messages.iter().any(|problem| problem.starts_with("missing-field")), "{messages:?}");
         assert_eq!(app(&report)["complete"], false, "{unknown}");
     }
     let end = format!("\"finishTime\":{}", EPOCH + 400_000_000);
     for (wrong, code) in [("0", "missing-field"), ("9000000000000000000", "bad-number")] {
         let report = mapreduce(&replaced(&text, &end, &format!("\"finishTime\":{wrong}")));
-        assert!(problems(&report).iter().any(|told| told.starts_with(code)), "{:?}", problems(&report));
+        assert!(problems(&report).iter().any(|problem| problem.starts_with(code)), "{:?}", problems(&report));
         assert_eq!(app(&report)["complete"], false, "{wrong}");
     }
 }
@@ -195,9 +198,9 @@ fn non_numeric_task_counts_are_reported() {
     assert_eq!(problems(&whole), [""; 0]);
     for wrong in ["\"x\"", "1e3", "null", "-3", "9000000000000000000"] {
         let report = mapreduce(&replaced(&text, "\"totalMaps\":20", &format!("\"totalMaps\":{wrong}")));
-        let told = problems(&report);
-        assert_eq!(told.len(), 1, "{wrong}: {told:?}");
-        assert!(told[0].starts_with("impossible-task-count"), "{told:?}");
+        let messages = problems(&report);
+        assert_eq!(messages.len(), 1, "{wrong}: {messages:?}");
+        assert!(messages[0].starts_with("impossible-task-count"), "{messages:?}");
         assert_eq!(app(&report)["complete"], false);
         assert_eq!(app(&report)["not_evaluated"], app(&whole)["not_evaluated"]);
     }
@@ -207,8 +210,8 @@ fn non_numeric_task_counts_are_reported() {
     assert_eq!(problems(&spark(&text)), [""; 0]);
     for wrong in ["\"x\"", "1e3", "null", "-3"] {
         let report = spark(&text.replace("\"Number of Tasks\":4", &format!("\"Number of Tasks\":{wrong}")));
-        let told = problems(&report);
-        assert!(told[0].starts_with("impossible-task-count: 1 stage"), "{wrong}: {told:?}");
+        let messages = problems(&report);
+        assert!(messages[0].starts_with("impossible-task-count: 1 stage"), "{wrong}: {messages:?}");
         assert_eq!(app(&report)["complete"], false, "{wrong}");
     }
 }
@@ -238,8 +241,11 @@ fn unreadable_counter_does_not_affect_unrelated_rules() {
         ["spark-executor-load-balance", "spark-executor-spill", "spark-executor-metrics", "straggler-impact"]
     {
         let (finding, not_evaluated) = verdict(&report, rule);
-        let told = finding.map(|(message, _)| message).or(not_evaluated).unwrap_or_default();
-        assert!(told.contains(reason) || verdict(&whole, rule) == (None, None), "{rule}: {told}");
+        let explanation = finding.map(|(message, _)| message).or(not_evaluated).unwrap_or_default();
+        assert!(
+            explanation.contains(reason) || verdict(&whole, rule) == (None, None),
+            "{rule}: {explanation}"
+        );
     }
     for rule in ["spark-executor-gc", "spark-job-metrics", "spark-stage-metrics", "failed-attempts"] {
         assert_eq!(verdict(&report, rule), verdict(&whole, rule), "{rule}");
@@ -259,9 +265,12 @@ fn unknown_end_reason_is_neither_success_nor_failure() {
     let count = |report: &Value, key: &str| app(report)["metrics"]["tasks"]["task"][key].clone();
     assert_eq!(count(&spark(&text), "succeeded_count"), 10);
     let report = spark(&text.replacen("{\"Reason\":\"Success\"}", "{\"Reason\":\"Evaporated\"}", 1));
-    let told = problems(&report);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("task-reasons-unknown: 1 task has an unknown end reason"), "{told:?}");
+    let messages = problems(&report);
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(
+        messages[0].starts_with("task-reasons-unknown: 1 task has an unknown end reason"),
+        "{messages:?}"
+    );
     assert_eq!(app(&report)["complete"], false);
     assert_eq!((count(&report, "succeeded_count"), count(&report, "failed_count")), (json!(9), json!(0)));
     let reason = not_evaluated(app(&report), "spark-job-metrics").unwrap();
@@ -287,8 +296,9 @@ fn impossible_executor_metrics_are_reported() {
         assert_eq!(app(&report)["complete"], false, "{wrong}");
         let reason = not_evaluated(app(&report), "spark-jvm-used-memory");
         let partial = found(app(&report), "spark-jvm-used-memory");
-        let told = partial.is_some_and(|(message, _)| message.contains("1 executor metric cannot be read"));
-        assert!(told || reason.is_some(), "{wrong}");
+        let is_partial =
+            partial.is_some_and(|(message, _)| message.contains("1 executor metric cannot be read"));
+        assert!(is_partial || reason.is_some(), "{wrong}");
     }
     let memory = text.find("\"Maximum Memory\":").unwrap() + "\"Maximum Memory\":".len();
     let digits = text[memory..].bytes().take_while(u8::is_ascii_digit).count();
@@ -354,7 +364,7 @@ fn job_with_a_skipped_end_event_is_not_running() {
         let report = mapreduce(damaged);
         assert_eq!((&app(&report)["status"], &app(&report)["complete"]), (&json!(status), &json!(false)));
         assert!(
-            problems(&report).iter().any(|told| told.starts_with("no-job-end")),
+            problems(&report).iter().any(|problem| problem.starts_with("no-job-end")),
             "{:?}",
             problems(&report)
         );
@@ -396,8 +406,8 @@ fn cached_block_limit_is_reported() {
     let text = replaced(&text, &format!("{block}\n"), &more);
     let limits = Limits { tasks: Some(4), ..Limits::default() };
     let report = report_within(limits, "application_1700000000000_0001", &text);
-    let told = problems(&report);
-    assert!(told[0].starts_with("limit-reached: it has more than 4 cached blocks;"), "{told:?}");
+    let messages = problems(&report);
+    assert!(messages[0].starts_with("limit-reached: it has more than 4 cached blocks;"), "{messages:?}");
     assert_eq!(app(&report)["complete"], false);
     assert_eq!(app(&report)["metrics"]["tasks"]["task"]["total_count"], 4);
     for entry in app(&report)["not_evaluated"].as_array().unwrap() {
@@ -423,11 +433,11 @@ fn file_without_its_compression_trailer_is_truncated() {
         let whole = packed(&text);
         for missing in [0, 1, 8] {
             let report = report_within(Limits::default(), name, &whole[..whole.len() - missing]);
-            let told = problems(&report);
+            let messages = problems(&report);
             assert_eq!(
-                told.iter().any(|told| told.starts_with("truncated")),
+                messages.iter().any(|problem| problem.starts_with("truncated")),
                 missing > 0,
-                "{name}: {told:?}"
+                "{name}: {messages:?}"
             );
             assert_eq!(app(&report)["complete"], missing == 0, "{name} {missing}");
         }

@@ -94,34 +94,34 @@ fn every_event_has_the_keys_and_types_of_recorded_ones() {
 
 /// The task metrics of a stage.
 #[derive(Default)]
-struct Told {
+struct StageTotals {
     succeeded: i64,
     sums: BTreeMap<i64, i64>,
 }
 
 #[test]
 fn stage_metrics_are_the_sums_of_task_metrics() {
-    let (mut stages, mut tasks) = (BTreeMap::<i64, Told>::new(), 0);
+    let (mut stages, mut tasks) = (BTreeMap::<i64, StageTotals>::new(), 0);
     for event in events(&log(JOB, Codec::Plain)) {
         match name(&event) {
             "SparkListenerTaskEnd" => {
-                let told = stages.entry(number(&event["Stage ID"])).or_default();
-                told.succeeded += i64::from(event["Task End Reason"]["Reason"] == "Success");
+                let totals = stages.entry(number(&event["Stage ID"])).or_default();
+                totals.succeeded += i64::from(event["Task End Reason"]["Reason"] == "Success");
                 for update in event["Task Info"]["Accumulables"].as_array().unwrap() {
-                    let sum = told.sums.entry(number(&update["ID"])).or_default();
+                    let sum = totals.sums.entry(number(&update["ID"])).or_default();
                     *sum += number(&update["Update"]);
                     assert_eq!(*sum, number(&update["Value"]), "{update}");
                 }
             }
             "SparkListenerStageCompleted" => {
                 let info = &event["Stage Info"];
-                let told = stages.entry(number(&info["Stage ID"])).or_default();
-                assert_eq!(told.succeeded, number(&info["Number of Tasks"]));
-                tasks += told.succeeded;
+                let totals = stages.entry(number(&info["Stage ID"])).or_default();
+                assert_eq!(totals.succeeded, number(&info["Number of Tasks"]));
+                tasks += totals.succeeded;
                 let sums = info["Accumulables"].as_array().unwrap().iter();
                 let sums: BTreeMap<_, _> =
                     sums.map(|sum| (number(&sum["ID"]), number(&sum["Value"]))).collect();
-                assert_eq!(told.sums, sums);
+                assert_eq!(totals.sums, sums);
             }
             _ => (),
         }
@@ -146,9 +146,9 @@ fn task_metrics_match_the_accumulables() {
         let accumulables = event["Task Info"]["Accumulables"].as_array().unwrap();
         for (name, pointer) in pairs {
             let name = format!("internal.metrics.{name}");
-            let told = accumulables.iter().find(|each| each["Name"] == name.as_str());
+            let accumulable = accumulables.iter().find(|each| each["Name"] == name.as_str());
             let metric = number(event["Task Metrics"].pointer(pointer).unwrap());
-            assert_eq!(told.map_or(0, |told| number(&told["Update"])), metric, "{name}");
+            assert_eq!(accumulable.map_or(0, |accumulable| number(&accumulable["Update"])), metric, "{name}");
         }
     }
 }
@@ -175,8 +175,11 @@ fn plan_accumulables_of_tasks_exist_in_the_plan() {
             && number(&event["Stage Info"]["Stage ID"]) % 3 == 2
         {
             let all = event["Stage Info"]["Accumulables"].as_array().unwrap();
-            for told in all.iter().filter(|told| told["Metadata"] == "sql") {
-                assert_eq!(metrics.get(&number(&told["ID"])).map(String::as_str), told["Name"].as_str());
+            for accumulable in all.iter().filter(|accumulable| accumulable["Metadata"] == "sql") {
+                assert_eq!(
+                    metrics.get(&number(&accumulable["ID"])).map(String::as_str),
+                    accumulable["Name"].as_str()
+                );
             }
         }
     }

@@ -34,7 +34,7 @@ fn readme_shows_real_output() {
     }
     assert!(
         common::is_blessing(),
-        "the README shows something else; run INSTA_UPDATE=always cargo test --test it readme"
+        "the README is out of date; run INSTA_UPDATE=always cargo test --test it readme"
     );
     std::fs::write(path, real).unwrap();
 }

@@ -209,7 +209,7 @@ fn unreadable_input_exits_2_with_a_message() {
     let cut = file("cut.json", "{\n  \"schema_version\": 1,\n  \"applications\": [\n");
     let newer = file("newer.json", r#"{"schema_version": 7, "applications": []}"#);
     let other = file("other.txt", "hello");
-    for (arguments, told) in [
+    for (arguments, message) in [
         (&[SKEW, &cut][..], "this JSON report cannot be used"),
         (&[&newer, SKEW], "schema version 7"),
         (&[SKEW, &other], "other.txt"),
@@ -220,7 +220,7 @@ fn unreadable_input_exits_2_with_a_message() {
         let output = elephant(&[&["diff"], arguments].concat());
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{error}");
-        assert!(error.contains(told), "{told} is missing in {error}");
+        assert!(error.contains(message), "{message} is missing in {error}");
     }
 }
 

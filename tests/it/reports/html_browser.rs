@@ -72,8 +72,8 @@ fn filters_and_sorting_work_with_the_keyboard() {
     while browser.value(ROWS) != json!(1) {
         assert!(wait.elapsed() < Duration::from_secs(30), "{}", browser.value(ROWS));
     }
-    let told = browser.value("document.getElementById('shown').textContent");
-    assert_eq!(told, json!(format!("Showing 1 of 1 matching rows ({all} in total).")));
+    let status = browser.value("document.getElementById('shown').textContent");
+    assert_eq!(status, json!(format!("Showing 1 of 1 matching rows ({all} in total).")));
     browser.value("document.getElementById('f-clear').focus()");
     browser.keys(ENTER);
     assert_eq!(browser.value(ROWS), json!(all));

@@ -88,15 +88,15 @@ fn excerpts_point_at_the_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("own rules.yaml");
     std::fs::write(&path, "# größer\nrule: mapper-skew\ndeviation: [2, vier, 8, 16]\nx: 1\n").unwrap();
-    let told = predicate::str::contains("own rules.yaml:3:16")
+    let expected = predicate::str::contains("own rules.yaml:3:16")
         .and(predicate::str::contains("3 | deviation: [2, vier, 8, 16]"))
         .and(predicate::str::contains("^^^^"))
         .and(predicate::str::contains("own rules.yaml:4:1"))
         .and(predicate::str::contains("2 errors in 1 file"));
-    elephant().args(["rules", "check"]).arg(&path).assert().code(2).stdout("").stderr(told);
-    let told =
+    elephant().args(["rules", "check"]).arg(&path).assert().code(2).stdout("").stderr(expected);
+    let expected =
         predicate::str::contains("own rules.yaml:3:16").and(predicate::str::contains("own rules.yaml:4:1"));
-    elephant().args(["analyze", DONE, "--rules"]).arg(&path).assert().code(2).stdout("").stderr(told);
+    elephant().args(["analyze", DONE, "--rules"]).arg(&path).assert().code(2).stdout("").stderr(expected);
 }
 
 #[test]
@@ -148,8 +148,14 @@ fn expired_and_unused_suppressions_are_reported() {
     )
     .unwrap();
     let day = |day: &str| ["--today".to_owned(), day.to_owned()];
-    let told = || predicate::str::contains("accepted.yaml:1").and(predicate::str::contains("2026-01-31"));
-    elephant().args(["rules", "check"]).arg(&path).args(day("2026-02-01")).assert().code(1).stderr(told());
+    let expected = || predicate::str::contains("accepted.yaml:1").and(predicate::str::contains("2026-01-31"));
+    elephant()
+        .args(["rules", "check"])
+        .arg(&path)
+        .args(day("2026-02-01"))
+        .assert()
+        .code(1)
+        .stderr(expected());
     elephant().args(["rules", "check"]).arg(&path).args(day("2026-01-31")).assert().code(0).stderr("");
     let unused = predicate::str::contains("accepted.yaml:5").and(predicate::str::contains("matched nothing"));
     let analyze = || {
@@ -157,7 +163,7 @@ fn expired_and_unused_suppressions_are_reported() {
         command.args(["analyze", DONE, "--rules"]).arg(&path).args(day("2026-02-01"));
         command
     };
-    analyze().assert().code(0).stderr(told().and(unused));
+    analyze().assert().code(0).stderr(expected().and(unused));
     analyze().arg("--quiet").assert().code(0).stderr("");
     let output = analyze().args(["--format", "json"]).output().unwrap();
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -302,8 +308,8 @@ fn non_dr_elephant_configuration_is_rejected() {
 fn custom_rule_survives_a_scoped_document() {
     let base = "rule: my-b\nover: reduce\nvalues: {c: cout(task)}\nthresholds: {c: {rising: [1, 2, 3, 4]}}\nmessage: \"{c}\"\n";
     let scoped = "---\nrule: my-b\nfor: {queue: adhoc}\nvalues: {c: count(task) * 2}\n";
-    let told = problems(&format!("{base}{scoped}"));
-    assert!(told.iter().any(|problem| problem.message.contains("cout")), "{told:?}");
+    let found_problems = problems(&format!("{base}{scoped}"));
+    assert!(found_problems.iter().any(|problem| problem.message.contains("cout")), "{found_problems:?}");
     let good = base.replace("cout", "count");
     assert!(problems(&format!("{good}{scoped}")).is_empty());
     let no_name = "---\nrule: my-b\nfor: {queue: adhoc}\nmessage: \"{mid}\"\n";
@@ -363,11 +369,12 @@ fn rule_folders_follow_links_and_skip_hidden_files() {
 
 #[test]
 fn divisors_must_be_greater_than_zero() {
-    let told = problems("rule: mapper-time\ntarget_run_time: 0s\n---\nrule: mapper-skew\nblock_size: 0MB\n");
+    let found_problems =
+        problems("rule: mapper-time\ntarget_run_time: 0s\n---\nrule: mapper-skew\nblock_size: 0MB\n");
     assert_eq!(
-        told.iter().filter(|problem| problem.message.contains("greater than 0")).count(),
+        found_problems.iter().filter(|problem| problem.message.contains("greater than 0")).count(),
         2,
-        "{told:?}"
+        "{found_problems:?}"
     );
 }
 

@@ -71,12 +71,12 @@ fn json_and_ndjson_contain_identical_applications() {
         let lines = written(&report, Format::Ndjson);
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(json["applications"].as_array().unwrap(), &lines);
-        for (app, told) in report.applications.iter().zip(&lines) {
-            assert_eq!(told["id"], *app.id);
-            assert_eq!(told["name"].as_str(), app.name.as_deref());
+        for (app, line) in report.applications.iter().zip(&lines) {
+            assert_eq!(line["id"], *app.id);
+            assert_eq!(line["name"].as_str(), app.name.as_deref());
             let finding = app.findings.first().map(|finding| finding.message.as_str());
-            assert_eq!(told["findings"][0]["message"].as_str(), finding);
-            assert_eq!(told["suppressed"].as_array().unwrap().len(), app.suppressed.len());
+            assert_eq!(line["findings"][0]["message"].as_str(), finding);
+            assert_eq!(line["suppressed"].as_array().unwrap().len(), app.suppressed.len());
         }
     }
 }
@@ -164,8 +164,8 @@ fn sarif_has_at_most_the_results_github_accepts() {
     let sarif: Value = serde_json::from_str(&written(&report, Format::Sarif)).unwrap();
     let run = &sarif["runs"][0];
     assert_eq!(run["results"].as_array().unwrap().len(), 25_000);
-    let told = run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
-    assert!(told.starts_with("1026 findings are left out"), "{told}");
+    let text = run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
+    assert!(text.starts_with("1026 findings are left out"), "{text}");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn openmetrics_reports_incomplete_and_unevaluated() {
     let samples = openmetrics::parse(&written(&report, Format::Openmetrics));
     let of = |name: &str, id: &str, outcome: Option<&str>| {
         let has = |labels: &[(String, String)], name: &str, value: &str| {
-            labels.iter().any(|(label, told)| label == name && told == value)
+            labels.iter().any(|(label, found)| label == name && found == value)
         };
         let found = samples.iter().find(|(family, labels, _)| {
             family == name

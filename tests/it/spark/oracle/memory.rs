@@ -17,37 +17,37 @@ fn number(executor: &Value, path: &str) -> Option<u64> {
 fn application(inputs: &Value) -> App {
     let mut app = App { conf: settings(inputs), ..App::default() };
     let mut tasks = Vec::new();
-    for told in inputs["executors"].as_array().unwrap() {
-        let id = told["id"].as_str().unwrap();
+    for entry in inputs["executors"].as_array().unwrap() {
+        let id = entry["id"].as_str().unwrap();
         let mut peaks = Vec::new();
-        if let Some(used) = number(told, "/peakJvmUsedMemory") {
+        if let Some(used) = number(entry, "/peakJvmUsedMemory") {
             peaks.push(("JVMHeapMemory", used));
         }
-        if let Some(execution) = number(told, "/peakUnifiedMemory/executionMemory") {
-            let storage = number(told, "/peakUnifiedMemory/storageMemory").unwrap();
+        if let Some(execution) = number(entry, "/peakUnifiedMemory/executionMemory") {
+            let storage = number(entry, "/peakUnifiedMemory/storageMemory").unwrap();
             peaks.push(("OnHeapExecutionMemory", execution));
             peaks.push(("OnHeapStorageMemory", storage));
             peaks.push(("OnHeapUnifiedMemory", execution + storage));
         }
-        let mut task = Task::new(id, told["totalDuration"].as_i64().unwrap_or(1000));
+        let mut task = Task::new(id, entry["totalDuration"].as_i64().unwrap_or(1000));
         for (path, metric) in
             [("/totalMemoryBytesSpilled", "Memory Bytes Spilled"), ("/totalGCTime", "JVM GC Time")]
         {
-            if let Some(value) = number(told, path) {
+            if let Some(value) = number(entry, path) {
                 task = task.metric(metric, value);
             }
         }
         if id == "driver" {
             app.driver_peaks = peaks;
-            app.driver_storage = (number(told, "/maxMemory"), 0);
-            if number(told, "/totalDuration").is_some() {
+            app.driver_storage = (number(entry, "/maxMemory"), 0);
+            if number(entry, "/totalDuration").is_some() {
                 tasks.push(task);
             }
             continue;
         }
-        let slots = number(told, "/maxTasks").and_then(|slots| u32::try_from(slots).ok());
+        let slots = number(entry, "/maxTasks").and_then(|slots| u32::try_from(slots).ok());
         let mut executor = Executor::new(id, slots.unwrap_or(1));
-        executor.max_memory = number(told, "/maxMemory").or(executor.max_memory);
+        executor.max_memory = number(entry, "/maxMemory").or(executor.max_memory);
         executor.peaks = peaks;
         app.executors.push(executor);
         tasks.push(task);

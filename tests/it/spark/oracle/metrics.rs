@@ -9,14 +9,14 @@ use crate::common::spark_log::{App, Executor, Task, judge_despite_problems, rule
 fn application(inputs: &Value) -> App {
     let mut app = App { conf: settings(inputs), end: inputs["app_duration_ms"].as_i64(), ..App::default() };
     let mut tasks = Vec::new();
-    for told in inputs["executors"].as_array().unwrap() {
-        let id = told["id"].as_str().unwrap();
-        let time = told["totalDuration"].as_i64().or(told["duration_ms"].as_i64()).unwrap();
+    for entry in inputs["executors"].as_array().unwrap() {
+        let id = entry["id"].as_str().unwrap();
+        let time = entry["totalDuration"].as_i64().or(entry["duration_ms"].as_i64()).unwrap();
         let mut executor = Executor::new(id, 1);
         executor.removed = Some((time, "Executor killed by driver.".to_owned()));
-        executor.max_memory = told["maxMem"].as_u64();
-        executor.cached = told["memUsed"].as_u64().unwrap_or_default();
-        executor.peaks.extend(told["peakJvmUsedMemory"].as_u64().map(|peak| ("JVMHeapMemory", peak)));
+        executor.max_memory = entry["maxMem"].as_u64();
+        executor.cached = entry["memUsed"].as_u64().unwrap_or_default();
+        executor.peaks.extend(entry["peakJvmUsedMemory"].as_u64().map(|peak| ("JVMHeapMemory", peak)));
         app.executors.push(executor);
         tasks.push(Task::new(id, time));
     }

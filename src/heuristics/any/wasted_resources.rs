@@ -211,7 +211,7 @@ mod tests {
             (found.severity, found.message.as_str()),
             (
                 Severity::Severe,
-                "250 GB·h of the 400 GB·h held are above what was needed, 62.5 % (severe from 55 %)"
+                "250 of 400 GB·h of allocated memory were not needed, 62.5 % (severe from 55 %)"
             )
         );
         assert_eq!(found.advice, ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB plus 25 %)"]);

@@ -28,7 +28,7 @@ fn damaged_baseline_exits_2_names_the_line_and_is_not_overwritten() {
         (good.replace("  findings:", "  findngs:"), "unknown field `findngs`".to_owned()),
         (good.replace("jobs:", "jobs: ]"), "baseline.yaml:".to_owned()),
         (String::new(), "a baseline starts with".to_owned()),
-        ("- 1\n".to_owned(), "a baseline starts with".to_owned()),
+        ("- 1\n".to_owned(), "baseline, which starts with".to_owned()),
     ] {
         std::fs::write(gate.baseline(), &damaged).unwrap();
         for arguments in [&[][..], &["--update"]] {

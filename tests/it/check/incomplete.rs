@@ -231,7 +231,7 @@ fn limit_is_named_for_everything_it_left_unjudged() {
         ("text", "--max-decoded kept only part"),
         ("json", "--max-decoded kept only part"),
         ("html", "--max-decoded kept only part"),
-        ("markdown", "max-decoded left a part"),
+        ("markdown", "max-decoded kept only part"),
         (
             "junit",
             "<error message=\"too incomplete to judge: app-20261121094318-0000: --max-decoded kept only part",

@@ -21,7 +21,7 @@ fn mistakes_have_a_position_and_say_what_is_expected() {
             1..2,
             "expected a value after \"!\", found \"-\"; write brackets between ! and -, such as !(-x)",
         ),
-        ("a > 5 %", 6..7, "there is no unit % in expressions; write 5% as 0.05"),
+        ("a > 5 %", 6..7, "expressions have no unit %; write 5% as 0.05"),
         ("a = b", 2..3, "\"=\" is not a comparison; write =="),
         ("a & b", 2..3, "\"&\" alone is not an operator; write &&"),
         ("a == “b”", 5..8, "“ is not a quotation mark for texts; write \" or '"),

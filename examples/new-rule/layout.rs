@@ -175,12 +175,11 @@ fn with_row(text: &str, module: &str) -> Option<String> {
     let is_module = |line: &&str| line.starts_with("mod ") && line.ends_with(";\n");
     let mut modules = text.split_inclusive('\n').filter(is_module);
     let after = modules.clone().find(|known| *known > line.as_str());
-    let place = match after {
-        Some(after) => text.find(&format!("\n{after}"))? + 1,
-        None => {
-            let last = modules.next_back()?;
-            text.find(&format!("\n{last}"))? + 1 + last.len()
-        }
+    let place = if let Some(after) = after {
+        text.find(&format!("\n{after}"))? + 1
+    } else {
+        let last = modules.next_back()?;
+        text.find(&format!("\n{last}"))? + 1 + last.len()
     };
     let (before, rest) = text.split_at_checked(place)?;
     let (head, rows) = rest.split_once("const RULES: &[Rule] = &[\n")?;

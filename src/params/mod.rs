@@ -249,7 +249,8 @@ macro_rules! rule_params {
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
-        #[allow(clippy::struct_field_names)] // keys are named for users
+        // Keys are named for users, who read the docs as plain text.
+        #[allow(clippy::struct_field_names, clippy::doc_markdown)]
         $vis struct $name { $($(#[doc = $field_doc])* pub $field: $kind,)+ }
 
         /// One layer of a rule file: the same keys, all optional.

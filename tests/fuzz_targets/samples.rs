@@ -60,7 +60,7 @@ pub fn reports() -> &'static [Report; 2] {
 /// The reports as sides of a comparison.
 pub fn sides() -> &'static [Side; 2] {
     static SIDES: OnceLock<[Side; 2]> = OnceLock::new();
-    SIDES.get_or_init(|| reports().each_ref().map(|report| Side::of(report)))
+    SIDES.get_or_init(|| reports().each_ref().map(Side::of))
 }
 
 fn unpacked(bytes: &'static [u8]) -> impl Read + Send {

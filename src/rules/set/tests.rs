@@ -44,7 +44,9 @@ fn made_up(provenance: Provenance) -> (&'static Rule, Vec<Document>) {
     let rule = Rule { id: "made-up", facts: RuleFacts::of(provenance), ..*model };
     let text = model.defaults.replace(model.id, rule.id);
     let mut documents = documents_of(RuleFile { name: "built-in made-up".to_owned(), text });
-    documents.iter_mut().for_each(|document| document.layer.built_in = true);
+    for document in &mut documents {
+        document.layer.built_in = true;
+    }
     (Box::leak(Box::new(rule)), documents)
 }
 

@@ -2,8 +2,8 @@
 
 use super::figures::{Amount, Figures};
 use super::json::Json;
+use super::kind::Kind;
 use super::plan;
-use super::stage::Kind;
 
 /// Identifiers that Spark registers for the metrics of every stage, logged or not.
 pub(super) const METRICS_OF_A_STAGE: i64 = 35;

@@ -1,7 +1,7 @@
 //! Metrics of a task attempt.
 
 use super::super::rng::SplitMix64;
-use super::stage::{Kind, Upstream};
+use super::kind::{Kind, Upstream};
 
 /// The value of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

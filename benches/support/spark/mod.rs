@@ -11,6 +11,7 @@ pub(crate) mod codec;
 mod environment;
 mod figures;
 mod json;
+mod kind;
 mod plan;
 mod query;
 mod stage;

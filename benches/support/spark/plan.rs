@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::figures::Amount;
 use super::json::Json;
-use super::stage::Kind;
+use super::kind::Kind;
 
 struct Metric {
     name: &'static str,

@@ -5,8 +5,9 @@ use std::io;
 use super::World;
 use super::accumulables::METRICS_OF_A_STAGE;
 use super::environment;
+use super::kind::{Kind, Upstream};
 use super::plan::{self, Plan};
-use super::stage::{Kind, Run, Upstream};
+use super::stage::Run;
 use super::stage_info::{CALL_SITE, DETAILS, RDDS, StageInfo};
 
 /// A planned query.

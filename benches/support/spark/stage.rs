@@ -8,29 +8,9 @@ use super::World;
 use super::accumulables::Accumulables;
 use super::cluster::Peaks;
 use super::figures::{Amount, Figures};
+use super::kind::Upstream;
 use super::stage_info::StageInfo;
 use super::task::{Attempt, Fate, Place, Reason};
-
-/// The work of a stage's tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Read files, write a shuffle.
-    Scan,
-    /// Read a shuffle, write a shuffle.
-    Aggregate,
-    /// Read a shuffle, write files.
-    Write,
-}
-
-/// The output of the previous stage.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Upstream {
-    pub(super) tasks: i64,
-    /// Number of tasks that share it.
-    pub(super) readers: i64,
-    pub(super) bytes: i64,
-    pub(super) records: i64,
-}
 
 /// An event of the simulation.
 enum Event {

@@ -6,7 +6,7 @@ use super::accumulables::Accumulables;
 use super::cluster::Peaks;
 use super::environment;
 use super::json::{Json, Log};
-use super::stage::Kind;
+use super::kind::Kind;
 
 /// The program line that starts every query, and its call stack.
 pub(super) const CALL_SITE: &str = "insertInto at DailyTotals.scala:87";

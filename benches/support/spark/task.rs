@@ -6,7 +6,7 @@ use super::accumulables::Accumulables;
 use super::cluster::{Peaks, host};
 use super::figures::Figures;
 use super::json::{Json, Log};
-use super::stage::Kind;
+use super::kind::Kind;
 
 /// How an attempt ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -214,7 +214,7 @@ impl Conf {
     }
 
     /// A memory size in Spark's syntax. Some parts of Spark read a bare number as MiB, others as bytes; the
-    /// size decides, because a value is plausible in only one of them: nobody requests a million MiB (a TiB),
+    /// size decides, because a value is plausible in only one of them: no one requests a million MiB (a TiB),
     /// nor less than a MiB.
     #[must_use]
     pub fn spark_memory(&self, key: ConfKey) -> Option<Bytes> {

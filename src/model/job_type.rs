@@ -1,4 +1,4 @@
-//! What submitted a MapReduce job, told by its configuration (Dr. Elephant's `JobTypeConf.xml`).
+//! Which tool submitted a MapReduce job, from its configuration (Dr. Elephant's `JobTypeConf.xml`).
 
 use super::{Application, Engine};
 

@@ -187,7 +187,7 @@ impl Timeline {
     }
 }
 
-/// The tasks that succeeded, by end time; `finish` tells the end of an attempt.
+/// The tasks that succeeded, by end time; `finish` gives the end of an attempt.
 fn done(
     group: &TaskGroup,
     executions: &Executions,

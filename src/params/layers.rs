@@ -135,6 +135,15 @@ impl Layers<'_> {
         Some((params, parameters))
     }
 
+    /// Reports every parameter, for a rule that has none.
+    pub(crate) fn without_params(&mut self) {
+        for layer in self.layers {
+            for (written, _) in &layer.entries {
+                self.unknown_key(layer, written, &[]);
+            }
+        }
+    }
+
     fn overlay<P: Params>(
         &mut self,
         layer: &Layer,
@@ -168,7 +177,10 @@ impl Layers<'_> {
         let Self { rule, problems, .. } = self;
         let all = || keys.iter().map(|key| key.name).chain(HEAD_KEYS);
         let message = format!("{rule} has no parameter \"{}\"", written.value);
-        let list = || format!("it has {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", "));
+        let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
+        let list = || {
+            format!("it has {}", if names.is_empty() { "no parameters".to_owned() } else { names.join(", ") })
+        };
         let help = did_you_mean(&written.value, all()).unwrap_or_else(list);
         problems.error(&layer.file, &written.span, message, Some(help));
     }

@@ -45,8 +45,8 @@ pub struct ActiveRule {
 
 /// The implementation of a rule.
 pub enum RuleCheck {
-    /// A built-in rule.
-    BuiltIn(Box<dyn Check>),
+    /// A rule written in Rust: a built-in one, or one that a user of the library adds.
+    Native(Arc<dyn Check>),
     /// A rule that a rule file defines.
     Defined(Box<CustomRule>),
     /// A rule that a file defines, but the documents for an application contradict each other. Contains the
@@ -89,7 +89,7 @@ impl ActiveRule {
     #[must_use]
     pub fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
         match &self.check {
-            RuleCheck::BuiltIn(check) => check.check_among(app, shared).named(),
+            RuleCheck::Native(check) => check.check_among(app, shared).named(),
             RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),
             RuleCheck::Defined(rule) if rule.needs_metrics() => match shared.metrics() {
                 Some(metrics) => rule.check(app, metrics),
@@ -102,14 +102,14 @@ impl ActiveRule {
     /// The rule's remedy, independent of what it finds.
     pub(super) fn remedy(&self, app: &Application) -> Option<Remedy> {
         match &self.check {
-            RuleCheck::BuiltIn(check) => check.remedy(app),
+            RuleCheck::Native(check) => check.remedy(app),
             RuleCheck::Defined(_) | RuleCheck::Contradicted(_) => None,
         }
     }
 
     fn rests_on(&self) -> &[Facet] {
         match &self.check {
-            RuleCheck::BuiltIn(check) => check.rests_on(),
+            RuleCheck::Native(check) => check.rests_on(),
             RuleCheck::Defined(rule) => rule.rests_on(),
             RuleCheck::Contradicted(_) => &[],
         }
@@ -117,14 +117,14 @@ impl ActiveRule {
 
     fn needs_all(&self) -> bool {
         match &self.check {
-            RuleCheck::BuiltIn(check) => check.needs_all(),
+            RuleCheck::Native(check) => check.needs_all(),
             RuleCheck::Defined(_) | RuleCheck::Contradicted(_) => false,
         }
     }
 
     fn reads(&self, kind: TaskKind) -> CounterMask {
         match &self.check {
-            RuleCheck::BuiltIn(check) => check.reads(kind),
+            RuleCheck::Native(check) => check.reads(kind),
             RuleCheck::Defined(rule) => rule.reads(kind),
             RuleCheck::Contradicted(_) => CounterMask::NONE,
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::known_ids;
 use super::scope::{Pattern, Scope, Specificity};
 use super::suppression::Suppression;
 use crate::finding::Provenance;
@@ -200,9 +199,9 @@ fn read_origin(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
     known
 }
 
-/// Whether a rule with this id exists; `defined` are the custom rules.
-pub(super) fn check_target(document: &Document, defined: &[&str], problems: &mut Problems) -> bool {
-    let ids = || known_ids().chain(defined.iter().copied());
+/// Whether a rule with this id exists; `known` are the ids of all rules.
+pub(super) fn check_target(document: &Document, known: &[&str], problems: &mut Problems) -> bool {
+    let ids = || known.iter().copied();
     let (known, written) = match &document.target {
         Target::Rule(id) => (ids().any(|known| known == id), id.as_str()),
         Target::Every(several) => (ids().any(|known| several.ids.matches(known)), ""),

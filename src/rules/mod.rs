@@ -2,6 +2,7 @@
 //! settings about rules: the applications they apply to, a maximum severity, and suppressed findings.
 
 mod active;
+mod added;
 pub mod custom;
 mod document;
 mod file;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
+pub use added::AddedRule;
 pub use document::{Document, Selection, Target};
 pub use scope::{Aspect, Pattern, Scope};
 pub use set::RuleSet;
@@ -71,6 +73,14 @@ pub enum RuleError {
     NoFiles {
         /// The folder.
         path: PathBuf,
+    },
+    /// A rule written in Rust cannot be added.
+    #[error("cannot add the rule \"{id}\": {problem}")]
+    AddedRule {
+        /// The rule's id.
+        id: String,
+        /// Why.
+        problem: &'static str,
     },
     /// A file is too large for a rule file.
     #[error("{} is larger than 8 MiB, which is too large for a rule file", path.display())]

@@ -8,10 +8,13 @@ use chrono::{DateTime, NaiveDate};
 use rayon::prelude::*;
 
 use super::active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
+use super::added::{AddedRule, check_ids};
 use super::custom;
 use super::document::{Content, Document, check_target};
 use super::suppression::{Suppression, check_rules};
-use super::{METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
+use super::{
+    METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID, known_ids,
+};
 use crate::finding::{Name, Provenance, Suppressed};
 use crate::heuristics::{self, Loaded, Shared};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
@@ -34,6 +37,7 @@ const MANY_TASKS: u64 = 10_000;
 pub struct RuleSet {
     documents: Vec<Arc<Document>>,
     suppressions: Vec<Suppression>,
+    added: Vec<AddedRule>,
     rules: Arc<Vec<ActiveRule>>,
     /// Rules for applications with scoped documents, by the indices of those documents.
     variants: Mutex<BTreeMap<Vec<usize>, Arc<Vec<ActiveRule>>>>,
@@ -54,7 +58,16 @@ impl RuleSet {
     /// # Errors
     /// All errors in the files.
     pub fn with_files(files: &[RuleFile]) -> Result<Self, RuleError> {
-        let (rules, problems) = Self::read(files);
+        Self::with_rules(Vec::new(), files)
+    }
+
+    /// The built-in rules and `added` ones, overridden by the documents of `files`.
+    ///
+    /// # Errors
+    /// An id of an added rule that is taken or malformed, or all errors in the files.
+    pub fn with_rules(added: Vec<AddedRule>, files: &[RuleFile]) -> Result<Self, RuleError> {
+        check_ids(&added)?;
+        let (rules, problems) = Self::read_with(added, files);
         let errors = problems.iter().any(|problem| problem.importance == Importance::Error);
         rules.filter(|_| !errors).ok_or(RuleError::Invalid(problems))
     }
@@ -62,6 +75,10 @@ impl RuleSet {
     /// Like [`RuleSet::with_files`], with all problems, whether or not the rules can be used.
     #[must_use]
     pub fn read(files: &[RuleFile]) -> (Option<Self>, Vec<RuleProblem>) {
+        Self::read_with(Vec::new(), files)
+    }
+
+    fn read_with(added: Vec<AddedRule>, files: &[RuleFile]) -> (Option<Self>, Vec<RuleProblem>) {
         let mut problems = Problems::default();
         let files: Vec<Arc<RuleFile>> = files.iter().cloned().map(Arc::new).collect();
         let mut content = Content::default();
@@ -70,15 +87,16 @@ impl RuleSet {
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
         }
-        let ids = custom::mark(&mut content.documents);
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let mut ids: Vec<&str> = known_ids().chain(added.iter().map(AddedRule::id)).collect();
+        let defined = custom::mark(&mut content.documents, &ids);
+        ids.extend(defined.iter().map(String::as_str));
         content.documents.retain(|document| check_target(document, &ids, &mut problems));
         content.suppressions.iter().for_each(|suppression| check_rules(suppression, &ids, &mut problems));
         let mut documents: Vec<Arc<Document>> =
             built_in_documents(&mut problems).into_iter().chain(content.documents).map(Arc::new).collect();
         // The sort is stable: of equal documents, the later one stays on top.
         documents.sort_by_key(|document| document.precedence());
-        let set = Self::assemble(documents, content.suppressions, &mut problems);
+        let set = Self::assemble(documents, content.suppressions, added, &mut problems);
         let problems = problems.into_vec(&files);
         let set = set.map(|set| Self { warnings: problems.clone(), ..set });
         (set, problems)
@@ -87,6 +105,7 @@ impl RuleSet {
     fn assemble(
         documents: Vec<Arc<Document>>,
         suppressions: Vec<Suppression>,
+        added: Vec<AddedRule>,
         problems: &mut Problems,
     ) -> Option<Self> {
         // All documents at once, to report every problem.
@@ -98,11 +117,12 @@ impl RuleSet {
             problems.error(&document.layer.file, &document.layer.span, message, Some("omit for".to_owned()));
         }
         built_in_rules(&all, problems)?;
+        added_rules(&added, &all, problems);
         custom::check_all(&all, problems);
         let everywhere: Vec<&Document> =
             all.into_iter().filter(|d| d.scope.is_everything() || d.defines).collect();
         let mut known = Problems::default();
-        let rules = Arc::new(load_all(&everywhere, &mut known)?);
+        let rules = Arc::new(load_all(&everywhere, &added, &mut known)?);
         let params = |id| (id, layers_of(&everywhere, id, Provenance::Own));
         let (metrics, own_metrics) = params(METRICS_ID);
         let (spark, own_spark) = params(SPARK_METRICS_ID);
@@ -115,6 +135,7 @@ impl RuleSet {
             today: today(),
             suppressions,
             documents,
+            added,
         })
     }
 
@@ -157,7 +178,7 @@ impl RuleSet {
             .map(|(_, document)| document.as_ref())
             .collect();
         let mut problems = Problems::default();
-        let Some(mut rules) = load_all(&documents, &mut problems) else {
+        let Some(mut rules) = load_all(&documents, &self.added, &mut problems) else {
             return Arc::clone(&self.rules);
         };
         let why = problems.into_vec(&[]).first().map(ToString::to_string).unwrap_or_default();
@@ -326,10 +347,23 @@ fn layers_of<'d>(documents: &[&'d Document], id: &str, provenance: Provenance) -
 }
 
 /// Every rule with its parameters from `documents`; `None` if a built-in file is incomplete.
-fn load_all(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
+fn load_all(
+    documents: &[&Document],
+    added: &[AddedRule],
+    problems: &mut Problems,
+) -> Option<Vec<ActiveRule>> {
     let mut rules = built_in_rules(documents, problems)?;
+    rules.extend(added_rules(added, documents, problems));
     rules.extend(custom::load_all(documents, problems));
     Some(rules)
+}
+
+fn added_rules(added: &[AddedRule], documents: &[&Document], problems: &mut Problems) -> Vec<ActiveRule> {
+    let active = |rule: &AddedRule| {
+        let layers = layers_of(documents, rule.id(), Provenance::User);
+        rule.active(Layers { rule: rule.id(), layers: &layers, problems })
+    };
+    added.iter().map(active).collect()
 }
 
 fn built_in_rules(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
@@ -350,7 +384,7 @@ fn built_in_rule(
         facts: &rule.facts,
         enabled,
         max_severity,
-        check: RuleCheck::BuiltIn(check),
+        check: RuleCheck::Native(check.into()),
         params,
         thresholds: OnceLock::new(),
     })

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
+use super::RuleFile;
 use super::scope::{Pattern, Scope};
-use super::{RuleFile, known_ids};
 use crate::finding::Finding;
 use crate::model::Application;
 use crate::params::Problems;
@@ -124,9 +124,9 @@ impl Fields<'_> {
     }
 }
 
-/// Whether the named rules exist.
-pub(super) fn check_rules(suppression: &Suppression, defined: &[&str], problems: &mut Problems) {
-    let ids = || known_ids().chain(defined.iter().copied());
+/// Whether the named rules exist; `known` are the ids of all rules.
+pub(super) fn check_rules(suppression: &Suppression, known: &[&str], problems: &mut Problems) {
+    let ids = || known.iter().copied();
     if !ids().any(|id| suppression.rules.matches(id)) {
         let written = suppression.rules.to_string();
         let help = did_you_mean(&written, ids())

@@ -85,7 +85,7 @@ impl Test {
 fn custom_rule(active: &ActiveRule) -> Option<(&ActiveRule, &CustomRule)> {
     match &active.check {
         RuleCheck::Defined(rule) => Some((active, rule)),
-        RuleCheck::BuiltIn(_) | RuleCheck::Contradicted(_) => None,
+        RuleCheck::Native(_) | RuleCheck::Contradicted(_) => None,
     }
 }
 

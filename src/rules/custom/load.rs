@@ -9,18 +9,18 @@ use crate::params::Problems;
 use crate::params::layers::{Layer, Layers, Parameter};
 use crate::rules::active::{ActiveRule, RuleCheck, RuleInfo};
 use crate::rules::document::{Document, Target};
-use crate::rules::known_ids;
 
 /// Keys that occur only in documents that define a rule.
 const DEFINING: [&str; 2] = ["values", "message"];
 
-/// Marks the first document that defines each rule, and returns the ids of those rules.
-pub(in crate::rules) fn mark(documents: &mut [Document]) -> Vec<String> {
+/// Marks the first document that defines each rule, and returns the ids of those rules. Rules in Rust have the ids in
+/// `known`.
+pub(in crate::rules) fn mark(documents: &mut [Document], known: &[&str]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for document in documents {
         let Target::Rule(id) = &document.target else { continue };
         let defines = document.layer.entries.iter().any(|(key, _)| DEFINING.contains(&key.value.as_str()));
-        if defines && !known_ids().any(|known| known == id) && !ids.contains(id) {
+        if defines && !known.contains(&id.as_str()) && !ids.contains(id) {
             ids.push(id.clone());
             document.defines = true;
         }

@@ -163,7 +163,7 @@ pub fn beginning(group: &TaskGroup, row: usize) -> Option<f64> {
 /// From this many nodes on, a coincidence is unlikely.
 const MANY_NODES: usize = 3;
 
-/// Finds stragglers launched in the same minute on at least [`MANY_NODES`] nodes, among those that lost their
+/// Finds stragglers launched in the same minute on at least `MANY_NODES` nodes, among those that lost their
 /// time at their start. Input: index, node and launch. Output: number of nodes by index.
 #[must_use]
 pub fn slow_beginnings(stragglers: &[(usize, Symbol, Timestamp)]) -> BTreeMap<usize, u64> {

@@ -101,12 +101,16 @@ mod tests {
 
     fn set(text: &str) -> Result<RuleSet, RuleError> {
         let file = RuleFile { name: "own.yaml".to_owned(), text: text.to_owned() };
-        RuleSet::with_rules(vec![rule("my-rule")], &[file])
+        RuleSet::with_rules(vec![rule("team-rule")], &[file])
     }
 
     fn severities(rules: &RuleSet, app: &Application) -> Vec<Severity> {
         let findings = rules.evaluate(app).findings;
-        findings.iter().filter(|finding| finding.rule == "my-rule").map(|finding| finding.severity).collect()
+        findings
+            .iter()
+            .filter(|finding| finding.rule == "team-rule")
+            .map(|finding| finding.severity)
+            .collect()
     }
 
     #[test]
@@ -114,30 +118,30 @@ mod tests {
         let app = Application::new(Engine::Spark);
         let found = |text| severities(&set(text).unwrap(), &app);
         assert_eq!(found("rule: mapper-gc\nenabled: false\n"), [Severity::Severe]);
-        assert_eq!(found("rule: my-rule\nmax_severity: low\n"), [Severity::Low]);
-        assert_eq!(found("rule: my-*\nenabled: false\n"), []);
-        assert_eq!(found("suppress: my-rule\nreason: known\n"), []);
-        let scoped = set("rule: my-rule\nfor: {queue: etl}\nenabled: false\n").unwrap();
+        assert_eq!(found("rule: team-rule\nmax_severity: low\n"), [Severity::Low]);
+        assert_eq!(found("rule: team-*\nenabled: false\n"), []);
+        assert_eq!(found("suppress: team-rule\nreason: known\n"), []);
+        let scoped = set("rule: team-rule\nfor: {queue: etl}\nenabled: false\n").unwrap();
         assert_eq!(severities(&scoped, &app), [Severity::Severe]);
         let etl = Application { queue: Some("etl".to_owned()), ..Application::new(Engine::Spark) };
         assert_eq!(severities(&scoped, &etl), []);
-        assert!(scoped.infos().iter().any(|info| info.id == "my-rule" && info.title == "My Rule"));
+        assert!(scoped.infos().iter().any(|info| info.id == "team-rule" && info.title == "My Rule"));
     }
 
     #[test]
     fn presets_of_dr_elephant_leave_added_rules_on() {
         let (name, text) = PRESETS[0];
         let preset = RuleFile { name: name.to_owned(), text: text.to_owned() };
-        let rules = RuleSet::with_rules(vec![rule("my-rule")], &[preset]).unwrap();
+        let rules = RuleSet::with_rules(vec![rule("team-rule")], &[preset]).unwrap();
         assert_eq!(severities(&rules, &Application::new(Engine::MapReduce)), [Severity::Severe]);
     }
 
     #[test]
     fn mistakes_about_added_rules_are_reported() {
         let error = |result: Result<RuleSet, RuleError>| result.err().unwrap().to_string();
-        let message = error(set("rule: my-rule\nlimit: 3\n"));
-        assert!(message.contains("my-rule has no parameter \"limit\"; it has no parameters"), "{message}");
-        let message = error(set("rule: my-rule\nmessage: x\n"));
+        let message = error(set("rule: team-rule\nlimit: 3\n"));
+        assert!(message.contains("team-rule has no parameter \"limit\"; it has no parameters"), "{message}");
+        let message = error(set("rule: team-rule\nmessage: x\n"));
         assert!(message.contains("has no parameter \"message\""), "{message}");
         assert_eq!(message.lines().count(), 1, "{message}");
         for (ids, problem) in [

@@ -10,9 +10,8 @@ use std::error::Error;
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Judgement, Measure, Subject, Verdict};
-use elephant_rs::heuristics::Check;
 use elephant_rs::model::Application;
-use elephant_rs::rules::{AddedRule, RuleSet};
+use elephant_rs::rules::{AddedRule, Check, RuleSet};
 use elephant_rs::severity::Severity;
 
 /// Finds applications with more tasks than a team wants to see.

@@ -108,7 +108,7 @@ pub struct GroupCounts {
     pub without_spread: u64,
     /// Successful attempts in the groups used.
     pub tasks: u64,
-    /// Those without a logged node. They count in their group but for no node.
+    /// Tasks whose node is not logged. They count towards their group, but not towards any node.
     pub tasks_without_node: u64,
 }
 

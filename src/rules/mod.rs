@@ -25,6 +25,7 @@ pub use scope::{Aspect, Pattern, Scope};
 pub use set::RuleSet;
 pub use suppression::Suppression;
 
+pub use crate::heuristics::Check;
 pub use crate::params::{Importance, Problems, RuleFile, RuleProblem};
 
 use crate::heuristics;

@@ -267,6 +267,11 @@ fn messages_follow_one_style() {
         let message = without_quotes(finding);
         let first = message.split([' ', ':']).next().unwrap_or_default();
         let is_counter = first.contains('_') && first.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+        assert!(
+            !message.contains(['{', '}']),
+            "{}: a word of the template is unknown: {message}",
+            finding.rule
+        );
         assert!(!message.is_empty() && !message.ends_with('.'), "{}: {message}", finding.rule);
         assert!(is_counter || !message.starts_with(char::is_uppercase), "{}: {message}", finding.rule);
         for text in finding.advice.iter().chain([&message]) {

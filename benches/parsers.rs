@@ -4,17 +4,15 @@
 mod support;
 
 use std::hint::black_box;
-use std::io::{self, Cursor, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use elephant_rs::heuristics::Shared;
-use elephant_rs::input::codec;
-use elephant_rs::input::window::ByteWindow;
+use elephant_rs::internals::benchmarks::parsers::{
+    Judging, avro_binary, avro_json, configuration, decode, hadoop1, spark_log,
+};
 use elephant_rs::model::Application;
-use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names, Part};
-use elephant_rs::parse::{Parsed, hadoop1, jhist, jobconf};
 use elephant_rs::rules::{RuleFile, RuleSet};
 use support::spark::SparkJob;
 use support::spark::codec::Codec;
@@ -36,19 +34,12 @@ fn history(format: Format, job: Job) -> Vec<u8> {
     bytes(|out| format.write(job, out))
 }
 
-fn parse(format: Format, bytes: &[u8]) -> Parsed {
-    let window = ByteWindow::new(bytes);
+fn parse(format: Format, bytes: &[u8]) -> Vec<Application> {
     match format {
-        Format::AvroJson => jhist::json::parse(window),
-        Format::AvroBinary => jhist::avro::parse(window),
-        Format::Hadoop1 => hadoop1::parse(window),
+        Format::AvroJson => avro_json(bytes),
+        Format::AvroBinary => avro_binary(bytes),
+        Format::Hadoop1 => hadoop1(bytes),
     }
-}
-
-fn parse_spark(bytes: &[u8]) -> Parsed {
-    let open = || Ok(Feed::Stream(Box::new(Cursor::new(bytes.to_vec()))));
-    let parts = vec![Part { name: "log".to_owned(), open: Box::new(open) }];
-    spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() })
 }
 
 /// The first lines of the file, followed by the lines that contain `word`.
@@ -74,8 +65,8 @@ fn parsers(criterion: &mut Criterion) {
     for format in FORMATS {
         of_bytes(&mut group, format.name(), &history(format, JOB), |bytes| parse(format, bytes));
     }
-    of_bytes(&mut group, "spark", &bytes(|out| SPARK.write(out)), parse_spark);
-    of_bytes(&mut group, "configuration", &bytes(|out| conf::write(out)), |bytes| jobconf::parse(bytes));
+    of_bytes(&mut group, "spark", &bytes(|out| SPARK.write(out)), spark_log);
+    of_bytes(&mut group, "configuration", &bytes(|out| conf::write(out)), configuration);
     group.finish();
 }
 
@@ -90,7 +81,7 @@ fn events(criterion: &mut Criterion) {
     for (name, event) in
         [("spark-task-start", "\"SparkListenerTaskStart\""), ("spark-task-end", "\"SparkListenerTaskEnd\"")]
     {
-        of_bytes(&mut group, name, &lines_with(&log, 1, event), parse_spark);
+        of_bytes(&mut group, name, &lines_with(&log, 1, event), spark_log);
     }
     group.finish();
 }
@@ -108,7 +99,7 @@ fn unpacking(criterion: &mut Criterion) {
     group.throughput(Throughput::Bytes(plain.len() as u64));
     for (name, log) in logs {
         group.bench_function(name, |bench| {
-            bench.iter(|| io::copy(&mut codec::decode(Box::new(Cursor::new(log.clone()))), &mut io::sink()));
+            bench.iter(|| io::copy(&mut decode(log.clone()), &mut io::sink()));
         });
     }
     group.finish();
@@ -132,16 +123,13 @@ fn rules(criterion: &mut Criterion) {
     let Ok(files) = RuleFile::find(Path::new("rules/examples")) else { return };
     let Ok(rules) = RuleSet::with_files(&files) else { return };
     let bytes = history(Format::AvroBinary, Job { maps: 10_000, reduces: 50 });
-    let applications = parse(Format::AvroBinary, &bytes).applications;
-    let Some(app): Option<&Application> = applications.first() else { return };
-    let metrics = rules.measure(app);
+    let Some(app) = parse(Format::AvroBinary, &bytes).pop() else { return };
+    let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();
+    let judging = Judging::new(app, rules);
     let mut group = criterion.benchmark_group("rule");
-    for rule in rules.rules().iter().filter(|rule| MEASURED.contains(&rule.info.id.as_ref())) {
-        let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();
+    for id in judging.ids().filter(|id| MEASURED.contains(id)) {
         group.throughput(Throughput::Elements(tasks));
-        group.bench_function(rule.info.id.as_ref(), |bench| {
-            bench.iter(|| rule.verdict(black_box(app), &Shared::of(app).with_metrics(&|| &metrics)));
-        });
+        group.bench_function(id, |bench| bench.iter(|| judging.verdict(id)));
     }
     group.finish();
 }

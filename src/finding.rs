@@ -1,4 +1,21 @@
 //! Findings of rules about an application: plain data, created by heuristics and shown by reports.
+//!
+//! A rule returns a [`Verdict`], built with [`Judgement`]: facts with their units, a message that shows them, and advice.
+//!
+//! ```
+//! use elephant_rs::finding::{Judgement, Measure, Subject, Verdict};
+//! use elephant_rs::severity::Severity;
+//! use elephant_rs::units::Bytes;
+//!
+//! let verdict: Verdict = Judgement::of(Subject::Application, Severity::Low)
+//!     .tasks(12)
+//!     .fact("spilled_bytes", Measure::Size(Bytes::from_mib(300)))
+//!     .message("{spilled_bytes} spilled to disk", &[])
+//!     .advice(|| vec!["raise spark.executor.memory".to_owned()])
+//!     .into();
+//! let Verdict::Judged(judgement) = verdict else { unreachable!("there is data") };
+//! assert_eq!(judgement.message, "300 MiB spilled to disk");
+//! ```
 
 mod facts;
 mod judging;
@@ -20,8 +37,9 @@ pub(crate) use judging::percent;
 /// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;
 
-/// A measured value. Its key ends with [`Measure::key_ending`].
+/// A measured value. Its key ends with the unit: `_ms`, `_bytes`, `_count`, `_ratio`.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Measure {
     /// A plain count.
     Count(u64),
@@ -44,7 +62,7 @@ pub enum Measure {
 impl Measure {
     /// The suffix of JSON keys that gives the unit.
     #[must_use]
-    pub const fn key_ending(&self) -> &'static str {
+    pub(crate) const fn key_ending(&self) -> &'static str {
         match self {
             Self::Count(_) => "_count",
             Self::Time(_) => "_ms",
@@ -77,6 +95,7 @@ impl fmt::Display for Measure {
 
 /// A list of cut-offs that a finding was judged by, with its name in the rule file.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Threshold {
     /// The key in the rule file, including the unit suffix.
     pub key: String,
@@ -86,6 +105,7 @@ pub struct Threshold {
 
 /// One rule's judgement on one subject.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The rule's id.
     pub rule: Name,
@@ -112,6 +132,7 @@ pub struct Finding {
 /// The result of a check, before the rule's name and score are added. Keys of evidence are static strings, or
 /// [`Name`]s if they come from a rule file.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Judgement<K = &'static str> {
     /// Its severity.
     pub severity: Severity,
@@ -129,6 +150,7 @@ pub struct Judgement<K = &'static str> {
 
 /// The outcome of a check.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Verdict<K = &'static str> {
     /// The rule was evaluated; the severity may be none.
     Judged(Judgement<K>),
@@ -143,7 +165,7 @@ pub enum Verdict<K = &'static str> {
 impl Verdict {
     /// The same with keys as [`Name`]s, as custom rules use them.
     #[must_use]
-    pub fn named(self) -> Verdict<Name> {
+    pub(crate) fn named(self) -> Verdict<Name> {
         let named = |judged: Judgement| Judgement {
             severity: judged.severity,
             subject: judged.subject,
@@ -163,6 +185,7 @@ impl Verdict {
 
 /// A finding suppressed by a user's rule file, with the reason given there.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Suppressed {
     /// The finding that is not reported.
     pub finding: Finding,
@@ -176,6 +199,7 @@ pub struct Suppressed {
 
 /// A rule that could not be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NotEvaluated {
     /// The rule's id.
     pub rule: Name,

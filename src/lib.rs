@@ -1,11 +1,10 @@
 //! Reads Spark event logs and Hadoop MapReduce job histories, and reports which applications waste the cluster, why,
 //! and what to change.
 //!
-//! Data flows in one direction. [`input`] finds and decompresses histories. [`parse`] turns bytes into the typed
-//! [`model`] of an application. [`rules`] load parameters from YAML for the [`heuristics`], which produce [`finding`]s.
-//! [`metrics`] compute the costs of an application. [`engine`] combines everything into one ranked report, and
-//! [`report`] renders it. A [`fingerprint`] identifies the same job or finding in another run: [`baseline`] uses it to
-//! compare a report with an accepted state, and [`diff`] to compare two reports.
+//! [`engine`] finds the histories below a path, decompresses and parses them into the typed [`model`] of an application,
+//! evaluates [`rules`] on each, and returns the [`results`]: ranked [`finding`]s and the costs of each application.
+//! [`report`] renders them. [`baseline`] compares them with an accepted state, [`diff`] with another analysis. [`survey`]
+//! and [`nodes`] look at stragglers and at slow nodes over many applications.
 //!
 //! ```
 //! use elephant_rs::engine::{Options, analyze};
@@ -21,36 +20,46 @@
 //! # Ok::<(), elephant_rs::rules::RuleError>(())
 //! ```
 //!
+//! A rule of one's own can be written in Rust: [`rules::AddedRule`]. Types that will grow are `#[non_exhaustive]`; options
+//! are built from their defaults (`Options { top: Some(10), ..Options::default() }`).
+//!
 //! The library does not panic on any input. A value that the history does not contain is `None`, never zero.
 
-#[cfg(test)]
+// Without the command or the HTML report, parts that serve only them are unused.
+#![cfg_attr(not(all(feature = "cli", feature = "html")), allow(dead_code, unused_imports))]
+
+#[cfg(any(test, feature = "internals"))]
 extern crate self as elephant_rs;
 
 pub mod baseline;
-pub mod charts;
+mod charts;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
 pub mod diff;
 pub mod engine;
 pub mod finding;
-pub mod fingerprint;
-pub mod heuristics;
-pub mod input;
+mod fingerprint;
+mod heuristics;
+mod input;
 #[cfg(test)]
 #[path = "../tests/internal/mod.rs"]
 mod internal;
+#[cfg(any(test, feature = "internals"))]
+#[doc(hidden)]
+pub mod internals;
 pub mod limits;
-pub mod metrics;
+mod metrics;
 pub mod model;
 pub mod node_metrics;
 pub mod nodes;
-pub mod params;
-pub mod parse;
+mod params;
+mod parse;
 pub mod report;
 pub mod results;
 pub mod rules;
 pub mod severity;
-pub mod stats;
-pub mod stragglers;
+mod stats;
+mod stragglers;
 pub mod survey;
 pub mod units;

@@ -2,6 +2,17 @@
 //!
 //! Reaching a limit is a warning with the code [`REACHED`]: everything read before is kept, and the
 //! application counts as incomplete.
+//!
+//! ```
+//! use elephant_rs::engine::{Options, analyze};
+//! use elephant_rs::limits::Limits;
+//! use elephant_rs::rules::RuleSet;
+//!
+//! let options = Options { limits: Limits { tasks: Some(2), ..Limits::default() }, ..Options::default() };
+//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, options);
+//! assert!(!report.applications[0].complete);
+//! # Ok::<(), elephant_rs::rules::RuleError>(())
+//! ```
 
 use std::fmt;
 use std::io;
@@ -41,7 +52,7 @@ impl Limits {
 
     /// The longest line, as a length in memory.
     #[must_use]
-    pub fn line_len(&self) -> usize {
+    pub(crate) fn line_len(&self) -> usize {
         // Buffers double their size, so twice the length must still be a valid length.
         let most = usize::MAX / 4;
         self.line.map_or(most, |line| usize::try_from(line.get()).unwrap_or(most).min(most))
@@ -49,13 +60,13 @@ impl Limits {
 
     /// Whether another task, attempt, cached block or driver metric value fits if there are `held` already.
     #[must_use]
-    pub fn has_room(&self, held: usize) -> bool {
+    pub(crate) fn has_room(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < most)
     }
 
     /// Whether another stage, job, executor, query or similar item fits if there are `held` already.
     #[must_use]
-    pub fn has_room_for_other_items(&self, held: usize) -> bool {
+    pub(crate) fn has_room_for_other_items(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < (most / 10).max(10_000))
     }
 }
@@ -76,6 +87,7 @@ impl Default for Limits {
 
 /// A reached limit; its text continues "because" or a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum LimitReached {
     /// [`Limits::decoded`].
     #[error("it has more than {0} after decompression; raise the limit with --max-decoded")]
@@ -100,7 +112,7 @@ pub enum LimitReached {
 impl LimitReached {
     /// The option that sets the limit.
     #[must_use]
-    pub const fn option(self) -> &'static str {
+    pub(crate) const fn option(self) -> &'static str {
         match self {
             Self::Decoded(_) => "--max-decoded",
             Self::Ratio { .. } => "--max-ratio",
@@ -116,6 +128,7 @@ pub(crate) const LINE: &str = "--max-line";
 
 /// The part of an application that a limit kept; its text continues "because".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Remainder {
     /// The option that sets the limit.
     pub option: &'static str,
@@ -155,7 +168,7 @@ impl From<LimitReached> for io::Error {
 
 /// The limit that caused a read error, if one did.
 #[must_use]
-pub fn behind(error: &io::Error) -> Option<LimitReached> {
+pub(crate) fn behind(error: &io::Error) -> Option<LimitReached> {
     let inner = error.get_ref()?;
     inner.downcast_ref().copied().or_else(|| behind(inner.downcast_ref()?))
 }

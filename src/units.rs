@@ -2,8 +2,18 @@
 //!
 //! Constructors name their unit; `Display` writes for readers. Hadoop mixes milliseconds, bytes, mebibytes
 //! and megabyte-milliseconds; these types convert them once.
+//!
+//! ```
+//! use elephant_rs::units::{Bytes, MbMillis, Millis};
+//!
+//! let container = MbMillis::of(Bytes::from_mib(2048), Millis::from_secs(1800));
+//! assert_eq!(container.as_gb_hours(), 1.0);
+//! assert_eq!(Bytes::from_mib(1536).to_string(), "1.5 GiB");
+//! assert_eq!(Millis::from_secs(90).to_string(), "1m 30s");
+//! ```
 
 mod digits;
+mod held;
 
 use std::fmt;
 use std::iter::Sum;
@@ -11,7 +21,9 @@ use std::ops::{Add, Sub};
 
 use chrono::{DateTime, Datelike, SecondsFormat};
 
-pub use digits::three_digits;
+pub(crate) use digits::three_digits;
+pub(crate) use held::show_gb_hours;
+pub use held::{CoreMillis, MbMillis};
 
 /// A time span in milliseconds. Never negative: if the end is before the start, the span is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -43,7 +55,7 @@ impl Millis {
     /// Converts a double, truncating; `None` for negative, infinite or NaN input.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn from_f64(ms: f64) -> Option<Self> {
+    pub(crate) fn from_f64(ms: f64) -> Option<Self> {
         (ms >= 0.0 && ms < u64::MAX as f64).then_some(Self(ms as u64))
     }
 
@@ -67,7 +79,7 @@ impl Millis {
 
     /// Whole seconds, truncated as in Dr. Elephant.
     #[must_use]
-    pub const fn whole_secs(self) -> u64 {
+    pub(crate) const fn whole_secs(self) -> u64 {
         self.0 / 1000
     }
 }
@@ -162,7 +174,7 @@ impl Bytes {
     /// Converts a double, truncating; `None` for negative, infinite or NaN input.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    pub fn from_f64(bytes: f64) -> Option<Self> {
+    pub(crate) fn from_f64(bytes: f64) -> Option<Self> {
         (bytes >= 0.0 && bytes < u64::MAX as f64).then_some(Self(bytes as u64))
     }
 
@@ -180,7 +192,7 @@ impl Bytes {
 
     /// Whole mebibytes, truncated.
     #[must_use]
-    pub const fn whole_mib(self) -> u64 {
+    pub(crate) const fn whole_mib(self) -> u64 {
         self.0 / Self::PER_MIB
     }
 
@@ -252,148 +264,6 @@ impl BytesPerSecond {
 impl fmt::Display for BytesPerSecond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/s", Bytes::from_f64(self.0).unwrap_or_default())
-    }
-}
-
-/// Formats an amount as GB-hours (1 GB = 1 GiB), without the unit.
-#[must_use]
-pub fn show_gb_hours(amount: MbMillis) -> String {
-    show_hours(amount.as_gb_hours())
-}
-
-/// Three significant digits; tiny amounts become "<0.01", not "0".
-fn show_hours(hours: f64) -> String {
-    if hours > 0.0 && hours < 0.01 { "<0.01".to_owned() } else { three_digits(hours) }
-}
-
-/// Memory held over time, in mebibyte-milliseconds, the unit of `MB_MILLIS_MAPS`.
-///
-/// An integer, so that sums do not depend on the order of addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct MbMillis(u128);
-
-impl MbMillis {
-    /// Zero.
-    pub const ZERO: Self = Self(0);
-
-    /// `memory` held for `time`, in whole mebibytes, as YARN allocates it.
-    #[must_use]
-    pub const fn of(memory: Bytes, time: Millis) -> Self {
-        Self(memory.whole_mib() as u128 * time.get() as u128)
-    }
-
-    /// `memory` held for `time`, to the byte. For measured memory, which is not a whole number of mebibytes.
-    #[must_use]
-    pub const fn exactly(memory: Bytes, time: Millis) -> Self {
-        Self(memory.get() as u128 * time.get() as u128 / Bytes::PER_MIB as u128)
-    }
-
-    /// One of `parts` equal parts; everything if `parts` is 0.
-    #[must_use]
-    pub fn split(self, parts: u64) -> Self {
-        Self(self.0 / u128::from(parts.max(1)))
-    }
-
-    /// Multiplies by a factor that must not be negative.
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-    pub fn times(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor) as u128)
-    }
-
-    /// Truncated to whole mebibyte-seconds, as in Dr. Elephant.
-    #[must_use]
-    pub const fn whole_mb_seconds(self) -> Self {
-        Self(self.0 / 1000 * 1000)
-    }
-
-    /// Mebibyte-seconds, Dr. Elephant's internal unit.
-    #[must_use]
-    pub const fn as_mb_seconds(self) -> f64 {
-        self.0 as f64 / 1000.0
-    }
-
-    /// GB-hours (1 GB = 1 GiB), the unit of reports (Dr. Elephant's wiki, "Used Resources").
-    #[must_use]
-    pub const fn as_gb_hours(self) -> f64 {
-        self.0 as f64 / 1000.0 / 1024.0 / 3600.0
-    }
-
-    /// `self` as a share of `whole`; `None` if `whole` is zero.
-    #[must_use]
-    pub fn share_of(self, whole: Self) -> Option<f64> {
-        (whole.0 > 0).then(|| self.0 as f64 / whole.0 as f64)
-    }
-}
-
-impl Add for MbMillis {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl Sub for MbMillis {
-    type Output = Self;
-    /// Stops at zero.
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-}
-
-impl Sum for MbMillis {
-    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-        iter.fold(Self::ZERO, Add::add)
-    }
-}
-
-/// Cores held over time, in thousandths of a core × milliseconds, because tasks may use fractions of a core.
-///
-/// An integer, so that sums do not depend on the order of addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct CoreMillis(u128);
-
-impl CoreMillis {
-    /// Zero.
-    pub const ZERO: Self = Self(0);
-
-    /// Thousandths of a core, held for `time`.
-    #[must_use]
-    pub const fn of(thousandths: u64, time: Millis) -> Self {
-        Self(thousandths as u128 * time.get() as u128)
-    }
-
-    /// Core-hours, the unit of reports.
-    #[must_use]
-    pub const fn as_core_hours(self) -> f64 {
-        self.0 as f64 / 1000.0 / 3_600_000.0
-    }
-
-    /// `self` as a share of `whole`; `None` if `whole` is zero.
-    #[must_use]
-    pub fn share_of(self, whole: Self) -> Option<f64> {
-        (whole.0 > 0).then(|| self.0 as f64 / whole.0 as f64)
-    }
-}
-
-impl Add for CoreMillis {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl Sub for CoreMillis {
-    type Output = Self;
-    /// Stops at zero.
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-}
-
-impl Sum for CoreMillis {
-    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-        iter.fold(Self::ZERO, Add::add)
     }
 }
 

@@ -1,11 +1,9 @@
 //! Shared parts of all fuzz programs: the targets, a single thread, and a memory limit.
 
-#[path = "../../tests/fuzz_targets/mod.rs"]
-pub mod targets;
-
 use std::alloc::System;
 
 use cap::Cap;
+pub use elephant_rs::internals::fuzz_targets as targets;
 
 /// Memory that one input may use. Block decoders take up to 32 MiB, and so do the buffers before them.
 const MEMORY: usize = 512 << 20;

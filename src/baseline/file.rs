@@ -42,8 +42,9 @@ pub struct Baseline {
 /// The accepted state of one job definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Job {
-    /// The job definition, [`crate::fingerprint::JobKey`].
+    /// The job definition, [`JobKey`](crate::results::JobKey).
     pub job: String,
     /// Runs that started before this time (RFC 3339 in UTC) no longer count. They cost less than the level
     /// accepted since then, or they exceed the number of kept runs.
@@ -60,6 +61,7 @@ pub struct Job {
 /// The costs of an accepted run. Unknown values are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Run {
     /// Identifies the run: a hash of the application's id.
     pub run: String,
@@ -88,6 +90,7 @@ pub struct Run {
 
 /// A baseline that cannot be used.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum BaselineError {
     /// The file does not exist.
     #[error("there is no baseline {path}; run the same command with --update to accept the current state", path = path.display())]
@@ -205,7 +208,7 @@ impl Baseline {
 
     /// The entry of a job.
     #[must_use]
-    pub fn job(&self, key: &str) -> Option<&Job> {
+    pub(crate) fn job(&self, key: &str) -> Option<&Job> {
         let at = self.jobs.binary_search_by(|job| job.job.as_str().cmp(key)).ok()?;
         self.jobs.get(at)
     }

@@ -4,7 +4,7 @@ use crate::finding::{Finding, Measure};
 
 /// The value of the finding's key measure.
 #[must_use]
-pub fn value(finding: &Finding) -> Option<f64> {
+pub(crate) fn value(finding: &Finding) -> Option<f64> {
     let key = finding.rule_facts.key_measure?.key;
     let (_, measure) = finding.evidence.iter().find(|(name, _)| name == key)?;
     let value = match measure {

@@ -14,7 +14,7 @@ use crate::results::{Metric, Range};
 use crate::stats::descriptive::median;
 
 /// With at least this many runs, their spread sets the limit.
-pub const ENOUGH_RUNS: usize = 5;
+pub(super) const ENOUGH_RUNS: usize = 5;
 /// How many scaled deviations a run may lie from the median.
 const DEVIATIONS: f64 = 3.0;
 /// The standard deviation of normal values, as a multiple of the median absolute deviation.
@@ -51,7 +51,7 @@ impl Tolerance {
 
     /// The tolerance for one metric.
     #[must_use]
-    pub fn of(&self, metric: Metric) -> Allowance {
+    pub(crate) fn of(&self, metric: Metric) -> Allowance {
         let given = self.of.get(&metric).copied().or(self.general);
         given.map_or(Allowance::DEFAULT, Allowance::given)
     }
@@ -72,7 +72,7 @@ impl Allowance {
 
     /// This share, for any number of runs.
     #[must_use]
-    pub const fn given(share: f64) -> Self {
+    pub(crate) const fn given(share: f64) -> Self {
         Self { few_runs: share, at_least: share }
     }
 }
@@ -80,7 +80,7 @@ impl Allowance {
 /// The range that follows from accepted runs; `None` without any. `floor` is the smallest difference that
 /// counts.
 #[must_use]
-pub fn range(values: &[f64], allowance: Allowance, floor: f64) -> Option<Range> {
+pub(super) fn range(values: &[f64], allowance: Allowance, floor: f64) -> Option<Range> {
     let middle = median(values)?;
     let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
     if values.len() < ENOUGH_RUNS {

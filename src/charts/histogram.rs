@@ -26,6 +26,7 @@ const LOGARITHMIC_FROM: u64 = 32;
 
 /// A value of the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Amount {
     /// A run time.
     Time(Millis),
@@ -44,6 +45,7 @@ impl fmt::Display for Amount {
 
 /// The distributed quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Quantity {
     /// Run times of tasks.
     RunTime,
@@ -56,7 +58,7 @@ pub enum Quantity {
 impl Quantity {
     /// `value` in the quantity's unit.
     #[must_use]
-    pub const fn amount(self, value: u64) -> Amount {
+    pub(crate) const fn amount(self, value: u64) -> Amount {
         match self {
             Self::RunTime => Amount::Time(Millis::new(value)),
             Self::Input | Self::ShuffleRead => Amount::Size(Bytes::new(value)),
@@ -66,6 +68,7 @@ impl Quantity {
 
 /// How the width of buckets grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scale {
     /// All buckets have the same width.
     Linear,
@@ -75,6 +78,7 @@ pub enum Scale {
 
 /// The tasks whose value is at least `from` and below the next bucket's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bucket {
     /// The smallest value in it.
     pub from: u64,
@@ -88,6 +92,7 @@ pub struct Bucket {
 
 /// The two groups of the skew rules, if their means are so far apart that it may matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Groups {
     /// Tasks below the pivot.
     pub small: Group,
@@ -97,6 +102,7 @@ pub struct Groups {
 
 /// One of the two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Group {
     /// Its tasks.
     pub count: u64,
@@ -106,6 +112,7 @@ pub struct Group {
 
 /// The tasks that a mean covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MeanOf {
     /// All tasks.
     Tasks,
@@ -115,6 +122,7 @@ pub enum MeanOf {
 
 /// A cut-off of a rule.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Limit {
     /// The rule.
     pub rule: String,
@@ -130,6 +138,7 @@ pub struct Limit {
 
 /// One distribution over successful tasks.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Histogram {
     /// The phase, with the name that findings use.
     pub subject: Subject,

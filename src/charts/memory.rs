@@ -9,6 +9,7 @@ use crate::units::Bytes;
 
 /// The containers that hold the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Holder {
     /// The containers of tasks of one kind, by its name.
     Tasks(&'static str),
@@ -18,6 +19,7 @@ pub enum Holder {
 
 /// Requested and used memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemoryUse {
     /// The containers that hold it.
     pub holder: Holder,

@@ -18,6 +18,7 @@ pub use timeline::{ExecutorSpan, Timeline};
 
 /// The charts of one application. Data that the history lacks has no chart.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Charts {
     /// When phases and executors ran.
     pub timeline: Option<Timeline>,
@@ -31,6 +32,7 @@ pub struct Charts {
 
 /// The rows that a chart shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rows<T> {
     /// The rows.
     pub shown: Vec<T>,
@@ -51,7 +53,7 @@ impl Charts {
     /// The charts of `app`. `findings` are all its findings of any severity; `rules` define how its memory
     /// is measured.
     #[must_use]
-    pub fn of(app: &Application, rules: &RuleSet, findings: &[Finding]) -> Self {
+    pub(crate) fn of(app: &Application, rules: &RuleSet, findings: &[Finding]) -> Self {
         Self {
             timeline: Timeline::of(app),
             histograms: histogram::all(app, findings),

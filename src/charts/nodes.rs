@@ -13,6 +13,7 @@ const MOST_NODES: usize = 12;
 
 /// The attempts that ran on one node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct NodeAttempts {
     /// The node's name as written in the history.
     pub node: String,
@@ -31,7 +32,7 @@ pub struct NodeAttempts {
 impl NodeAttempts {
     /// All attempts on the node.
     #[must_use]
-    pub const fn total(&self) -> u64 {
+    pub(crate) const fn total(&self) -> u64 {
         self.succeeded + self.failed + self.killed + self.unfinished
     }
 }

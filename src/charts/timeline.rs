@@ -18,6 +18,7 @@ const PARTS: u32 = 96;
 
 /// The timeline of an application from start to end.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Timeline {
     /// When it was submitted, or when its first attempt started.
     pub from: Timestamp,
@@ -40,6 +41,7 @@ pub struct Timeline {
 
 /// The lifetime of one executor.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExecutorSpan {
     /// Its id.
     pub id: String,
@@ -83,7 +85,7 @@ impl Timeline {
 
     /// Its length.
     #[must_use]
-    pub fn length(&self) -> Millis {
+    pub(crate) fn length(&self) -> Millis {
         Millis::between(self.from, self.to).unwrap_or_default()
     }
 }

@@ -88,6 +88,7 @@ enum FormatArg {
     /// For scripts, one document
     Json,
     /// For people in a browser: one self-contained file
+    #[cfg(feature = "html")]
     Html,
     /// For scripts, one application per line, without summary and problems
     Ndjson,
@@ -108,6 +109,7 @@ impl From<FormatArg> for Format {
         match format {
             FormatArg::Text => Self::Text,
             FormatArg::Json => Self::Json,
+            #[cfg(feature = "html")]
             FormatArg::Html => Self::Html,
             FormatArg::Ndjson => Self::Ndjson,
             FormatArg::Csv => Self::Csv,
@@ -119,6 +121,15 @@ impl From<FormatArg> for Format {
     }
 }
 
+impl FormatArg {
+    fn has_charts(self) -> bool {
+        #[cfg(feature = "html")]
+        return self == Self::Html;
+        #[cfg(not(feature = "html"))]
+        return false;
+    }
+}
+
 impl FindingArgs {
     /// Options for the engine.
     pub(super) fn options(&self, input: &InputArgs) -> Options {
@@ -126,7 +137,7 @@ impl FindingArgs {
             min_severity: self.min_severity.into(),
             top: self.top.map(NonZeroUsize::get),
             details: self.details,
-            charts: if self.format == FormatArg::Html { self.charts } else { 0 },
+            charts: if self.format.has_charts() { self.charts } else { 0 },
             limits: input.limits.limits(),
         }
     }

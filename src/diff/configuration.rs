@@ -25,6 +25,7 @@ const ENDINGS: [&str; 6] = [".port", ".uuid", ".startTime", ".timestamps", ".que
 
 /// The settings of two runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Configuration {
     /// Those that differ, in name order.
     pub settings: Vec<Setting>,
@@ -34,6 +35,7 @@ pub struct Configuration {
 
 /// A setting that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Setting {
     /// Its name.
     pub name: String,

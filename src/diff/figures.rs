@@ -4,6 +4,7 @@ use super::side::{Run, Tasks};
 
 /// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unit {
     /// Milliseconds.
     Millis,
@@ -19,6 +20,7 @@ pub enum Unit {
 
 /// A number on both sides.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Figure {
     /// The key in JSON, with the unit as suffix.
     pub key: String,
@@ -41,14 +43,14 @@ impl Figure {
     /// The change from the first side to the second, as a share of the first; `None` if the first is zero
     /// or unknown.
     #[must_use]
-    pub fn change(&self) -> Option<f64> {
+    pub(crate) fn change(&self) -> Option<f64> {
         let (a, b) = self.a.zip(self.b)?;
         (a > 0.0).then(|| (b - a) / a).filter(|change| change.is_finite())
     }
 
     /// Whether the sides differ.
     #[must_use]
-    pub fn differs(&self) -> bool {
+    pub(crate) fn differs(&self) -> bool {
         self.a != self.b
     }
 }

@@ -10,6 +10,7 @@ use crate::severity::Severity;
 
 /// A finding of both sides, or of only one.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FindingPair {
     /// The rule's id.
     pub rule: String,
@@ -29,6 +30,7 @@ pub struct FindingPair {
 
 /// How a finding changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Move {
     /// Only the second side has it.
     Came,
@@ -47,7 +49,7 @@ pub enum Move {
 impl Move {
     /// The word in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Came => "new",
             Self::Worse => "worse",

@@ -2,9 +2,22 @@
 //!
 //! A [`Side`] is read from the JSON report of `analyze`. Histories are analysed with details first, so
 //! histories and stored reports are compared in the same way. Runs are paired by job definition
-//! ([`crate::fingerprint::JobKey`]) and then by start time. A single run on each side is always a pair,
-//! whatever the names. Phases are paired by [`crate::fingerprint::subject_key`], because a stage's id
+//! ([`JobKey`](crate::results::JobKey)) and then by start time. A single run on each side is always a pair,
+//! whatever the names. Phases are paired by name, because a stage's id
 //! differs from run to run.
+//!
+//! ```
+//! use elephant_rs::diff::{Options, Side, diff};
+//! use elephant_rs::engine::{self, analyze};
+//! use elephant_rs::rules::RuleSet;
+//!
+//! let rules = RuleSet::built_in()?;
+//! let run = |file: &str| Side::of(&analyze(&[file.into()], &rules, engine::Options::default()));
+//! let fixtures = "testdata/heuristics/mapper-skew";
+//! let pairs = diff(&run(fixtures), &run(fixtures), Options::default()).pairs;
+//! assert!(pairs.iter().all(|pair| pair.a.id == pair.b.id));
+//! # Ok::<(), elephant_rs::rules::RuleError>(())
+//! ```
 
 mod analysed;
 mod configuration;
@@ -18,7 +31,7 @@ pub use configuration::{Configuration, Setting};
 pub use figures::{Figure, Unit};
 pub use findings::{FindingPair, Move};
 pub use phases::PhasePair;
-pub use side::{Run, Side, SideError};
+pub use side::{Finding, Metrics, NotEvaluated, Phase, Run, Side, SideError, Tasks};
 
 /// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,6 +42,7 @@ pub struct Options {
 
 /// The comparison of two sides.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Diff {
     /// Runs of the same job, ordered by job key and start.
     pub pairs: Vec<Pair>,
@@ -40,6 +54,7 @@ pub struct Diff {
 
 /// Two runs of the same job.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Pair {
     /// The first side's run.
     pub a: Label,
@@ -59,6 +74,7 @@ pub struct Pair {
 
 /// A short description of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Label {
     /// Its job definition.
     pub job: String,

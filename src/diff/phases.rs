@@ -6,6 +6,7 @@ use super::side::{Phase, Run};
 
 /// A phase of both sides, or of only one.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PhasePair {
     /// Its key, without ids that change from run to run: `map`, `stage "count at App.scala:10" #2`.
     pub key: String,
@@ -20,7 +21,7 @@ pub struct PhasePair {
 impl PhasePair {
     /// Time from start to end on both sides, in milliseconds; 0 if a side lacks it.
     #[must_use]
-    pub fn durations(&self) -> (f64, f64) {
+    pub(crate) fn durations(&self) -> (f64, f64) {
         let duration = self.figures.iter().find(|figure| figure.key == "duration_ms");
         duration.map_or((0.0, 0.0), |figure| (figure.a.unwrap_or_default(), figure.b.unwrap_or_default()))
     }

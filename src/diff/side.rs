@@ -20,6 +20,7 @@ const HEAD: u64 = 512;
 
 /// The applications of one side.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
 pub struct Side {
     /// The version of the report's layout.
     pub schema_version: u64,
@@ -30,6 +31,7 @@ pub struct Side {
 /// One application.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[allow(missing_docs)] // they are the keys of the JSON report
+#[non_exhaustive]
 pub struct Run {
     pub id: String,
     pub engine: String,
@@ -55,6 +57,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Metrics {
     pub runtime_ms: Option<f64>,
     pub wait_ms: Option<f64>,
@@ -68,6 +71,7 @@ pub struct Metrics {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs, clippy::struct_field_names)]
+#[non_exhaustive]
 pub struct Tasks {
     pub total_count: Option<f64>,
     pub failed_count: Option<f64>,
@@ -76,6 +80,7 @@ pub struct Tasks {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Finding {
     pub rule: String,
     pub severity: Severity,
@@ -86,6 +91,7 @@ pub struct Finding {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct NotEvaluated {
     pub rule: String,
     #[serde(default)]
@@ -95,6 +101,7 @@ pub struct NotEvaluated {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Phase {
     pub subject: String,
     pub name: Option<String>,
@@ -111,6 +118,7 @@ pub struct Phase {
 
 /// A report that cannot be read.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SideError {
     /// The file could not be read.
     #[error("cannot read {path}: {source}", path = path.display())]

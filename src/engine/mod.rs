@@ -1,5 +1,18 @@
 //! Histories × rules → report. Files are read in parallel; the result does not depend on the number of
 //! threads.
+//!
+//! [`analyze`] evaluates rules and returns a [`Report`]. [`visit()`] passes each application to a function instead, for
+//! figures of one's own:
+//!
+//! ```
+//! use elephant_rs::engine::visit;
+//!
+//! let visited = visit(&["testdata/hadoop1".into()], |app, _files| app.task_count());
+//! assert_eq!(visited.applications[0].id, "job_201311192236_0042");
+//! assert!(visited.applications[0].value > 0);
+//! ```
+//!
+//! Histories that cannot be read, or not to their end, are [`problems`](Visited::problems), never a panic.
 
 mod collected;
 mod progress;
@@ -31,8 +44,8 @@ use visit::{may_be_superseded, visit_in_turn};
 use worst_charts::WorstCharts;
 
 pub use progress::{Progress, SoFar};
-pub(crate) use visit::visit_for_rules;
-pub use visit::{Visit, Visited, discover, visit, visit_with};
+pub use visit::{Visit, Visited, visit, visit_with};
+pub(crate) use visit::{discover, visit_for_rules};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone, Copy)]

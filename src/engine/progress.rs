@@ -28,6 +28,7 @@ pub struct Progress {
 
 /// The values of [`Progress`] at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct SoFar {
     /// Histories below the paths; `None` during the search for files.
     pub histories_found: Option<u64>,

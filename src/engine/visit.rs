@@ -29,6 +29,7 @@ const LARGE_LOG: u64 = 32 << 20;
 
 /// The result of a visit.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Visited<T> {
     /// Counts of files and applications. Findings are not counted here.
     pub summary: Summary,
@@ -97,7 +98,7 @@ pub struct Visit<T> {
 /// Finds all files below `paths` (files, folders, `-` for standard input) and detects what they hold, with
 /// default limits.
 #[must_use]
-pub fn discover(paths: &[PathBuf]) -> Inventory {
+pub(crate) fn discover(paths: &[PathBuf]) -> Inventory {
     crate::input::discover::discover(paths, &Limits::default(), identify)
 }
 

@@ -3,6 +3,7 @@
 
 /// The origin of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Provenance {
     /// A heuristic of Dr. Elephant.
     DrElephant {
@@ -21,7 +22,7 @@ impl Provenance {
 
     /// The origin as rule files spell it; `None` for a user's rule.
     #[must_use]
-    pub const fn word(self) -> Option<&'static str> {
+    pub(crate) const fn word(self) -> Option<&'static str> {
         let [dr_elephant, own] = Self::WORDS;
         match self {
             Self::DrElephant { .. } => Some(dr_elephant),
@@ -33,6 +34,7 @@ impl Provenance {
 
 /// Which values of a measure are worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Worse {
     /// Higher ones.
     Higher,
@@ -44,7 +46,7 @@ impl Worse {
     /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and by more than
     /// `floor`.
     #[must_use]
-    pub fn beyond(self, value: f64, accepted: f64, tolerance: f64, floor: f64) -> bool {
+    pub(crate) fn beyond(self, value: f64, accepted: f64, tolerance: f64, floor: f64) -> bool {
         let margin = (accepted.abs() * tolerance).max(floor);
         match self {
             Self::Higher => value > accepted + margin,
@@ -54,7 +56,7 @@ impl Worse {
 
     /// The opposite direction.
     #[must_use]
-    pub const fn opposite(self) -> Self {
+    pub(crate) const fn opposite(self) -> Self {
         match self {
             Self::Higher => Self::Lower,
             Self::Lower => Self::Higher,
@@ -68,6 +70,7 @@ impl Worse {
 /// run; the severities, each about twice the one before, are precise enough. If the value is bad at both
 /// ends, it has no direction. The wait time depends on other applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeyMeasure {
     /// Its key in the evidence.
     pub key: &'static str,
@@ -78,7 +81,7 @@ pub struct KeyMeasure {
 impl KeyMeasure {
     /// The largest difference that does not count, in the unit of the measure.
     #[must_use]
-    pub fn floor(self) -> f64 {
+    pub(crate) fn floor(self) -> f64 {
         match self.key {
             key if key.ends_with("_ratio") => 0.05,
             key if key.ends_with("_count") => 1.0,
@@ -90,6 +93,7 @@ impl KeyMeasure {
 
 /// The quantity that a threshold's cut-offs are compared with, for the charts of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ComparedWith {
     /// The mean run time of the phase's tasks, in milliseconds.
     MeanRunTime,
@@ -100,6 +104,7 @@ pub enum ComparedWith {
 
 /// A threshold whose cut-offs are lines in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ChartLimit {
     /// The threshold's key, with the unit's ending.
     pub key: &'static str,
@@ -109,6 +114,7 @@ pub struct ChartLimit {
 
 /// The process whose memory a rule's advice sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Container {
     /// The container of a map task.
     Map,
@@ -120,6 +126,7 @@ pub enum Container {
 
 /// The facts of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RuleFacts {
     /// Its origin.
     pub provenance: Provenance,
@@ -134,7 +141,7 @@ pub struct RuleFacts {
 impl RuleFacts {
     /// The facts of a rule of which only the provenance is known.
     #[must_use]
-    pub const fn of(provenance: Provenance) -> Self {
+    pub(crate) const fn of(provenance: Provenance) -> Self {
         Self { provenance, key_measure: None, chart_limits: &[], sizes: None }
     }
 

@@ -21,7 +21,7 @@ use twox_hash::XxHash3_128;
 
 use crate::model::{Engine, Subject};
 
-pub use normalise::normalise;
+pub(crate) use normalise::normalise;
 pub use stage_names::StageName;
 
 /// Longer names are cut, and a hash of the whole name replaces the rest.
@@ -40,7 +40,7 @@ impl Fingerprint {
 
     /// The text.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -64,13 +64,13 @@ pub struct JobKey(String);
 impl JobKey {
     /// The job with this engine and name.
     #[must_use]
-    pub fn new(engine: Engine, name: Option<&str>) -> Self {
+    pub(crate) fn new(engine: Engine, name: Option<&str>) -> Self {
         job_key(engine.name(), name)
     }
 
     /// The text.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -97,7 +97,7 @@ impl fmt::Display for JobKey {
 /// A subject without the ids of one run. Stages are identified by their name and ordinal among stages of
 /// that name, such as `stage "count at App.scala:10" #2`. All executors have the same key.
 #[must_use]
-pub fn subject_key(stage_names: &[StageName], subject: &Subject) -> String {
+pub(crate) fn subject_key(stage_names: &[StageName], subject: &Subject) -> String {
     match subject {
         Subject::Stage(id) => {
             let stage = stage_names.iter().find(|stage| stage.id == *id);
@@ -117,7 +117,7 @@ pub fn subject_key(stage_names: &[StageName], subject: &Subject) -> String {
 
 /// The key of the `ordinal`th stage (from 1) of this name.
 #[must_use]
-pub fn stage_key(name: Option<&str>, ordinal: u64) -> String {
+pub(crate) fn stage_key(name: Option<&str>, ordinal: u64) -> String {
     let name = name.map_or_else(|| "(no name)".to_owned(), stage_name);
     if ordinal > 1 { format!("stage \"{name}\" #{ordinal}") } else { format!("stage \"{name}\"") }
 }
@@ -125,7 +125,7 @@ pub fn stage_key(name: Option<&str>, ordinal: u64) -> String {
 /// A stage's name without the parts that change from run to run: normalised, and with only the file name of
 /// a script, because folders of scripts are created for each run.
 #[must_use]
-pub fn stage_name(name: &str) -> String {
+pub(crate) fn stage_name(name: &str) -> String {
     let name = match name.rsplit_once(" at ") {
         Some((call, place)) if place.contains('/') => {
             let file = place.rsplit('/').next().unwrap_or(place);

@@ -60,7 +60,7 @@ const PARTS_OF_DATE: [&str; 7] = ["year", "month", "week", "day", "hour", "hr", 
 /// Replaces the parts of `name` that change from run to run with placeholders, and white space and
 /// unprintable characters with single blanks.
 #[must_use]
-pub fn normalise(name: &str) -> String {
+pub(crate) fn normalise(name: &str) -> String {
     let name = tidy(name);
     let mut out = String::with_capacity(name.len());
     let mut at = 0;

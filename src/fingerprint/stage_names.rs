@@ -9,6 +9,7 @@ use crate::model::spark::StageAttempt;
 
 /// A stage attempt with its name and its ordinal among stages of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StageName {
     /// Its id in this run.
     pub id: StageAttempt,

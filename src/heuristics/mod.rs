@@ -5,11 +5,11 @@
 //! default numbers), its page (`rules/…/<id>.md`, the same text for `rules show`, the docs and every
 //! report), and the type that checks it.
 
-pub mod any;
-pub mod mapreduce;
+pub(crate) mod any;
+pub(crate) mod mapreduce;
 mod max_concurrent;
 mod shared;
-pub mod spark;
+pub(crate) mod spark;
 pub(crate) mod split;
 pub(crate) mod wording;
 
@@ -43,8 +43,7 @@ pub trait Check: Send + Sync {
     }
 
     /// Whether more data could reverse a finding, such as executors that do less than others, or memory
-    /// that is hardly used. If much is missing (see [`Application::lacks_much`]), the rule is not
-    /// evaluated.
+    /// that is hardly used. If much is missing, the rule is not evaluated.
     fn needs_all(&self) -> bool {
         false
     }
@@ -81,7 +80,7 @@ impl Remedy {
 
 /// A rule in the catalogue.
 #[derive(Clone, Copy)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// Stable, kebab-case.
     pub id: &'static str,
     /// The display name.
@@ -127,7 +126,7 @@ const fn chart_limit(key: &'static str, compared_with: ComparedWith) -> ChartLim
 }
 
 /// A rule with its parameters.
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// The check with its parameters.
     pub check: Box<dyn Check>,
     /// The parameters for reports.
@@ -162,6 +161,6 @@ macro_rules! rule {
 use rule;
 
 /// Every rule, in the order of the documentation.
-pub fn all() -> impl Iterator<Item = &'static Rule> {
+pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     mapreduce::RULES.iter().chain(spark::RULES).chain(any::RULES)
 }

@@ -34,19 +34,19 @@ pub(super) struct Stragglers<'a> {
 impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]
-    pub const fn of(app: &'a Application) -> Self {
+    pub(crate) const fn of(app: &'a Application) -> Self {
         Self { app, metrics: None, remedies: None, stragglers: Mutex::new(Vec::new()) }
     }
 
     /// The same, with the application's costs, which the first call of `metrics` computes.
     #[must_use]
-    pub fn with_metrics(self, metrics: &'a (dyn Fn() -> &'a Metrics + Sync)) -> Self {
+    pub(crate) fn with_metrics(self, metrics: &'a (dyn Fn() -> &'a Metrics + Sync)) -> Self {
         Self { metrics: Some(metrics), ..self }
     }
 
     /// The same, with the advice of the rules that size containers.
     #[must_use]
-    pub fn with_remedies(self, remedies: &'a Remedies<'a>) -> Self {
+    pub(crate) fn with_remedies(self, remedies: &'a Remedies<'a>) -> Self {
         Self { remedies: Some(remedies), ..self }
     }
 
@@ -57,7 +57,7 @@ impl<'a> Shared<'a> {
 
     /// The application's costs, if they are computed.
     #[must_use]
-    pub fn metrics(&self) -> Option<&'a Metrics> {
+    pub(crate) fn metrics(&self) -> Option<&'a Metrics> {
         self.metrics.map(|metrics| metrics())
     }
 

@@ -11,7 +11,7 @@ use crate::units::{Bytes, Millis};
 
 /// See the module. Clones share one budget.
 #[derive(Debug, Clone)]
-pub struct Budget(Arc<Inner>);
+pub(crate) struct Budget(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -24,7 +24,7 @@ impl Budget {
     /// The budget of a log with `stored` compressed bytes; `None` if it is not compressed or the size is
     /// unknown. The clock starts now.
     #[must_use]
-    pub fn new(limits: &Limits, stored: Option<Bytes>) -> Self {
+    pub(crate) fn new(limits: &Limits, stored: Option<Bytes>) -> Self {
         let decoded = limits.decoded.unwrap_or(Bytes::new(u64::MAX));
         let of_ratio = stored.zip(limits.ratio).map(|(stored, ratio)| {
             let decoded = Bytes::new(stored.get().saturating_mul(ratio)).max(Limits::FREE_OF_RATIO);
@@ -40,8 +40,9 @@ impl Budget {
     }
 
     /// A budget without limits.
+    #[cfg(any(test, feature = "internals"))]
     #[must_use]
-    pub fn unlimited() -> Self {
+    pub(crate) fn unlimited() -> Self {
         Self::new(&Limits::NONE, None)
     }
 
@@ -49,7 +50,7 @@ impl Budget {
     ///
     /// # Errors
     /// If the time is up, or nothing is left.
-    pub fn take(&self, wanted: u64) -> Result<u64, LimitReached> {
+    pub(crate) fn take(&self, wanted: u64) -> Result<u64, LimitReached> {
         let Inner { left, size, deadline } = &*self.0;
         if let Some((deadline, time)) = deadline
             && Instant::now() >= *deadline
@@ -68,7 +69,7 @@ impl Budget {
 }
 
 /// A reader that fails once its budget is spent, or if the file turns out shorter than when it was opened.
-pub struct Metered<R> {
+pub(crate) struct Metered<R> {
     reader: R,
     budget: Budget,
     /// Length of the file when it was opened, if known and not compressed.
@@ -78,7 +79,7 @@ pub struct Metered<R> {
 
 impl<R: Read> Metered<R> {
     /// Reads `reader` within `budget`; `expected` is the number of bytes it must yield, if known.
-    pub fn new(reader: R, budget: Budget, expected: Option<u64>) -> Self {
+    pub(crate) fn new(reader: R, budget: Budget, expected: Option<u64>) -> Self {
         Self { reader, budget, expected, read: 0 }
     }
 
@@ -120,7 +121,7 @@ impl<R: Read> Read for Metered<R> {
 
 /// The error for a file that shrank while it was read.
 #[must_use]
-pub fn became_shorter() -> io::Error {
+pub(crate) fn became_shorter() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the file shrank while it was being read")
 }
 

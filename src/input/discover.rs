@@ -28,7 +28,7 @@ const BATCH: usize = 1024;
 /// The result does not depend on the order of `paths` or of the file system's listings. Unreadable files go
 /// to [`Inventory::failures`] and do not stop the search.
 #[must_use]
-pub fn discover(paths: &[PathBuf], limits: &Limits, identify: Identify) -> Inventory {
+pub(crate) fn discover(paths: &[PathBuf], limits: &Limits, identify: Identify) -> Inventory {
     let mut paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     paths.sort_by(|a, b| by_bytes(a, b));
     paths.dedup();

@@ -10,7 +10,7 @@ use crate::limits::{self, LimitReached};
 
 /// Why a path could not be used.
 #[derive(Debug, Error)]
-pub enum InputError {
+pub(crate) enum InputError {
     /// No such file or folder.
     #[error("cannot read {path}: there is no such file or folder; check the spelling and the current folder", path = .path.display())]
     NotFound {
@@ -84,7 +84,7 @@ pub enum InputError {
 impl InputError {
     /// Wraps an I/O error from opening or reading a path.
     #[must_use]
-    pub fn from_io(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
         match limits::behind(&source) {
             Some(reached) => Self::TooSlow { path, reached },
@@ -94,7 +94,7 @@ impl InputError {
 
     /// A stable code for the kind of problem.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub(crate) const fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not-found",
             Self::ArchiveTooLarge { .. } | Self::TooManyMembers { .. } | Self::TooSlow { .. } => {
@@ -106,7 +106,7 @@ impl InputError {
 
     /// The path in question.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         match self {
             Self::NotFound { path }
             | Self::Unreadable { path, .. }

@@ -8,11 +8,13 @@ use super::error::InputError;
 use super::kind::Reason;
 use super::part::Part;
 
-pub use super::source::{LogFolder, Source, SourcePath};
+pub(crate) use super::source::Source;
+#[cfg(test)]
+pub(crate) use super::source::SourcePath;
 
 /// The files found, each list in a total order that does not depend on the file system.
 #[derive(Debug, Default)]
-pub struct Inventory {
+pub(crate) struct Inventory {
     /// Event logs, job histories, and streams that may be one, by path.
     pub histories: Vec<Source>,
     /// Job configurations, by path.
@@ -30,7 +32,7 @@ pub struct Inventory {
 
 /// A job configuration.
 #[derive(Debug, Clone)]
-pub struct ConfFile {
+pub(crate) struct ConfFile {
     /// Its path; `archive!member` in an archive.
     pub path: PathBuf,
     /// Where to read it.
@@ -41,7 +43,7 @@ pub struct ConfFile {
 
 /// Files skipped for one reason. There may be a hundred thousand of them, so only the first is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
+pub(crate) struct Skipped {
     /// Why they were skipped.
     pub reason: Reason,
     /// Whether the user named these files themselves, not a folder above.
@@ -54,7 +56,7 @@ pub struct Skipped {
 
 /// A file or folder that could not be used.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// What went wrong.
     pub error: InputError,
     /// The affected file on disk; for a member, its archive.
@@ -72,7 +74,7 @@ impl Inventory {
     /// The configuration of a job, by job id: one in the history's own folder, else the one with the longest
     /// common path (then the longest common name), else the first by path.
     #[must_use]
-    pub fn conf_for(&self, history_path: &Path, job_id: &str) -> Option<&ConfFile> {
+    pub(crate) fn conf_for(&self, history_path: &Path, job_id: &str) -> Option<&ConfFile> {
         let id_of = |index: &usize| self.confs.get(*index).and_then(|conf| conf.job_id.as_deref());
         let start = self.confs_by_job.partition_point(|index| id_of(index) < Some(job_id));
         let of_job = self.confs_by_job.get(start..).unwrap_or_default();

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 /// the second application master) or, in version 1, after the job tracker's name; the name may be
 /// percent-encoded.
 #[must_use]
-pub fn job_id_in(name: &OsStr) -> Option<String> {
+pub(crate) fn job_id_in(name: &OsStr) -> Option<String> {
     let name = name.as_encoded_bytes();
     find(name).or_else(|| find(&percent_decoded(name)))
 }
@@ -58,7 +58,7 @@ fn hex(digit: u8) -> Option<u8> {
 
 /// The application master's attempt in the name of a staging history: 2 in `job_1526555215992_0001_2.jhist`.
 #[must_use]
-pub fn master_attempt_in(name: &OsStr) -> Option<u32> {
+pub(crate) fn master_attempt_in(name: &OsStr) -> Option<u32> {
     let name = name.to_str()?;
     let rest = name.strip_prefix(&job_id_in(OsStr::new(name))?)?;
     rest.strip_prefix('_')?.split_once(".jhist")?.0.parse().ok()

@@ -14,11 +14,11 @@ const LONG_LOOK: usize = 64 * 1024;
 
 /// Detects what a stream with these first bytes holds, or `None` if more bytes are needed. If the second argument is
 /// true, there are no more bytes, and the result is never `None`. Parsers supply it: the input knows no format.
-pub type Identify = fn(&[u8], bool) -> Option<SourceKind>;
+pub(crate) type Identify = fn(&[u8], bool) -> Option<SourceKind>;
 
 /// What a source holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SourceKind {
+pub(crate) enum SourceKind {
     /// A Hadoop 2 or 3 job history with events as JSON, one per line.
     JhistJson,
     /// A Hadoop 2 or 3 job history with events as binary Avro.
@@ -36,13 +36,13 @@ pub enum SourceKind {
 impl SourceKind {
     /// Whether it is a job history or event log that this crate can parse.
     #[must_use]
-    pub const fn is_history(self) -> bool {
+    pub(crate) const fn is_history(self) -> bool {
         !matches!(self, Self::JobConf | Self::Unrelated(_))
     }
 
     /// The kind in words, to follow "taken as".
     #[must_use]
-    pub const fn text(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::JhistJson => "a Hadoop 2 or 3 job history (Avro-Json)",
             Self::JhistBinary => "a Hadoop 2 or 3 job history (Avro-Binary)",
@@ -57,7 +57,7 @@ impl SourceKind {
 /// Why a file is skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // `text` describes each of them
-pub enum Reason {
+pub(crate) enum Reason {
     Empty,
     Checksum,
     SuccessMarker,
@@ -78,7 +78,7 @@ pub enum Reason {
 impl Reason {
     /// The reason in words, to follow "skipped:".
     #[must_use]
-    pub const fn text(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Empty => "empty file",
             Self::Checksum => "Hadoop checksum file",
@@ -106,7 +106,7 @@ impl fmt::Display for Reason {
 }
 
 /// Detects what a stream holds. Looks ahead at most 64 KiB and consumes nothing.
-pub fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
+pub(crate) fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
     for limit in [FIRST_LOOK, LONG_LOOK] {
         let head = stream.peek(limit);
         if let Some(kind) = identify(head.bytes, head.complete) {

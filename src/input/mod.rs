@@ -12,22 +12,22 @@
 //! one file is an [`error::InputError`] in the inventory and never ends the run.
 
 mod archive;
-pub mod budget;
-pub mod codec;
-pub mod discover;
-pub mod error;
+pub(crate) mod budget;
+pub(crate) mod codec;
+pub(crate) mod discover;
+pub(crate) mod error;
 mod found;
-pub mod inventory;
-pub mod job_id;
-pub mod kind;
+pub(crate) mod inventory;
+pub(crate) mod job_id;
+pub(crate) mod kind;
 mod log_folder;
 mod log_name;
 mod lookahead;
-pub mod part;
+pub(crate) mod part;
 mod read_timeout;
 mod sorter;
-pub mod source;
+pub(crate) mod source;
 mod source_path;
 mod streams;
 pub(crate) mod whole;
-pub mod window;
+pub(crate) mod window;

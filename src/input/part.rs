@@ -14,7 +14,7 @@ use crate::units::Millis;
 
 /// See the module.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub(crate) struct Part {
     place: Place,
 }
 
@@ -58,7 +58,7 @@ impl Part {
 
     /// Its name for messages: the path, or `archive!member`.
     #[must_use]
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match &self.place {
             Place::File(path) => path.display().to_string(),
             Place::Stream(stream) => stream.path.to_string(),
@@ -68,7 +68,7 @@ impl Part {
 
     /// The file on disk that holds it, the archive for a member; `-` is standard input.
     #[must_use]
-    pub fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         match &self.place {
             Place::File(path) => path,
             Place::Stream(stream) => stream.path.as_path(),
@@ -80,7 +80,7 @@ impl Part {
     ///
     /// # Errors
     /// If it cannot be opened. Later errors are returned by reading.
-    pub fn open(&self) -> Result<Decoded, InputError> {
+    pub(crate) fn open(&self) -> Result<Decoded, InputError> {
         match &self.place {
             Place::File(path) => open_file(path),
             Place::Stream(stream) => stream.open(),
@@ -90,13 +90,13 @@ impl Part {
 
     /// Whether an archive stores it compressed, in addition to any compression of its own.
     #[must_use]
-    pub fn is_packed(&self) -> bool {
+    pub(crate) fn is_packed(&self) -> bool {
         matches!(&self.place, Place::Member(member) if member.is_compressed())
     }
 
     /// Its stored length in bytes, compressed if it is; `None` for a stream.
     #[must_use]
-    pub fn stored_len(&self) -> Option<u64> {
+    pub(crate) fn stored_len(&self) -> Option<u64> {
         match &self.place {
             Place::File(path) => fs::metadata(path).ok().map(|metadata| metadata.len()),
             Place::Stream(_) => None,
@@ -107,7 +107,7 @@ impl Part {
     /// The open file and its length in bytes if the part is an uncompressed file on disk, so that several
     /// threads can read it by position.
     #[must_use]
-    pub fn plain_file(&self) -> Option<io::Result<(File, u64)>> {
+    pub(crate) fn plain_file(&self) -> Option<io::Result<(File, u64)>> {
         match &self.place {
             Place::File(path) => plain_file(path).transpose(),
             Place::Stream(_) | Place::Member(_) => None,

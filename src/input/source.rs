@@ -7,12 +7,12 @@ use super::error::InputError;
 use super::kind::{self, Identify, SourceKind};
 use super::log_name;
 use super::part::Part;
-pub use super::source_path::SourcePath;
+pub(crate) use super::source_path::SourcePath;
 use crate::units::Millis;
 
 /// One event log or job history: a file, a stream, or several files that form one log.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub(crate) struct Source {
     /// Its path; the folder, if the folder is one log.
     pub path: SourcePath,
     /// Its kind; `None` for a stream that was not examined.
@@ -29,7 +29,7 @@ pub struct Source {
 
 /// Facts about an event log from the names of its files and markers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LogFolder {
+pub(crate) struct LogFolder {
     /// Spark's version, from the marker file of Spark 1.0 to 1.2.
     pub spark_version: Option<String>,
     /// Whether the log is still being written; `None` if unknown, which for a rolling log means that its
@@ -52,7 +52,7 @@ pub struct LogFolder {
 }
 
 /// Maximum number of missing parts that are listed.
-pub const MAX_MISSING: usize = 100;
+pub(crate) const MAX_MISSING: usize = 100;
 
 impl LogFolder {
     /// Facts from the name of a single file.
@@ -74,7 +74,7 @@ impl Source {
     ///
     /// # Errors
     /// If it cannot be opened, or breaks before its kind is known. Later errors are returned by reading.
-    pub fn open(&self, identify: Identify) -> Result<(Decoded, SourceKind), InputError> {
+    pub(crate) fn open(&self, identify: Identify) -> Result<(Decoded, SourceKind), InputError> {
         let Some(part) = self.parts.first() else {
             return Err(InputError::NotFound { path: self.path.as_path().to_path_buf() });
         };
@@ -87,7 +87,7 @@ impl Source {
     }
 
     /// The files on disk that hold its parts, archives for their members; `-` is standard input.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.parts.iter().map(Part::file)
     }
 }

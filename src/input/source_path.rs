@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The location of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourcePath {
+pub(crate) enum SourcePath {
     /// A file or a folder, or a pipe or terminal that the user named.
     File(PathBuf),
     /// Standard input.
@@ -17,7 +17,7 @@ pub enum SourcePath {
 impl SourcePath {
     /// The path, `-` for standard input.
     #[must_use]
-    pub fn as_path(&self) -> &Path {
+    pub(crate) fn as_path(&self) -> &Path {
         match self {
             Self::File(path) | Self::Member(path) => path,
             Self::Stdin => Path::new("-"),

@@ -22,7 +22,7 @@ impl Inventory {
     /// Examines the streams among the histories. [`discover`](super::discover::discover) skips them because
     /// reading blocks until something writes. Afterwards their kind is known, and archives are replaced by
     /// their members.
-    pub fn look_at_streams(&mut self, limits: &Limits, identify: Identify) {
+    pub(crate) fn look_at_streams(&mut self, limits: &Limits, identify: Identify) {
         let (streams, known) =
             std::mem::take(&mut self.histories).into_iter().partition(|source| source.kind.is_none());
         self.histories = known;

@@ -8,7 +8,7 @@ use memchr::memchr;
 const READ_SIZE: usize = 256 * 1024;
 
 /// A reader that exposes its pending bytes as one slice.
-pub struct ByteWindow<R> {
+pub(crate) struct ByteWindow<R> {
     reader: R,
     buffer: Vec<u8>,
     start: usize,
@@ -21,30 +21,31 @@ pub struct ByteWindow<R> {
 
 impl<R: Read> ByteWindow<R> {
     /// A window at the start of `reader`.
-    pub fn new(reader: R) -> Self {
+    #[cfg(any(test, feature = "internals"))]
+    pub(crate) fn new(reader: R) -> Self {
         Self::expecting(None, reader)
     }
 
-    /// As [`Self::new`], for a reader with a known length: a short one gets a smaller buffer.
-    pub fn expecting(len: Option<u64>, reader: R) -> Self {
+    /// A window at the start of a reader whose length may be known: a short one gets a smaller buffer.
+    pub(crate) fn expecting(len: Option<u64>, reader: R) -> Self {
         let expected = len.and_then(|len| usize::try_from(len).ok());
         Self { reader, buffer: Vec::new(), start: 0, end: 0, offset: 0, exhausted: false, expected }
     }
 
     /// The bytes that were read but not yet consumed.
     #[must_use]
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
     /// Offset of the window from the start of the (decoded) stream, in bytes.
     #[must_use]
-    pub fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
     /// Moves the start of the window forward by `count` bytes, at most to its end.
-    pub fn consume(&mut self, count: usize) {
+    pub(crate) fn consume(&mut self, count: usize) {
         let count = count.min(self.end - self.start);
         self.start += count;
         self.offset += count as u64;
@@ -54,7 +55,7 @@ impl<R: Read> ByteWindow<R> {
     ///
     /// # Errors
     /// The reader's error, once; afterwards the stream counts as ended.
-    pub fn extend(&mut self) -> io::Result<bool> {
+    pub(crate) fn extend(&mut self) -> io::Result<bool> {
         if self.exhausted {
             return Ok(false);
         }
@@ -81,7 +82,7 @@ impl<R: Read> ByteWindow<R> {
     }
 
     /// All pending bytes up to the end of the stream or the error that ends it.
-    pub fn into_rest(mut self) -> (Vec<u8>, Option<io::Error>) {
+    pub(crate) fn into_rest(mut self) -> (Vec<u8>, Option<io::Error>) {
         let failure = loop {
             match self.extend() {
                 Ok(true) => {}
@@ -117,7 +118,7 @@ impl<R: Read> ByteWindow<R> {
 
 /// A line of a text stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// Counted from 1.
     pub number: u64,
     /// Without its line feed.
@@ -128,7 +129,7 @@ pub struct Line<'a> {
 
 /// What [`LineReader::next_line`] found.
 #[derive(Debug)]
-pub enum NextLine<'a> {
+pub(crate) enum NextLine<'a> {
     /// A line.
     Line(Line<'a>),
     /// A line longer than the limit; it was skipped.
@@ -141,7 +142,7 @@ pub enum NextLine<'a> {
 }
 
 /// Splits a stream into lines without copying them.
-pub struct LineReader<R> {
+pub(crate) struct LineReader<R> {
     window: ByteWindow<R>,
     consumed_line: usize,
     number: u64,
@@ -150,7 +151,7 @@ pub struct LineReader<R> {
 
 impl<R: Read> LineReader<R> {
     /// Reads the remaining lines of `window`; lines longer than `max_line_len` bytes are skipped.
-    pub fn new(window: ByteWindow<R>, max_line_len: usize) -> Self {
+    pub(crate) fn new(window: ByteWindow<R>, max_line_len: usize) -> Self {
         Self { window, consumed_line: 0, number: 0, max_line_len }
     }
 
@@ -158,7 +159,7 @@ impl<R: Read> LineReader<R> {
     ///
     /// # Errors
     /// The reader's error. The lines before it are returned first.
-    pub fn next_line(&mut self) -> io::Result<NextLine<'_>> {
+    pub(crate) fn next_line(&mut self) -> io::Result<NextLine<'_>> {
         self.window.consume(self.consumed_line);
         self.consumed_line = 0;
         self.number += 1;
@@ -187,12 +188,6 @@ impl<R: Read> LineReader<R> {
         }
         let bytes = self.window.bytes().get(..len).unwrap_or_default();
         Ok(NextLine::Line(Line { number: self.number, bytes, terminated }))
-    }
-
-    /// Returns the window, positioned after the last line returned.
-    pub fn into_window(mut self) -> ByteWindow<R> {
-        self.window.consume(self.consumed_line);
-        self.window
     }
 
     fn skip_long_line(&mut self) -> io::Result<NextLine<'_>> {

@@ -15,7 +15,7 @@ use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 
 choice! {
     /// How attempts without logged times affect the sums they belong to.
-    pub enum WithoutData {
+    pub(crate) enum WithoutData {
         /// The sum is unknown.
         Unknown = "unknown",
         /// They are left out, and so are attempts without counters.
@@ -25,7 +25,7 @@ choice! {
 
 rule_params! {
     /// Parameters of the metrics of MapReduce jobs.
-    pub struct MetricParams / MetricParamsLayer {
+    pub(crate) struct MetricParams / MetricParamsLayer {
         /// The container size of a job that does not log it.
         container_default: Assumed<Size>,
         /// A task may hold this multiple of its measured peak memory before the rest counts as wasted.
@@ -53,7 +53,7 @@ const DEFAULT_SLOW_START: f64 = 0.05;
 impl Metrics {
     /// The metrics of a MapReduce job.
     #[must_use]
-    pub fn of(app: &Application, params: &MetricParams) -> Self {
+    pub(crate) fn of(app: &Application, params: &MetricParams) -> Self {
         let usages: Vec<Usage> = app.groups.iter().map(|group| Usage::of(app, group, params)).collect();
         // A sum with an unknown part is unknown; so is the cost of a job with missing tasks.
         let skips = params.attempts_without_data == WithoutData::Skip;
@@ -117,7 +117,7 @@ fn shows_all_tasks(app: &Application) -> bool {
 impl MetricParams {
     /// The container size that [`Metrics::of`] charges for tasks of this kind.
     #[must_use]
-    pub fn container(&self, app: &Application, kind: TaskKind) -> Option<Bytes> {
+    pub(crate) fn container(&self, app: &Application, kind: TaskKind) -> Option<Bytes> {
         requested_container(app, kind, self.container_default)
     }
 }
@@ -125,7 +125,11 @@ impl MetricParams {
 /// The container size that the job requested (the application master's, for an uberized job): from its
 /// configuration, otherwise implied by its counters (`MB_MILLIS_MAPS / MILLIS_MAPS`), otherwise the default.
 #[must_use]
-pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
+pub(crate) fn requested_container(
+    app: &Application,
+    kind: TaskKind,
+    default: Assumed<Size>,
+) -> Option<Bytes> {
     let (key, held, time) = match kind {
         TaskKind::Reduce => (ConfKey::ReduceMemoryMb, "MB_MILLIS_REDUCES", "MILLIS_REDUCES"),
         TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => {
@@ -154,7 +158,7 @@ fn job_counter(app: &Application, totals: &CounterSet, name: &str) -> Option<u64
 
 /// Cost of the tasks of one group. A part is `None` if something it depends on is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
+pub(crate) struct Usage {
     /// Memory × time of all charged attempts.
     pub used: Option<MbMillis>,
     /// The part above the memory that tasks needed.
@@ -189,7 +193,7 @@ impl Usage {
     /// Cost of the attempts of `group` in containers of one size. An attempt without a logged end ran until
     /// the next of `ends`: the start of the next application master, or the job's end.
     #[must_use]
-    pub fn in_containers(
+    pub(crate) fn in_containers(
         group: &TaskGroup,
         container: Bytes,
         ends: &[Timestamp],
@@ -317,7 +321,7 @@ fn wait(app: &Application, params: &MetricParams) -> Option<(Millis, Millis)> {
 
 /// How much later the last task ended than if all had started at `ideal_start`.
 #[must_use]
-pub fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
+pub(crate) fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
     let longest = group.winners().filter_map(|row| group.attempts.run_time(row)).max()?;
     let last = group.winners().filter_map(|row| group.attempts.time(row, TimePoint::Finish)).max()?;
     Some(Millis::between(ideal_start + longest, last).unwrap_or_default())

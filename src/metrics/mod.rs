@@ -6,11 +6,12 @@
 mod mapreduce;
 mod spark;
 
-pub use mapreduce::{MetricParams, MetricParamsLayer, Usage, WithoutData, delay, requested_container};
+pub(crate) use mapreduce::{MetricParams, requested_container};
+#[cfg(test)]
+pub(crate) use mapreduce::{Usage, delay};
+pub(crate) use spark::SparkMetricParams;
 pub(crate) use spark::executor_memory;
-pub use spark::{
-    ExecutorCounts, Formula, JobCounts, SparkCounts, SparkMetricParams, SparkMetricParamsLayer, StageCounts,
-};
+pub use spark::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 
 use crate::model::table::{Outcome, TaskGroup};
 use crate::model::{Application, TaskCounts};
@@ -18,6 +19,7 @@ use crate::units::{CoreMillis, MbMillis, Millis};
 
 /// The metrics of one application; unknown values are `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Metrics {
     /// From submission to end.
     pub run_time: Option<Millis>,

@@ -22,6 +22,7 @@ const MAX_VALUE_LEN: usize = 1 << 20;
 
 /// One property of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Property {
     /// The value as written, with `${…}` variables unresolved.
     pub value: String,
@@ -65,7 +66,7 @@ impl Eq for Conf {}
 
 impl Conf {
     /// Adds a property. A later value replaces an earlier one unless the earlier one is final.
-    pub fn insert(&mut self, name: String, property: Property) {
+    pub(crate) fn insert(&mut self, name: String, property: Property) {
         self.change(|properties| {
             if properties.get(&name).is_none_or(|earlier| !earlier.is_final) {
                 properties.insert(name, property);
@@ -74,7 +75,7 @@ impl Conf {
     }
 
     /// Removes a property whose later value is unknown, unless it is final.
-    pub fn forget(&mut self, name: &str) {
+    pub(crate) fn forget(&mut self, name: &str) {
         self.change(|properties| {
             if properties.get(name).is_some_and(|property| !property.is_final) {
                 properties.remove(name);
@@ -142,14 +143,14 @@ impl Conf {
 
     /// A setting under any of its names, the current name first; blank values count as absent.
     #[must_use]
-    pub fn text(&self, key: ConfKey) -> Option<String> {
+    pub(crate) fn text(&self, key: ConfKey) -> Option<String> {
         self.find(key).map(|(_, value)| value)
     }
 
     /// A setting together with the name under which it was found, so that advice can use the user's name for
     /// it.
     #[must_use]
-    pub fn find(&self, key: ConfKey) -> Option<(&'static str, String)> {
+    pub(crate) fn find(&self, key: ConfKey) -> Option<(&'static str, String)> {
         key.names().iter().find_map(|&name| {
             let value = self.raw(name)?;
             (!value.trim().is_empty()).then(|| (name, value.trim().to_owned()))
@@ -158,13 +159,13 @@ impl Conf {
 
     /// The name for use in advice: the one that the job used, or else the current one.
     #[must_use]
-    pub fn name_in_use(&self, key: ConfKey) -> &'static str {
+    pub(crate) fn name_in_use(&self, key: ConfKey) -> &'static str {
         self.find(key).map_or_else(|| key.name(), |(name, _)| name)
     }
 
     /// A setting that is a whole number, decimal or `0x…` as Hadoop allows; `None` if absent or not a number.
     #[must_use]
-    pub fn integer(&self, key: ConfKey) -> Option<i64> {
+    pub(crate) fn integer(&self, key: ConfKey) -> Option<i64> {
         let text = self.text(key)?;
         match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
             Some(hex) => i64::from_str_radix(hex, 16).ok(),
@@ -174,13 +175,13 @@ impl Conf {
 
     /// A setting that is a decimal number, such as a share.
     #[must_use]
-    pub fn fraction(&self, key: ConfKey) -> Option<f64> {
+    pub(crate) fn fraction(&self, key: ConfKey) -> Option<f64> {
         self.text(key)?.parse().ok().filter(|value: &f64| value.is_finite())
     }
 
     /// A setting that is true or false.
     #[must_use]
-    pub fn flag(&self, key: ConfKey) -> Option<bool> {
+    pub(crate) fn flag(&self, key: ConfKey) -> Option<bool> {
         match self.text(key)?.to_ascii_lowercase().as_str() {
             "true" => Some(true),
             "false" => Some(false),
@@ -190,7 +191,7 @@ impl Conf {
 
     /// A setting in whole MiB. Zero and below (Hadoop's "not set") are `None`.
     #[must_use]
-    pub fn mebibytes(&self, key: ConfKey) -> Option<Bytes> {
+    pub(crate) fn mebibytes(&self, key: ConfKey) -> Option<Bytes> {
         let mib = self.integer(key)?;
         u64::try_from(mib).ok().filter(|&mib| mib > 0).map(Bytes::from_mib)
     }
@@ -198,14 +199,14 @@ impl Conf {
     /// A setting in bytes, with Hadoop's binary suffixes `k m g t p e`
     /// (`StringUtils.TraditionalBinaryPrefix`).
     #[must_use]
-    pub fn bytes(&self, key: ConfKey) -> Option<Bytes> {
+    pub(crate) fn bytes(&self, key: ConfKey) -> Option<Bytes> {
         parse_binary_prefix(&self.text(key)?)
     }
 
     /// A size in Spark's syntax (`JavaUtils.byteStringAs`): binary suffixes, and `bare_unit` for a number
     /// without one. Zero is a valid value: an off-heap size of 0 means none.
     #[must_use]
-    pub fn spark_size(&self, key: ConfKey, bare_unit: Bytes) -> Option<Bytes> {
+    pub(crate) fn spark_size(&self, key: ConfKey, bare_unit: Bytes) -> Option<Bytes> {
         let text = self.text(key)?;
         match text.parse::<u64>() {
             Ok(number) => number.checked_mul(bare_unit.get()).map(Bytes::new),
@@ -217,7 +218,7 @@ impl Conf {
     /// size decides, because a value is plausible in only one of them: no one requests a million MiB (a TiB),
     /// nor less than a MiB.
     #[must_use]
-    pub fn spark_memory(&self, key: ConfKey) -> Option<Bytes> {
+    pub(crate) fn spark_memory(&self, key: ConfKey) -> Option<Bytes> {
         let number = self.text(key).and_then(|text| text.parse::<u64>().ok());
         let in_bytes = number.is_some_and(|number| number >= Bytes::PER_MIB);
         self.spark_size(key, if in_bytes { Bytes::new(1) } else { Bytes::from_mib(1) })
@@ -225,13 +226,13 @@ impl Conf {
 
     /// A time span in Spark's syntax (`JavaUtils.timeStringAs`); a number without a unit is in seconds.
     #[must_use]
-    pub fn spark_duration(&self, key: ConfKey) -> Option<Millis> {
+    pub(crate) fn spark_duration(&self, key: ConfKey) -> Option<Millis> {
         parse_spark_duration(&self.text(key)?)
     }
 
     /// The heap limit in JVM options (`-Xmx`); the last one counts, as for the JVM.
     #[must_use]
-    pub fn heap_limit(&self, key: ConfKey) -> Option<Bytes> {
+    pub(crate) fn heap_limit(&self, key: ConfKey) -> Option<Bytes> {
         let options = self.text(key)?;
         let limit = options.split_whitespace().rev().find_map(|option| option.strip_prefix("-Xmx"))?;
         parse_binary_prefix(limit)

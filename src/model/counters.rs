@@ -18,6 +18,7 @@ use super::Engine;
 
 /// The unit of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CounterUnit {
     /// Records, files, operations.
     Count,
@@ -46,7 +47,7 @@ macro_rules! counters {
 
             /// The display name, the only name in Hadoop 0.18; for Spark's counters a readable name.
             #[must_use]
-            pub const fn display_name(self) -> &'static str {
+            pub(crate) const fn display_name(self) -> &'static str {
                 match self { $(Self::$variant => $display,)+ }
             }
 
@@ -192,7 +193,7 @@ impl Counter {
 
     /// The name in this engine's logs; the engines share some counters.
     #[must_use]
-    pub const fn name_in(self, engine: Engine) -> &'static str {
+    pub(crate) const fn name_in(self, engine: Engine) -> &'static str {
         match (self, engine) {
             (Self::GcTimeMillis, Engine::Spark) => "JVM GC Time",
             (Self::CpuMilliseconds, Engine::Spark) => "Executor CPU Time",
@@ -202,7 +203,7 @@ impl Counter {
 
     /// The counter's index in [`Counter::ALL`].
     #[must_use]
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self as usize
     }
 
@@ -229,21 +230,21 @@ impl Counter {
 
     /// The typed counter with this display name, which Hadoop 0.18 uses.
     #[must_use]
-    pub fn from_display_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_display_name(name: &str) -> Option<Self> {
         Self::of_hadoop().find(|counter| counter.display_name() == name)
     }
 }
 
 /// Whether `group` contains file system counters.
 #[must_use]
-pub fn is_file_system_group(group: &str) -> bool {
+pub(crate) fn is_file_system_group(group: &str) -> bool {
     matches!(group, "org.apache.hadoop.mapreduce.FileSystemCounter" | "FileSystemCounters" | "File Systems")
         || group.ends_with(".FileSystemCounter")
 }
 
 /// Whether `group` belongs to Hadoop itself, not to a user's code.
 #[must_use]
-pub fn is_framework_group(group: &str) -> bool {
+pub(crate) fn is_framework_group(group: &str) -> bool {
     is_file_system_group(group)
         || group.ends_with(".TaskCounter")
         || group.ends_with(".Task$Counter")

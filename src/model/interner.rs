@@ -11,13 +11,13 @@ pub struct Symbol(u32);
 impl Symbol {
     /// The symbol's index in its interner, in order of first appearance.
     #[must_use]
-    pub const fn index(self) -> u32 {
+    pub(crate) const fn index(self) -> u32 {
         self.0
     }
 
     /// The symbol with this index; meaningful only with the interner it came from.
     #[must_use]
-    pub const fn from_index(index: u32) -> Self {
+    pub(crate) const fn from_index(index: u32) -> Self {
         Self(index)
     }
 }
@@ -31,7 +31,7 @@ pub struct Interner {
 
 impl Interner {
     /// The symbol of `text`, added if new. `None` only if there are 2³² different strings.
-    pub fn intern(&mut self, text: &str) -> Option<Symbol> {
+    pub(crate) fn intern(&mut self, text: &str) -> Option<Symbol> {
         if let Some(&symbol) = self.symbols.get(text) {
             return Some(symbol);
         }
@@ -50,24 +50,7 @@ impl Interner {
 
     /// The symbol of `text`, if it is known.
     #[must_use]
-    pub fn find(&self, text: &str) -> Option<Symbol> {
+    pub(crate) fn find(&self, text: &str) -> Option<Symbol> {
         self.symbols.get(text).copied()
-    }
-
-    /// All strings in order of first appearance.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.strings.iter().map(AsRef::as_ref)
-    }
-
-    /// Number of different strings.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.strings.len()
-    }
-
-    /// Whether there are no strings.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.strings.is_empty()
     }
 }

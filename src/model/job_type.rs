@@ -24,7 +24,7 @@ const SIGNS: &[Sign] = &[
 
 /// The type of the job, or `None` where its configuration is missing or says nothing.
 #[must_use]
-pub fn job_type(app: &Application) -> Option<&'static str> {
+pub(crate) fn job_type(app: &Application) -> Option<&'static str> {
     if app.engine != Engine::MapReduce {
         return None;
     }

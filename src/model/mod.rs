@@ -1,6 +1,22 @@
 //! The typed model of one application: the input of every rule, metric and report.
 //!
 //! Parsers build it; afterwards nothing changes it. Values that the log does not contain are `None`.
+//!
+//! ```
+//! use elephant_rs::engine::visit;
+//! use elephant_rs::model::counters::Counter;
+//! use elephant_rs::model::table::TaskKind;
+//!
+//! // The longest map task of each job, with the bytes it read.
+//! let visited = visit(&["testdata/hadoop1".into()], |app, _files| {
+//!     let attempts = &app.group(TaskKind::Map)?.attempts;
+//!     let longest = (0..attempts.len()).max_by_key(|&row| attempts.run_time(row))?;
+//!     Some((attempts.run_time(longest)?, attempts.bytes(longest, Counter::HdfsBytesRead)?))
+//! });
+//! let (time, read) = visited.applications[0].value.ok_or("no map tasks with counters")?;
+//! assert!(time.get() > 0 && read.get() > 0);
+//! # Ok::<(), &str>(())
+//! ```
 
 mod column;
 pub mod conf;
@@ -16,7 +32,7 @@ mod task_counts;
 
 pub use column::Column;
 pub use interner::{Interner, Symbol};
-pub use job_type::job_type;
+pub(crate) use job_type::job_type;
 pub use phase::Phase;
 pub use progress::{ProgressLog, ProgressSplits};
 pub use subject::Subject;
@@ -31,6 +47,7 @@ use table::{TaskGroup, TaskKind};
 
 /// The engine that ran an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Engine {
     /// Hadoop MapReduce, any generation.
     MapReduce,
@@ -51,6 +68,7 @@ impl Engine {
 
 /// How an application ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
 pub enum Status {
     /// It completed successfully.
     Succeeded,
@@ -81,6 +99,7 @@ impl Status {
 
 /// Counters of the whole job, as summed by Hadoop.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct JobCounters {
     /// Over all tasks, including the job's own counters (`JobCounter`).
     pub total: Option<CounterSet>,
@@ -92,6 +111,7 @@ pub struct JobCounters {
 
 /// Number of tasks of each kind that the job announced before it ran them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Announced {
     /// Maps.
     pub maps: Option<u64>,
@@ -101,6 +121,7 @@ pub struct Announced {
 
 /// One attempt of the application master.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MasterAttempt {
     /// When it started.
     pub started_at: Option<Timestamp>,
@@ -110,6 +131,7 @@ pub struct MasterAttempt {
 
 /// One application: a MapReduce job or a Spark application.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Application {
     /// The job's or application's id.
     pub id: String,
@@ -160,7 +182,7 @@ pub struct Application {
 impl Application {
     /// An application of which only the engine is known.
     #[must_use]
-    pub fn new(engine: Engine) -> Self {
+    pub(crate) fn new(engine: Engine) -> Self {
         Self {
             id: String::new(),
             engine,
@@ -190,7 +212,11 @@ impl Application {
     /// Why a result that depends on `facets` and reads these counters of each task kind is partial, in words
     /// to follow "because"; `None` if nothing of it is missing.
     #[must_use]
-    pub fn partial(&self, facets: &[Facet], reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
+    pub(crate) fn partial(
+        &self,
+        facets: &[Facet],
+        reads: impl Fn(TaskKind) -> CounterMask,
+    ) -> Option<String> {
         let missing = self.missing(facets);
         if self.limit.is_some() && missing.is_some() {
             return missing;
@@ -218,13 +244,13 @@ impl Application {
     /// Why so much of a Spark application is missing that the whole could show the opposite of what the log
     /// shows.
     #[must_use]
-    pub fn lacks_much(&self) -> Option<String> {
+    pub(crate) fn lacks_much(&self) -> Option<String> {
         self.spark.as_ref()?.gaps.much(self.task_count())
     }
 
     /// Adds the limit, if one was reached, to the reason why something is unknown.
     #[must_use]
-    pub fn behind_limit(&self, reason: String) -> String {
+    pub(crate) fn behind_limit(&self, reason: String) -> String {
         match self.limit.map(|limit| limit.to_string()) {
             Some(limit) if !reason.starts_with(&limit) => format!("{limit}; {reason}"),
             _ => reason,
@@ -234,7 +260,7 @@ impl Application {
     /// Which of the counters that `reads` names for each task kind cannot be read for some attempt, in words
     /// to follow "because".
     #[must_use]
-    pub fn unreadable_counters(&self, reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
+    pub(crate) fn unreadable_counters(&self, reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
         // There may be a million stages, so skip the search if no counter is unreadable.
         if self.spark.as_ref().is_some_and(|spark| spark.gaps.counters == 0) {
             return None;

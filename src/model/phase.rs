@@ -8,6 +8,7 @@ use crate::units::{Bytes, Millis, Timestamp};
 /// One phase with its sums over all attempts that were read. What no attempt reports is `None`, and what one reports that
 /// cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Phase {
     /// What findings about it have as their subject.
     pub subject: Subject,

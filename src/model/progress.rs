@@ -6,6 +6,7 @@
 
 /// The four arrays of one attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProgressSplits {
     /// Wall-clock milliseconds spent in each part of the progress (`clockSplits`).
     pub clock_ms: Vec<i32>,
@@ -20,12 +21,12 @@ pub struct ProgressSplits {
 impl ProgressSplits {
     /// Whether all arrays are empty.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.arrays().into_iter().all(Vec::is_empty)
     }
 
     /// Clears the arrays but keeps their allocations.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for array in [&mut self.clock_ms, &mut self.cpu_ms, &mut self.virtual_kib, &mut self.physical_kib] {
             array.clear();
         }
@@ -46,7 +47,7 @@ pub struct ProgressLog {
 
 impl ProgressLog {
     /// Stores the arrays of `row`, replacing earlier ones.
-    pub fn set(&mut self, row: usize, splits: &ProgressSplits) {
+    pub(crate) fn set(&mut self, row: usize, splits: &ProgressSplits) {
         if splits.is_empty() {
             return;
         }
@@ -70,7 +71,7 @@ impl ProgressLog {
 
     /// The arrays of `row`; `None` if the history has none.
     #[must_use]
-    pub fn get(&self, row: usize) -> Option<ProgressSplits> {
+    pub(crate) fn get(&self, row: usize) -> Option<ProgressSplits> {
         let start = usize::try_from(self.starts.get(row)?.checked_sub(1)?).ok()?;
         let mut rest = self.bytes.get(start..)?;
         let mut array = || -> Option<Vec<i32>> {
@@ -92,7 +93,7 @@ impl ProgressLog {
     }
 
     /// Frees unused capacity.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
         self.starts.shrink_to_fit();
     }

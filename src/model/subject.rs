@@ -6,6 +6,7 @@ use super::spark::StageAttempt;
 
 /// The part of an application that a finding or a phase is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Subject {
     /// The whole application.
     Application,

@@ -4,6 +4,7 @@ use super::table::{Outcome, TaskGroup};
 
 /// Counts for one kind of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct TaskCounts {
     /// Tasks.
     pub total: u64,

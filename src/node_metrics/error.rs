@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 /// A file of node metrics cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum NodeMetricsError {
     /// The file cannot be read.
     #[error("cannot read node metrics from {}: {source}", path.display())]

@@ -4,7 +4,7 @@ use super::{csv, sadf, sar, tsar};
 
 /// The format of a file, named after the tool that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// Comma-separated values with a header.
     Csv,
     /// Output of `sar`.
@@ -23,7 +23,7 @@ const LINES: usize = 20;
 impl Format {
     /// The format of `text`; `None` if unknown.
     #[must_use]
-    pub fn of(text: &str) -> Option<Self> {
+    pub(crate) fn of(text: &str) -> Option<Self> {
         if text.trim_start().starts_with('{') {
             return Some(Self::Prometheus);
         }

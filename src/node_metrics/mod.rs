@@ -15,6 +15,14 @@
 //! A value is the mean of the interval that ends at its time; all of these tools use this convention. If
 //! there are several values for the same node and time, the highest counts, because a task waits for the
 //! node's busiest disk.
+//!
+//! ```
+//! use elephant_rs::node_metrics::{Options, read};
+//!
+//! let loaded = read(&["testdata/node-metrics/metrics.csv".into()], Options::default())?;
+//! assert!(loaded.metrics.nodes().next().is_some());
+//! # Ok::<(), elephant_rs::node_metrics::NodeMetricsError>(())
+//! ```
 
 mod clock;
 mod csv;
@@ -39,7 +47,7 @@ use crate::units::{Bytes, Timestamp};
 
 pub use clock::{InvalidOffset, UtcOffset};
 pub use error::NodeMetricsError;
-pub use format::Format;
+pub(crate) use format::Format;
 
 use hosts::Hosts;
 use recorder::Recorder;
@@ -47,6 +55,7 @@ use series::Series;
 
 /// A metric of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum NodeMetric {
     /// CPU time that was not idle, not spent waiting for disks and not taken by other virtual machines, in
     /// percent of all cores (`util` of `tsar`'s CPU module).
@@ -66,7 +75,7 @@ impl NodeMetric {
 
     /// The name in reports, CSV headers and Prometheus labels.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::CpuUtil => "cpu_util",
             Self::DiskUtil => "disk_util",
@@ -77,7 +86,7 @@ impl NodeMetric {
 
     /// The name for readers.
     #[must_use]
-    pub const fn display_name(self) -> &'static str {
+    pub(crate) const fn display_name(self) -> &'static str {
         match self {
             Self::CpuUtil => "CPU utilisation",
             Self::DiskUtil => "disk utilisation",
@@ -108,6 +117,7 @@ pub struct NodeMetrics {
 
 /// Metrics read from files, with the problems found.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The metrics.
     pub metrics: NodeMetrics,
@@ -117,7 +127,7 @@ pub struct Loaded {
 
 /// How a host was matched with the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostMatch {
+pub(crate) enum HostMatch {
     /// The metrics have a node with this name.
     Exact,
     /// Exactly one node of the metrics has the same first DNS label.
@@ -155,7 +165,8 @@ pub fn read(paths: &[PathBuf], options: Options) -> Result<Loaded, NodeMetricsEr
 ///
 /// # Errors
 /// The content is in no known format, or has no readable value of any metric.
-pub fn parse(path: &Path, bytes: &[u8], options: Options) -> Result<Loaded, NodeMetricsError> {
+#[cfg(any(test, feature = "internals"))]
+pub(crate) fn parse(path: &Path, bytes: &[u8], options: Options) -> Result<Loaded, NodeMetricsError> {
     let mut recorder = Recorder::default();
     let problems = read_bytes(path, bytes, options, &mut recorder)?;
     let problems = problems.into_vec().into_iter().map(|problem| (path.to_owned(), problem)).collect();
@@ -199,8 +210,9 @@ impl NodeMetrics {
     }
 
     /// How the host matches a node of the metrics.
+    #[cfg(test)]
     #[must_use]
-    pub fn find(&self, host: &str) -> HostMatch {
+    pub(crate) fn find(&self, host: &str) -> HostMatch {
         self.hosts.find(host).0
     }
 
@@ -213,11 +225,5 @@ impl NodeMetrics {
     #[cfg(test)]
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         Some(parse(Path::new("node"), text.as_bytes(), Options::default()).ok()?.metrics)
-    }
-
-    /// Whether there are no values.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.series.is_empty()
     }
 }

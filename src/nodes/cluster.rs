@@ -6,7 +6,7 @@ use super::collect::{DayNumber, GroupCounts, Hosts, Sample};
 
 /// Scores of the hosts, over all applications.
 #[derive(Debug, Clone, Default)]
-pub struct Cluster {
+pub(crate) struct Cluster {
     hosts: Vec<Scores>,
     /// The groups that the z-scores come from.
     pub groups: GroupCounts,
@@ -14,7 +14,7 @@ pub struct Cluster {
 
 /// Normalised task times of one node.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NodeSample {
+pub(crate) struct NodeSample {
     /// The host name as logged.
     pub name: Box<str>,
     /// The rack as logged.
@@ -25,7 +25,7 @@ pub struct NodeSample {
 
 /// The z-scores of one host.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Scores {
+pub(crate) struct Scores {
     /// One per successful attempt, in the order the applications were read.
     pub values: Vec<f64>,
     /// How many of these attempts were stragglers in their group.
@@ -36,7 +36,7 @@ pub struct Scores {
 
 /// The z-scores of one day.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct DaySum {
+pub(crate) struct DaySum {
     /// Number of z-scores.
     pub count: u64,
     /// Their sum.
@@ -47,7 +47,7 @@ pub struct DaySum {
 
 impl Cluster {
     /// Adds the scores of one application. Hosts with the same name are one node.
-    pub fn add(&mut self, sample: &Sample) {
+    pub(crate) fn add(&mut self, sample: &Sample) {
         self.groups.add(sample.groups);
         for row in &sample.rows {
             let place = row.host.index();
@@ -68,7 +68,7 @@ impl Cluster {
 
     /// The nodes that have z-scores, sorted by name.
     #[must_use]
-    pub fn into_nodes(mut self, hosts: Hosts) -> Vec<NodeSample> {
+    pub(crate) fn into_nodes(mut self, hosts: Hosts) -> Vec<NodeSample> {
         let mut nodes = Vec::with_capacity(self.hosts.len());
         for (name, rack, host) in hosts.into_sorted() {
             let scores = self.hosts.get_mut(host.index()).map(std::mem::take).unwrap_or_default();

@@ -15,12 +15,12 @@ use crate::units::{Millis, Timestamp};
 const MILLIS_OF_A_DAY: i64 = 86_400_000;
 
 /// A day (UTC) as the number of days since 1970-01-01. Day 0 is not allowed; no log is that old.
-pub type DayNumber = NonZeroU16;
+pub(crate) type DayNumber = NonZeroU16;
 
 /// The hosts of all applications. Host numbers depend on the order in which applications are read, so reports
 /// must not depend on them.
 #[derive(Debug, Default)]
-pub struct Hosts(Mutex<HostTable>);
+pub(crate) struct Hosts(Mutex<HostTable>);
 
 #[derive(Debug, Default)]
 struct HostTable {
@@ -30,12 +30,12 @@ struct HostTable {
 
 /// A host, as an index into [`Hosts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Host(u32);
+pub(crate) struct Host(u32);
 
 impl Host {
     /// Its index.
     #[must_use]
-    pub const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -44,7 +44,7 @@ impl Hosts {
     /// Finds or adds the host of this name; `None` if there are 2³² hosts already. If several racks are
     /// logged, the first by name is kept.
     #[must_use]
-    pub fn host(&self, name: &str, rack: Option<&str>) -> Option<Host> {
+    pub(crate) fn host(&self, name: &str, rack: Option<&str>) -> Option<Host> {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = if let Some(&number) = table.numbers.get(name) {
             number
@@ -64,7 +64,7 @@ impl Hosts {
 
     /// All hosts with name and rack, sorted by name.
     #[must_use]
-    pub fn into_sorted(self) -> Vec<(Box<str>, Option<Box<str>>, Host)> {
+    pub(crate) fn into_sorted(self) -> Vec<(Box<str>, Option<Box<str>>, Host)> {
         let HostTable { numbers, mut racks } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut hosts: Vec<(Box<str>, Host)> =
             numbers.into_iter().map(|(name, number)| (name, Host(number))).collect();
@@ -77,7 +77,7 @@ impl Hosts {
 /// The z-scores of one application. Rows are small because tens of thousands of applications may be in
 /// memory.
 #[derive(Debug, Clone, Default)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Successful attempts with a known host, group by group.
     pub rows: Vec<Row>,
     /// The groups they come from.
@@ -86,7 +86,7 @@ pub struct Sample {
 
 /// A successful attempt with its z-score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     /// Its deviation from the group's mean duration, in standard deviations.
     pub score: f64,
     /// The host it ran on.
@@ -99,6 +99,7 @@ pub struct Row {
 
 /// Counts of task groups by how they were used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct GroupCounts {
     /// Groups whose tasks have z-scores.
     pub used: u64,
@@ -114,7 +115,7 @@ pub struct GroupCounts {
 
 impl GroupCounts {
     /// Adds the counts of other groups.
-    pub fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.used += other.used;
         self.too_small += other.too_small;
         self.without_spread += other.without_spread;
@@ -125,20 +126,20 @@ impl GroupCounts {
 
 /// A successful attempt.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
+pub(crate) struct Run {
     /// The host it ran on.
     pub host: Option<Host>,
     /// Its start.
     pub start: Option<Timestamp>,
     /// Time from start to end.
-    pub run_time: Millis,
+    pub time: Millis,
 }
 
 impl Sample {
     /// The z-scores of an application's tasks: successful attempts of map tasks, reduce tasks and stages,
     /// each group on its own. Originals and winning copies count alike, each for its own host.
     #[must_use]
-    pub fn of(app: &Application, hosts: &Hosts, settings: &Settings) -> Self {
+    pub(crate) fn of(app: &Application, hosts: &Hosts, settings: &Settings) -> Self {
         let mut sample = Self::default();
         let mut names = Names { hosts, strings: &app.strings, known: Vec::new() };
         for group in &app.groups {
@@ -151,7 +152,7 @@ impl Sample {
     }
 
     /// Adds the successful attempts of one group.
-    pub fn add_group(&mut self, runs: &[Run], settings: &Settings) {
+    pub(crate) fn add_group(&mut self, runs: &[Run], settings: &Settings) {
         if runs.is_empty() {
             return;
         }
@@ -159,7 +160,7 @@ impl Sample {
             self.groups.too_small += 1;
             return;
         }
-        let times: Vec<f64> = runs.iter().map(|run| run.run_time.as_f64() / 1000.0).collect();
+        let times: Vec<f64> = runs.iter().map(|run| run.time.as_f64() / 1000.0).collect();
         let Some(scores) = z_scores(&times, 1) else {
             self.groups.without_spread += 1;
             return;
@@ -185,9 +186,9 @@ fn runs(group: &TaskGroup, names: &mut Names, settings: &Settings) -> Vec<Run> {
     let mut runs = Vec::new();
     for row in group.winners() {
         let start = attempts.time(row, TimePoint::Start);
-        let Some(run_time) = attempts.run_time(row).filter(|_| settings.counts(start)) else { continue };
+        let Some(time) = attempts.run_time(row).filter(|_| settings.counts(start)) else { continue };
         let rack = attempts.rack(row);
-        runs.push(Run { host: attempts.node(row).and_then(|node| names.host(node, rack)), start, run_time });
+        runs.push(Run { host: attempts.node(row).and_then(|node| names.host(node, rack)), start, time });
     }
     runs
 }
@@ -225,7 +226,7 @@ fn day_of(at: Timestamp) -> Option<DayNumber> {
 
 /// The start of a day.
 #[must_use]
-pub fn beginning_of(day: DayNumber) -> Timestamp {
+pub(crate) fn beginning_of(day: DayNumber) -> Timestamp {
     Timestamp::from_millis(i64::from(day.get()) * MILLIS_OF_A_DAY)
 }
 
@@ -234,7 +235,7 @@ mod tests {
     use super::*;
 
     fn run(host: Option<Host>, start: i64, run_time: u64) -> Run {
-        Run { host, start: Some(Timestamp::from_millis(start)), run_time: Millis::new(run_time) }
+        Run { host, start: Some(Timestamp::from_millis(start)), time: Millis::new(run_time) }
     }
 
     #[test]

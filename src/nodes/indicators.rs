@@ -10,6 +10,7 @@ use crate::stats::{normal, proportion, student};
 
 /// One node with its indicators.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Node {
     /// The host.
     pub name: Box<str>,
@@ -52,7 +53,7 @@ pub struct Node {
 impl Node {
     /// Computes everything except the level, which depends on the other nodes.
     #[must_use]
-    pub fn of(sample: NodeSample, settings: &Settings) -> Self {
+    pub(crate) fn of(sample: NodeSample, settings: &Settings) -> Self {
         let NodeSample { name, rack, scores } = sample;
         let Scores { values, stragglers, days } = scores;
         let tasks = values.len() as u64;
@@ -94,7 +95,7 @@ impl Node {
 
     /// The interval that decides the level.
     #[must_use]
-    pub const fn interval(&self) -> Option<Interval> {
+    pub(crate) const fn interval(&self) -> Option<Interval> {
         match self.interval_kind {
             IntervalKind::MeanConfidence => self.mean_interval,
             IntervalKind::Prediction => self.prediction_interval,
@@ -104,13 +105,13 @@ impl Node {
     /// Whether the node is a straggler: no node is significantly slower, and its tasks are significantly
     /// slower than other tasks of their groups.
     #[must_use]
-    pub fn is_straggler(&self) -> bool {
+    pub(crate) fn is_straggler(&self) -> bool {
         self.level == Some(0) && self.interval().is_some_and(|interval| interval.low > 0.0)
     }
 
     /// The best fit.
     #[must_use]
-    pub fn best(&self) -> Option<&Fit> {
+    pub(crate) fn best(&self) -> Option<&Fit> {
         self.best_fits.first().and_then(|&place| self.fits.get(place))
     }
 }

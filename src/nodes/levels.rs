@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 /// An interval `[low, high]` of normalised task times; higher is slower.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Interval {
     /// The lower end, `A` in S1.
     pub low: f64,
@@ -19,7 +20,7 @@ pub struct Interval {
 /// at or above the greatest remaining `A` has no worse one, so each level is a contiguous range of the
 /// intervals sorted by `B`: O(n log n) for sorting and O(n) for the levels.
 #[must_use]
-pub fn levels(intervals: &[Interval]) -> Vec<u32> {
+pub(crate) fn levels(intervals: &[Interval]) -> Vec<u32> {
     let mut by_high: Vec<usize> = (0..intervals.len()).collect();
     let key = |value: Option<f64>| Reverse(TotalOrder(value.unwrap_or(f64::NEG_INFINITY)));
     by_high.sort_by_key(|&node| key(intervals.get(node).map(|interval| interval.high)));

@@ -1,20 +1,36 @@
 //! Ranks the nodes of a cluster by task duration, over the jobs of both engines.
 //!
 //! The method is that of S1, Ouyang et al., "An Approach for Modeling and Ranking Node-level Stragglers in
-//! Cloud Datacenters" (IEEE SCC 2016): [`collect`] turns the duration of each successful attempt into a
-//! z-score within its group, [`fit`] fits distributions to the z-scores of a node, [`indicators`] summarise
-//! them, and [`levels`] sorts nodes into performance levels by comparing intervals.
+//! Cloud Datacenters" (IEEE SCC 2016): `collect` turns the duration of each successful attempt into a
+//! z-score within its group, `fit` fits distributions to the z-scores of a node, `indicators` summarise
+//! them, and `levels` sorts nodes into performance levels by comparing intervals.
+//!
+//! ```
+//! use elephant_rs::nodes::{Settings, report};
+//!
+//! let settings = Settings { min_node_tasks: 10, ..Settings::default() };
+//! let nodes = report(&["testdata".into()], settings).ranking.nodes;
+//! assert!(!nodes.is_empty());
+//! ```
 
-pub mod cluster;
-pub mod collect;
-pub mod fit;
-pub mod indicators;
-pub mod levels;
+pub(crate) mod cluster;
+pub(crate) mod collect;
+pub(crate) mod fit;
+pub(crate) mod indicators;
+pub(crate) mod levels;
 mod rank;
-pub mod score;
-pub mod settings;
-pub mod summary;
-pub mod trend;
+pub(crate) mod score;
+pub(crate) mod settings;
+pub(crate) mod summary;
+pub(crate) mod trend;
+
+pub use collect::GroupCounts;
+pub use fit::{Distribution, Family, Fit, Goodness, Status};
+pub use indicators::Node;
+pub use levels::Interval;
+pub use settings::{Indicator, IntervalKind, Settings};
+pub use summary::{Rack, Summary};
+pub use trend::{Day, Trend};
 
 use std::path::PathBuf;
 
@@ -25,12 +41,10 @@ use crate::limits::Limits;
 use crate::results::{self, SourceProblem};
 use cluster::Cluster;
 use collect::{Hosts, Sample};
-use indicators::Node;
-use settings::Settings;
-use summary::Summary;
 
 /// Everything that a node report shows.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct NodesReport {
     /// The settings of the ranking.
     pub settings: Settings,
@@ -54,6 +68,7 @@ impl NodesReport {
 
 /// The nodes of a cluster, ranked.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Ranking {
     /// Nodes with a level, worst first, then the others.
     pub nodes: Vec<Node>,
@@ -89,7 +104,7 @@ pub fn report_with(
 
 /// Ranks nodes by their z-scores.
 #[must_use]
-pub fn rank(cluster: Cluster, hosts: Hosts, settings: &Settings) -> Ranking {
+pub(crate) fn rank(cluster: Cluster, hosts: Hosts, settings: &Settings) -> Ranking {
     let groups = cluster.groups;
     let samples = cluster.into_nodes(hosts);
     let mut nodes: Vec<Node> = samples.into_par_iter().map(|sample| Node::of(sample, settings)).collect();

@@ -5,7 +5,7 @@ use crate::stats::descriptive::{mean, standard_deviation};
 /// `z = (t - mean) / sd` of each value (S1, equation 1). `ddof` is subtracted from the count for the standard
 /// deviation. `None` for `ddof` or fewer values, or if all are equal.
 #[must_use]
-pub fn z_scores(values: &[f64], ddof: usize) -> Option<Vec<f64>> {
+pub(crate) fn z_scores(values: &[f64], ddof: usize) -> Option<Vec<f64>> {
     let first = values.first()?;
     // For equal values, rounding may give a deviation slightly above 0.
     if values.iter().all(|value| value.to_bits() == first.to_bits()) {

@@ -52,7 +52,7 @@ impl Settings {
     /// Whether an attempt that starts at `start` counts. An attempt with unknown start counts only if there
     /// is no time window.
     #[must_use]
-    pub fn counts(&self, start: Option<Timestamp>) -> bool {
+    pub(crate) fn counts(&self, start: Option<Timestamp>) -> bool {
         match start {
             Some(start) => {
                 self.since.is_none_or(|since| start >= since) && self.until.is_none_or(|until| start < until)
@@ -64,6 +64,7 @@ impl Settings {
 
 /// Kind of interval of a node's normalised task durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IntervalKind {
     /// The confidence interval of the mean. It narrows with the number of tasks and separates nodes.
     MeanConfidence,
@@ -75,7 +76,7 @@ pub enum IntervalKind {
 impl IntervalKind {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::MeanConfidence => "ci_mean",
             Self::Prediction => "prediction",
@@ -85,6 +86,7 @@ impl IntervalKind {
 
 /// What nodes are sorted by, worst first (S1, table 1). For all except the level, a greater value is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Indicator {
     /// The level, then the mean z-score.
     Level,
@@ -103,7 +105,7 @@ pub enum Indicator {
 impl Indicator {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Level => "level",
             Self::Mean => "mean",

@@ -8,6 +8,7 @@ use super::indicators::Node;
 
 /// Counts over all nodes.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Summary {
     /// Nodes with at least one task.
     pub nodes: u64,
@@ -33,6 +34,7 @@ pub struct Summary {
 
 /// The nodes of a rack.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Rack {
     /// Its name.
     pub name: Box<str>,
@@ -47,7 +49,7 @@ pub struct Rack {
 impl Summary {
     /// Summarises nodes that already have levels.
     #[must_use]
-    pub fn of(nodes: &[Node], groups: GroupCounts) -> Self {
+    pub(crate) fn of(nodes: &[Node], groups: GroupCounts) -> Self {
         let count = |test: fn(&Node) -> bool| nodes.iter().filter(|&node| test(node)).count() as u64;
         let mut levels: BTreeMap<u32, u64> = BTreeMap::new();
         let mut best_fits: BTreeMap<Family, u64> = BTreeMap::new();

@@ -11,6 +11,7 @@ use crate::stats::student;
 
 /// Trend of a node over its days.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Trend {
     /// All days on which the node ran tasks, in order.
     pub days: Vec<Day>,
@@ -26,6 +27,7 @@ pub struct Trend {
 
 /// A node's tasks of one day.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Day {
     /// The day.
     pub number: DayNumber,
@@ -41,7 +43,7 @@ impl Trend {
     /// Computes the trend from sums by day. A day's interval is `None` if all its tasks have the same
     /// z-score.
     #[must_use]
-    pub fn of(sums: &BTreeMap<DayNumber, DaySum>, settings: &Settings) -> Self {
+    pub(crate) fn of(sums: &BTreeMap<DayNumber, DaySum>, settings: &Settings) -> Self {
         let days: Vec<Day> = sums.iter().map(|(&number, sum)| day(number, sum, settings)).collect();
         let means: Vec<(f64, f64)> =
             days.iter().filter_map(|day| Some((f64::from(day.number.get()), day.mean?))).collect();

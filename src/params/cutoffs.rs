@@ -12,7 +12,7 @@ use super::quantity::{Quantity, Unit};
 use crate::severity::Severity;
 
 /// The direction in which values get worse.
-pub trait Direction: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
+pub(crate) trait Direction: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
     /// Whether `value` has passed `cutoff`.
     fn passed(value: f64, cutoff: f64) -> bool;
     /// Whether `next`, the cut-off of a higher severity, may follow `previous`.
@@ -27,10 +27,10 @@ pub trait Direction: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'stat
 
 /// Larger values are worse.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rising;
+pub(crate) struct Rising;
 /// Smaller values are worse.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Falling;
+pub(crate) struct Falling;
 
 impl Direction for Rising {
     fn passed(value: f64, cutoff: f64) -> bool {
@@ -59,28 +59,28 @@ impl Direction for Falling {
 /// Cut-offs for low, moderate, severe and critical. A cut-off of `never` is never passed. `off` is a
 /// condition that always holds; `never` alone is a rule that never finds anything.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cutoffs<U, D> {
+pub(crate) struct Cutoffs<U, D> {
     values: Option<[f64; 4]>,
     kind: PhantomData<(U, D)>,
 }
 
 /// Cut-offs for values that get worse as they rise.
-pub type Ascending<U> = Cutoffs<U, Rising>;
+pub(crate) type Ascending<U> = Cutoffs<U, Rising>;
 /// Cut-offs for values that get worse as they fall.
-pub type Descending<U> = Cutoffs<U, Falling>;
+pub(crate) type Descending<U> = Cutoffs<U, Falling>;
 
 impl<U: Unit, D: Direction> Cutoffs<U, D> {
     const LEVELS: [Severity; 4] = [Severity::Low, Severity::Moderate, Severity::Severe, Severity::Critical];
 
     /// The severity of `value`.
     #[must_use]
-    pub fn severity(&self, value: f64) -> Severity {
+    pub(crate) fn severity(&self, value: f64) -> Severity {
         self.severity_in(value, 1.0)
     }
 
     /// The severity of `value` if the cut-offs are multiples of `scale`.
     #[must_use]
-    pub fn severity_in(&self, value: f64, scale: f64) -> Severity {
+    pub(crate) fn severity_in(&self, value: f64, scale: f64) -> Severity {
         let Some(values) = self.values else { return Severity::Critical };
         let worst_first = Self::LEVELS.into_iter().zip(values).rev();
         let passed = worst_first.into_iter().find(|&(_, cutoff)| D::passed(value, cutoff * scale));
@@ -89,19 +89,19 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
 
     /// The four numbers, low to critical, in the unit's stored form; `None` when off.
     #[must_use]
-    pub const fn values(&self) -> Option<[f64; 4]> {
+    pub(crate) const fn values(&self) -> Option<[f64; 4]> {
         self.values
     }
 
     /// The cut-off of `level` (of low if nothing was found) for messages: "critical from 16".
     #[must_use]
-    pub fn describe(&self, level: Severity) -> String {
+    pub(crate) fn describe(&self, level: Severity) -> String {
         self.describe_in(level, U::show)
     }
 
     /// Like [`Cutoffs::describe`], with the number formatted by `show`.
     #[must_use]
-    pub fn describe_in(&self, level: Severity, show: impl Fn(f64) -> String) -> String {
+    pub(crate) fn describe_in(&self, level: Severity, show: impl Fn(f64) -> String) -> String {
         let level = level.max(Severity::Low);
         let cutoff = self.values.and_then(|values| {
             Self::LEVELS.into_iter().zip(values).find(|&(l, _)| l == level).map(|(_, cutoff)| cutoff)

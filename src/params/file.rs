@@ -12,7 +12,7 @@ pub struct RuleFile {
 impl RuleFile {
     /// Line and column of a byte of the text, counted from 1; columns count characters.
     #[must_use]
-    pub fn place(&self, byte: usize) -> (usize, usize) {
+    pub(crate) fn place(&self, byte: usize) -> (usize, usize) {
         let before = self.text.get(..byte).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let column =

@@ -13,7 +13,7 @@ use crate::severity::Severity;
 
 /// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// The rule's own file, which ships with the program.
     BuiltIn,
     /// A preset or a file of the user: `name:line`, and the applications it applies to, unless it applies
@@ -38,7 +38,7 @@ impl fmt::Display for Origin {
 
 /// A value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting<T> {
+pub(crate) struct Setting<T> {
     /// The value.
     pub value: T,
     /// Its source.
@@ -47,7 +47,7 @@ pub struct Setting<T> {
 
 /// An effective parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parameter {
+pub(crate) struct Parameter {
     /// Its key in rule files.
     pub key: Name,
     /// Its value.
@@ -61,7 +61,7 @@ const HEAD_KEYS: [&str; 4] = ["rule", "for", "enabled", "max_severity"];
 
 /// The settings of one document in a rule file.
 #[derive(Debug, Clone)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// Its file.
     pub file: Arc<RuleFile>,
     /// Whether it is the rule's own file, which ships with the program.
@@ -79,11 +79,11 @@ pub struct Layer {
 }
 
 /// The layers of one rule, the built-in one first.
-pub struct Layers<'a> {
+pub(crate) struct Layers<'a> {
     /// The rule's id.
     pub rule: &'a str,
     /// The layers.
-    pub layers: &'a [&'a Layer],
+    pub all: &'a [&'a Layer],
     /// Collects the problems.
     pub problems: &'a mut Problems,
 }
@@ -91,8 +91,8 @@ pub struct Layers<'a> {
 impl Layers<'_> {
     /// Whether the rule runs.
     #[must_use]
-    pub fn enabled(&self) -> Setting<bool> {
-        let last = self.layers.iter().rev().find_map(|layer| {
+    pub(crate) fn enabled(&self) -> Setting<bool> {
+        let last = self.all.iter().rev().find_map(|layer| {
             let enabled = layer.enabled.as_ref()?;
             Some(Setting { value: enabled.value, origin: layer.origin_of(&enabled.span) })
         });
@@ -101,8 +101,8 @@ impl Layers<'_> {
 
     /// The highest severity of its findings.
     #[must_use]
-    pub fn max_severity(&self) -> Option<Setting<Severity>> {
-        self.layers.iter().rev().find_map(|layer| {
+    pub(crate) fn max_severity(&self) -> Option<Setting<Severity>> {
+        self.all.iter().rev().find_map(|layer| {
             let cap = layer.max_severity.as_ref()?;
             Some(Setting { value: cap.value, origin: layer.origin_of(&cap.span) })
         })
@@ -112,7 +112,7 @@ impl Layers<'_> {
     pub(crate) fn params<P: Params>(&mut self) -> Option<(P, Vec<Parameter>)> {
         let mut params: Option<P> = None;
         let mut origins: BTreeMap<&'static str, Origin> = BTreeMap::new();
-        for layer in self.layers {
+        for layer in self.all {
             let overlay = self.overlay::<P>(layer, &mut origins);
             match &mut params {
                 Some(params) => params.apply(overlay),
@@ -137,7 +137,7 @@ impl Layers<'_> {
 
     /// Reports every parameter, for a rule that has none.
     pub(crate) fn without_params(&mut self) {
-        for layer in self.layers {
+        for layer in self.all {
             for (written, _) in &layer.entries {
                 self.unknown_key(layer, written, &[]);
             }
@@ -189,7 +189,7 @@ impl Layers<'_> {
 impl Layer {
     /// The source of a part of it.
     #[must_use]
-    pub fn origin_of(&self, span: &Span) -> Origin {
+    pub(crate) fn origin_of(&self, span: &Span) -> Origin {
         if self.built_in {
             return Origin::BuiltIn;
         }
@@ -198,7 +198,7 @@ impl Layer {
 
     /// The position of a part of it: "rules/etl.yaml:12".
     #[must_use]
-    pub fn place_of(&self, span: &Span) -> String {
+    pub(crate) fn place_of(&self, span: &Span) -> String {
         format!("{}:{}", self.file.name, self.file.place(span.start).0)
     }
 }

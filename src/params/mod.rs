@@ -1,12 +1,12 @@
 //! The parameter language of rule files: typed structs with values from layers of YAML.
 
-pub mod cutoffs;
+pub(crate) mod cutoffs;
 mod file;
-pub mod layers;
+pub(crate) mod layers;
 mod problem;
-pub mod quantity;
+pub(crate) mod quantity;
 pub(crate) mod words;
-pub mod yaml;
+pub(crate) mod yaml;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,11 +22,12 @@ use quantity::{Quantity, Unit};
 use yaml::{Node, ReadError};
 
 pub use file::RuleFile;
-pub use problem::{Importance, Problems, RuleProblem};
+pub(crate) use problem::Problems;
+pub use problem::{Importance, RuleProblem};
 
 /// A parameter in rule files.
 #[derive(Debug, Clone, Copy)]
-pub struct Key {
+pub(crate) struct Key {
     /// Its name.
     pub name: &'static str,
     /// Its name in an earlier version, which still works.
@@ -38,7 +39,7 @@ pub struct Key {
 }
 
 /// The parameters of one rule.
-pub trait Params: Clone + Send + Sync + Sized + 'static {
+pub(crate) trait Params: Clone + Send + Sync + Sized + 'static {
     /// The same keys, all optional: one layer of a rule file.
     type Overlay: Default;
 
@@ -66,7 +67,7 @@ pub trait Params: Clone + Send + Sync + Sized + 'static {
 
 /// A parameter's value for reports.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ParamValue {
+pub(crate) enum ParamValue {
     /// Four cut-offs.
     Cutoffs {
         /// Low, moderate, severe, critical in stored units.
@@ -81,7 +82,7 @@ pub enum ParamValue {
 }
 
 /// A type that can be used for a parameter.
-pub trait Param: DeserializeOwned {
+pub(crate) trait Param: DeserializeOwned {
     /// The value for reports.
     fn value(&self) -> ParamValue;
 
@@ -166,7 +167,7 @@ impl<U: Unit> Param for BTreeMap<String, Quantity<U>> {
 
 /// A quantity above 0, because it is used as a divisor.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Positive<U>(Quantity<U>);
+pub(crate) struct Positive<U>(Quantity<U>);
 
 impl<U> std::ops::Deref for Positive<U> {
     type Target = Quantity<U>;
@@ -205,7 +206,7 @@ impl<'de, U: Unit> Deserialize<'de> for Positive<U> {
 
 /// A value that may be `unknown` instead of assumed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Assumed<U>(pub Option<Quantity<U>>);
+pub(crate) struct Assumed<U>(pub Option<Quantity<U>>);
 
 impl<U: Unit> Param for Assumed<U> {
     fn value(&self) -> ParamValue {

@@ -8,6 +8,7 @@ use super::yaml::{ReadError, Span, SyntaxError};
 
 /// The importance of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Importance {
     /// The rules can be used, but the file should be changed.
     Warning,
@@ -17,6 +18,7 @@ pub enum Importance {
 
 /// One problem in a rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RuleProblem {
     /// Its importance.
     pub importance: Importance,
@@ -33,7 +35,7 @@ pub struct RuleProblem {
 impl RuleProblem {
     /// Line and column, counted from 1; columns count characters.
     #[must_use]
-    pub fn place(&self) -> (usize, usize) {
+    pub(crate) fn place(&self) -> (usize, usize) {
         self.file.place(self.span.start)
     }
 }
@@ -48,13 +50,13 @@ impl fmt::Display for RuleProblem {
 
 /// Collects problems.
 #[derive(Debug, Default)]
-pub struct Problems {
+pub(crate) struct Problems {
     found: Vec<RuleProblem>,
 }
 
 impl Problems {
     /// Adds an error.
-    pub fn error(
+    pub(crate) fn error(
         &mut self,
         file: &Arc<RuleFile>,
         span: &Span,
@@ -65,7 +67,7 @@ impl Problems {
     }
 
     /// Adds a warning: the file works, but should be changed.
-    pub fn warning(
+    pub(crate) fn warning(
         &mut self,
         file: &Arc<RuleFile>,
         span: &Span,
@@ -76,7 +78,7 @@ impl Problems {
     }
 
     /// Adds an error for a value that does not fit. `whole` is its position if the error has none.
-    pub fn unreadable(&mut self, file: &Arc<RuleFile>, whole: &Span, error: ReadError) {
+    pub(crate) fn unreadable(&mut self, file: &Arc<RuleFile>, whole: &Span, error: ReadError) {
         let span = error.span.unwrap_or_else(|| whole.clone());
         self.push(Importance::Error, file, &span, error.message, error.help);
     }
@@ -104,7 +106,7 @@ impl Problems {
 
     /// All problems without duplicates, in the order of the files.
     #[must_use]
-    pub fn into_vec(mut self, order: &[Arc<RuleFile>]) -> Vec<RuleProblem> {
+    pub(crate) fn into_vec(mut self, order: &[Arc<RuleFile>]) -> Vec<RuleProblem> {
         let place = |problem: &RuleProblem| order.iter().position(|file| Arc::ptr_eq(file, &problem.file));
         self.found.sort_by_key(|problem| (place(problem), problem.span.start, problem.span.end));
         self.found.dedup();

@@ -8,7 +8,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 /// The unit of a rule's parameter: how it is written, stored and shown.
-pub trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
+pub(crate) trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
     /// The expected syntax, for error messages.
     const EXPECTED: &'static str;
     /// The same as a regular expression for JSON Schema, used by editors.
@@ -34,22 +34,22 @@ const SIZES: [(&str, f64); 3] = [("B", 1.0), ("KB", 1024.0), ("MB", 1_048_576.0)
 
 /// A plain ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ratio;
+pub(crate) struct Ratio;
 /// A plain count.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Count;
+pub(crate) struct Count;
 /// A duration, stored in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Duration;
+pub(crate) struct Duration;
 /// A size, stored in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Size;
+pub(crate) struct Size;
 /// A speed, stored in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Speed;
+pub(crate) struct Speed;
 /// Memory allocated over time, stored in GiB × hours.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MemoryTime;
+pub(crate) struct MemoryTime;
 
 impl Unit for Ratio {
     const EXPECTED: &'static str = "a ratio such as 0.5, 1/8 or 60%";
@@ -169,7 +169,7 @@ impl Unit for MemoryTime {
 
 /// A number with its unit, never negative or infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Quantity<U> {
+pub(crate) struct Quantity<U> {
     value: f64,
     unit: PhantomData<U>,
 }
@@ -177,7 +177,7 @@ pub struct Quantity<U> {
 impl<U: Unit> Quantity<U> {
     /// The stored number.
     #[must_use]
-    pub const fn get(self) -> f64 {
+    pub(crate) const fn get(self) -> f64 {
         self.value
     }
 
@@ -185,7 +185,7 @@ impl<U: Unit> Quantity<U> {
     ///
     /// # Errors
     /// A message that says what was expected.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let unexpected = || format!("expected {}, got \"{text}\"", U::EXPECTED);
         let trimmed = text.trim();
         let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '/' | ' ' | '_');

@@ -29,7 +29,7 @@ const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, 
 
 /// Which machines' clocks a history's times come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Clocks {
+pub(crate) enum Clocks {
     /// The application master's only (Hadoop 2 and 3): times agree to the millisecond.
     #[default]
     Master,
@@ -39,7 +39,7 @@ pub enum Clocks {
 }
 
 /// Builds one application from the events of its history.
-pub struct HistoryBuilder {
+pub(crate) struct HistoryBuilder {
     app: Application,
     clocks: Clocks,
     moments: Moments,
@@ -100,52 +100,52 @@ impl Default for HistoryBuilder {
 impl HistoryBuilder {
     /// A builder for a history whose times come from `clocks`.
     #[must_use]
-    pub fn with_clocks(clocks: Clocks) -> Self {
+    pub(crate) fn with_clocks(clocks: Clocks) -> Self {
         Self { clocks, ..Self::default() }
     }
 
     /// Limits the number of tasks and attempts.
-    pub fn keep_within(&mut self, limits: &Limits) {
+    pub(crate) fn keep_within(&mut self, limits: &Limits) {
         self.limits = *limits;
     }
 
     /// Returns what a decoder needs to record counters into an [`EventPayload`].
-    pub fn counter_names(&mut self) -> (&mut CounterNames, &mut Interner) {
+    pub(crate) fn counter_names(&mut self) -> (&mut CounterNames, &mut Interner) {
         (&mut self.names, &mut self.app.strings)
     }
 
     /// The problems found so far; decoders add to them.
-    pub fn problems(&mut self) -> &mut Problems {
+    pub(crate) fn problems(&mut self) -> &mut Problems {
         &mut self.problems
     }
 
-    /// Whether the job's own end event was seen.
-    #[must_use]
-    pub fn has_ended(&self) -> bool {
-        self.seen_end
-    }
-
     /// Records that an event could not be decoded, so that the history has a gap.
-    pub fn record_lost_event(&mut self) {
+    pub(crate) fn record_lost_event(&mut self) {
         self.lost.events = true;
         self.lost.skipped_event = true;
     }
 
     /// Records that reading stopped because of `error`, which may be a limit.
-    pub fn stop(&mut self, error: &io::Error) {
+    pub(crate) fn stop(&mut self, error: &io::Error) {
         if let Some(reached) = limits::behind(error) {
             self.reach_limit(reached.option());
         }
     }
 
     /// Records that the limit of this option kept events out.
-    pub fn reach_limit(&mut self, option: &'static str) {
+    pub(crate) fn reach_limit(&mut self, option: &'static str) {
         self.limit.get_or_insert(option);
         self.lost.events = true;
     }
 
     /// Processes one event.
-    pub fn event(&mut self, at: Position, kind: EventKind, fields: &EventFields<'_>, payload: &EventPayload) {
+    pub(crate) fn event(
+        &mut self,
+        at: Position,
+        kind: EventKind,
+        fields: &EventFields<'_>,
+        payload: &EventPayload,
+    ) {
         let moments = self.moments;
         self.warn_unreadable(at, fields, payload);
         match kind {
@@ -181,7 +181,7 @@ impl HistoryBuilder {
 
     /// Finishes the application. `damaged` means that the source ended or broke early.
     #[must_use]
-    pub fn finish(mut self, damaged: bool) -> (Application, Problems) {
+    pub(crate) fn finish(mut self, damaged: bool) -> (Application, Problems) {
         if !self.seen_end {
             // A skipped event may have been the end.
             let may_have_ended = damaged || self.lost.skipped_event;

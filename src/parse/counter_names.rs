@@ -12,7 +12,7 @@ use crate::model::counters::{Counter, CounterSet, is_framework_group};
 /// Hadoop writes the counters of every task in the same order, so the first guess is the counter that
 /// followed last time; only a wrong guess needs a hash look-up.
 #[derive(Debug, Clone, Default)]
-pub struct CounterNames {
+pub(crate) struct CounterNames {
     groups: Vec<Group>,
     by_name: FxHashMap<Box<str>, usize>,
     next_group: usize,
@@ -30,11 +30,11 @@ struct Group {
 
 /// Index of a group within [`CounterNames`].
 #[derive(Debug, Clone, Copy)]
-pub struct GroupIndex(usize);
+pub(crate) struct GroupIndex(usize);
 
 impl CounterNames {
     /// The group with this name, added if new.
-    pub fn group(&mut self, name: &str) -> GroupIndex {
+    pub(crate) fn group(&mut self, name: &str) -> GroupIndex {
         let guess = self.next_group;
         let index = match self.groups.get(guess) {
             Some(group) if *group.name == *name => guess,
@@ -51,7 +51,7 @@ impl CounterNames {
     }
 
     /// Records the value of counter `name` of a group into `set`.
-    pub fn record(
+    pub(crate) fn record(
         &mut self,
         group: GroupIndex,
         name: &str,
@@ -65,7 +65,7 @@ impl CounterNames {
     }
 
     /// Records in `set` that the value of counter `name` of a group cannot be read.
-    pub fn mark_unreadable(
+    pub(crate) fn mark_unreadable(
         &mut self,
         group: GroupIndex,
         name: &str,

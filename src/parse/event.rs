@@ -11,7 +11,7 @@ use crate::model::counters::CounterSet;
 
 /// What happened. The names are Hadoop's `EventType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EventKind {
+pub(crate) enum EventKind {
     /// `AM_STARTED`
     MasterStarted,
     /// `JOB_SUBMITTED`
@@ -49,7 +49,7 @@ pub enum EventKind {
 impl EventKind {
     /// The kind for Hadoop's name of an event type; `None` for types that no version up to 3.4 has.
     #[must_use]
-    pub fn from_hadoop_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_hadoop_name(name: &str) -> Option<Self> {
         Some(match name {
             "AM_STARTED" => Self::MasterStarted,
             "JOB_SUBMITTED" => Self::JobSubmitted,
@@ -82,7 +82,7 @@ impl EventKind {
 
 impl EventKind {
     /// Derives the status from the event type if the event has no status field: `JOB_KILLED` says enough.
-    pub fn complete_status(hadoop_name: &str, fields: &mut EventFields<'_>) {
+    pub(crate) fn complete_status(hadoop_name: &str, fields: &mut EventFields<'_>) {
         if fields.status.is_none() {
             fields.status = match hadoop_name.rsplit('_').next() {
                 Some("KILLED") => Some(Cow::Borrowed("KILLED")),
@@ -96,7 +96,7 @@ impl EventKind {
 /// The scalar fields of an event; absent fields are `None`.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)] // named after Hadoop's fields
-pub struct EventFields<'a> {
+pub(crate) struct EventFields<'a> {
     pub job_id: Option<Cow<'a, str>>,
     pub task_id: Option<Cow<'a, str>>,
     pub attempt_id: Option<Cow<'a, str>>,
@@ -130,7 +130,7 @@ pub struct EventFields<'a> {
 
 /// The bulky fields of an event, reused from event to event to avoid allocations.
 #[derive(Debug, Clone, Default)]
-pub struct EventPayload {
+pub(crate) struct EventPayload {
     /// `counters` or `totalCounters`
     pub counters: CounterSet,
     /// `mapCounters`
@@ -145,7 +145,7 @@ pub struct EventPayload {
 
 /// Which numbers of an event are present but cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Unreadable {
+pub(crate) struct Unreadable {
     /// A time.
     pub time: bool,
     /// The announced number of tasks of a job.
@@ -154,7 +154,7 @@ pub struct Unreadable {
 
 impl EventPayload {
     /// Clears the payload for the next event.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.counters.clear();
         self.map_counters.clear();
         self.reduce_counters.clear();

@@ -5,7 +5,7 @@
 /// Source: `TaskAttemptFinishedEvent` (`hostname`, `rackname`), Hadoop 1 `JobHistory` (`HOSTNAME`,
 /// `TRACKER_NAME`), `TaskStartedEvent` (`splitLocations`).
 #[must_use]
-pub fn host_and_rack(text: &str) -> (Option<&str>, Option<&str>) {
+pub(crate) fn host_and_rack(text: &str) -> (Option<&str>, Option<&str>) {
     let text = text.trim();
     let text = text.strip_prefix("tracker_").unwrap_or(text);
     let (rack, host) = match text.strip_prefix('/') {

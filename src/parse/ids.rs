@@ -4,7 +4,7 @@
 
 /// Which of a job's two id spaces a task belongs to. Setup and cleanup tasks of Hadoop 1 use both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IdSpace {
+pub(crate) enum IdSpace {
     /// `_m_`
     Map,
     /// `_r_`
@@ -13,7 +13,7 @@ pub enum IdSpace {
 
 /// A task within its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TaskId {
+pub(crate) struct TaskId {
     /// Map or reduce.
     pub space: IdSpace,
     /// The task's number.
@@ -22,7 +22,7 @@ pub struct TaskId {
 
 /// An attempt within its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AttemptId {
+pub(crate) struct AttemptId {
     /// Its task.
     pub task: TaskId,
     /// The attempt's number.
@@ -32,7 +32,7 @@ pub struct AttemptId {
 impl TaskId {
     /// Parses the id of a task; `None` for anything else.
     #[must_use]
-    pub fn parse(id: &str) -> Option<Self> {
+    pub(crate) fn parse(id: &str) -> Option<Self> {
         let rest = id.strip_prefix("task_").or_else(|| id.strip_prefix("tip_"))?;
         Self::from_parts(rest)
     }
@@ -52,7 +52,7 @@ impl TaskId {
 impl AttemptId {
     /// Parses the id of an attempt; `None` for anything else.
     #[must_use]
-    pub fn parse(id: &str) -> Option<Self> {
+    pub(crate) fn parse(id: &str) -> Option<Self> {
         // Hadoop 0.17 wrote attempts as `task_…_m_000000_0`.
         let rest = id.strip_prefix("attempt_").or_else(|| id.strip_prefix("task_"))?;
         let (task, number) = split_last(rest);
@@ -69,7 +69,7 @@ fn split_last(parts: &str) -> (&str, &str) {
 
 /// The job id of an application or task id: `application_1_0002` and `job_1_0002` name the same job.
 #[must_use]
-pub fn job_id_of_task(id: &str) -> Option<String> {
+pub(crate) fn job_id_of_task(id: &str) -> Option<String> {
     let mut parts = id.split('_').skip(1);
     let (cluster, job) = (parts.next()?, parts.next()?);
     Some(format!("job_{cluster}_{job}"))

@@ -33,7 +33,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Parses a configuration in UTF-8 or UTF-16. The properties before damage are kept, with one `conf-damaged`
 /// warning; properties that cannot be interpreted are left out, with a `conf-incomplete` warning.
 #[must_use]
-pub fn parse<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> (Conf, Problems) {
+pub(crate) fn parse<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> (Conf, Problems) {
     let mut problems = Problems::default();
     let encoding::Text { characters: text, encoding, replaced_at } = encoding::decode(bytes.into());
     if replaced_at.is_some() {
@@ -68,7 +68,7 @@ pub fn parse<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> (Conf, Problems) {
 /// Whether a file that starts with `head` is a configuration: its root element, after declarations and
 /// comments, must be `<configuration>` or `<conf>`.
 #[must_use]
-pub fn looks_like_conf(head: &[u8]) -> bool {
+pub(crate) fn looks_like_conf(head: &[u8]) -> bool {
     if let Some(text) = utf16_text(head) {
         return looks_like_conf(text.as_bytes());
     }

@@ -1,24 +1,25 @@
 //! Parsers: turn the bytes of one source into [`Application`]s and problems. Parsers never print.
 
-pub mod build;
-pub mod counter_names;
+pub(crate) mod build;
+pub(crate) mod counter_names;
 mod counter_slot;
 mod counter_template;
-pub mod event;
-pub mod hadoop1;
-pub mod hosts;
+pub(crate) mod event;
+pub(crate) mod hadoop1;
+pub(crate) mod hosts;
 mod identify;
-pub mod ids;
-pub mod jhist;
-pub mod jobconf;
+pub(crate) mod ids;
+pub(crate) mod jhist;
+pub(crate) mod jobconf;
 mod problem;
 mod reading;
 mod rows;
 mod scan;
-pub mod spark;
+pub(crate) mod spark;
 
-pub use identify::identify;
-pub use problem::{Level, Position, Problem, Problems};
+pub(crate) use identify::identify;
+pub(crate) use problem::Problems;
+pub use problem::{Level, Position, Problem};
 
 use crate::limits::Limits;
 use crate::model::Application;
@@ -29,7 +30,7 @@ const MAX_EVENT_LEN: usize = 64 << 20;
 
 /// The contents of one source.
 #[derive(Debug, Default)]
-pub struct Parsed {
+pub(crate) struct Parsed {
     /// The applications, in the order of the source. A Hadoop 1 log may hold several.
     pub applications: Vec<Application>,
     /// Job configurations found inside the source, with the id of their job.

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// How serious a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Level {
     /// For information; nothing is missing.
     Info,
@@ -16,7 +17,7 @@ pub enum Level {
 impl Level {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
             Self::Warning => "warning",
@@ -27,6 +28,7 @@ impl Level {
 
 /// A position within a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Position {
     /// A line, counted from 1.
     Line(u64),
@@ -45,6 +47,7 @@ impl fmt::Display for Position {
 
 /// One problem of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// How much it matters.
     pub level: Level,
@@ -60,13 +63,13 @@ pub struct Problem {
 
 /// The problems of one source, one entry per code.
 #[derive(Debug, Clone, Default)]
-pub struct Problems {
+pub(crate) struct Problems {
     list: Vec<Problem>,
 }
 
 impl Problems {
     /// Adds a problem, or counts it if its code is already known.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         level: Level,
         code: &'static str,
@@ -82,12 +85,17 @@ impl Problems {
     }
 
     /// Adds a warning.
-    pub fn warn(&mut self, code: &'static str, position: Option<Position>, message: impl FnOnce() -> String) {
+    pub(crate) fn warn(
+        &mut self,
+        code: &'static str,
+        position: Option<Position>,
+        message: impl FnOnce() -> String,
+    ) {
         self.add(Level::Warning, code, position, message);
     }
 
     /// Adds the problems of a part of the same source.
-    pub fn merge(&mut self, others: Self) {
+    pub(crate) fn merge(&mut self, others: Self) {
         for problem in others.list {
             match self.list.iter_mut().find(|known| known.code == problem.code) {
                 Some(known) => {
@@ -101,19 +109,20 @@ impl Problems {
 
     /// Whether any problem is at least as serious as `level`.
     #[must_use]
-    pub fn any_at_least(&self, level: Level) -> bool {
+    pub(crate) fn any_at_least(&self, level: Level) -> bool {
         self.list.iter().any(|problem| problem.level >= level)
     }
 
     /// Whether there are no problems.
+    #[cfg(any(test, feature = "internals"))]
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// The problems in the order of their first occurrence.
     #[must_use]
-    pub fn into_vec(self) -> Vec<Problem> {
+    pub(crate) fn into_vec(self) -> Vec<Problem> {
         self.list
     }
 }

@@ -1,10 +1,23 @@
 //! Renderers, which turn a [`Report`] into bytes. They format values and compute nothing.
+//!
+//! ```
+//! use elephant_rs::engine::{Options, analyze};
+//! use elephant_rs::report::{Format, TextOptions, write};
+//! use elephant_rs::rules::RuleSet;
+//!
+//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+//! let mut page = Vec::new();
+//! write(&report, Format::Markdown, TextOptions::default(), &mut page)?;
+//! assert!(String::from_utf8(page)?.contains("job_201311192236_0042"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cells;
 mod comparison;
 pub(crate) use comparison::words::{counted, unjudged_summary};
 mod csv;
 mod diff;
+#[cfg(feature = "html")]
 mod html;
 mod json;
 mod junit;
@@ -27,12 +40,14 @@ pub use text::TextOptions;
 
 /// The formats of a report on applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// For people at a terminal.
     Text,
     /// For scripts, one document.
     Json,
-    /// For people in a browser, one self-contained file.
+    /// For people in a browser, one self-contained file. Needs the feature `html`.
+    #[cfg(feature = "html")]
     Html,
     /// For scripts, one application per line, without summary and problems.
     Ndjson,
@@ -56,6 +71,7 @@ pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dy
     match format {
         Format::Text => text::write(report, options, out),
         Format::Json => json::write(report, out),
+        #[cfg(feature = "html")]
         Format::Html => html::write(report, out),
         Format::Ndjson => ndjson::write(report, out),
         Format::Csv => csv::write(report, out),

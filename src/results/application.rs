@@ -15,6 +15,7 @@ use crate::units::Timestamp;
 /// One application with the results of the rules.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // as in `Application`
+#[non_exhaustive]
 pub struct ApplicationReport {
     pub id: String,
     /// The application's attempt, if its cluster manager counts attempts.
@@ -80,20 +81,20 @@ impl ApplicationReport {
 
     /// The subject without the ids of this run.
     #[must_use]
-    pub fn subject_key(&self, subject: &Subject) -> String {
+    pub(crate) fn subject_key(&self, subject: &Subject) -> String {
         subject_key(&self.stage_names, subject)
     }
 
     /// Whether the log was cut before the job's name, or lost it. A complete log without a name is a job
     /// without a name.
     #[must_use]
-    pub fn is_unnamed(&self) -> bool {
+    pub(crate) fn is_unnamed(&self) -> bool {
         !self.complete && self.job_key() == JobKey::new(self.engine, None)
     }
 
     /// The job under which the run is compared: its own, or a placeholder if the name is lost.
     #[must_use]
-    pub fn compared_job(&self) -> JobKey {
+    pub(crate) fn compared_job(&self) -> JobKey {
         if self.is_unnamed() {
             JobKey::from(format!("{} · (name unknown)", self.engine.name()))
         } else {

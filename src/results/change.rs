@@ -8,6 +8,7 @@ use crate::severity::Severity;
 
 /// How a finding compares with the accepted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Change {
     /// It is not accepted.
     New,
@@ -25,7 +26,7 @@ pub enum Change {
 impl Change {
     /// The word in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::New => "new",
             Self::Worse => "worse",
@@ -37,13 +38,14 @@ impl Change {
 
     /// Whether it makes a check fail.
     #[must_use]
-    pub const fn is_bad(self) -> bool {
+    pub(crate) const fn is_bad(self) -> bool {
         matches!(self, Self::New | Self::Worse)
     }
 }
 
 /// A finding of the analysis next to the accepted one. If several runs have it, the worst of them.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FindingChange {
     /// Its identity across runs.
     pub fingerprint: Fingerprint,
@@ -71,14 +73,14 @@ pub struct FindingChange {
 impl FindingChange {
     /// The accepted severity; `None` if the finding is new.
     #[must_use]
-    pub fn accepted_severity(&self) -> Option<Severity> {
+    pub(crate) fn accepted_severity(&self) -> Option<Severity> {
         self.accepted.as_ref().map(|accepted| accepted.severity)
     }
 
     /// Whether an update keeps the accepted finding. An incomplete run never replaces what a complete run
     /// has shown.
     #[must_use]
-    pub fn keeps_accepted(&self) -> bool {
+    pub(crate) fn keeps_accepted(&self) -> bool {
         let of_whole_run = self.accepted.as_ref().is_some_and(|accepted| !accepted.incomplete);
         self.change == Change::NotJudged || (self.change == Change::Worse && self.incomplete && of_whole_run)
     }
@@ -86,6 +88,7 @@ impl FindingChange {
 
 /// A key measure next to the accepted one.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct MeasureChange {
     /// The key of the evidence.
     pub key: &'static str,
@@ -97,6 +100,7 @@ pub struct MeasureChange {
 
 /// An accepted finding that the analysis does not have.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Absent {
     /// Its identity across runs.
     pub fingerprint: Fingerprint,
@@ -112,6 +116,7 @@ pub struct Absent {
 
 /// Why an accepted finding is absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Absence {
     /// The rule was evaluated and did not find it.
     Gone,
@@ -126,7 +131,7 @@ pub enum Absence {
 impl Absence {
     /// The word in reports.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Gone => "gone",
             Self::RuleOff => "rule-off",
@@ -139,6 +144,7 @@ impl Absence {
 /// An accepted finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Accepted {
     /// The rule's id.
     pub rule: String,

@@ -10,6 +10,7 @@ use crate::severity::Severity;
 /// An analysis next to a baseline.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
+#[non_exhaustive]
 pub struct Comparison {
     /// All jobs of the analysis and the baseline: those that fail first, each group in key order.
     pub jobs: Vec<JobComparison>,
@@ -31,6 +32,7 @@ pub struct Comparison {
 
 /// One job definition.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct JobComparison {
     /// The job.
     pub key: JobKey,
@@ -56,6 +58,7 @@ pub struct JobComparison {
 
 /// Whether the analysis, the baseline or both contain a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum JobState {
     /// Only in the analysis: all its findings are new.
     New,
@@ -71,7 +74,7 @@ pub enum JobState {
 impl JobState {
     /// The word in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::New => "new",
             Self::Known => "known",
@@ -83,6 +86,7 @@ impl JobState {
 
 /// How a metric compares with the accepted runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum MetricVerdict {
     /// Higher than accepted.
     Regressed,
@@ -95,7 +99,7 @@ pub enum MetricVerdict {
 impl MetricVerdict {
     /// The word in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Regressed => "regressed",
             Self::Steady => "steady",
@@ -106,6 +110,7 @@ impl MetricVerdict {
 
 /// A metric of the worst run next to the accepted ones.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct MetricChange {
     /// Which one.
     pub metric: Metric,
@@ -127,6 +132,7 @@ pub struct MetricChange {
 
 /// A run whose costs were not compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NotCompared {
     /// The run.
     pub application: String,
@@ -138,6 +144,7 @@ pub struct NotCompared {
 
 /// A run with an incomplete history.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IncompleteRun {
     /// The run.
     pub application: String,
@@ -153,6 +160,7 @@ pub struct IncompleteRun {
 /// Sums over all jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // the words are those of `Change`, `Absence`, `MetricVerdict` and `JobState`
+#[non_exhaustive]
 pub struct Counts {
     pub new: u64,
     pub worse: u64,
@@ -176,7 +184,7 @@ pub struct Counts {
 impl Comparison {
     /// How a finding of the analysis compares; `None` if its severity is none.
     #[must_use]
-    pub fn of(&self, app: &ApplicationReport, finding: &Finding) -> Option<&FindingChange> {
+    pub(crate) fn of(&self, app: &ApplicationReport, finding: &Finding) -> Option<&FindingChange> {
         let (key, unnamed, wanted) = (app.compared_job(), app.is_unnamed(), app.fingerprint(finding));
         let mut jobs = self.jobs.iter();
         let job = jobs.find(|job| job.key == key && (job.state == JobState::Unnamed) == unnamed)?;
@@ -197,7 +205,7 @@ impl Comparison {
 
     /// Whether there are runs, but none could be judged.
     #[must_use]
-    pub fn judges_nothing(&self) -> bool {
+    pub(crate) fn judges_nothing(&self) -> bool {
         let runs: u64 = self.jobs.iter().map(|job| job.applications.len() as u64).sum();
         runs > 0 && self.counts.unjudged_runs == runs
     }
@@ -212,13 +220,13 @@ impl Comparison {
 
 impl JobComparison {
     /// The runs that could not be judged.
-    pub fn unjudged(&self) -> impl Iterator<Item = &IncompleteRun> {
+    pub(crate) fn unjudged(&self) -> impl Iterator<Item = &IncompleteRun> {
         self.incomplete.iter().filter(|run| !run.judged)
     }
 
     /// Whether something in this job is new or worse; findings count from `limit` on.
     #[must_use]
-    pub fn is_worse(&self, limit: Severity) -> bool {
+    pub(crate) fn is_worse(&self, limit: Severity) -> bool {
         self.findings.iter().any(|change| change.change.is_bad() && change.finding.severity >= limit)
             || self.metrics.iter().any(|metric| metric.verdict == MetricVerdict::Regressed)
     }

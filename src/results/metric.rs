@@ -6,6 +6,7 @@ use crate::units::{Millis, three_digits};
 
 /// A quantity of a run that is compared with earlier runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Metric {
     /// From submission to end.
     Runtime,
@@ -26,7 +27,7 @@ impl Metric {
 
     /// The key in files and reports, with the unit as suffix.
     #[must_use]
-    pub const fn key(self) -> &'static str {
+    pub(crate) const fn key(self) -> &'static str {
         match self {
             Self::Runtime => "runtime_ms",
             Self::Used => "resource_used_gb_hours",
@@ -38,7 +39,7 @@ impl Metric {
 
     /// The display name.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Runtime => "run time",
             Self::Used => "memory used",
@@ -50,7 +51,7 @@ impl Metric {
 
     /// Differences up to this do not count, even for small values: schedulers and JVMs are not exact.
     #[must_use]
-    pub const fn floor(self) -> f64 {
+    pub(crate) const fn floor(self) -> f64 {
         match self {
             Self::Runtime => 10_000.0,
             Self::Used | Self::Wasted => 0.02,
@@ -61,13 +62,13 @@ impl Metric {
 
     /// Whether more input explains a higher value.
     #[must_use]
-    pub const fn grows_with_input(self) -> bool {
+    pub(crate) const fn grows_with_input(self) -> bool {
         !matches!(self, Self::FailedAttempts)
     }
 
     /// A value as text for people.
     #[must_use]
-    pub fn show(self, value: f64) -> String {
+    pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Runtime | Self::TaskTime => Millis::from_f64(value).unwrap_or_default().to_string(),
             Self::Used | Self::Wasted => format!("{} GB·h", three_digits(value)),
@@ -89,6 +90,7 @@ impl FromStr for Metric {
 
 /// The range of a metric that the accepted runs allow.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Range {
     /// The number of runs with a value.
     pub runs: usize,
@@ -106,7 +108,7 @@ impl Range {
     /// The range for a run with `growth` times the input of earlier runs: with more input, the costs may
     /// grow in proportion.
     #[must_use]
-    pub fn with_input(self, growth: f64) -> Self {
+    pub(crate) fn with_input(self, growth: f64) -> Self {
         if growth > 1.0 { Self { high: self.high * growth, ..self } } else { self }
     }
 }

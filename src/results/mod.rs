@@ -1,4 +1,19 @@
 //! The data of a report: the results of an analysis, and how they compare with an accepted state.
+//!
+//! Everything is sorted: applications by their worst finding, findings by severity. What a history does not contain is
+//! `None`.
+//!
+//! ```
+//! use elephant_rs::engine::{Options, analyze};
+//! use elephant_rs::rules::RuleSet;
+//!
+//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+//! let job = &report.applications[0];
+//! let wasted = job.metrics.wasted.zip(job.metrics.used);
+//! assert!(wasted.is_some_and(|(wasted, used)| wasted.as_gb_hours() < used.as_gb_hours()));
+//! assert!(report.problems.is_empty());
+//! # Ok::<(), elephant_rs::rules::RuleError>(())
+//! ```
 
 mod application;
 mod change;
@@ -11,10 +26,16 @@ mod worst;
 
 use chrono::NaiveDate;
 
-use crate::parse::Problem;
 use crate::rules::RuleInfo;
 use crate::severity::Severity;
 
+pub use crate::charts::{
+    Amount, Bucket, Charts, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse,
+    NodeAttempts, Quantity, Rows, Scale, Timeline,
+};
+pub use crate::fingerprint::{Fingerprint, JobKey, StageName};
+pub use crate::metrics::{ExecutorCounts, JobCounts, Metrics, SparkCounts, StageCounts};
+pub use crate::parse::{Level, Position, Problem};
 pub use application::ApplicationReport;
 pub use change::{Absence, Absent, Accepted, Change, FindingChange, MeasureChange};
 pub use comparison::{
@@ -27,6 +48,7 @@ pub use worst::WorstFinding;
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// The active rules, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
@@ -50,7 +72,7 @@ pub struct Report {
 
 impl Report {
     /// Removes findings below this severity and all but the first applications. Counts stay.
-    pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
+    pub(crate) fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
         for app in &mut self.applications {
             app.findings.retain(|finding| finding.severity >= min_severity);
             app.suppressed.retain(|suppressed| suppressed.finding.severity >= min_severity);
@@ -65,6 +87,7 @@ impl Report {
 
 /// A suppression and how many findings it matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SuppressionUse {
     /// Where it is written, `file:line`.
     pub origin: String,
@@ -82,6 +105,7 @@ pub struct SuppressionUse {
 
 /// Counts over the whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Summary {
     /// Files below the paths.
     pub files_found: u64,
@@ -99,6 +123,7 @@ pub struct Summary {
 
 /// A problem and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SourceProblem {
     /// The file.
     pub source: String,

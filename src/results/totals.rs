@@ -6,6 +6,7 @@ use crate::units::MbMillis;
 
 /// Sums over all applications.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Totals {
     /// Allocated memory over time, of the applications where it is known.
     pub used: MbMillis,
@@ -29,6 +30,7 @@ pub struct Totals {
 
 /// How many applications a rule was not evaluated in, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NotEvaluatedTotal {
     /// The rule's id.
     pub rule: Name,
@@ -40,6 +42,7 @@ pub struct NotEvaluatedTotal {
 
 /// The totals of one rule over all applications.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RuleTotal {
     /// The rule's id.
     pub rule: Name,

@@ -8,6 +8,7 @@ use crate::units::{Bytes, Millis};
 /// Sums over all attempts, without setup and cleanup tasks of Hadoop 1. A value is `None` if no attempt
 /// reports it, or if an attempt reports an unreadable one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Work {
     /// Total run time of the attempts, including failed and killed ones.
     pub task_time: Option<Millis>,
@@ -20,7 +21,7 @@ pub struct Work {
 impl Work {
     /// The sums of `app`.
     #[must_use]
-    pub fn of(app: &Application) -> Self {
+    pub(crate) fn of(app: &Application) -> Self {
         let mut work = Self::default();
         let mut input_is_known = true;
         for group in &app.groups {

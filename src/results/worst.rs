@@ -9,6 +9,7 @@ use crate::severity::Severity;
 
 /// One of the worst findings of a report.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct WorstFinding<'a> {
     /// The index of its application.
     pub place: usize,

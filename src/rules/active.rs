@@ -16,6 +16,7 @@ use crate::severity::Severity;
 
 /// A rule in reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RuleInfo {
     /// Its id.
     pub id: Name,
@@ -26,7 +27,7 @@ pub struct RuleInfo {
 }
 
 /// A rule with its effective parameters.
-pub struct ActiveRule {
+pub(crate) struct ActiveRule {
     /// Its description in reports.
     pub info: RuleInfo,
     /// What else is known of it.
@@ -44,7 +45,7 @@ pub struct ActiveRule {
 }
 
 /// The implementation of a rule.
-pub enum RuleCheck {
+pub(crate) enum RuleCheck {
     /// A rule written in Rust: a built-in one, or one that a user of the library adds.
     Native(Arc<dyn Check>),
     /// A rule that a rule file defines.
@@ -56,11 +57,11 @@ pub enum RuleCheck {
 
 /// The results of the rules for one application.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// One finding per rule and subject, including those of severity none, in catalogue order.
     pub findings: Vec<Finding>,
-    /// Suppressed findings, with the index of the suppression in
-    /// [`RuleSet::suppressions`](super::RuleSet::suppressions).
+    /// Suppressed findings, each with the index of its suppression: the first of all rule files is 0.
     pub suppressed: Vec<(usize, Suppressed)>,
     /// Rules whose data is missing.
     pub not_evaluated: Vec<NotEvaluated>,
@@ -87,7 +88,7 @@ impl ActiveRule {
 
     /// The verdict of the rule on `app`; `shared` holds values that rules have in common.
     #[must_use]
-    pub fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
+    pub(crate) fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
         match &self.check {
             RuleCheck::Native(check) => check.check_among(app, shared).named(),
             RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),

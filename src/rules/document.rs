@@ -12,7 +12,7 @@ use crate::params::{Problems, RuleFile};
 
 /// The rules that a document applies to.
 #[derive(Debug, Clone)]
-pub enum Target {
+pub(crate) enum Target {
     /// One rule, by its id.
     Rule(String),
     /// All matching rules. Such a document may only switch them on or off and cap their severity.
@@ -21,7 +21,7 @@ pub enum Target {
 
 /// Several rules.
 #[derive(Debug, Clone)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// The pattern of their ids.
     pub ids: Pattern,
     /// Only rules of this origin, in the words of [`Provenance::word`].
@@ -31,7 +31,7 @@ pub struct Selection {
 impl Target {
     /// Whether it includes the rule with this id and provenance.
     #[must_use]
-    pub fn includes(&self, id: &str, provenance: Provenance) -> bool {
+    pub(crate) fn includes(&self, id: &str, provenance: Provenance) -> bool {
         match self {
             Self::Rule(own) => own == id,
             Self::Every(Selection { ids, origin }) => {
@@ -43,7 +43,7 @@ impl Target {
 
 /// A document about one or several rules.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub(crate) struct Document {
     /// Its settings.
     pub layer: Layer,
     /// Whether it is the first of the documents that define a custom rule.

@@ -33,7 +33,7 @@ impl RuleFile {
 
     /// Like [`RuleFile::find`], with all files that can be read and an error for each of the others.
     #[must_use]
-    pub fn find_all(path: &Path) -> (Vec<Self>, Vec<RuleError>) {
+    pub(crate) fn find_all(path: &Path) -> (Vec<Self>, Vec<RuleError>) {
         let preset = PRESETS.iter().find(|(name, _)| path.as_os_str() == *name);
         if let Some((name, text)) = preset
             && !path.exists()

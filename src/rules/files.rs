@@ -10,7 +10,7 @@ const SCHEMA: &str = "rules.schema.json";
 /// Every built-in file with its path in the folder and the rule's description as a header, and the schema
 /// for editors.
 #[must_use]
-pub fn defaults() -> Vec<RuleFile> {
+pub(crate) fn defaults() -> Vec<RuleFile> {
     let rule = |rule: &'static heuristics::Rule| {
         file(&format!("{}/{}.yaml", rule.folder, rule.id), &format!("../{SCHEMA}"), rule.page, rule.defaults)
     };

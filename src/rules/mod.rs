@@ -1,14 +1,31 @@
 //! Rule files: parameters in layers (built-in, then presets and files, the most specific last), and other
 //! settings about rules: the applications they apply to, a maximum severity, and suppressed findings.
+//!
+//! ```
+//! use elephant_rs::rules::{RuleFile, RuleSet};
+//!
+//! let text = "rule: mapper-skew\nenabled: false\n";
+//! let file = RuleFile { name: "ours.yaml".to_owned(), text: text.to_owned() };
+//! let rules = RuleSet::with_files(&[file])?;
+//! assert!(rules.infos().iter().all(|rule| rule.id != "mapper-skew"));
+//!
+//! // Errors name the file, the line and the column.
+//! let file = RuleFile { name: "ours.yaml".to_owned(), text: "rule: mapper-skw\n".to_owned() };
+//! let (_, problems) = RuleSet::read(&[file]);
+//! assert!(problems[0].to_string().contains("ours.yaml"));
+//! # Ok::<(), elephant_rs::rules::RuleError>(())
+//! ```
+//!
+//! Rules written in Rust implement [`Check`] and join a set with [`RuleSet::with_rules`]; `examples/rust-rule.rs` shows one.
 
 mod active;
 mod added;
-pub mod custom;
+pub(crate) mod custom;
 mod document;
 mod file;
-pub mod files;
-pub mod import;
-pub mod schema;
+pub(crate) mod files;
+pub(crate) mod import;
+pub(crate) mod schema;
 mod scope;
 mod set;
 mod suppression;
@@ -18,33 +35,36 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
+pub(crate) use active::{ActiveRule, RuleCheck};
+pub use active::{Evaluation, RuleInfo};
 pub use added::AddedRule;
-pub use document::{Document, Selection, Target};
-pub use scope::{Aspect, Pattern, Scope};
+pub(crate) use document::{Document, Target};
+pub use import::{Imported, Note, XmlError, import};
+pub(crate) use scope::Aspect;
+pub use scope::{Pattern, Scope};
 pub use set::RuleSet;
 pub use suppression::Suppression;
 
-pub use crate::heuristics::Check;
-pub use crate::params::{Importance, Problems, RuleFile, RuleProblem};
+pub use crate::heuristics::{Check, Remedy, Shared};
+pub use crate::params::{Importance, RuleFile, RuleProblem};
 
 use crate::heuristics;
 
 /// The id of the metrics' parameters in rule files.
-pub const METRICS_ID: &str = "metrics";
+pub(crate) const METRICS_ID: &str = "metrics";
 
 const METRICS_DEFAULTS: &str = include_str!("../../rules/metrics.yaml");
 
 /// The page of the metrics in Markdown.
-pub const METRICS_PAGE: &str = include_str!("../../rules/metrics.md");
+pub(crate) const METRICS_PAGE: &str = include_str!("../../rules/metrics.md");
 
 /// The id of the parameters of the Spark metrics in rule files.
-pub const SPARK_METRICS_ID: &str = "spark-metrics";
+pub(crate) const SPARK_METRICS_ID: &str = "spark-metrics";
 
 const SPARK_METRICS_DEFAULTS: &str = include_str!("../../rules/spark-metrics.yaml");
 
 /// The page of the Spark metrics in Markdown.
-pub const SPARK_METRICS_PAGE: &str = include_str!("../../rules/spark-metrics.md");
+pub(crate) const SPARK_METRICS_PAGE: &str = include_str!("../../rules/spark-metrics.md");
 
 /// Rule files that ship with the program: name, text.
 pub const PRESETS: &[(&str, &str)] = &[
@@ -57,6 +77,7 @@ pub const PRESETS: &[(&str, &str)] = &[
 
 /// Errors that prevent the use of rules.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum RuleError {
     /// Documents of rule files have errors.
     #[error("{}", Lines(.0))]

@@ -14,13 +14,13 @@ use crate::severity::Severity;
 
 /// The schema of one document in a rule file, as JSON text.
 #[must_use]
-pub fn text() -> String {
+pub(crate) fn text() -> String {
     format!("{:#}\n", schema())
 }
 
 /// The schema of one document in a rule file (draft 7, which editors support best).
 #[must_use]
-pub fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let rules = heuristics::all().map(|rule| (rule.id, rule.title, (rule.keys)(), true));
     let metrics = [
         (METRICS_ID, "Metrics", MetricParams::keys(), false),

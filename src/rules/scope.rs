@@ -18,7 +18,7 @@ const MAX_REGEX: usize = 1 << 20;
 
 /// The aspects of an application that scopes can test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Aspect {
+pub(crate) enum Aspect {
     /// `mapreduce` or `spark`.
     Engine,
     /// Hive, Pig and others, as reports name it.
@@ -33,11 +33,11 @@ pub enum Aspect {
 
 impl Aspect {
     /// Every aspect, the least specific first.
-    pub const ALL: [Self; 5] = [Self::Engine, Self::JobType, Self::Queue, Self::User, Self::Name];
+    pub(crate) const ALL: [Self; 5] = [Self::Engine, Self::JobType, Self::Queue, Self::User, Self::Name];
 
     /// The key in rule files.
     #[must_use]
-    pub const fn key(self) -> &'static str {
+    pub(crate) const fn key(self) -> &'static str {
         match self {
             Self::Engine => "engine",
             Self::JobType => "job_type",
@@ -49,13 +49,13 @@ impl Aspect {
 
     /// The same as words.
     #[must_use]
-    pub fn words(self) -> String {
+    pub(crate) fn words(self) -> String {
         self.key().replace('_', " ")
     }
 
     /// The value for `app`; `None` if its history does not contain it.
     #[must_use]
-    pub fn of(self, app: &Application) -> Option<&str> {
+    pub(crate) fn of(self, app: &Application) -> Option<&str> {
         match self {
             Self::Engine => Some(app.engine.name()),
             Self::JobType => job_type(app),
@@ -78,7 +78,7 @@ impl Pattern {
     ///
     /// # Errors
     /// If the regular expression is invalid.
-    pub fn parse(written: &str) -> Result<Self, String> {
+    pub(crate) fn parse(written: &str) -> Result<Self, String> {
         let between_slashes = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
         let expression = match between_slashes {
             Some(expression) if !expression.is_empty() => Some(expression.to_owned()),
@@ -92,13 +92,13 @@ impl Pattern {
 
     /// Whether `text` matches.
     #[must_use]
-    pub fn matches(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         self.regex.as_ref().map_or(self.written == text, |regex| regex.is_match(text))
     }
 
     /// Whether it matches only one text.
     #[must_use]
-    pub const fn is_exact(&self) -> bool {
+    pub(crate) const fn is_exact(&self) -> bool {
         self.regex.is_none()
     }
 }
@@ -214,19 +214,19 @@ impl Scope {
 
     /// Whether it applies to all applications.
     #[must_use]
-    pub const fn is_everything(&self) -> bool {
+    pub(crate) const fn is_everything(&self) -> bool {
         self.conditions.is_empty()
     }
 
     /// Whether it applies to `app`. A value that the history lacks matches no condition.
     #[must_use]
-    pub fn applies_to(&self, app: &Application) -> bool {
+    pub(crate) fn applies_to(&self, app: &Application) -> bool {
         self.misfit(app).is_none()
     }
 
     /// The first condition that `app` does not meet.
     #[must_use]
-    pub fn misfit(&self, app: &Application) -> Option<Aspect> {
+    pub(crate) fn misfit(&self, app: &Application) -> Option<Aspect> {
         let fits = |(aspect, patterns): &(Aspect, Patterns)| {
             aspect.of(app).is_some_and(|text| patterns.0.iter().any(|pattern| pattern.matches(text)))
         };

@@ -128,8 +128,8 @@ impl RuleSet {
         let (spark, own_spark) = params(SPARK_METRICS_ID);
         Some(Self {
             rules,
-            metrics: Layers { rule: metrics, layers: &own_metrics, problems }.params()?,
-            spark_metrics: Layers { rule: spark, layers: &own_spark, problems }.params()?,
+            metrics: Layers { rule: metrics, all: &own_metrics, problems }.params()?,
+            spark_metrics: Layers { rule: spark, all: &own_spark, problems }.params()?,
             variants: Mutex::default(),
             warnings: Vec::new(),
             today: today(),
@@ -147,19 +147,19 @@ impl RuleSet {
 
     /// The day that suppressions are checked against.
     #[must_use]
-    pub const fn today(&self) -> NaiveDate {
+    pub(crate) const fn today(&self) -> NaiveDate {
         self.today
     }
 
     /// The rules in catalogue order, with the parameters for applications without scoped documents.
     #[must_use]
-    pub fn rules(&self) -> &[ActiveRule] {
+    pub(crate) fn rules(&self) -> &[ActiveRule] {
         &self.rules
     }
 
     /// The rules with the parameters for `app`.
     #[must_use]
-    pub fn rules_for(&self, app: &Application) -> Arc<Vec<ActiveRule>> {
+    pub(crate) fn rules_for(&self, app: &Application) -> Arc<Vec<ActiveRule>> {
         let scoped =
             self.documents.iter().enumerate().filter(|(_, document)| !document.scope.is_everything());
         let key: Vec<usize> =
@@ -193,7 +193,7 @@ impl RuleSet {
     }
 
     /// All documents of the user's files about the rule `id`, the least specific first.
-    pub fn documents_about<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'s Document> {
+    pub(crate) fn documents_about<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'s Document> {
         let rule = self.rules.iter().find(|rule| rule.info.id == id);
         let provenance = rule.map_or(Provenance::User, |rule| rule.facts.provenance);
         self.documents
@@ -204,7 +204,7 @@ impl RuleSet {
 
     /// The suppressions of the rule files.
     #[must_use]
-    pub fn suppressions(&self) -> &[Suppression] {
+    pub(crate) fn suppressions(&self) -> &[Suppression] {
         &self.suppressions
     }
 
@@ -229,19 +229,19 @@ impl RuleSet {
 
     /// The parameters of the metrics of MapReduce jobs.
     #[must_use]
-    pub fn metrics(&self) -> &MetricParams {
+    pub(crate) fn metrics(&self) -> &MetricParams {
         &self.metrics.0
     }
 
     /// The parameters of the metrics of Spark applications.
     #[must_use]
-    pub fn spark_metrics(&self) -> &SparkMetricParams {
+    pub(crate) fn spark_metrics(&self) -> &SparkMetricParams {
         &self.spark_metrics.0
     }
 
     /// The parameters of metrics for reports, by their id in rule files.
     #[must_use]
-    pub fn metrics_params(&self, id: &str) -> &[Parameter] {
+    pub(crate) fn metrics_params(&self, id: &str) -> &[Parameter] {
         match id {
             METRICS_ID => &self.metrics.1,
             SPARK_METRICS_ID => &self.spark_metrics.1,
@@ -361,7 +361,7 @@ fn load_all(
 fn added_rules(added: &[AddedRule], documents: &[&Document], problems: &mut Problems) -> Vec<ActiveRule> {
     let active = |rule: &AddedRule| {
         let layers = layers_of(documents, rule.id(), Provenance::User);
-        rule.active(Layers { rule: rule.id(), layers: &layers, problems })
+        rule.active(Layers { rule: rule.id(), all: &layers, problems })
     };
     added.iter().map(active).collect()
 }
@@ -376,7 +376,7 @@ fn built_in_rule(
     problems: &mut Problems,
 ) -> Option<ActiveRule> {
     let layers = layers_of(documents, rule.id, rule.facts.provenance);
-    let mut layers = Layers { rule: rule.id, layers: &layers, problems };
+    let mut layers = Layers { rule: rule.id, all: &layers, problems };
     let (enabled, max_severity) = (layers.enabled(), layers.max_severity());
     let Loaded { check, params } = (rule.load)(&mut layers)?;
     Some(ActiveRule {

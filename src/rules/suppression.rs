@@ -16,6 +16,7 @@ const KEYS: [&str; 6] = ["suppress", "for", "application", "subject", "reason", 
 
 /// One document `suppress: <rule>`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Suppression {
     /// Its file.
     pub file: Arc<RuleFile>,
@@ -68,19 +69,19 @@ impl Suppression {
 
     /// Its position, `file:line`.
     #[must_use]
-    pub fn origin(&self) -> String {
+    pub(crate) fn origin(&self) -> String {
         format!("{}:{}", self.file.name, self.file.place(self.span.start).0)
     }
 
     /// Whether its last day has passed.
     #[must_use]
-    pub fn is_expired(&self, today: NaiveDate) -> bool {
+    pub(crate) fn is_expired(&self, today: NaiveDate) -> bool {
         self.until.is_some_and(|until| until < today)
     }
 
     /// Whether it applies to this finding.
     #[must_use]
-    pub fn covers(&self, app: &Application, finding: &Finding) -> bool {
+    pub(crate) fn covers(&self, app: &Application, finding: &Finding) -> bool {
         let fits = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|p| p.matches(text));
         self.rules.matches(&finding.rule)
             && fits(&self.application, &app.id)

@@ -6,7 +6,7 @@ use super::gamma::ln_gamma;
 ///
 /// Uses the continued fraction DLMF 8.17.22 with Lentz's method, on the side where it converges fast.
 #[must_use]
-pub fn incomplete_beta(a: f64, b: f64, x: f64) -> Option<f64> {
+pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> Option<f64> {
     if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {
         return None;
     }

@@ -2,19 +2,19 @@
 
 /// The sum, added in the order of the values.
 #[must_use]
-pub fn sum(values: &[f64]) -> f64 {
+pub(crate) fn sum(values: &[f64]) -> f64 {
     values.iter().sum()
 }
 
 /// The arithmetic mean; `None` if there are no values.
 #[must_use]
-pub fn mean(values: &[f64]) -> Option<f64> {
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| sum(values) / values.len() as f64)
 }
 
 /// The standard deviation. `ddof` is subtracted from the count; `None` for `ddof` or fewer values.
 #[must_use]
-pub fn standard_deviation(values: &[f64], ddof: usize) -> Option<f64> {
+pub(crate) fn standard_deviation(values: &[f64], ddof: usize) -> Option<f64> {
     let degrees = values.len().checked_sub(ddof).filter(|&degrees| degrees > 0)?;
     let mean = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -24,7 +24,7 @@ pub fn standard_deviation(values: &[f64], ddof: usize) -> Option<f64> {
 /// The `q`-quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, numpy's
 /// default); `None` if there are no values, or if `q` is outside 0 to 1.
 #[must_use]
-pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+pub(crate) fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     quantile_of_sorted(&sorted, q)
@@ -33,7 +33,7 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
 /// The same for sorted values.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index within the slice
-pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
+pub(crate) fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&q) {
         return None;
     }
@@ -46,13 +46,13 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
 
 /// The middle value, or the mean of the middle two; `None` if there are no values.
 #[must_use]
-pub fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     median_in_place(&mut values.to_vec())
 }
 
 /// Like [`median`], but reorders the values instead of copying them.
 #[must_use]
-pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
+pub(crate) fn median_in_place(values: &mut [f64]) -> Option<f64> {
     if values.is_empty() {
         return None;
     }
@@ -68,7 +68,7 @@ pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
 
 /// The moment coefficient of skewness `m3 / m2^1.5`; `None` if all values are equal or there are none.
 #[must_use]
-pub fn skewness(values: &[f64]) -> Option<f64> {
+pub(crate) fn skewness(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let moment =
         |power: i32| values.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / values.len() as f64;
@@ -79,7 +79,7 @@ pub fn skewness(values: &[f64]) -> Option<f64> {
 /// Pearson's correlation of two columns; `None` if they differ in length, have fewer than two values, or if
 /// one of them is constant.
 #[must_use]
-pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
+pub(crate) fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() || x.len() < 2 {
         return None;
     }

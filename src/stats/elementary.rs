@@ -17,7 +17,7 @@ const LN_2_LOW: f64 = (LN_2 - LN_2_HIGH) + 2.319_046_813_846_299_6e-17;
 /// negative, subnormal and infinite numbers the result is finite but meaningless.
 #[inline]
 #[must_use]
-pub fn ln(x: f64) -> f64 {
+pub(crate) fn ln(x: f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let root_half = (SQRT_2 / 2.0).to_bits();
     let shifted = x.to_bits().wrapping_add(1.0f64.to_bits().wrapping_sub(root_half));
@@ -43,7 +43,7 @@ pub fn ln(x: f64) -> f64 {
 #[inline]
 #[must_use]
 #[allow(clippy::many_single_char_names)] // the terms of a series
-pub fn exp(x: f64) -> f64 {
+pub(crate) fn exp(x: f64) -> f64 {
     let x = if x < -700.0 { -700.0 } else { x };
     let x = if x > 700.0 { 700.0 } else { x };
     let shifted = x * LOG2_E + ROUND;

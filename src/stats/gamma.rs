@@ -11,7 +11,7 @@ const UNIFORM: f64 = 20.0;
 
 /// `ln Γ(x)` for `x` above 0; `None` otherwise.
 #[must_use]
-pub fn ln_gamma(x: f64) -> Option<f64> {
+pub(crate) fn ln_gamma(x: f64) -> Option<f64> {
     (x > 0.0 && x.is_finite()).then(|| ln_gamma_above_zero(x))
 }
 
@@ -43,7 +43,7 @@ fn stirling_rest(x: f64) -> f64 {
 
 /// `a ln a - a - ln Γ(a)` for `a` above 0, without the cancellation for large `a`.
 #[must_use]
-pub fn stirling_excess(a: f64) -> f64 {
+pub(crate) fn stirling_excess(a: f64) -> f64 {
     if a < ASYMPTOTIC {
         a * a.ln() - a - ln_gamma_above_zero(a)
     } else {
@@ -54,7 +54,7 @@ pub fn stirling_excess(a: f64) -> f64 {
 /// `ln a - ψ(a)` and its derivative `1/a - ψ'(a)` for `a` above 0: Abramowitz and Stegun 6.3.18 and 6.4.12,
 /// with the recurrences 6.3.5 and 6.4.6 below the asymptotic range.
 #[must_use]
-pub fn ln_less_digamma(a: f64) -> (f64, f64) {
+pub(crate) fn ln_less_digamma(a: f64) -> (f64, f64) {
     const DIGAMMA: [f64; 7] =
         [1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0, -691.0 / 32_760.0, 1.0 / 12.0];
     const TRIGAMMA: [f64; 7] =
@@ -146,7 +146,7 @@ const TEMME: [[f64; ETA_TERMS]; SHAPE_TERMS] = {
 
 /// The regularised incomplete gamma functions `P(a, x)` and `Q(a, x)` for one shape `a`.
 #[derive(Debug, Clone)]
-pub struct IncompleteGamma {
+pub(crate) struct IncompleteGamma {
     shape: f64,
     /// Temme's series, summed over the powers of this shape.
     eta_terms: [f64; ETA_TERMS],
@@ -155,7 +155,7 @@ pub struct IncompleteGamma {
 impl IncompleteGamma {
     /// For a shape above 0; `None` otherwise.
     #[must_use]
-    pub fn new(shape: f64) -> Option<Self> {
+    pub(crate) fn new(shape: f64) -> Option<Self> {
         if !(shape > 0.0 && shape.is_finite()) {
             return None;
         }
@@ -170,7 +170,7 @@ impl IncompleteGamma {
 
     /// `(ln P(a, x), ln Q(a, x))`; `(-∞, 0)` for `x` of 0 or less.
     #[must_use]
-    pub fn ln_tails(&self, x: f64) -> (f64, f64) {
+    pub(crate) fn ln_tails(&self, x: f64) -> (f64, f64) {
         if x <= 0.0 {
             return (f64::NEG_INFINITY, 0.0);
         }

@@ -1,19 +1,19 @@
 //! Statistics: on integers with Dr. Elephant's rounding, where it decides a severity; on doubles in
 //! [`descriptive`]; and the functions behind distributions and tests.
 
-pub mod beta;
-pub mod descriptive;
-pub mod elementary;
-pub mod gamma;
-pub mod normal;
-pub mod proportion;
-pub mod slope;
-pub mod student;
+pub(crate) mod beta;
+pub(crate) mod descriptive;
+pub(crate) mod elementary;
+pub(crate) mod gamma;
+pub(crate) mod normal;
+pub(crate) mod proportion;
+pub(crate) mod slope;
+pub(crate) mod student;
 
 /// The mean, truncated to an integer (`Statistics.average`); `None` if there are no values.
 #[must_use]
 #[allow(clippy::cast_possible_truncation)]
-pub fn truncated_mean(values: &[i64]) -> Option<i64> {
+pub(crate) fn truncated_mean(values: &[i64]) -> Option<i64> {
     if values.is_empty() {
         return None;
     }
@@ -25,7 +25,7 @@ pub fn truncated_mean(values: &[i64]) -> Option<i64> {
 /// The middle value, or the truncated mean of the middle two (`Statistics.median`); `None` if there are no
 /// values.
 #[must_use]
-pub fn median(values: &[i64]) -> Option<i64> {
+pub(crate) fn median(values: &[i64]) -> Option<i64> {
     let mut sorted = values.to_vec();
     let middle = sorted.len() / 2;
     if sorted.is_empty() {
@@ -44,7 +44,7 @@ pub fn median(values: &[i64]) -> Option<i64> {
 /// no values.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-pub fn nearest_rank<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
+pub(crate) fn nearest_rank<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
     let rank = (share.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()
 }

@@ -36,7 +36,7 @@ const SCALED_ERFC: [f64; 25] = [
 
 /// The scaled complementary error function `e^(x²) erfc(x)` for `x` of at least 0.
 #[must_use]
-pub fn scaled_erfc(x: f64) -> f64 {
+pub(crate) fn scaled_erfc(x: f64) -> f64 {
     let t = (x - 3.75) / (x + 3.75);
     // Clenshaw's recurrence.
     let (mut next, mut after) = (0.0, 0.0);
@@ -51,7 +51,7 @@ pub fn scaled_erfc(x: f64) -> f64 {
 
 /// `(ln Φ(z), ln(1 - Φ(z)))`, both in full precision.
 #[must_use]
-pub fn ln_tails(z: f64) -> (f64, f64) {
+pub(crate) fn ln_tails(z: f64) -> (f64, f64) {
     let outer = 0.5 * scaled_erfc(z.abs() * FRAC_1_SQRT_2);
     let exponent = -0.5 * z * z;
     let (far, near) = (exponent + outer.ln(), (-outer * exponent.exp()).ln_1p());
@@ -60,7 +60,7 @@ pub fn ln_tails(z: f64) -> (f64, f64) {
 
 /// The distribution function `Φ(z)`.
 #[must_use]
-pub fn cdf(z: f64) -> f64 {
+pub(crate) fn cdf(z: f64) -> f64 {
     let outer = 0.5 * scaled_erfc(z.abs() * FRAC_1_SQRT_2) * (-0.5 * z * z).exp();
     if z > 0.0 { 1.0 - outer } else { outer }
 }
@@ -69,7 +69,7 @@ pub fn cdf(z: f64) -> f64 {
 ///
 /// Halley's method, starting from Abramowitz and Stegun 26.2.23.
 #[must_use]
-pub fn quantile(p: f64) -> Option<f64> {
+pub(crate) fn quantile(p: f64) -> Option<f64> {
     if !(p > 0.0 && p < 1.0) {
         return None;
     }

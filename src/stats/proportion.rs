@@ -5,7 +5,7 @@
 ///
 /// E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference" (JASA 22, 1927).
 #[must_use]
-pub fn wilson(successes: u64, trials: u64, z: f64) -> Option<(f64, f64)> {
+pub(crate) fn wilson(successes: u64, trials: u64, z: f64) -> Option<(f64, f64)> {
     if trials == 0 || successes > trials {
         return None;
     }

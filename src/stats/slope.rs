@@ -7,7 +7,7 @@ use super::descriptive::median;
 ///
 /// P. K. Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau" (JASA 63, 1968).
 #[must_use]
-pub fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
+pub(crate) fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
     let mut slopes = Vec::with_capacity(points.len() * points.len().saturating_sub(1) / 2);
     for (at, (x, y)) in points.iter().enumerate() {
         let later = points.iter().skip(at + 1);

@@ -12,7 +12,7 @@ use super::normal;
 /// Newton's method, starting from the Cornish–Fisher expansion (Abramowitz and Stegun 26.7.5). Above 10⁵
 /// degrees of freedom the expansion is exact to the last digits.
 #[must_use]
-pub fn quantile(p: f64, degrees: u64) -> Option<f64> {
+pub(crate) fn quantile(p: f64, degrees: u64) -> Option<f64> {
     let z = normal::quantile(p)?;
     match degrees {
         0 => return None,
@@ -43,7 +43,7 @@ pub fn quantile(p: f64, degrees: u64) -> Option<f64> {
 /// The confidence interval of the mean, from the sample's mean, standard deviation (with `n - 1`) and size;
 /// `None` if the values do not differ, or if one of the arguments is unknown.
 #[must_use]
-pub fn interval_of_mean(
+pub(crate) fn interval_of_mean(
     mean: Option<f64>,
     deviation: Option<f64>,
     n: u64,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::detect::{Detector, Parameter};
 use super::executions::{AttemptsByTask, Certainty, Execution, Executions};
-use super::labels::{Edge, Labels, MIN_TASKS, TaskTime, UsualRule, UsualSource, label_by_usual};
+use super::labels::{Edge, MIN_TASKS, TaskTime, UsualRule, UsualSource, label_by_usual};
 use super::quality::{Judged, Quality};
 use super::replay::{Options, Replay, Sources, Timeline, replay};
 use crate::model::Engine;
@@ -12,17 +12,17 @@ use crate::model::table::{TaskGroup, TimePoint};
 use crate::units::Millis;
 
 /// Name under which the cluster's own speculation appears among the detectors.
-pub const ACTUAL: &str = "actual";
+pub(crate) const ACTUAL: &str = "actual";
 /// With fewer stragglers than this, no detector is called the best: a single straggler would decide.
-pub const ENOUGH_STRAGGLERS: u64 = 10;
+pub(crate) const ENOUGH_STRAGGLERS: u64 = 10;
 /// Precision counts more than recall (F-score with beta 0.5). The first-order model charges no time for false
 /// positives, but on shared machines they cost time: in S0's table 7 and figure 4 Hierarchical, with half the
 /// recall of Default and twice its precision, ends a third earlier, although the model ranks it behind.
-pub const BETA: f64 = 0.5;
+pub(crate) const BETA: f64 = 0.5;
 
 /// The usual times and labels that the tasks of a group are judged by, in the order of its executions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GroundTruth {
+pub(crate) struct GroundTruth {
     /// Usual time of each task, in seconds.
     pub usual: Vec<Option<f64>>,
     /// Whether each task was a straggler; `None` if that is unknown.
@@ -35,7 +35,7 @@ impl GroundTruth {
     /// Labels tasks that took more than 1.2 times their usual time (S0 section 6.1). `others` are other runs
     /// of the same group, if any.
     #[must_use]
-    pub fn usual(executions: &Executions, rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
+    pub(crate) fn usual(executions: &Executions, rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
         let time =
             |task: &Execution| (TaskTime { duration: task.duration, input: task.input() }, task.certainty);
         let times: Vec<(TaskTime, Certainty)> = executions.tasks.iter().map(time).collect();
@@ -44,7 +44,11 @@ impl GroundTruth {
 
     /// The same for stored times of a group.
     #[must_use]
-    pub fn of_times(times: &[(TaskTime, Certainty)], rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
+    pub(crate) fn of_times(
+        times: &[(TaskTime, Certainty)],
+        rule: &UsualRule,
+        others: &[&[TaskTime]],
+    ) -> Self {
         let run: Vec<TaskTime> = times.iter().map(|(time, _)| *time).collect();
         let (usual, source) = rule.usual(&run, others);
         let enough = run.len() >= MIN_TASKS;
@@ -59,18 +63,11 @@ impl GroundTruth {
         let stragglers = times.iter().zip(&usual).map(label).collect();
         Self { usual, stragglers, source: Some(source) }
     }
-
-    /// Labels by a multiple of the group's mean or median, which then counts as the usual time.
-    #[must_use]
-    pub fn group(labels: &Labels) -> Self {
-        let usual = vec![labels.limit.map(|limit| limit.reference); labels.stragglers.len()];
-        Self { usual, stragglers: labels.stragglers.clone(), source: None }
-    }
 }
 
 /// Results of the detectors on one group.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GroupEvaluation {
+pub(crate) struct GroupEvaluation {
     /// One entry per detector: the cluster's own speculation first, then the replayed ones.
     pub detectors: Vec<Evaluated>,
     /// Tasks whose label is unknown; no ratio counts them.
@@ -87,6 +84,7 @@ pub struct GroupEvaluation {
 
 /// Results of one detector on one group, one job or many jobs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluated {
     /// The detector's name.
     pub id: &'static str,
@@ -104,7 +102,7 @@ pub struct Evaluated {
 impl GroupEvaluation {
     /// Replays the detectors on a group and rates them.
     #[must_use]
-    pub fn of(
+    pub(crate) fn of(
         group: &TaskGroup,
         executions: &Executions,
         truth: &GroundTruth,
@@ -164,7 +162,7 @@ fn quality(executions: &Executions, truth: &GroundTruth, detections: &[Option<Mi
 /// the launch of the first copy. The copy had to wait for a free slot, so the task was flagged at that time
 /// or earlier.
 #[must_use]
-pub fn actual(group: &TaskGroup, executions: &Executions) -> Vec<Option<Millis>> {
+pub(crate) fn actual(group: &TaskGroup, executions: &Executions) -> Vec<Option<Millis>> {
     let by_task = AttemptsByTask::of(group);
     let start = |row: usize| group.attempts.time(row, TimePoint::Start);
     let of_task = |task: &Execution| {
@@ -179,8 +177,9 @@ pub fn actual(group: &TaskGroup, executions: &Executions) -> Vec<Option<Millis>>
 
 /// Results of the detectors on one job: the sum over its groups. All groups must have been judged by the same
 /// detectors.
+#[cfg(test)]
 #[must_use]
-pub fn sum(groups: &[GroupEvaluation]) -> Vec<Evaluated> {
+pub(crate) fn sum(groups: &[GroupEvaluation]) -> Vec<Evaluated> {
     let mut sums: Vec<Evaluated> = Vec::new();
     for group in groups {
         for (place, detector) in group.detectors.iter().enumerate() {
@@ -195,6 +194,7 @@ pub fn sum(groups: &[GroupEvaluation]) -> Vec<Evaluated> {
 
 /// One detector over many jobs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Pooled {
     /// Counts of all jobs added up (micro average).
     pub total: Evaluated,
@@ -205,6 +205,7 @@ pub struct Pooled {
 /// Means of ratios over the jobs with a known value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[allow(missing_docs)] // the ratios of `Quality`
+#[non_exhaustive]
 pub struct Means {
     pub precision: Option<f64>,
     pub precision_raw: Option<f64>,
@@ -233,9 +234,9 @@ impl Means {
     }
 }
 
-/// Pools jobs that were judged by the same detectors. Each job is a result of [`sum`].
+/// Pools jobs that were judged by the same detectors. Each job is a sum over its groups.
 #[must_use]
-pub fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
+pub(crate) fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
     let Some(longest) = jobs.iter().max_by_key(|job| job.len()) else { return Vec::new() };
     let pooled = longest.iter().enumerate().map(|(place, detector)| {
         let qualities: Vec<Quality> =
@@ -251,10 +252,11 @@ pub fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
 
 /// One row of the detector ranking.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Ranked {
     /// Index of the detector in the ranked list.
     pub place: usize,
-    /// F-score of precision and strict recall with [`BETA`]; `None` if the detector flagged nothing or there
+    /// F-score of precision and strict recall with beta 0.5; `None` if the detector flagged nothing or there
     /// were no stragglers.
     pub score: Option<f64>,
     /// Reduction of the mean task time compared with no detection, as a share of the usual time, by the
@@ -268,7 +270,7 @@ pub struct Ranked {
 /// Sorts detectors, best first: by score, then by time saved, then by fewer false positives, then by input
 /// order.
 #[must_use]
-pub fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
+pub(crate) fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
     let ranked = |(place, detector): (usize, &Evaluated)| {
         let quality = &detector.quality;
         let model = quality.first_order().filter(super::first_order::FirstOrder::is_valid);
@@ -299,6 +301,7 @@ pub fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
 
 /// The detector that would have performed best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Best {
     /// Too few stragglers to tell.
     TooFew {
@@ -319,7 +322,7 @@ pub enum Best {
 /// Picks the best detector: the first in the ranking that saves time, except for the cluster's own
 /// speculation. If `engine` is given, only detectors that this engine ships are considered.
 #[must_use]
-pub fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
+pub(crate) fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
     let stragglers = detectors.iter().map(|detector| detector.quality.stragglers).max().unwrap_or(0);
     if stragglers < ENOUGH_STRAGGLERS {
         return Best::TooFew { stragglers };

@@ -7,6 +7,7 @@ use crate::units::{Millis, Timestamp};
 
 /// The clock that durations are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Basis {
     /// From launch to end, including scheduler delay.
     #[default]
@@ -17,6 +18,7 @@ pub enum Basis {
 
 /// The unit of a task's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InputUnit {
     /// Bytes read from sources and shuffles.
     Bytes,
@@ -27,7 +29,7 @@ pub enum InputUnit {
 impl InputUnit {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bytes => "bytes",
             Self::Records => "records",
@@ -37,6 +39,7 @@ impl InputUnit {
 
 /// How reliable a duration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Certainty {
     /// The attempt ran to its end.
     Measured,
@@ -48,7 +51,7 @@ pub enum Certainty {
 
 /// The judged execution of one task. Row numbers take four bytes, because a job may have a million tasks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Execution {
+pub(crate) struct Execution {
     task: u32,
     attempt: u32,
     winner: u32,
@@ -67,7 +70,12 @@ impl Execution {
     /// The execution of a task whose only attempt has the same row. `None` if the row does not fit into 32
     /// bits.
     #[must_use]
-    pub fn of_row(row: usize, duration: f64, certainty: Certainty, input: Option<u64>) -> Option<Self> {
+    pub(crate) fn of_row(
+        row: usize,
+        duration: f64,
+        certainty: Certainty,
+        input: Option<u64>,
+    ) -> Option<Self> {
         let row = u32::try_from(row).ok()?;
         let input = input.unwrap_or(NO_INPUT);
         Some(Self { task: row, attempt: row, winner: row, certainty, duration, input })
@@ -80,32 +88,32 @@ impl Execution {
 
     /// The task's row in the group.
     #[must_use]
-    pub const fn task(&self) -> usize {
+    pub(crate) const fn task(&self) -> usize {
         self.task as usize
     }
 
     /// The row of the judged attempt: the successful one, or the original if its copy won.
     #[must_use]
-    pub const fn attempt(&self) -> usize {
+    pub(crate) const fn attempt(&self) -> usize {
         self.attempt as usize
     }
 
     /// The row of the attempt that succeeded.
     #[must_use]
-    pub const fn winner(&self) -> usize {
+    pub(crate) const fn winner(&self) -> usize {
         self.winner as usize
     }
 
     /// The task's input in the unit of the group.
     #[must_use]
-    pub fn input(&self) -> Option<u64> {
+    pub(crate) fn input(&self) -> Option<u64> {
         Some(self.input).filter(|input| *input != NO_INPUT)
     }
 }
 
 /// All tasks of a group that succeeded, in task order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Executions {
+pub(crate) struct Executions {
     /// The tasks.
     pub tasks: Vec<Execution>,
     /// Unit of the inputs; `None` if no task logs its input.
@@ -120,7 +128,7 @@ impl Executions {
     /// Failed attempts and losing copies give no duration. If a speculative copy won, the original is judged:
     /// detectors have to predict its estimated finish (S0, caption of table 7).
     #[must_use]
-    pub fn of(group: &TaskGroup, basis: Basis) -> Self {
+    pub(crate) fn of(group: &TaskGroup, basis: Basis) -> Self {
         let by_task = AttemptsByTask::of(group);
         let input_unit = input_unit(group);
         let mut tasks = Vec::with_capacity(group.tasks.len());
@@ -143,7 +151,7 @@ impl Executions {
 
     /// Durations in seconds that others can be compared with: all except lower bounds.
     #[must_use]
-    pub fn known_durations(&self) -> Vec<f64> {
+    pub(crate) fn known_durations(&self) -> Vec<f64> {
         let known = self.tasks.iter().filter(|task| task.certainty != Certainty::AtLeast);
         known.map(|task| task.duration).collect()
     }
@@ -151,7 +159,7 @@ impl Executions {
 
 /// The rows of each task's attempts, in launch order.
 #[derive(Debug, Clone, Default)]
-pub struct AttemptsByTask {
+pub(crate) struct AttemptsByTask {
     rows: Vec<u32>,
     /// Start offset of each task's rows, and the end of the last.
     starts: Vec<u32>,
@@ -160,7 +168,7 @@ pub struct AttemptsByTask {
 impl AttemptsByTask {
     /// Groups the attempts by task, with a counting sort, because most tasks have only one.
     #[must_use]
-    pub fn of(group: &TaskGroup) -> Self {
+    pub(crate) fn of(group: &TaskGroup) -> Self {
         let attempts = &group.attempts;
         let tasks = group.tasks.len();
         let of_tasks = || {
@@ -205,7 +213,7 @@ impl AttemptsByTask {
     }
 
     /// The rows of one task's attempts.
-    pub fn of_task(&self, task: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub(crate) fn of_task(&self, task: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let rows = match self.starts.get(task..).unwrap_or_default() {
             &[start, end, ..] => self.rows.get(start as usize..end as usize).unwrap_or_default(),
             _ => &[],
@@ -214,7 +222,7 @@ impl AttemptsByTask {
     }
 
     /// All tasks in order, each with its attempts.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, impl Iterator<Item = usize> + Clone + '_)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, impl Iterator<Item = usize> + Clone + '_)> {
         (0..self.starts.len().saturating_sub(1)).map(|task| (task, self.of_task(task)))
     }
 }

@@ -5,23 +5,25 @@
 //! of S0's own table 7 (Shared) the model ranks Default ahead of Hierarchical, contrary to what S0 measured.
 
 /// Power draw of a machine (S0 section 4.1).
+#[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Power {
+pub(crate) struct Power {
     /// Watts of an idle machine.
     pub static_watts: f64,
     /// Watts of each active core.
     pub dynamic_watts: f64,
 }
 
+#[cfg(test)]
 impl Power {
     /// The values measured in S0.
-    pub const S0: Self = Self { static_watts: 65.0, dynamic_watts: 17.0 };
+    pub(crate) const S0: Self = Self { static_watts: 65.0, dynamic_watts: 17.0 };
 
     /// Power of a machine that runs `tasks` tasks, with `cores` cores and at most `threads` tasks per core: 0
     /// when off, otherwise static power plus one core per task, up to the number of cores. `None` if it
     /// cannot run that many tasks.
     #[must_use]
-    pub fn of_machine(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
+    pub(crate) fn of_machine(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
         if tasks == 0 {
             return Some(0.0);
         }
@@ -34,21 +36,21 @@ impl Power {
     /// (class A), one core while cores are idle (B), nothing on a shared core (C). `None` if the machine is
     /// full.
     #[must_use]
-    pub fn of_one_more(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
+    pub(crate) fn of_one_more(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
         let after = self.of_machine(tasks.saturating_add(1), cores, threads)?;
         Some(after - self.of_machine(tasks, cores, threads)?)
     }
 
     /// Power of one task on a machine of its own.
     #[must_use]
-    pub const fn of_one_task(&self) -> f64 {
+    pub(crate) const fn of_one_task(&self) -> f64 {
         self.static_watts + self.dynamic_watts
     }
 }
 
 /// Input of the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Input {
+pub(crate) struct Input {
     /// Share of tasks that are stragglers.
     pub straggler_share: f64,
     /// Precision, with fakes counted as false positives.
@@ -63,7 +65,7 @@ pub struct Input {
 
 /// One of the four kinds of tasks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub(crate) struct Part {
     /// Its probability.
     pub probability: f64,
     /// Its time over the usual time; `None` if no task is of this kind.
@@ -85,7 +87,7 @@ impl Part {
 
 /// The model's results for a mean task.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FirstOrder {
+pub(crate) struct FirstOrder {
     /// Stragglers that were detected.
     pub detected_stragglers: Part,
     /// Stragglers that were not detected.
@@ -100,7 +102,7 @@ impl FirstOrder {
     /// Applies the model. `None` if the recall is unknown although there are stragglers, or if the precision
     /// is 0, because the share of false positives then cannot be derived from it.
     #[must_use]
-    pub fn of(input: &Input) -> Option<Self> {
+    pub(crate) fn of(input: &Input) -> Option<Self> {
         let alpha = input.straggler_share;
         let detected = match input.recall {
             Some(recall) => recall * alpha,
@@ -117,7 +119,7 @@ impl FirstOrder {
 
     /// The same with the counted share of false positives, which is known at any precision.
     #[must_use]
-    pub fn with_false_positives(input: &Input, detected: f64, false_positives: f64) -> Self {
+    pub(crate) fn with_false_positives(input: &Input, detected: f64, false_positives: f64) -> Self {
         let undetected = input.straggler_share - detected;
         let (latency, undetected_time) = (input.detection_latency, input.undetected_time);
         let plus = |more: f64| latency.map(|latency| latency + more);
@@ -131,14 +133,14 @@ impl FirstOrder {
 
     /// The four kinds.
     #[must_use]
-    pub const fn parts(&self) -> [Part; 4] {
+    pub(crate) const fn parts(&self) -> [Part; 4] {
         [self.detected_stragglers, self.undetected_stragglers, self.false_positives, self.true_negatives]
     }
 
     /// Whether all probabilities are at least 0. With many false positives that of a true negative becomes
     /// negative, and no result may be shown.
     #[must_use]
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         /// A probability of 0 may come out slightly negative by rounding.
         const ROUNDING: f64 = 1e-12;
         self.parts().iter().all(|part| part.probability >= -ROUNDING)
@@ -146,26 +148,28 @@ impl FirstOrder {
 
     /// The expected time of a task over its usual time.
     #[must_use]
-    pub fn expected_time(&self) -> Option<f64> {
+    pub(crate) fn expected_time(&self) -> Option<f64> {
         self.parts().iter().map(|part| part.contribution(part.time)).sum()
     }
 
     /// The expected energy of a task in units of usual time × (static + dynamic power).
     #[must_use]
-    pub fn expected_energy(&self) -> Option<f64> {
+    pub(crate) fn expected_energy(&self) -> Option<f64> {
         self.parts().iter().map(|part| part.contribution(part.energy)).sum()
     }
 
     /// Expected energy multiplied by the power of one task: watts over the usual time.
+    #[cfg(test)]
     #[must_use]
-    pub fn expected_watts(&self, power: &Power) -> Option<f64> {
+    pub(crate) fn expected_watts(&self, power: &Power) -> Option<f64> {
         self.expected_energy().map(|energy| energy * power.of_one_task())
     }
 }
 
 /// How wrong the estimate of a usual time may be while the 1.2 label still holds.
+#[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GuessError {
+pub(crate) struct GuessError {
     /// Whether S0's condition `e_setting <= (s_min - 1)/(s_min + 1)` allows any error.
     pub exists: bool,
     /// Largest error at which every straggler is still labelled one (eq 11).
@@ -174,12 +178,13 @@ pub struct GuessError {
     pub from_others: f64,
 }
 
+#[cfg(test)]
 impl GuessError {
     /// For stragglers that are at least `least_slowdown` times slower, and a setting that makes times vary by
     /// `setting_error`. S0's last formula has the guess error on its right-hand side where it means the
     /// setting's error.
     #[must_use]
-    pub fn of(least_slowdown: f64, setting_error: f64) -> Self {
+    pub(crate) fn of(least_slowdown: f64, setting_error: f64) -> Self {
         const FACTOR: f64 = 1.2;
         Self {
             exists: setting_error <= (least_slowdown - 1.0) / (least_slowdown + 1.0),
@@ -190,13 +195,13 @@ impl GuessError {
 
     /// The greatest allowed error, as a share of the usual time; negative if no error is allowed.
     #[must_use]
-    pub const fn greatest(&self) -> f64 {
+    pub(crate) const fn greatest(&self) -> f64 {
         self.from_stragglers.min(self.from_others)
     }
 
     /// Whether an exact guess, at least, is good enough.
     #[must_use]
-    pub fn is_usable(&self) -> bool {
+    pub(crate) fn is_usable(&self) -> bool {
         self.exists && self.greatest() >= 0.0
     }
 }

@@ -9,7 +9,7 @@ use crate::units::{Millis, Timestamp};
 
 /// A group with its executions and labels.
 #[derive(Debug, Clone)]
-pub struct GroupStragglers<'a> {
+pub(crate) struct GroupStragglers<'a> {
     /// The tasks.
     pub group: &'a TaskGroup,
     /// How long each took.
@@ -24,14 +24,14 @@ pub struct GroupStragglers<'a> {
 impl<'a> GroupStragglers<'a> {
     /// The groups of an application that run user tasks, in the order of the application.
     #[must_use]
-    pub fn of_application(app: &'a Application, labelling: Labelling, basis: Basis) -> Vec<Self> {
+    pub(crate) fn of_application(app: &'a Application, labelling: Labelling, basis: Basis) -> Vec<Self> {
         let working = |group: &&TaskGroup| !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup);
         app.groups.iter().filter(working).map(|group| Self::of(group, labelling, basis)).collect()
     }
 
     /// One group.
     #[must_use]
-    pub fn of(group: &'a TaskGroup, labelling: Labelling, basis: Basis) -> Self {
+    pub(crate) fn of(group: &'a TaskGroup, labelling: Labelling, basis: Basis) -> Self {
         let executions = Executions::of(group, basis);
         let labels = labelling.of(&executions);
         let explained = explained_by_input(&executions, &labels, labelling.factor);
@@ -39,19 +39,19 @@ impl<'a> GroupStragglers<'a> {
     }
 
     /// The stragglers.
-    pub fn stragglers(&self) -> impl Iterator<Item = &Execution> {
+    pub(crate) fn stragglers(&self) -> impl Iterator<Item = &Execution> {
         self.labels.places().filter_map(|place| self.executions.tasks.get(place))
     }
 
     /// The stragglers that took longer than other tasks with the same input.
-    pub fn unexplained(&self) -> impl Iterator<Item = &Execution> {
+    pub(crate) fn unexplained(&self) -> impl Iterator<Item = &Execution> {
         let places = self.labels.places().filter(|&place| !self.is_explained(place));
         places.filter_map(|place| self.executions.tasks.get(place))
     }
 
     /// Whether the input of the execution at `place` explains that it is a straggler.
     #[must_use]
-    pub fn is_explained(&self, place: usize) -> bool {
+    pub(crate) fn is_explained(&self, place: usize) -> bool {
         self.explained.get(place).copied().unwrap_or_default()
     }
 
@@ -59,7 +59,7 @@ impl<'a> GroupStragglers<'a> {
     /// task to the end of the last unexplained straggler. `None` if others ended later. A task ends when its
     /// winning copy ends.
     #[must_use]
-    pub fn tail(&self) -> Option<(Timestamp, Timestamp)> {
+    pub(crate) fn tail(&self) -> Option<(Timestamp, Timestamp)> {
         let last = |unexplained: bool| {
             let tasks = self.executions.tasks.iter().enumerate().filter(move |&(place, _)| {
                 let straggler = self.labels.stragglers.get(place) == Some(&Some(true));
@@ -73,7 +73,7 @@ impl<'a> GroupStragglers<'a> {
 
 /// Total time covered by the spans; overlaps count once.
 #[must_use]
-pub fn covered(spans: impl IntoIterator<Item = (Timestamp, Timestamp)>) -> Millis {
+pub(crate) fn covered(spans: impl IntoIterator<Item = (Timestamp, Timestamp)>) -> Millis {
     // Tasks are nearly in launch order, so this merges most spans before the sort.
     let mut joined: Vec<(Timestamp, Timestamp)> = Vec::new();
     for (from, to) in spans {

@@ -8,7 +8,7 @@ use crate::stragglers::labels::Limit;
 
 /// One judged task: its duration in seconds, whether it is a straggler, and its server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JudgedTask {
+pub(crate) struct JudgedTask {
     /// Seconds.
     pub duration: f64,
     /// Whether it is a straggler; `None` if unknown, which leaves the task out.
@@ -19,7 +19,7 @@ pub struct JudgedTask {
 
 /// The tasks of one group with the limit they were compared with.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct JudgedGroup {
+pub(crate) struct JudgedGroup {
     /// The limit; `None` if the group cannot have stragglers.
     pub limit: Option<Limit>,
     /// The tasks.
@@ -28,6 +28,7 @@ pub struct JudgedGroup {
 
 /// Cost of the stragglers of one group, or of all groups of a job.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct JobImpact {
     /// Tasks with a label.
     pub tasks: u64,
@@ -46,6 +47,7 @@ pub struct JobImpact {
 
 /// Tasks of one server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerTasks {
     /// Tasks with a label.
     pub tasks: u64,
@@ -56,7 +58,7 @@ pub struct ServerTasks {
 impl JobImpact {
     /// Cost of the stragglers of one job.
     #[must_use]
-    pub fn of<'a>(groups: impl IntoIterator<Item = &'a JudgedGroup>) -> Self {
+    pub(crate) fn of<'a>(groups: impl IntoIterator<Item = &'a JudgedGroup>) -> Self {
         let mut impact = Self::default();
         for group in groups {
             impact.add(group);
@@ -66,7 +68,7 @@ impl JobImpact {
 
     /// Seconds of all stragglers beyond their reference, over the seconds of all tasks.
     #[must_use]
-    pub fn extra_compute(&self) -> Option<f64> {
+    pub(crate) fn extra_compute(&self) -> Option<f64> {
         (self.time > 0.0).then(|| self.excesses.iter().fold(0.0, |sum, excess| sum + excess) / self.time)
     }
 
@@ -101,6 +103,7 @@ impl JobImpact {
 
 /// The statistics of S2's table 2 over many jobs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Impact {
     /// Tasks with a label.
     pub tasks: u64,
@@ -133,7 +136,7 @@ const WORST_SERVERS: usize = 10;
 impl Impact {
     /// Sums up jobs.
     #[must_use]
-    pub fn of<'a>(jobs: impl IntoIterator<Item = &'a JobImpact>) -> Self {
+    pub(crate) fn of<'a>(jobs: impl IntoIterator<Item = &'a JobImpact>) -> Self {
         let (mut tasks, mut stragglers, mut count, mut jobs_hit, mut time) = (0, 0, 0, 0, 0.0);
         let (mut excesses, mut delays) = (Vec::new(), Vec::new());
         let mut servers: BTreeMap<&str, ServerTasks> = BTreeMap::new();
@@ -179,6 +182,7 @@ impl Impact {
 
 /// Speculation in one job (S0 table 2).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Speculation {
     /// Copies launched.
     pub copies: u64,
@@ -195,7 +199,7 @@ pub struct Speculation {
 /// Pearson's correlation, over jobs, between the share of tasks whose copy won and the heaviness of the tail.
 /// S0 finds −0.14 to 0.055, so it is only background information.
 #[must_use]
-pub fn tail_correlation(jobs: &[Speculation]) -> Option<f64> {
+pub(crate) fn tail_correlation(jobs: &[Speculation]) -> Option<f64> {
     let known = jobs.iter().filter_map(|job| {
         let share = (job.tasks > 0).then(|| job.won as f64 / job.tasks as f64)?;
         Some((share, job.heavy_tail?))

@@ -5,15 +5,15 @@ use crate::stats::descriptive::{mean, median, quantile};
 use crate::stragglers::executions::{Certainty, Execution, Executions};
 
 /// Groups with fewer tasks have no stragglers.
-pub const MIN_TASKS: usize = 2;
+pub(crate) const MIN_TASKS: usize = 2;
 /// S2 reports stragglers from this DoS-index.
-pub const DOS_REPORT: f64 = 2.5;
+pub(crate) const DOS_REPORT: f64 = 2.5;
 /// S2 diagnoses stragglers from this DoS-index.
-pub const DOS_DIAGNOSE: f64 = 10.0;
+pub(crate) const DOS_DIAGNOSE: f64 = 10.0;
 
 /// The value that durations are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reference {
+pub(crate) enum Reference {
     /// The mean of the group (S1, S2).
     Mean,
     /// The median of the group (S2 argues for it: stragglers do not move it).
@@ -21,18 +21,9 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// The name in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Median => "median",
-        }
-    }
-
     /// Its value for these durations; `None` if there are none.
     #[must_use]
-    pub fn of(self, durations: &[f64]) -> Option<f64> {
+    pub(crate) fn of(self, durations: &[f64]) -> Option<f64> {
         match self {
             Self::Mean => mean(durations),
             Self::Median => median(durations),
@@ -42,7 +33,7 @@ impl Reference {
 
 /// Whether a duration equal to the limit makes a straggler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edge {
+pub(crate) enum Edge {
     /// `>`: only above the limit.
     Above,
     /// `>=`: from the limit on.
@@ -52,7 +43,7 @@ pub enum Edge {
 impl Edge {
     /// Whether `value` has passed `limit`.
     #[must_use]
-    pub fn passed(self, value: f64, limit: f64) -> bool {
+    pub(crate) fn passed(self, value: f64, limit: f64) -> bool {
         match self {
             Self::Above => value > limit,
             Self::From => value >= limit,
@@ -62,7 +53,7 @@ impl Edge {
 
 /// A rule that labels stragglers by duration: `duration edge factor × reference`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Labelling {
+pub(crate) struct Labelling {
     /// The reference.
     pub reference: Reference,
     /// The factor.
@@ -75,23 +66,24 @@ pub struct Labelling {
 
 impl Labelling {
     /// At least 150 % of the median (S2 §4).
-    pub const MEDIAN: Self =
+    pub(crate) const MEDIAN: Self =
         Self { reference: Reference::Median, factor: 1.5, edge: Edge::From, min_tasks: MIN_TASKS };
     /// At least 150 % of the mean (S2 §4).
-    pub const MEAN: Self = Self { reference: Reference::Mean, ..Self::MEDIAN };
+    pub(crate) const MEAN: Self = Self { reference: Reference::Mean, ..Self::MEDIAN };
 
     /// The reference and the limit for these durations; `None` if there are too few of them, or if the
     /// reference is zero.
     #[must_use]
-    pub fn limit(&self, durations: &[f64]) -> Option<Limit> {
+    pub(crate) fn limit(&self, durations: &[f64]) -> Option<Limit> {
         let enough = durations.len() >= self.min_tasks;
         let reference = self.reference.of(durations).filter(|&reference| enough && reference > 0.0)?;
         Some(Limit { reference, at: self.factor * reference })
     }
 
     /// The label of each duration.
+    #[cfg(test)]
     #[must_use]
-    pub fn label(&self, durations: &[f64]) -> Vec<bool> {
+    pub(crate) fn label(&self, durations: &[f64]) -> Vec<bool> {
         let limit = self.limit(durations);
         let is_straggler = |&duration: &f64| limit.is_some_and(|limit| self.edge.passed(duration, limit.at));
         durations.iter().map(is_straggler).collect()
@@ -100,7 +92,7 @@ impl Labelling {
     /// The labels of a group. The reference comes from known durations. A task with only a lower bound is a
     /// straggler if the bound passes the limit, otherwise it is undetermined.
     #[must_use]
-    pub fn of(&self, executions: &Executions) -> Labels {
+    pub(crate) fn of(&self, executions: &Executions) -> Labels {
         let limit = self.limit(&executions.known_durations());
         let label = |task: &Execution| {
             let passed = limit.is_some_and(|limit| self.edge.passed(task.duration, limit.at));
@@ -112,16 +104,17 @@ impl Labelling {
 
 /// A reference and the limit derived from it, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Limit {
     /// The mean or the median.
     pub reference: f64,
-    /// A task is a straggler from this duration, or above it, depending on the [`Edge`].
+    /// A task is a straggler from this duration, or above it, depending on the edge.
     pub at: f64,
 }
 
 /// The labels of a group's executions, in their order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Labels {
+pub(crate) struct Labels {
     /// The limit; `None` if the group has too few tasks or its reference is zero.
     pub limit: Option<Limit>,
     /// Whether each is a straggler; `None` if unknown.
@@ -130,19 +123,20 @@ pub struct Labels {
 
 impl Labels {
     /// The indices of the stragglers.
-    pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + '_ {
         self.stragglers.iter().enumerate().filter(|(_, label)| **label == Some(true)).map(|(place, _)| place)
     }
 
     /// The number of stragglers.
     #[must_use]
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.places().count() as u64
     }
 
     /// The number of executions without a label.
+    #[cfg(test)]
     #[must_use]
-    pub fn undetermined(&self) -> u64 {
+    pub(crate) fn undetermined(&self) -> u64 {
         self.stragglers.iter().filter(|label| label.is_none()).count() as u64
     }
 }
@@ -150,7 +144,7 @@ impl Labels {
 /// Whether a task took more than `factor` times its usual time (1.2 in S0 §6.1); `None` if the usual time is
 /// unknown.
 #[must_use]
-pub fn label_by_usual(duration: f64, usual: Option<f64>, factor: f64, edge: Edge) -> Option<bool> {
+pub(crate) fn label_by_usual(duration: f64, usual: Option<f64>, factor: f64, edge: Edge) -> Option<bool> {
     Some(edge.passed(duration, factor * usual?))
 }
 
@@ -160,7 +154,7 @@ pub fn label_by_usual(duration: f64, usual: Option<f64>, factor: f64, edge: Edge
 /// Infinite for a task without input that took time. `None` if the input is unknown, if both input and time
 /// are zero, and for all tasks if the group has no time or no input.
 #[must_use]
-pub fn dos_index(tasks: &[(f64, Option<f64>)]) -> Vec<Option<f64>> {
+pub(crate) fn dos_index(tasks: &[(f64, Option<f64>)]) -> Vec<Option<f64>> {
     let known = || tasks.iter().filter_map(|&(duration, input)| Some((duration, input?)));
     let (duration_sum, input_sum) = known().fold((0.0, 0.0), |sum, task| (sum.0 + task.0, sum.1 + task.1));
     if duration_sum <= 0.0 || input_sum <= 0.0 {
@@ -176,19 +170,21 @@ pub fn dos_index(tasks: &[(f64, Option<f64>)]) -> Vec<Option<f64>> {
 /// Whether a DoS-index makes a straggler. Infinite indices do not count: a task without input has one
 /// whatever its time.
 #[must_use]
-pub fn is_dos_straggler(index: Option<f64>, level: f64) -> bool {
+pub(crate) fn is_dos_straggler(index: Option<f64>, level: f64) -> bool {
     index.is_some_and(|index| index.is_finite() && index >= level)
 }
 
 /// Durations over their mean, for unknown inputs. This is not a DoS-index.
+#[cfg(test)]
 #[must_use]
-pub fn duration_ratios(durations: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn duration_ratios(durations: &[f64]) -> Option<Vec<f64>> {
     let mean = mean(durations).filter(|&mean| mean > 0.0)?;
     Some(durations.iter().map(|duration| duration / mean).collect())
 }
 
 /// Where the usual times come from, best source first (S0 §6.1 and its substitutes after the fact).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum UsualSource {
     /// A quantile over runs of the same job.
     Runs,
@@ -201,7 +197,7 @@ pub enum UsualSource {
 impl UsualSource {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Runs => "runs",
             Self::InputScaled => "input-scaled",
@@ -231,7 +227,7 @@ impl Default for UsualRule {
 
 /// A task in one run of its job.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TaskTime {
+pub(crate) struct TaskTime {
     /// Seconds.
     pub duration: f64,
     /// Input in the unit of the group.
@@ -242,7 +238,7 @@ impl UsualRule {
     /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; those
     /// like this one are used. All times are `None` for a group without tasks.
     #[must_use]
-    pub fn usual(&self, run: &[TaskTime], others: &[&[TaskTime]]) -> (Vec<Option<f64>>, UsualSource) {
+    pub(crate) fn usual(&self, run: &[TaskTime], others: &[&[TaskTime]]) -> (Vec<Option<f64>>, UsualSource) {
         let alike: Vec<&&[TaskTime]> = others.iter().filter(|other| self.is_like(run, other)).collect();
         if alike.len() + 1 >= self.min_runs {
             let usual = |(place, task): (usize, &TaskTime)| {
@@ -266,7 +262,7 @@ impl UsualRule {
     /// Whether another run had the same work: the same number of tasks, each with the same input. False if
     /// inputs are unknown.
     #[must_use]
-    pub fn is_like(&self, run: &[TaskTime], other: &[TaskTime]) -> bool {
+    pub(crate) fn is_like(&self, run: &[TaskTime], other: &[TaskTime]) -> bool {
         let same_input = |(one, other): (&TaskTime, &TaskTime)| match (one.input, other.input) {
             (Some(one), Some(other)) => {
                 let (one, other) = (one as f64, other as f64);

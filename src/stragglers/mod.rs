@@ -21,17 +21,17 @@
 //! - S2: P. Garraghan, X. Ouyang, R. Yang et al., "Straggler Root-Cause and Impact Analysis for Massive-scale
 //!   Virtualized Cloud Datacenters", 2019.
 
-pub mod cause;
-pub mod detect;
-pub mod dolly;
-pub mod evaluation;
-pub mod executions;
-pub mod first_order;
-pub mod group;
-pub mod impact;
-pub mod labels;
-pub mod progress;
-pub mod quality;
-pub mod regression;
-pub mod replay;
-pub mod speculation;
+pub(crate) mod cause;
+pub(crate) mod detect;
+pub(crate) mod dolly;
+pub(crate) mod evaluation;
+pub(crate) mod executions;
+pub(crate) mod first_order;
+pub(crate) mod group;
+pub(crate) mod impact;
+pub(crate) mod labels;
+pub(crate) mod progress;
+pub(crate) mod quality;
+pub(crate) mod regression;
+pub(crate) mod replay;
+pub(crate) mod speculation;

@@ -17,6 +17,7 @@ const FINE_SLOPES: usize = 3;
 
 /// The source of a progress curve, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum ProgressSource {
     /// Wall time per twelfth of progress, recorded by the application master (`clockSplits`).
     Splits,
@@ -32,7 +33,7 @@ impl ProgressSource {
 
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Splits => "splits",
             Self::Phases => "phases",
@@ -45,7 +46,7 @@ impl ProgressSource {
 ///
 /// The unit of time is that of the input; [`ProgressCurve::of_attempt`] uses milliseconds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ProgressCurve {
+pub(crate) struct ProgressCurve {
     /// Time since launch and progress, both increasing.
     points: Vec<(f64, f64)>,
     /// Its source.
@@ -58,7 +59,7 @@ impl ProgressCurve {
     /// From wall times per part of progress. −1 marks a part that was not reached; progress stays constant
     /// after the last part that was. `None` if no part was reached.
     #[must_use]
-    pub fn of_splits(splits: &[i32]) -> Option<Self> {
+    pub(crate) fn of_splits(splits: &[i32]) -> Option<Self> {
         let reached = splits.iter().take_while(|&&time| time >= 0);
         let mut time = 0.0;
         let mut points = vec![(0.0, 0.0)];
@@ -77,7 +78,7 @@ impl ProgressCurve {
     /// 1 and interpolates linearly from the last report. Parts of equal length at the end, and the one before
     /// them, are therefore ignored.
     #[must_use]
-    pub fn of_splits_cut_short(splits: &[i32]) -> Option<Self> {
+    pub(crate) fn of_splits_cut_short(splits: &[i32]) -> Option<Self> {
         if splits.iter().any(|&time| time < 0) {
             return Self::of_splits(splits);
         }
@@ -94,26 +95,26 @@ impl ProgressCurve {
     /// Curve of a reduce task from the ends of its phases. All times have the same origin; `start` is the
     /// launch.
     #[must_use]
-    pub fn of_reduce(start: f64, shuffle: f64, sort: f64, finish: f64) -> Option<Self> {
+    pub(crate) fn of_reduce(start: f64, shuffle: f64, sort: f64, finish: f64) -> Option<Self> {
         let ends = [(start, 0.0), (shuffle, REDUCE_PHASE), (sort, 2.0 * REDUCE_PHASE), (finish, 1.0)];
         Self::of_phases(start, &ends)
     }
 
     /// Curve of a map task that sorts its output.
     #[must_use]
-    pub fn of_map(start: f64, map: f64, finish: f64) -> Option<Self> {
+    pub(crate) fn of_map(start: f64, map: f64, finish: f64) -> Option<Self> {
         Self::of_phases(start, &[(start, 0.0), (map, MAP_PHASE), (finish, 1.0)])
     }
 
     /// Curve of a Spark task: 0 until it runs, a straight line while it runs, then 1.
     #[must_use]
-    pub fn of_spark(before_run: f64, run: f64) -> Option<Self> {
+    pub(crate) fn of_spark(before_run: f64, run: f64) -> Option<Self> {
         Self::of_phases(0.0, &[(0.0, 0.0), (before_run, 0.0), (before_run + run, 1.0)])
     }
 
     /// A straight line that ends after `duration`.
     #[must_use]
-    pub fn linear(duration: f64) -> Option<Self> {
+    pub(crate) fn linear(duration: f64) -> Option<Self> {
         let points = vec![(0.0, 0.0), (duration, 1.0)];
         (duration >= 0.0).then_some(Self { points, source: ProgressSource::Linear, coarse: true })
     }
@@ -126,7 +127,7 @@ impl ProgressCurve {
 
     /// Progress after `elapsed`, from 0 to 1; at a jump, the value before it.
     #[must_use]
-    pub fn at(&self, elapsed: f64) -> f64 {
+    pub(crate) fn at(&self, elapsed: f64) -> f64 {
         let next = self.points.partition_point(|&(time, _)| time < elapsed);
         let after = self.points.get(next);
         let before = next.checked_sub(1).and_then(|place| self.points.get(place));
@@ -140,7 +141,7 @@ impl ProgressCurve {
 
     /// The last time with known progress, and that progress.
     #[must_use]
-    pub fn last_known(&self) -> Option<(f64, f64)> {
+    pub(crate) fn last_known(&self) -> Option<(f64, f64)> {
         self.points.last().copied()
     }
 
@@ -148,7 +149,7 @@ impl ProgressCurve {
     /// not logged. Attempts that did not succeed have a curve only if their splits come from real reports,
     /// because their end says nothing about progress.
     #[must_use]
-    pub fn of_attempt(group: &TaskGroup, row: usize) -> Option<Self> {
+    pub(crate) fn of_attempt(group: &TaskGroup, row: usize) -> Option<Self> {
         let attempts = &group.attempts;
         let succeeded = attempts.outcome(row) == Outcome::Succeeded;
         let splits =

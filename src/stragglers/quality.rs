@@ -11,7 +11,7 @@ const Z_95: f64 = 1.959_963_984_540_054;
 
 /// One task with everything known about it afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// How long it took, in seconds.
     pub duration: f64,
     /// How long it usually takes, in seconds.
@@ -46,7 +46,7 @@ pub struct Quality {
 
 impl Quality {
     /// The quality over these tasks. Tasks whose usual time is not positive are left out.
-    pub fn of(tasks: impl IntoIterator<Item = Judged>) -> Self {
+    pub(crate) fn of(tasks: impl IntoIterator<Item = Judged>) -> Self {
         tasks.into_iter().filter(|task| task.usual > 0.0).map(Self::of_task).fold(Self::default(), Add::add)
     }
 
@@ -67,74 +67,74 @@ impl Quality {
 
     /// Flagged tasks that were not stragglers, plus fakes, which are just as useless (S0 section 6.2).
     #[must_use]
-    pub const fn false_positives(&self) -> u64 {
+    pub(crate) const fn false_positives(&self) -> u64 {
         self.detected - self.true_positives + self.fakes
     }
 
     /// Stragglers that were not flagged.
     #[must_use]
-    pub const fn false_negatives(&self) -> u64 {
+    pub(crate) const fn false_negatives(&self) -> u64 {
         self.stragglers - self.true_positives
     }
 
     /// Share of flagged tasks that were stragglers (S0 eq 1).
     #[must_use]
-    pub fn precision_raw(&self) -> Option<f64> {
+    pub(crate) fn precision_raw(&self) -> Option<f64> {
         ratio(self.true_positives, self.detected)
     }
 
     /// The same with fakes as false positives (S0 section 6.2).
     #[must_use]
-    pub fn precision(&self) -> Option<f64> {
+    pub(crate) fn precision(&self) -> Option<f64> {
         ratio(self.true_positives - self.fakes, self.detected)
     }
 
     /// Share of stragglers that were flagged (S0 eq 2).
     #[must_use]
-    pub fn recall(&self) -> Option<f64> {
+    pub(crate) fn recall(&self) -> Option<f64> {
         ratio(self.true_positives, self.stragglers)
     }
 
     /// The same without fakes.
     #[must_use]
-    pub fn recall_strict(&self) -> Option<f64> {
+    pub(crate) fn recall_strict(&self) -> Option<f64> {
         ratio(self.true_positives - self.fakes, self.stragglers)
     }
 
     /// Mean time to detection over usual time, of flagged stragglers (S0 eq 3); smaller is better.
     #[must_use]
-    pub fn detection_latency(&self) -> Option<f64> {
+    pub(crate) fn detection_latency(&self) -> Option<f64> {
         mean(self.latency_sum, self.true_positives)
     }
 
     /// Mean duration over usual time, of stragglers that were not flagged (S0 eq 4); smaller is better.
     #[must_use]
-    pub fn undetected_time(&self) -> Option<f64> {
+    pub(crate) fn undetected_time(&self) -> Option<f64> {
         mean(self.undetected_sum, self.false_negatives())
     }
 
     /// Share of flagged tasks that were fakes (S0 eq 13).
     #[must_use]
-    pub fn fake_positive_ratio(&self) -> Option<f64> {
+    pub(crate) fn fake_positive_ratio(&self) -> Option<f64> {
         ratio(self.fakes, self.detected)
     }
 
     /// The 95 % interval (Wilson) of [`Quality::precision_raw`].
     #[must_use]
-    pub fn precision_raw_interval(&self) -> Option<(f64, f64)> {
+    pub(crate) fn precision_raw_interval(&self) -> Option<(f64, f64)> {
         wilson(self.true_positives, self.detected, Z_95)
     }
 
     /// The 95 % interval (Wilson) of [`Quality::recall`].
     #[must_use]
-    pub fn recall_interval(&self) -> Option<(f64, f64)> {
+    pub(crate) fn recall_interval(&self) -> Option<(f64, f64)> {
         wilson(self.true_positives, self.stragglers, Z_95)
     }
 
     /// The weighted harmonic mean of precision and strict recall, `(1 + b²) p r / (b² p + r)`. With `beta`
     /// below 1 precision counts more. Recall is strict because a fake helps neither.
     #[must_use]
-    pub fn f_score(&self, beta: f64) -> Option<f64> {
+    pub(crate) fn f_score(&self, beta: f64) -> Option<f64> {
         let (precision, recall) = (self.precision()?, self.recall_strict()?);
         let square = beta * beta;
         let denominator = square * precision + recall;
@@ -143,7 +143,7 @@ impl Quality {
 
     /// Effect on time and energy (S0 section 4); `None` if there are no tasks.
     #[must_use]
-    pub fn first_order(&self) -> Option<FirstOrder> {
+    pub(crate) fn first_order(&self) -> Option<FirstOrder> {
         let input = Input {
             straggler_share: ratio(self.stragglers, self.tasks)?,
             precision: self.precision(),
@@ -161,7 +161,7 @@ impl Quality {
 
     /// The model's mean task time if nothing was flagged.
     #[must_use]
-    pub fn time_without_detection(&self) -> Option<f64> {
+    pub(crate) fn time_without_detection(&self) -> Option<f64> {
         mean(self.straggler_sum + (self.tasks - self.stragglers) as f64, self.tasks)
     }
 }

@@ -6,7 +6,7 @@
 use crate::stats::descriptive::median;
 
 /// A model needs at least this many points.
-pub const MIN_POINTS: usize = 10;
+pub(crate) const MIN_POINTS: usize = 10;
 /// Each straight piece of a piecewise model needs at least this many points.
 const PIECE_POINTS: usize = 3;
 /// Adjusted R² values closer than this are a tie.
@@ -16,7 +16,7 @@ const TABLE: u32 = 128;
 
 /// The family of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Family {
+pub(crate) enum Family {
     /// `a + b t`.
     Linear,
     /// `a + b t + c t²`.
@@ -32,25 +32,11 @@ pub enum Family {
     /// Three connected straight lines.
     ThreePieces,
     /// A polynomial that was given, not fitted.
+    #[cfg(test)]
     Given,
 }
 
-impl Family {
-    /// The name in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Quadratic => "quadratic",
-            Self::Cubic => "cubic",
-            Self::Power => "power",
-            Self::Logarithmic => "logarithmic",
-            Self::TwoPieces => "two-pieces",
-            Self::ThreePieces => "three-pieces",
-            Self::Given => "given",
-        }
-    }
-}
+impl Family {}
 
 /// A function of time before it is made monotone.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +77,7 @@ impl Formula {
 
 /// Usual progress over seconds since launch: never decreasing, from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ProgressModel {
+pub(crate) struct ProgressModel {
     /// Its family.
     pub family: Family,
     /// Adjusted R² of the fit; `None` if it was not fitted, or if all values were equal.
@@ -106,8 +92,9 @@ pub struct ProgressModel {
 
 impl ProgressModel {
     /// A known polynomial, with coefficients by increasing power; it is not made monotone.
+    #[cfg(test)]
     #[must_use]
-    pub fn polynomial(coefficients: &[f64]) -> Self {
+    pub(crate) fn polynomial(coefficients: &[f64]) -> Self {
         let formula = Formula::Polynomial(coefficients.to_vec());
         Self { family: Family::Given, adjusted_r2: None, points: 0, formula, table: Vec::new(), end: 0.0 }
     }
@@ -115,7 +102,7 @@ impl ProgressModel {
     /// The best model for these points of time and progress, by adjusted R²; on a tie, the one with fewer
     /// parameters. `None` for fewer than [`MIN_POINTS`] points.
     #[must_use]
-    pub fn fit(points: &[(f64, f64)]) -> Option<Self> {
+    pub(crate) fn fit(points: &[(f64, f64)]) -> Option<Self> {
         if points.len() < MIN_POINTS {
             return None;
         }
@@ -146,7 +133,7 @@ impl ProgressModel {
     }
 
     /// Fits the median over the tasks' progress curves, at evenly spaced times up to `end` seconds.
-    pub fn of_curves<C: Fn(f64) -> f64>(curves: &[C], end: f64, grid: u32) -> Option<Self> {
+    pub(crate) fn of_curves<C: Fn(f64) -> f64>(curves: &[C], end: f64, grid: u32) -> Option<Self> {
         if curves.is_empty() || end <= 0.0 {
             return None;
         }
@@ -163,7 +150,7 @@ impl ProgressModel {
     /// Usual progress after `elapsed` seconds.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index within the table
-    pub fn at(&self, elapsed: f64) -> f64 {
+    pub(crate) fn at(&self, elapsed: f64) -> f64 {
         let value = self.formula.at(elapsed).clamp(0.0, 1.0);
         let place = (elapsed / self.end * f64::from(TABLE)).floor();
         let reached = if place >= 0.0 {

@@ -10,7 +10,10 @@
 mod model;
 mod timeline;
 
-pub use timeline::{Attempt, Done, Sources, Timeline};
+#[cfg(any(test, feature = "internals"))]
+pub(crate) use timeline::Done;
+pub use timeline::Sources;
+pub(crate) use timeline::{Attempt, Timeline};
 
 use model::UsualProgress;
 
@@ -30,7 +33,7 @@ const REPORTS_PER_SCAN: i64 = 16;
 
 /// Settings of a replay.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub(crate) struct Options {
     /// Time between scans.
     pub step: Millis,
     /// Time between reports of an attempt, counted from its launch.
@@ -51,7 +54,7 @@ impl Options {
     /// MapReduce: a scan each second and a report every 3 s. Spark: a scan every 100 ms
     /// (`spark.speculation.interval`) and a report every 10 s (`spark.executor.heartbeatInterval`).
     #[must_use]
-    pub const fn of_engine(engine: Engine) -> Self {
+    pub(crate) const fn of_engine(engine: Engine) -> Self {
         let (step, report) = match engine {
             Engine::MapReduce => (1000, 3000),
             Engine::Spark => (100, 10_000),
@@ -68,7 +71,7 @@ impl Options {
 
 /// Results of a replay.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Replay {
+pub(crate) struct Replay {
     /// One entry per detector, in input order.
     pub detectors: Vec<Detections>,
     /// Sources of the progress curves.
@@ -85,7 +88,7 @@ pub struct Replay {
 
 /// Results of one detector.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Detections {
+pub(crate) struct Detections {
     /// The detector's name.
     pub id: &'static str,
     /// Its settings.
@@ -98,14 +101,14 @@ impl Replay {
     /// Whether the progress that detectors saw mostly uses the future: more than half of the curves are
     /// straight lines.
     #[must_use]
-    pub const fn is_optimistic(&self) -> bool {
+    pub(crate) const fn is_optimistic(&self) -> bool {
         self.sources.of(ProgressSource::Linear) * 2 > self.sources.known()
     }
 }
 
 /// Runs `detectors` on the timeline of a group.
 #[must_use]
-pub fn replay(timeline: &Timeline, detectors: &[Box<dyn Detector>], options: &Options) -> Replay {
+pub(crate) fn replay(timeline: &Timeline, detectors: &[Box<dyn Detector>], options: &Options) -> Replay {
     let mut states: Vec<DetectorState> =
         detectors.iter().map(|_| DetectorState::new(timeline.attempts.len())).collect();
     let mut flags = Vec::new();

@@ -6,6 +6,7 @@ use crate::units::Millis;
 
 /// Speculative copies of the tasks of one or several groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Copies {
     /// Copies that were launched.
     pub launched: u64,
@@ -24,7 +25,7 @@ pub struct Copies {
 impl Copies {
     /// Counts the copies of a group.
     #[must_use]
-    pub fn of(group: &TaskGroup) -> Self {
+    pub(crate) fn of(group: &TaskGroup) -> Self {
         let attempts = &group.attempts;
         let mut copies = Self::default();
         for row in 0..attempts.len() {
@@ -72,7 +73,7 @@ impl Copies {
 
     /// The sum of both.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self {
             launched: self.launched + other.launched,
             won: self.won + other.won,
@@ -86,7 +87,7 @@ impl Copies {
     /// Time of losing copies over the time of all attempts (S2 §4); `None` if all attempts together took no
     /// time.
     #[must_use]
-    pub fn lost_share(&self) -> Option<f64> {
+    pub(crate) fn lost_share(&self) -> Option<f64> {
         (self.all > Millis::ZERO).then(|| self.lost_by_copies.as_f64() / self.all.as_f64())
     }
 }

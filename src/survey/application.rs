@@ -19,6 +19,7 @@ use crate::units::{Millis, Timestamp};
 /// The stragglers of one application.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // as in `Application`
+#[non_exhaustive]
 pub struct ApplicationStragglers {
     pub id: String,
     pub engine: Engine,
@@ -60,7 +61,7 @@ pub(super) struct JobKey {
 impl ApplicationStragglers {
     /// Surveys an application.
     #[must_use]
-    pub fn of(
+    pub(crate) fn of(
         app: &Application,
         sources: &[String],
         settings: &Settings,
@@ -116,20 +117,20 @@ impl ApplicationStragglers {
 
     /// The order of reports: longest delay first, then most stragglers, then by id.
     #[must_use]
-    pub fn worst_first(a: &Self, b: &Self) -> Ordering {
+    pub(crate) fn worst_first(a: &Self, b: &Self) -> Ordering {
         let key = |app: &Self| (Reverse(app.delay), Reverse(app.stragglers()));
         key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.sources.cmp(&b.sources))
     }
 
     /// Number of stragglers.
     #[must_use]
-    pub fn stragglers(&self) -> u64 {
+    pub(crate) fn stragglers(&self) -> u64 {
         self.groups.iter().map(|group| group.stragglers.len() as u64).sum()
     }
 
     /// Number of judged tasks.
     #[must_use]
-    pub fn judged(&self) -> u64 {
+    pub(crate) fn judged(&self) -> u64 {
         self.groups.iter().map(|group| group.judged).sum()
     }
 

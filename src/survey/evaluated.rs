@@ -60,6 +60,7 @@ pub(super) fn catalogue(settings: &Settings) -> Vec<Evaluated> {
 
 /// Results of the detectors on a group.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// Tasks whose label is unknown; no ratio counts them.
     pub undetermined: u64,

@@ -46,6 +46,7 @@ pub struct GroupReport {
 
 /// One straggler.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Straggler {
     /// The task's number in the job or the stage.
     pub task: Option<u32>,

@@ -9,6 +9,7 @@ const ABOVE: usize = 6;
 
 /// Tasks by duration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Histogram {
     /// Start of each step, and its number of tasks. The last step also holds all longer tasks.
     pub steps: Vec<(Millis, u64)>,
@@ -21,7 +22,7 @@ pub struct Histogram {
 impl Histogram {
     /// From durations and the limit, in seconds. Without a limit the steps end at the longest task.
     #[must_use]
-    pub fn of(durations: &[f64], limit: Option<f64>) -> Self {
+    pub(crate) fn of(durations: &[f64], limit: Option<f64>) -> Self {
         let longest = durations.iter().copied().max_by(f64::total_cmp).unwrap_or_default();
         let limit = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
         let width = limit.unwrap_or(longest) / BELOW as f64;

@@ -1,5 +1,13 @@
 //! Survey of the stragglers of a set of applications: which tasks, why, their cost, and how well detectors
 //! would have found them.
+//!
+//! ```
+//! use elephant_rs::survey::{Settings, report};
+//!
+//! let survey = report(&["testdata/heuristics/straggler-impact".into()], &Settings::default(), None);
+//! let groups = survey.applications.iter().flat_map(|app| &app.groups);
+//! assert!(groups.map(|group| group.stragglers.len()).sum::<usize>() > 0);
+//! ```
 
 mod application;
 mod evaluated;
@@ -12,6 +20,21 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+pub use crate::stragglers::cause::Params as CauseParams;
+pub use crate::stragglers::cause::components::Component;
+pub use crate::stragglers::cause::evidence::{Evidence, Fact};
+pub use crate::stragglers::cause::faults::FaultKind;
+pub use crate::stragglers::cause::node_test::{NodeTasks, SlowNode};
+pub use crate::stragglers::cause::{Cause, CauseCounts, Confidence, StragglerCause};
+pub use crate::stragglers::detect::{Parameter, Value};
+pub use crate::stragglers::evaluation::{Best, Evaluated, Means, Pooled, Ranked};
+pub use crate::stragglers::executions::{Basis, Certainty, InputUnit};
+pub use crate::stragglers::impact::{Impact, JobImpact, ServerTasks, Speculation};
+pub use crate::stragglers::labels::{Limit, UsualRule, UsualSource};
+pub use crate::stragglers::progress::ProgressSource;
+pub use crate::stragglers::quality::Quality;
+pub use crate::stragglers::replay::Sources;
+pub use crate::stragglers::speculation::Copies;
 pub use application::ApplicationStragglers;
 pub use evaluated::{Evaluation, SWEPT};
 pub use group::{GroupReport, Straggler};
@@ -24,12 +47,8 @@ use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::node_metrics::NodeMetrics;
 use crate::results::{SourceProblem, Summary};
-use crate::stragglers::cause::CauseCounts;
-use crate::stragglers::evaluation::{Best, Evaluated, Pooled, Ranked, best, pool, rank};
-use crate::stragglers::impact::{Impact, tail_correlation};
-use crate::stragglers::labels::UsualSource;
-use crate::stragglers::progress::ProgressSource;
-use crate::stragglers::speculation::Copies;
+use crate::stragglers::evaluation::{best, pool, rank};
+use crate::stragglers::impact::tail_correlation;
 use application::JobKey;
 use evaluated::catalogue;
 
@@ -38,6 +57,7 @@ const MAX_RUNS: usize = 30;
 
 /// Everything that a straggler report shows.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct StragglerReport {
     /// The settings of the survey.
     pub settings: Settings,
@@ -55,6 +75,7 @@ pub struct StragglerReport {
 
 /// Totals over all applications.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Total {
     /// The statistics of S2's table 2 by the median.
     pub by_median: Impact,
@@ -79,6 +100,7 @@ pub struct Total {
 
 /// Results of the detectors over the applications of one engine.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct EngineDetectors {
     /// The engine.
     pub engine: Engine,

@@ -21,7 +21,7 @@ pub enum Method {
 impl Method {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Median => "median",
             Self::Mean => "mean",
@@ -32,7 +32,7 @@ impl Method {
 
     /// The multiple or the index given in its paper.
     #[must_use]
-    pub fn usual_factor(self) -> f64 {
+    pub(crate) fn usual_factor(self) -> f64 {
         match self {
             Self::Median | Self::Mean => Labelling::MEDIAN.factor,
             Self::Usual => UsualRule::default().factor,
@@ -86,7 +86,7 @@ impl Default for Settings {
 impl Settings {
     /// Labels by a multiple of this reference.
     #[must_use]
-    pub const fn labelling(&self, reference: Reference) -> Labelling {
+    pub(crate) const fn labelling(&self, reference: Reference) -> Labelling {
         let factor = match self.method {
             Method::Median | Method::Mean => self.factor,
             Method::Usual | Method::DosIndex => Labelling::MEDIAN.factor,

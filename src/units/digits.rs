@@ -2,7 +2,7 @@
 
 /// `value` with about three significant digits and no trailing zeros.
 #[must_use]
-pub fn three_digits(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     let decimals = if value.abs() >= 99.95 || value == 0.0 {
         0
     } else if value.abs() >= 9.995 {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use elephant_rs::baseline::spread::Tolerance;
+use elephant_rs::baseline::Tolerance;
 use elephant_rs::baseline::{Baseline, compare};
 use elephant_rs::diff::{self, Side};
 use elephant_rs::node_metrics::{self, NodeMetric};

@@ -1,8 +1,8 @@
 //! The fuzz targets: they parse, decode, evaluate and render bytes, and check that the results are
 //! consistent.
 //!
-//! `tests/internal/damage/fuzz_corpus.rs` replays seeds and regressions with it, the package in `fuzz` includes it for its
-//! programs.
+//! The library includes them (`src/internals.rs`): `tests/internal/damage/fuzz_corpus.rs` replays seeds and regressions,
+//! and the package in `fuzz` has a program for each.
 
 // Like test helpers, targets fail by panicking.
 #![allow(

@@ -6,8 +6,10 @@ use std::sync::OnceLock;
 use elephant_rs::diff::Side;
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::input::codec;
+use elephant_rs::input::kind::SourceKind;
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::Application;
+use elephant_rs::parse;
 use elephant_rs::parse::jhist;
 use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names};
 use elephant_rs::results::Report;
@@ -30,8 +32,8 @@ pub fn rules() -> &'static RuleSet {
 pub fn applications() -> &'static [Application; 2] {
     static APPLICATIONS: OnceLock<[Application; 2]> = OnceLock::new();
     APPLICATIONS.get_or_init(|| {
-        let mapreduce = jhist::json::parse(ByteWindow::new(unpacked(MAPREDUCE)));
-        let open = || Ok(Feed::Stream(Box::new(unpacked(SPARK))));
+        let mapreduce = jhist::json::parse(ByteWindow::new(decoded(Cursor::new(MAPREDUCE))));
+        let open = || Ok(Feed::Stream(Box::new(decoded(Cursor::new(SPARK)))));
         let parts = vec![spark::Part { name: "log".to_owned(), open: Box::new(open) }];
         let spark =
             spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() });
@@ -63,6 +65,25 @@ pub fn sides() -> &'static [Side; 2] {
     SIDES.get_or_init(|| reports().each_ref().map(Side::of))
 }
 
-fn unpacked(bytes: &'static [u8]) -> impl Read + Send {
-    codec::decode(Box::new(Cursor::new(bytes)))
+fn decoded(bytes: impl Read + Send + 'static) -> impl Read + Send {
+    codec::decode(Box::new(bytes))
+}
+
+/// All bytes of a file that may be compressed.
+pub fn unpacked(file: impl Read + Send + 'static) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    decoded(file).read_to_end(&mut bytes).expect("the file is readable");
+    bytes
+}
+
+/// The target whose input looks like these bytes: one of the four histories, or a configuration.
+pub fn target_of(bytes: &[u8]) -> Option<&'static str> {
+    Some(match parse::identify(bytes, true)? {
+        SourceKind::JobConf => "jobconf",
+        SourceKind::JhistJson => "jhist_json",
+        SourceKind::JhistBinary => "jhist_binary",
+        SourceKind::Hadoop1History => "hadoop1",
+        kind if kind.is_history() => "spark",
+        _ => return None,
+    })
 }

@@ -4,8 +4,8 @@ use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use elephant_rs::baseline::spread::Tolerance;
-use elephant_rs::baseline::update::update;
+use elephant_rs::baseline::Tolerance;
+use elephant_rs::baseline::update;
 use elephant_rs::baseline::{Baseline, compare};
 use elephant_rs::charts::Charts;
 use elephant_rs::diff::{self, Side};

@@ -20,5 +20,6 @@ mod mapreduce;
 mod nodes;
 mod reports;
 mod rules;
+pub(crate) mod sample;
 mod spark;
 mod stragglers;

@@ -6,18 +6,13 @@ mod packing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use elephant_rs::baseline::spread::Tolerance;
-use elephant_rs::baseline::update::update;
-use elephant_rs::baseline::{Baseline, compare};
+use elephant_rs::baseline::{Baseline, Tolerance, compare, update};
 use elephant_rs::engine::{Options, analyze};
-use elephant_rs::input::codec;
-use elephant_rs::input::kind::SourceKind;
-use elephant_rs::parse;
 use elephant_rs::report::write_json;
 use elephant_rs::rules::RuleSet;
+use elephant_rs_fuzz::targets::samples::{target_of, unpacked};
 use packing::{CODECS, gzip, tar, zip, zstd};
 use twox_hash::XxHash32;
 
@@ -35,15 +30,15 @@ fn main() {
     let mut histories = Vec::new();
     for path in &testdata {
         let shown = path.to_string_lossy();
-        let bytes = unpacked(path);
-        match parse::identify(&bytes, true) {
-            Some(SourceKind::JobConf) => {
+        let bytes = unpacked(fs::File::open(path).unwrap());
+        match target_of(&bytes) {
+            Some("jobconf") => {
                 let short = shortened_conf(&bytes);
                 seeds.add("jobconf", &short);
                 seeds.add("kind", &short[..short.len().min(300)]);
             }
-            Some(kind) if kind.is_history() => history(kind, &bytes, &mut histories, &mut seeds, &mut names),
-            _ => {}
+            Some(target) => history(target, &bytes, &mut histories, &mut seeds, &mut names),
+            None => {}
         }
         if shown.contains("node-metrics") && !shown.ends_with("README.md") {
             seeds.add("node_metrics", &bytes);
@@ -74,18 +69,12 @@ fn main() {
 
 /// Adds a shortened history, and collects the names in it.
 fn history(
-    kind: SourceKind,
+    target: &'static str,
     bytes: &[u8],
     histories: &mut Vec<(&'static str, Vec<u8>)>,
     seeds: &mut Seeds,
     names: &mut BTreeMap<&str, BTreeSet<String>>,
 ) {
-    let target = match kind {
-        SourceKind::JhistJson => "jhist_json",
-        SourceKind::JhistBinary => "jhist_binary",
-        SourceKind::Hadoop1History => "hadoop1",
-        _ => "spark",
-    };
     for per_kind in [1, OF_A_KIND] {
         let short = if target == "jhist_binary" {
             bytes[..bytes.len().min(24 << 10 << (per_kind - 1))].to_vec()
@@ -120,12 +109,6 @@ impl Seeds {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap);
     entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
-}
-
-fn unpacked(path: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    codec::decode(Box::new(fs::File::open(path).unwrap())).read_to_end(&mut bytes).unwrap();
-    bytes
 }
 
 /// Keeps a few lines of each kind of event, and the last line.

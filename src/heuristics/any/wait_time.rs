@@ -102,10 +102,10 @@ fn waited(wait: Millis, run: Millis) -> String {
 mod tests {
     use super::*;
     use crate::finding::Finding;
+    use crate::internal::sample;
     use crate::model::conf::Property;
     use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
     use crate::model::{Engine, MasterAttempt, Status};
-    use crate::rules::{RuleFile, RuleSet};
     use crate::units::Timestamp;
 
     const MINUTE: i64 = 60_000;
@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn found(app: &Application) -> Finding {
-        let evaluation = RuleSet::built_in().unwrap().evaluate(app);
+        let evaluation = sample::evaluate_all(app, "");
         evaluation.findings.into_iter().find(|finding| finding.rule == RULE.id).unwrap()
     }
 
@@ -239,10 +239,9 @@ mod tests {
 
     #[test]
     fn without_limits_a_wait_of_zero_is_not_a_finding() {
-        let text = "rule: wait-time\nwait_share: off\nwait_time: off\n".to_owned();
-        let rules = RuleSet::with_files(&[RuleFile { name: "off.yaml".to_owned(), text }]).unwrap();
+        let text = "rule: wait-time\nwait_share: off\nwait_time: off\n";
         let severity = |app: &Application| {
-            let findings = rules.evaluate(app).findings;
+            let findings = sample::evaluate_all(app, text).findings;
             findings.into_iter().find(|finding| finding.rule == RULE.id).map(|finding| finding.severity)
         };
         assert_eq!(severity(&job(vec![group(TaskKind::Map, &[(0, 60)])], 60)), Some(Severity::None));
@@ -293,7 +292,7 @@ mod tests {
     #[test]
     fn unknown_values_are_reported() {
         let reason = |app: &Application| {
-            let evaluation = RuleSet::built_in().unwrap().evaluate(app);
+            let evaluation = sample::evaluate_all(app, "");
             let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == RULE.id);
             own.map(|missing| missing.reason).unwrap_or_default()
         };

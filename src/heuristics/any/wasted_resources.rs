@@ -153,11 +153,11 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::finding::Finding;
+    use crate::internal::sample;
     use crate::model::Status;
     use crate::model::conf::Property;
     use crate::model::counters::Counter;
     use crate::model::table::{Outcome, TaskGroup, TimePoint};
-    use crate::rules::{RuleFile, RuleSet};
     use crate::units::Timestamp;
 
     /// A hundred tasks of one hour that need this many MiB each.
@@ -190,8 +190,7 @@ mod tests {
     }
 
     fn found_by(rules: &str, app: &Application) -> Finding {
-        let file = RuleFile { name: "own.yaml".to_owned(), text: rules.to_owned() };
-        let evaluation = RuleSet::with_files(&[file]).unwrap().evaluate(app);
+        let evaluation = sample::evaluate_all(app, rules);
         evaluation.findings.into_iter().find(|finding| finding.rule == RULE.id).unwrap()
     }
 
@@ -266,7 +265,7 @@ mod tests {
     #[test]
     fn unknown_values_are_reported() {
         let reason = |app: &Application| {
-            let evaluation = RuleSet::built_in().unwrap().evaluate(app);
+            let evaluation = sample::evaluate_all(app, "");
             let own = evaluation.not_evaluated.into_iter().find(|missing| missing.rule == RULE.id);
             own.map(|missing| missing.reason).unwrap_or_default()
         };

@@ -269,8 +269,8 @@ fn collections(spark: &Spark) -> Option<Millis> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::sample;
     use super::*;
+    use crate::internal::sample;
     use crate::units::Timestamp;
 
     const ID: &str = RULE.id;

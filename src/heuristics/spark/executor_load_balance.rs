@@ -267,8 +267,8 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<String> {
 #[cfg(test)]
 #[allow(clippy::float_cmp)] // exact arithmetic
 mod tests {
-    use super::super::support::sample;
     use super::*;
+    use crate::internal::sample;
     use crate::units::Timestamp;
 
     const ID: &str = RULE.id;

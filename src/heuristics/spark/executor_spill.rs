@@ -255,8 +255,8 @@ fn advice(app: &Application, spark: &Spark) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::sample;
     use super::*;
+    use crate::internal::sample;
 
     const ID: &str = RULE.id;
 

@@ -166,8 +166,8 @@ fn failures_by_job(app: &Application, spark: &Spark) -> (Millis, Vec<(Failures, 
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::sample;
     use super::*;
+    use crate::internal::sample;
     use crate::model::table::Outcome;
 
     const ID: &str = RULE.id;

@@ -156,8 +156,8 @@ fn excess((heap, used): (Bytes, Bytes)) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::sample;
     use super::*;
+    use crate::internal::sample;
     use crate::model::spark::ExecutorMetric::JvmHeapMemory;
     use crate::units::Timestamp;
 

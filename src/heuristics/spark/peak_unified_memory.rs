@@ -235,8 +235,8 @@ fn largest_task_peak(app: &Application) -> Option<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::sample;
     use super::*;
+    use crate::internal::sample;
     use crate::model::spark::ExecutorMetric;
     use crate::model::table::Outcome;
     use crate::units::Timestamp;

@@ -279,8 +279,8 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::sample;
     use super::*;
+    use crate::internal::sample;
     use crate::model::table::Outcome;
     use crate::units::Timestamp;
 

@@ -19,7 +19,7 @@ use super::lookahead::Lookahead;
 use blocks::Blocks;
 use members::Members;
 
-pub use tail::Tail;
+pub(crate) use tail::Tail;
 
 /// Enough bytes to recognise most codecs and the start of every longer magic number.
 const MAGIC_LEN: usize = 4;
@@ -30,7 +30,7 @@ const MAX_LAYERS: usize = 3;
 
 /// How a stream was compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Codec {
+pub(crate) enum Codec {
     /// Not compressed.
     Plain,
     /// gzip, with any number of members.
@@ -50,7 +50,7 @@ pub enum Codec {
 impl Codec {
     /// The codec of a stream with these first bytes.
     #[must_use]
-    pub fn from_magic(head: &[u8]) -> Self {
+    pub(crate) fn from_magic(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
@@ -78,7 +78,7 @@ impl fmt::Display for Codec {
 }
 
 /// The decoded bytes of a source.
-pub struct Decoded {
+pub(crate) struct Decoded {
     stream: Lookahead,
     codec: Codec,
     tail: Tail,
@@ -87,7 +87,7 @@ pub struct Decoded {
 
 /// What [`Decoded::peek`] shows.
 #[derive(Debug, Clone, Copy)]
-pub struct Head<'a> {
+pub(crate) struct Head<'a> {
     /// The next bytes of the stream.
     pub bytes: &'a [u8],
     /// Whether these are the last bytes: the stream ends or breaks after them.
@@ -98,7 +98,7 @@ pub struct Head<'a> {
 ///
 /// # Errors
 /// If the file cannot be opened. Later errors are returned by reading from [`Decoded`].
-pub fn open(path: &Path) -> io::Result<Decoded> {
+pub(crate) fn open(path: &Path) -> io::Result<Decoded> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     let decoded = decode(Box::new(file));
@@ -108,7 +108,7 @@ pub fn open(path: &Path) -> io::Result<Decoded> {
 
 /// Decodes a stream. Its first bytes are read immediately.
 #[must_use]
-pub fn decode(reader: Box<dyn Read + Send>) -> Decoded {
+pub(crate) fn decode(reader: Box<dyn Read + Send>) -> Decoded {
     let tail = Tail::default();
     let mut stream = Lookahead::new(reader);
     let mut outermost = Codec::Plain;
@@ -143,18 +143,18 @@ fn codec_of(stream: &mut Lookahead) -> Codec {
 impl Decoded {
     /// The compression of the stream as stored.
     #[must_use]
-    pub fn codec(&self) -> Codec {
+    pub(crate) fn codec(&self) -> Codec {
         self.codec
     }
 
     /// Length of an uncompressed file when it was opened; all of it must be read.
     #[must_use]
-    pub const fn plain_len(&self) -> Option<u64> {
+    pub(crate) const fn plain_len(&self) -> Option<u64> {
         self.plain_len
     }
 
     /// Shows the next `limit` bytes, or fewer at the end, without consuming them.
-    pub fn peek(&mut self, limit: usize) -> Head<'_> {
+    pub(crate) fn peek(&mut self, limit: usize) -> Head<'_> {
         self.stream.peek(limit);
         let pending = self.stream.pending();
         let bytes = pending.get(..limit).unwrap_or(pending);
@@ -162,13 +162,13 @@ impl Decoded {
     }
 
     /// Takes the error that follows the bytes shown by [`Self::peek`], if there is one.
-    pub fn take_error(&mut self) -> Option<io::Error> {
+    pub(crate) fn take_error(&mut self) -> Option<io::Error> {
         self.stream.take_error()
     }
 
     /// What follows the last member; valid once the stream was read to its end.
     #[must_use]
-    pub fn tail(&self) -> Tail {
+    pub(crate) fn tail(&self) -> Tail {
         self.tail.clone()
     }
 }

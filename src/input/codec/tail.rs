@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::input::lookahead::Lookahead;
 
+#[cfg(any(test, feature = "internals"))]
 const NONE: u8 = 0;
 const PADDING: u8 = 1;
 const FOREIGN: u8 = 2;
@@ -15,7 +16,7 @@ const MOST_PADDING: usize = 16 << 20;
 /// What follows the last member of a stream and was ignored; known once the stream was read to its end.
 /// Clones share the result.
 #[derive(Debug, Clone, Default)]
-pub struct Tail(Arc<AtomicU8>);
+pub(crate) struct Tail(Arc<AtomicU8>);
 
 impl Tail {
     /// Classifies what follows: tapes and block stores pad with zeros.
@@ -42,14 +43,15 @@ impl Tail {
     }
 
     /// Whether any bytes follow.
+    #[cfg(any(test, feature = "internals"))]
     #[must_use]
-    pub fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         self.0.load(Ordering::Relaxed) > NONE
     }
 
     /// Whether the bytes are more than padding: perhaps another stream that is damaged.
     #[must_use]
-    pub fn is_foreign(&self) -> bool {
+    pub(crate) fn is_foreign(&self) -> bool {
         self.0.load(Ordering::Relaxed) == FOREIGN
     }
 }

@@ -6,6 +6,7 @@ use crate::model::spark::{JobResult, Spark, StageStatus};
 
 /// Counts for Spark applications only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct SparkCounts {
     /// Jobs.
     pub jobs: JobCounts,
@@ -19,6 +20,7 @@ pub struct SparkCounts {
 
 /// Counts of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct JobCounts {
     /// Jobs that were started.
     pub total: u64,
@@ -30,6 +32,7 @@ pub struct JobCounts {
 
 /// Counts of stage attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct StageCounts {
     /// Submitted stage attempts, plus skipped stages.
     pub total: u64,
@@ -43,6 +46,7 @@ pub struct StageCounts {
 
 /// Counts of executors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ExecutorCounts {
     /// Executors in the log.
     pub total: u64,

@@ -27,7 +27,7 @@ use tasks::TaskCosts;
 
 choice! {
     /// How used and wasted memory are computed.
-    pub enum Formula {
+    pub(crate) enum Formula {
         /// Each executor's container over its own lifetime.
         ExecutorLives = "executor-lives",
         /// Dr. Elephant master: configured instances × heap × run time of the application.
@@ -43,7 +43,7 @@ choice! {
 
 rule_params! {
     /// Parameters of the metrics of Spark applications.
-    pub struct SparkMetricParams / SparkMetricParamsLayer {
+    pub(crate) struct SparkMetricParams / SparkMetricParamsLayer {
         /// How used and wasted memory are computed.
         formula: Formula,
         /// An executor may hold this multiple of its measured peak memory before the rest counts as wasted.
@@ -69,7 +69,7 @@ struct Cost {
 impl Metrics {
     /// The metrics of a Spark application.
     #[must_use]
-    pub fn of_spark(app: &Application, params: &SparkMetricParams) -> Self {
+    pub(crate) fn of_spark(app: &Application, params: &SparkMetricParams) -> Self {
         let Some(spark) = app.spark.as_deref() else { return Self::default() };
         let lifetimes = Lifetimes::of(app, spark, params);
         let cost = match params.formula {

@@ -1,6 +1,7 @@
 //! Tests arithmetic and degenerate cases on applications built by hand.
 
 use super::{Formula, SparkMetricParams};
+use crate::internal::sample;
 use crate::metrics::Metrics;
 use crate::model::conf::Property;
 use crate::model::spark::{
@@ -8,7 +9,6 @@ use crate::model::spark::{
 };
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine};
-use crate::rules::RuleSet;
 use crate::units::{Bytes, Millis, Timestamp};
 
 const HOUR: i64 = 3_600_000;
@@ -20,7 +20,7 @@ fn at(ms: i64) -> Option<Timestamp> {
 }
 
 fn params() -> SparkMetricParams {
-    RuleSet::built_in().unwrap().spark_metrics().clone()
+    sample::spark_metrics()
 }
 
 fn executor(id: &str, cores: u32, added: i64, removed: Option<i64>) -> Executor {

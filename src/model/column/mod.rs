@@ -42,21 +42,9 @@ enum Cells {
 const ABSENT: i64 = i64::MIN;
 
 impl Column {
-    /// Number of rows.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether the column has no rows.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Whether no row has a value.
     #[must_use]
-    pub fn is_absent(&self) -> bool {
+    pub(crate) fn is_absent(&self) -> bool {
         match &self.cells {
             Cells::Absent => true,
             Cells::Uniform { .. } => false,
@@ -66,7 +54,7 @@ impl Column {
 
     /// The value that all rows with a value share; `None` if values may differ or there are none.
     #[must_use]
-    pub const fn single_value(&self) -> Option<i64> {
+    pub(crate) const fn single_value(&self) -> Option<i64> {
         match self.cells {
             Cells::Uniform { value, .. } | Cells::Same { value, .. } => Some(value),
             _ => None,
@@ -74,7 +62,7 @@ impl Column {
     }
 
     /// Adds rows without values until the column has `len` rows.
-    pub fn grow(&mut self, len: usize) {
+    pub(crate) fn grow(&mut self, len: usize) {
         if let Cells::Uniform { first, value } = self.cells
             && len > self.len
         {
@@ -84,7 +72,7 @@ impl Column {
     }
 
     /// Adds one row.
-    pub fn push(&mut self, value: Option<i64>) {
+    pub(crate) fn push(&mut self, value: Option<i64>) {
         match value.filter(|&value| value != ABSENT) {
             Some(value) => self.put(self.len, Some(value)),
             None => self.grow(self.len + 1),
@@ -92,7 +80,7 @@ impl Column {
     }
 
     /// Sets the value of `row`; rows beyond the end are ignored.
-    pub fn set(&mut self, row: usize, value: Option<i64>) {
+    pub(crate) fn set(&mut self, row: usize, value: Option<i64>) {
         if row < self.len {
             self.put(row, value);
         }
@@ -171,7 +159,7 @@ impl Column {
     /// The value of `row`; `None` for absent values and for rows beyond the end.
     #[must_use]
     #[inline]
-    pub fn get(&self, row: usize) -> Option<i64> {
+    pub(crate) fn get(&self, row: usize) -> Option<i64> {
         match &self.cells {
             Cells::Absent => None,
             Cells::Uniform { first, value } => (*first..self.len).contains(&row).then_some(*value),
@@ -185,12 +173,12 @@ impl Column {
 
     /// All rows in order.
     #[must_use]
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
         (0..self.len).map(|row| self.get(row))
     }
 
     /// Frees unused capacity.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         match &mut self.cells {
             Cells::Absent | Cells::Uniform { .. } => {}
             Cells::Same { value, present } => match present.first() {

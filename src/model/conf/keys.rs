@@ -12,7 +12,7 @@ macro_rules! conf_keys {
 
             /// The names of the setting, the current one first.
             #[must_use]
-            pub const fn names(self) -> &'static [&'static str] {
+            pub(crate) const fn names(self) -> &'static [&'static str] {
                 match self { $(Self::$variant => &[$current $(, $old)*],)+ }
             }
         }
@@ -189,7 +189,7 @@ conf_keys! {
 impl ConfKey {
     /// The setting's current name.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.names().first().copied().unwrap_or_default()
     }
 }

@@ -6,7 +6,7 @@ use crate::units::{Bytes, Millis};
 impl ConfKey {
     /// The setting with this name, if it is the only one.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         let mut keys = Self::ALL.iter().copied().filter(|key| key.names().contains(&name));
         let key = keys.next()?;
         // "mapred.child.java.opts" belongs to both maps and reduces, so look up just that name.
@@ -23,7 +23,7 @@ impl Conf {
         exact.or_else(|| self.text(ConfKey::named(name)?))
     }
 
-    /// A size with a binary suffix, or in bytes. For memory settings of Spark, see [`Conf::spark_memory`].
+    /// A size with a binary suffix, or in bytes; below 1 MiB, a bare number of a memory setting of Spark is in mebibytes.
     #[must_use]
     pub fn size_setting(&self, name: &str) -> Option<Bytes> {
         let text = self.setting(name)?;

@@ -20,7 +20,7 @@ impl CounterMask {
 
     /// The set of these counters.
     #[must_use]
-    pub const fn of(counters: &[Counter]) -> Self {
+    pub(crate) const fn of(counters: &[Counter]) -> Self {
         let (mut mask, mut rest) = (0, counters);
         while let [counter, tail @ ..] = rest {
             mask |= bit(*counter);
@@ -31,30 +31,30 @@ impl CounterMask {
 
     /// The intersection of both sets.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
     /// Its counters in declaration order.
-    pub fn iter(self) -> impl Iterator<Item = Counter> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = Counter> {
         Counter::ALL.into_iter().filter(move |&counter| self.has(counter))
     }
 
     /// Whether the set is empty.
     #[must_use]
-    pub const fn is_empty(self) -> bool {
+    pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// Whether the set contains `counter`.
     #[must_use]
-    pub fn has(self, counter: Counter) -> bool {
+    pub(crate) fn has(self, counter: Counter) -> bool {
         self.0 & bit(counter) != 0
     }
 
     /// Whether the set contains one of `counters`.
     #[must_use]
-    pub fn has_any(self, counters: &[Counter]) -> bool {
+    pub(crate) fn has_any(self, counters: &[Counter]) -> bool {
         self.0 != 0 && counters.iter().any(|&counter| self.has(counter))
     }
 

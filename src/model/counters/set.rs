@@ -6,6 +6,7 @@ use crate::model::Symbol;
 
 /// A counter without a type of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OtherCounter {
     /// The group's name.
     pub group: Symbol,
@@ -71,7 +72,7 @@ impl CounterSet {
     /// The counters that are present but cannot be read. If one has no name, these are all of Hadoop's
     /// counters without a readable value.
     #[must_use]
-    pub fn unreadable(&self) -> CounterMask {
+    pub(crate) fn unreadable(&self) -> CounterMask {
         let any = if self.other_unreadable == OtherUnreadable::Nameless {
             CounterMask::HADOOP.0 & (!self.from_framework | ADDS_UP)
         } else {
@@ -82,7 +83,7 @@ impl CounterSet {
 
     /// Whether any counter, with or without a type, is present but cannot be read.
     #[must_use]
-    pub const fn is_damaged(&self) -> bool {
+    pub(crate) const fn is_damaged(&self) -> bool {
         self.unreadable != 0 || !matches!(self.other_unreadable, OtherUnreadable::None)
     }
 
@@ -91,7 +92,7 @@ impl CounterSet {
     /// Counters that stand for several file systems are summed; for all others, a framework group replaces
     /// the value of a user's group with the same counter name, never the other way round.
     #[inline]
-    pub fn record(&mut self, counter: Counter, value: i64, framework: bool) {
+    pub(crate) fn record(&mut self, counter: Counter, value: i64, framework: bool) {
         let bit = bit(counter);
         let adds_up = bit & ADDS_UP != 0;
         if self.unreadable & bit != 0 && framework && !adds_up && self.from_framework & bit == 0 {
@@ -114,7 +115,7 @@ impl CounterSet {
 
     /// Records that a counter is present but cannot be read; `framework` says whether its group belongs to
     /// Hadoop itself.
-    pub fn mark_unreadable(&mut self, counter: Counter, framework: bool) {
+    pub(crate) fn mark_unreadable(&mut self, counter: Counter, framework: bool) {
         let bit = bit(counter);
         if framework || self.from_framework & bit == 0 {
             self.unreadable |= bit;
@@ -130,13 +131,13 @@ impl CounterSet {
     }
 
     /// Records that counters are present whose names cannot be read either.
-    pub fn mark_nameless_unreadable(&mut self) {
+    pub(crate) fn mark_nameless_unreadable(&mut self) {
         self.other_unreadable = OtherUnreadable::Nameless;
     }
 
     /// Clears the set but keeps its allocations.
     #[inline]
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.present = 0;
         self.from_framework = 0;
         self.others.clear();

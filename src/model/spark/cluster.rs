@@ -5,6 +5,7 @@ use crate::model::conf::{Conf, ConfKey};
 
 /// The cluster manager that granted the containers (`spark.master`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ClusterManager {
     /// Hadoop YARN.
     Yarn,
@@ -21,7 +22,7 @@ pub enum ClusterManager {
 impl ClusterManager {
     /// The cluster manager named by `spark.master`; `None` if missing or unknown.
     #[must_use]
-    pub fn of(conf: &Conf) -> Option<Self> {
+    pub(crate) fn of(conf: &Conf) -> Option<Self> {
         let master = conf.text(ConfKey::SparkMaster)?.to_ascii_lowercase();
         // "yarn-client" and "yarn-cluster" are Spark 1 names; "local-cluster" starts real executors.
         [
@@ -40,7 +41,7 @@ impl ClusterManager {
     /// As [`Self::of`], or else the manager that uses ids of this application's format: the configuration may
     /// be missing or redacted.
     #[must_use]
-    pub fn of_application(app: &Application) -> Option<Self> {
+    pub(crate) fn of_application(app: &Application) -> Option<Self> {
         Self::of(&app.conf).or_else(|| {
             [("application_", Self::Yarn), ("local-", Self::Local), ("app-", Self::Standalone)]
                 .into_iter()

@@ -104,7 +104,7 @@ impl Peaks {
 
     /// Number of metrics with unreadable values, whose peaks are unknown.
     #[must_use]
-    pub fn unreadable(&self) -> usize {
+    pub(crate) fn unreadable(&self) -> usize {
         self.values.iter().filter(|value| **value == UNREADABLE).count()
     }
 
@@ -116,7 +116,7 @@ impl Peaks {
 
     /// As [`Peaks::get`], but 0 is `None`, because Spark logs 0 for a metric that it does not measure.
     #[must_use]
-    pub fn measured(&self, metric: ExecutorMetric) -> Option<Bytes> {
+    pub(crate) fn measured(&self, metric: ExecutorMetric) -> Option<Bytes> {
         self.get(metric).filter(|&value| value > 0).map(Bytes::new)
     }
 
@@ -128,13 +128,13 @@ impl Peaks {
 
     /// Peak of execution and storage memory, on and off the heap together.
     #[must_use]
-    pub fn unified(&self) -> Option<Bytes> {
+    pub(crate) fn unified(&self) -> Option<Bytes> {
         self.on_and_off(ExecutorMetric::OnHeapUnifiedMemory, ExecutorMetric::OffHeapUnifiedMemory)
     }
 
     /// Peak of storage memory, on and off the heap together.
     #[must_use]
-    pub fn storage(&self) -> Option<Bytes> {
+    pub(crate) fn storage(&self) -> Option<Bytes> {
         self.on_and_off(ExecutorMetric::OnHeapStorageMemory, ExecutorMetric::OffHeapStorageMemory)
     }
 
@@ -149,7 +149,7 @@ impl Peaks {
     /// Peak of the resident memory of the process tree: the sum of the peaks of its parts, so never too low;
     /// `None` if it was not measured.
     #[must_use]
-    pub fn resident(&self) -> Option<Bytes> {
+    pub(crate) fn resident(&self) -> Option<Bytes> {
         let jvm = self.measured(ExecutorMetric::ProcessTreeJvmRssMemory)?;
         let children =
             [ExecutorMetric::ProcessTreePythonRssMemory, ExecutorMetric::ProcessTreeOtherRssMemory];
@@ -193,6 +193,7 @@ impl Peaks {
 
 /// Storage memory as announced by a block manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct StorageMemory {
     /// "Maximum Memory": the memory that execution and storage share.
     pub total: Option<Bytes>,
@@ -207,6 +208,7 @@ pub struct StorageMemory {
 /// Sums over the task attempts of one executor whose end is in the log. A sum is `None` if no attempt reports
 /// the value, or one reports an unreadable value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ExecutorTotals {
     /// Task attempts, ended or not.
     pub tasks: u64,
@@ -242,6 +244,7 @@ pub struct ExecutorTotals {
 
 /// One executor, or the driver.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Executor {
     /// Its id; "driver" for the driver.
     pub id: String,
@@ -301,6 +304,7 @@ impl Executor {
 
 /// The resources that executors of a resource profile request (`SparkListenerResourceProfileAdded`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ResourceProfile {
     /// Its id; 0 is the default one.
     pub id: u32,
@@ -320,6 +324,7 @@ pub struct ResourceProfile {
 
 /// A node or executor that was excluded.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Exclusion {
     /// The host or the executor's id.
     pub name: String,

@@ -7,6 +7,7 @@ const TASKS_PER_LOST_END: u64 = 10;
 
 /// A part of the model that verdicts depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Facet {
     /// Tasks: the log contains the end of all of them.
     Tasks,
@@ -29,7 +30,7 @@ impl Facet {
 
     /// Whether it concerns the work of the application, and not only its resources and its end.
     #[must_use]
-    pub const fn is_work(self) -> bool {
+    pub(crate) const fn is_work(self) -> bool {
         matches!(self, Self::Tasks | Self::Stages | Self::Jobs)
     }
 }
@@ -37,6 +38,7 @@ impl Facet {
 /// How much of an event log is missing, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(clippy::struct_excessive_bools)] // independent facts
+#[non_exhaustive]
 pub struct Gaps {
     /// Tasks without a known outcome: none of their attempts has an end, or they were announced but never
     /// appear.
@@ -78,14 +80,14 @@ pub struct Gaps {
 impl Gaps {
     /// Whether nothing is missing.
     #[must_use]
-    pub fn none(&self) -> bool {
+    pub(crate) fn none(&self) -> bool {
         *self == Self::default()
     }
 
     /// Why so much of `tasks` is missing that the whole could show the opposite, in words to follow
     /// "because": everything after some point, whole parts, or the ends of more than a tenth of the tasks.
     #[must_use]
-    pub fn much(&self, tasks: u64) -> Option<String> {
+    pub(crate) fn much(&self, tasks: u64) -> Option<String> {
         let is_much = self.end
             || self.compacted
             || self.missing_parts
@@ -97,7 +99,7 @@ impl Gaps {
     /// Why a result that depends on `facets` is partial, in words to follow "because"; `None` if nothing of
     /// it is missing.
     #[must_use]
-    pub fn reason(&self, facets: &[Facet]) -> Option<String> {
+    pub(crate) fn reason(&self, facets: &[Facet]) -> Option<String> {
         // If a limit was reached, most other gaps are its consequence.
         if let Some(limit) = self.limit.filter(|_| !facets.is_empty()) {
             return Some(limit.to_string());
@@ -155,7 +157,7 @@ impl Gaps {
 impl Gaps {
     /// Why the log is incomplete, whatever depends on it; `None` if nothing is missing.
     #[must_use]
-    pub fn why(&self) -> Option<String> {
+    pub(crate) fn why(&self) -> Option<String> {
         // No verdict depends on these alone.
         let rest = [
             self.beginning.then(|| "the start of the application is missing".to_owned()),

@@ -4,6 +4,7 @@ use crate::units::{Millis, Timestamp};
 
 /// How a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JobResult {
     /// It completed successfully.
     Succeeded,
@@ -13,6 +14,7 @@ pub enum JobResult {
 
 /// One job (`SparkListenerJobStart`, `SparkListenerJobEnd`).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Job {
     /// Its id.
     pub id: u32,
@@ -37,7 +39,7 @@ pub struct Job {
 impl Job {
     /// A job of which only the id is known.
     #[must_use]
-    pub const fn new(id: u32) -> Self {
+    pub(crate) const fn new(id: u32) -> Self {
         Self {
             id,
             submitted_at: None,

@@ -23,6 +23,7 @@ use crate::units::{Bytes, Timestamp};
 
 /// Facts about Spark applications only.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Spark {
     /// The attempt of the application, as counted by the cluster manager.
     pub attempt: Option<String>,
@@ -51,6 +52,7 @@ pub struct Spark {
 
 /// Facts about the log as a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct LogFacts {
     /// Stored size, over all parts.
     pub stored: Option<Bytes>,
@@ -84,14 +86,14 @@ impl Spark {
 
     /// The resource profile with this id.
     #[must_use]
-    pub fn resource_profile(&self, id: u32) -> Option<&ResourceProfile> {
+    pub(crate) fn resource_profile(&self, id: u32) -> Option<&ResourceProfile> {
         let place = self.resource_profiles.binary_search_by_key(&id, |profile| profile.id).ok()?;
         self.resource_profiles.get(place)
     }
 
     /// Whether one of these counters cannot be read for some task, so that its sum over executors is unknown.
     #[must_use]
-    pub fn any_unreadable(&self, counters: &[Counter]) -> bool {
+    pub(crate) fn any_unreadable(&self, counters: &[Counter]) -> bool {
         self.workers().any(|worker| worker.totals.unreadable.has_any(counters))
     }
 

@@ -5,6 +5,7 @@ use crate::units::{Millis, Timestamp};
 
 /// One SQL execution (`SparkListenerSQLExecutionStart`, `…End`).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SqlExecution {
     /// Its id.
     pub id: u64,
@@ -28,7 +29,7 @@ pub struct SqlExecution {
 impl SqlExecution {
     /// An execution of which only the id is known.
     #[must_use]
-    pub const fn new(id: u64) -> Self {
+    pub(crate) const fn new(id: u64) -> Self {
         Self {
             id,
             description: None,
@@ -50,6 +51,7 @@ impl SqlExecution {
 
 /// A node of a physical plan (`SparkPlanInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlanNode {
     /// The operator: `HashAggregate`, `Exchange`, …; empty if the plan does not name it.
     pub name: Symbol,
@@ -60,6 +62,7 @@ pub struct PlanNode {
 /// A metric of a plan node (`SQLMetricInfo`). Its accumulator holds the value: see
 /// [`super::Stage::accumulables`] and [`SqlExecution::driver_updates`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlanMetric {
     /// The node, as an index into [`SqlExecution::plan`].
     pub node: u32,

@@ -6,6 +6,7 @@ use crate::units::{Bytes, Millis, Timestamp};
 
 /// One attempt of a stage: `3.0` is the first attempt of stage 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct StageAttempt {
     /// The stage's id within the application.
     pub stage: u32,
@@ -21,6 +22,7 @@ impl fmt::Display for StageAttempt {
 
 /// How a stage attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum StageStatus {
     /// The log does not contain its end.
     #[default]
@@ -33,6 +35,7 @@ pub enum StageStatus {
 
 /// One stage attempt (`StageInfo`).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Stage {
     /// Its id.
     pub id: StageAttempt,
@@ -65,7 +68,7 @@ pub struct Stage {
 impl Stage {
     /// A stage attempt of which only the id is known.
     #[must_use]
-    pub const fn new(id: StageAttempt) -> Self {
+    pub(crate) const fn new(id: StageAttempt) -> Self {
         Self {
             id,
             name: None,
@@ -91,6 +94,7 @@ impl Stage {
 
 /// A persisted RDD or cached table, from the last stage that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PersistedRdd {
     /// Its id.
     pub id: u32,

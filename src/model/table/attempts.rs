@@ -30,6 +30,7 @@ pub struct Attempts {
 
 /// A point in the life of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TimePoint {
     /// The attempt was launched.
     Start,
@@ -80,7 +81,7 @@ impl Attempts {
     }
 
     /// Adds an attempt of the task in row `task` and returns the attempt's row.
-    pub fn push(&mut self, task: u32, number: u32) -> usize {
+    pub(crate) fn push(&mut self, task: u32, number: u32) -> usize {
         let row = self.task.len();
         self.task.push(task);
         self.outcomes.push(Outcome::Unfinished);
@@ -114,7 +115,7 @@ impl Attempts {
 
     /// The time between two points; `None` if either is unknown or the clock ran backwards.
     #[must_use]
-    pub fn span(&self, row: usize, from: TimePoint, to: TimePoint) -> Option<Millis> {
+    pub(crate) fn span(&self, row: usize, from: TimePoint, to: TimePoint) -> Option<Millis> {
         Millis::between(self.time(row, from)?, self.time(row, to)?)
     }
 
@@ -132,13 +133,13 @@ impl Attempts {
 
     /// The rack of its host.
     #[must_use]
-    pub fn rack(&self, row: usize) -> Option<Symbol> {
+    pub(crate) fn rack(&self, row: usize) -> Option<Symbol> {
         self.symbol(Label::Rack, row)
     }
 
     /// How close the attempt ran to its input.
     #[must_use]
-    pub fn locality(&self, row: usize) -> Option<Locality> {
+    pub(crate) fn locality(&self, row: usize) -> Option<Locality> {
         match self.label(Label::Locality, row)? {
             0 => Some(Locality::NodeLocal),
             1 => Some(Locality::RackLocal),
@@ -155,8 +156,9 @@ impl Attempts {
     }
 
     /// The attempt's own numeric id ("Task ID" in Spark).
+    #[cfg(test)]
     #[must_use]
-    pub fn id(&self, row: usize) -> Option<u64> {
+    pub(crate) fn id(&self, row: usize) -> Option<u64> {
         self.label(Label::Id, row).and_then(|id| u64::try_from(id).ok())
     }
 
@@ -175,7 +177,7 @@ impl Attempts {
 
     /// The value of a counter; negative if the log says so.
     #[must_use]
-    pub fn counter(&self, row: usize, counter: Counter) -> Option<i64> {
+    pub(crate) fn counter(&self, row: usize, counter: Counter) -> Option<i64> {
         self.counters.get(counter.index(), row)
     }
 
@@ -200,7 +202,7 @@ impl Attempts {
     /// The counters of an attempt that are present but cannot be read: not a number, negative, or impossibly
     /// large.
     #[must_use]
-    pub fn unreadable(&self, row: usize) -> CounterMask {
+    pub(crate) fn unreadable(&self, row: usize) -> CounterMask {
         if self.any_unreadable.is_empty() {
             return CounterMask::default();
         }
@@ -210,19 +212,19 @@ impl Attempts {
 
     /// The counters that cannot be read for some attempt; their sums are unknown.
     #[must_use]
-    pub fn any_unreadable(&self) -> CounterMask {
+    pub(crate) fn any_unreadable(&self) -> CounterMask {
         self.any_unreadable
     }
 
     /// Number of attempts for which one of these counters cannot be read.
     #[must_use]
-    pub fn count_unreadable(&self, counters: CounterMask) -> u64 {
+    pub(crate) fn count_unreadable(&self, counters: CounterMask) -> u64 {
         self.unreadable.values().filter(|unreadable| !unreadable.and(counters).is_empty()).count() as u64
     }
 
     /// The sum of these counters of an attempt; `None` if it has none of them, or one cannot be read.
     #[must_use]
-    pub fn total(&self, row: usize, counters: &[Counter]) -> Option<u64> {
+    pub(crate) fn total(&self, row: usize, counters: &[Counter]) -> Option<u64> {
         if self.unreadable(row).has_any(counters) {
             return None;
         }
@@ -233,7 +235,7 @@ impl Attempts {
     /// The sum of these counters over all attempts; `None` if no attempt has one of them, or one of any
     /// attempt cannot be read.
     #[must_use]
-    pub fn sum(&self, counters: &[Counter]) -> Option<u64> {
+    pub(crate) fn sum(&self, counters: &[Counter]) -> Option<u64> {
         if self.any_unreadable.has_any(counters) {
             return None;
         }
@@ -247,31 +249,25 @@ impl Attempts {
 
     /// The column of a counter; it may be shorter than the table if later attempts have no value.
     #[must_use]
-    pub fn counter_column(&self, counter: Counter) -> Option<&Column> {
+    pub(crate) fn counter_column(&self, counter: Counter) -> Option<&Column> {
         self.counters.column(counter.index())
     }
 
     /// Whether an attempt has any typed counter.
     #[must_use]
-    pub fn has_counters(&self, row: usize) -> bool {
+    pub(crate) fn has_counters(&self, row: usize) -> bool {
         self.counters.any(row)
-    }
-
-    /// Counters without a type, with the attempt's row, in the order of the log.
-    #[must_use]
-    pub fn other_counters(&self) -> &[(u32, OtherCounter)] {
-        &self.other_counters
     }
 
     /// Diagnostics of unsuccessful attempts, by row.
     #[must_use]
-    pub fn diagnostics(&self) -> &[(u32, Symbol)] {
+    pub(crate) fn diagnostics(&self) -> &[(u32, Symbol)] {
         &self.diagnostics
     }
 
     /// The attempt's progress arrays.
     #[must_use]
-    pub fn progress(&self, row: usize) -> Option<ProgressSplits> {
+    pub(crate) fn progress(&self, row: usize) -> Option<ProgressSplits> {
         self.progress.get(row)
     }
 

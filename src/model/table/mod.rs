@@ -17,6 +17,7 @@ use crate::units::Timestamp;
 
 /// The kind of work of a group's tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum TaskKind {
     /// Map tasks.
     Map,
@@ -46,6 +47,7 @@ impl TaskKind {
 
 /// How a task or an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The log does not contain an end.
     #[default]
@@ -60,6 +62,7 @@ pub enum Outcome {
 
 /// How close an attempt ran to its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Locality {
     /// On a node that holds the data.
     NodeLocal,
@@ -75,6 +78,7 @@ pub enum Locality {
 
 /// Why an attempt ended, if the engine says more than its outcome (Spark's `TaskEndReason`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum EndReason {
     /// It completed successfully.
     Success,
@@ -116,6 +120,7 @@ impl EndReason {
 
 /// Tasks that do the same work, with all their attempts.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TaskGroup {
     /// What its tasks do.
     pub kind: TaskKind,
@@ -128,13 +133,13 @@ pub struct TaskGroup {
 impl TaskGroup {
     /// A group without tasks.
     #[must_use]
-    pub fn new(kind: TaskKind) -> Self {
+    pub(crate) fn new(kind: TaskKind) -> Self {
         Self { kind, tasks: Tasks::default(), attempts: Attempts::default() }
     }
 
     /// The representative attempt of each task: the successful one, or else the one that the log names as the
     /// cause of failure; `None` if there is neither.
-    pub fn representatives(&self) -> impl Iterator<Item = Option<usize>> + '_ {
+    pub(crate) fn representatives(&self) -> impl Iterator<Item = Option<usize>> + '_ {
         (0..self.tasks.len()).map(|task| self.tasks.representative(task))
     }
 
@@ -145,7 +150,7 @@ impl TaskGroup {
 
     /// The end times of the successful tasks, earliest first.
     #[must_use]
-    pub fn sorted_ends(&self) -> Vec<Timestamp> {
+    pub(crate) fn sorted_ends(&self) -> Vec<Timestamp> {
         let ends = self.winners().filter_map(|row| self.attempts.time(row, TimePoint::Finish));
         let mut ends: Vec<Timestamp> = ends.collect();
         ends.sort_unstable();
@@ -159,7 +164,7 @@ impl TaskGroup {
     }
 
     /// Frees unused capacity.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.tasks.shrink();
         self.attempts.shrink();
     }

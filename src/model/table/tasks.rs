@@ -31,7 +31,7 @@ impl Tasks {
     }
 
     /// Adds a task with its number within the job and returns its row.
-    pub fn push(&mut self, number: u32) -> usize {
+    pub(crate) fn push(&mut self, number: u32) -> usize {
         let row = self.outcomes.len();
         self.outcomes.push(Outcome::Unfinished);
         self.number.push(Some(i64::from(number)));
@@ -81,17 +81,6 @@ impl Tasks {
     #[must_use]
     pub fn representative(&self, row: usize) -> Option<usize> {
         self.representative.get(row).and_then(|r| usize::try_from(r).ok())
-    }
-
-    /// Hosts that hold the task's input, as named in the history, without racks.
-    #[must_use]
-    pub fn split_hosts(&self, row: usize) -> &[Symbol] {
-        let range = || {
-            let start = usize::try_from(self.split_host_starts.get(row)?).ok()?;
-            let count = usize::try_from(self.split_host_counts.get(row)?).ok()?;
-            self.split_hosts.get(start..start.checked_add(count)?)
-        };
-        range().unwrap_or_default()
     }
 
     pub(crate) fn set_start(&mut self, row: usize, at: Option<Timestamp>) {

@@ -11,6 +11,7 @@ const EULER: f64 = 0.577_215_664_901_532_9;
 
 /// A distribution with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Distribution {
     /// Its family.
     pub family: Family,
@@ -25,7 +26,7 @@ pub struct Distribution {
 impl Distribution {
     /// The parameters by name, in the customary order.
     #[must_use]
-    pub fn parameters(&self) -> Vec<(&'static str, f64)> {
+    pub(crate) fn parameters(&self) -> Vec<(&'static str, f64)> {
         let (first, second) = match self.family {
             Family::Normal | Family::Lognormal3 => ("mu", "sigma"),
             Family::Exponential2 => ("theta", "beta"),
@@ -38,7 +39,7 @@ impl Distribution {
 
     /// Prepares the computation of tails at many points; `None` if the parameters are not valid.
     #[must_use]
-    pub fn tails(&self) -> Option<Tails> {
+    pub(crate) fn tails(&self) -> Option<Tails> {
         let Self { family, threshold, first, second } = *self;
         let (kernel, location, scale) = match family {
             Family::Normal | Family::Lognormal3 => (Kernel::Normal, first, second),
@@ -62,13 +63,13 @@ impl Distribution {
 
     /// `P(X > x)`.
     #[must_use]
-    pub fn survival(&self, x: f64) -> Option<f64> {
+    pub(crate) fn survival(&self, x: f64) -> Option<f64> {
         self.tails().map(|tails| tails.ln_at(x).1.exp())
     }
 
     /// The quantile function; `None` unless `p` is between 0 and 1 (exclusive).
     #[must_use]
-    pub fn quantile(&self, p: f64) -> Option<f64> {
+    pub(crate) fn quantile(&self, p: f64) -> Option<f64> {
         if !(p > 0.0 && p < 1.0) {
             return None;
         }
@@ -89,7 +90,7 @@ impl Distribution {
 
     /// The mean; `None` if it is infinite (a loglogistic with `s` of at least 1).
     #[must_use]
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         let Self { family, threshold, first, second } = *self;
         let mean = match family {
             Family::Normal | Family::Logistic => first,
@@ -113,7 +114,7 @@ impl Distribution {
 
     /// The standard deviation; `None` if it is infinite (a loglogistic with `s` of at least ½).
     #[must_use]
-    pub fn standard_deviation(&self) -> Option<f64> {
+    pub(crate) fn standard_deviation(&self) -> Option<f64> {
         let Self { family, first, second, .. } = *self;
         let deviation = match family {
             Family::Normal | Family::Exponential2 => second,
@@ -183,7 +184,7 @@ enum Kernel {
 
 /// Tails of one distribution.
 #[derive(Debug, Clone)]
-pub struct Tails {
+pub(crate) struct Tails {
     kernel: Kernel,
     /// Exclusive lower bound of the values.
     above: Option<f64>,
@@ -196,7 +197,7 @@ pub struct Tails {
 impl Tails {
     /// `(ln F(x), ln(1 - F(x)))`, each computed on its own.
     #[must_use]
-    pub fn ln_at(&self, x: f64) -> (f64, f64) {
+    pub(crate) fn ln_at(&self, x: f64) -> (f64, f64) {
         let x = match self.above {
             Some(above) if x <= above => return (f64::NEG_INFINITY, 0.0),
             Some(above) if self.logarithms => (x - above).ln(),

@@ -2,6 +2,7 @@
 
 /// A family of distributions: the nine of S1 (section III C), plus the logistic for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Family {
     /// Normal.
     Normal,
@@ -42,7 +43,7 @@ impl Family {
 
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",
             Self::Exponential2 => "exponential2",
@@ -59,7 +60,7 @@ impl Family {
 
     /// The number of fitted parameters.
     #[must_use]
-    pub const fn parameters(self) -> u32 {
+    pub(crate) const fn parameters(self) -> u32 {
         match self {
             Self::Lognormal3 | Self::Weibull3 | Self::Gamma3 | Self::Loglogistic3 => 3,
             _ => 2,
@@ -68,7 +69,7 @@ impl Family {
 
     /// Whether it can be the best fit.
     #[must_use]
-    pub const fn is_candidate(self) -> bool {
+    pub(crate) const fn is_candidate(self) -> bool {
         !matches!(self, Self::Logistic)
     }
 }

@@ -14,18 +14,22 @@ mod points;
 mod tests;
 mod threshold;
 
-pub use distribution::{Distribution, Tails};
+pub use distribution::Distribution;
 pub use family::Family;
-pub use goodness::{Goodness, Normality, goodness, normality};
+pub use goodness::Goodness;
+pub(crate) use goodness::goodness;
+#[cfg(test)]
+pub(crate) use goodness::{Normality, normality};
 
 use location_scale::{Located, LocationScale};
 use threshold::{Inner, ThresholdFit};
 
 /// Samples with fewer values are not fitted.
-pub const MIN_VALUES: usize = 5;
+pub(crate) const MIN_VALUES: usize = 5;
 
 /// How a fit was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Status {
     /// By a formula, or from a likelihood with a single maximum.
     Closed,
@@ -41,7 +45,7 @@ pub enum Status {
 impl Status {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",
             Self::Interior => "interior",
@@ -53,6 +57,7 @@ impl Status {
 
 /// A family fitted to a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Fit {
     /// The distribution.
     pub distribution: Distribution,
@@ -71,7 +76,7 @@ pub struct Fit {
 impl Fit {
     /// The family.
     #[must_use]
-    pub const fn family(&self) -> Family {
+    pub(crate) const fn family(&self) -> Family {
         self.distribution.family
     }
 }
@@ -79,7 +84,7 @@ impl Fit {
 /// All families that can be fitted to a sorted sample, in the order of [`Family::ALL`]. Empty for fewer than
 /// [`MIN_VALUES`] values, or if all are equal.
 #[must_use]
-pub fn fit_all(sorted: &[f64]) -> Vec<Fit> {
+pub(crate) fn fit_all(sorted: &[f64]) -> Vec<Fit> {
     let (Some(least), Some(greatest)) = (sorted.first(), sorted.last()) else { return Vec::new() };
     let range = greatest - least;
     if sorted.len() < MIN_VALUES || !(range > 0.0 && range.is_finite()) {
@@ -103,7 +108,7 @@ pub fn fit_all(sorted: &[f64]) -> Vec<Fit> {
 /// Candidates for the best fit, best first: by A² rounded to 1e-9, then by the number of parameters, then in
 /// family order.
 #[must_use]
-pub fn ranked(fits: &[Fit]) -> Vec<&Fit> {
+pub(crate) fn ranked(fits: &[Fit]) -> Vec<&Fit> {
     let rounded = |fit: &Fit| fit.goodness.anderson_darling.map(|a| (a * 1e9).round());
     let is_candidate = |fit: &&Fit| fit.family().is_candidate() && fit.status != Status::Degenerate;
     let mut ranked: Vec<(f64, &Fit)> =

@@ -11,15 +11,15 @@ use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 
-pub use read::ReadError;
-pub use tree::{SyntaxError, documents};
+pub(crate) use read::ReadError;
+pub(crate) use tree::{SyntaxError, documents};
 
 /// A range of a text, in bytes.
-pub type Span = Range<usize>;
+pub(crate) type Span = Range<usize>;
 
 /// A value and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spanned<T> {
+pub(crate) struct Spanned<T> {
     /// The value.
     pub value: T,
     /// Its position.
@@ -28,7 +28,7 @@ pub struct Spanned<T> {
 
 /// A part of a YAML document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// Its position, without the text after it.
     pub span: Span,
     /// Its content.
@@ -37,7 +37,7 @@ pub struct Node {
 
 /// The content of a [`Node`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A word, a number or a longer text.
     Scalar {
         /// The text without quotes, with lines folded as its style demands.
@@ -56,13 +56,13 @@ impl Node {
     ///
     /// # Errors
     /// If the value has another type; positioned at the innermost node that does not fit.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         T::deserialize(self)
     }
 
     /// The text of a scalar.
     #[must_use]
-    pub fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar { text, .. } => Some(text),
             Kind::List(_) | Kind::Map(_) => None,
@@ -71,7 +71,7 @@ impl Node {
 
     /// The kind of the node, for messages.
     #[must_use]
-    pub const fn what(&self) -> &'static str {
+    pub(crate) const fn what(&self) -> &'static str {
         match &self.kind {
             Kind::Scalar { .. } => "a value",
             Kind::List(_) => "a list",

@@ -11,7 +11,7 @@ use crate::params::words::{did_you_mean, unknown_word};
 
 /// A node with an unexpected value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadError {
+pub(crate) struct ReadError {
     /// The position of the node; `None` if the error was created without one.
     pub span: Option<Span>,
     /// The problem, and what was expected.

@@ -16,7 +16,7 @@ const NESTED: &str = "lists and mappings are nested too deeply";
 
 /// Text that is not YAML, or that is larger than any rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// The position of the error.
     pub span: Span,
     /// The problem.
@@ -25,7 +25,7 @@ pub struct SyntaxError {
 
 /// The non-empty documents of a text. After an error, reading continues with the next document.
 #[must_use]
-pub fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
+pub(crate) fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
     let mut found = Found::default();
     let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     while let Some(rest) = text.get(from..) {

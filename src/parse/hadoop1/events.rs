@@ -12,7 +12,7 @@ use crate::parse::problem::{Position, Problems};
 
 /// One record as an event.
 #[derive(Debug, Clone)]
-pub struct Event<'r> {
+pub(crate) struct Event<'r> {
     /// What happened.
     pub kind: EventKind,
     /// The scalar fields. The job's id is present only in records of type `Job`.
@@ -31,7 +31,11 @@ pub struct Event<'r> {
 ///
 /// Unreadable numbers cause a `bad-number` warning. Empty values count as absent, since Hadoop 1 writes `""`
 /// for unknown values.
-pub fn to_event<'r>(record: &'r Record<'_>, at: Position, problems: &mut Problems) -> Option<Event<'r>> {
+pub(crate) fn to_event<'r>(
+    record: &'r Record<'_>,
+    at: Position,
+    problems: &mut Problems,
+) -> Option<Event<'r>> {
     let mut event = Event {
         kind: EventKind::JobInfoChanged,
         fields: EventFields::default(),

@@ -20,7 +20,7 @@ const FIRST_ROOM: usize = 256;
 
 /// How values are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     /// Hadoop 0.18 and older: unescaped; a record ends with its line.
     Plain,
     /// `Meta VERSION="1"`: a backslash escapes the next character; a record ends with ` .`
@@ -37,7 +37,7 @@ impl Dialect {
 
 /// One record of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record<'a> {
+pub(crate) struct Record<'a> {
     /// The record's type, such as `MapAttempt`.
     pub kind: &'a str,
     /// Keys and values in the order of the record, values unescaped.
@@ -50,7 +50,7 @@ impl Record<'_> {
     /// Whether two records have run together: Hadoop writes each key at most once, and no task id in records
     /// of a job.
     #[must_use]
-    pub fn is_two(&self) -> bool {
+    pub(crate) fn is_two(&self) -> bool {
         let keys = || self.fields.iter().map(|(key, _)| *key);
         let repeated = keys().enumerate().any(|(at, key)| keys().take(at).any(|before| before == key));
         repeated || (self.kind == "Job" && self.get("TASKID").is_some())
@@ -58,14 +58,14 @@ impl Record<'_> {
 
     /// The first value of `key`.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.fields.iter().find(|(known, _)| *known == key).map(|(_, value)| value.as_ref())
     }
 }
 
 /// Parses the text of one record; `None` if it is not one.
 #[must_use]
-pub fn parse_record(text: &str, dialect: Dialect) -> Option<Record<'_>> {
+pub(crate) fn parse_record(text: &str, dialect: Dialect) -> Option<Record<'_>> {
     let field = separated_pair(word, char('='), |input| quoted(input, dialect));
     // Attempts have about ten fields.
     let room = || Vec::with_capacity(12);

@@ -12,9 +12,11 @@ use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
-pub use events::{Event, to_event};
-pub use lexer::{Dialect, Record, parse_record};
-pub use reader::{Ending, Visitor, read};
+pub(crate) use events::to_event;
+pub(crate) use lexer::Record;
+#[cfg(test)]
+pub(crate) use reader::read;
+pub(crate) use reader::{Ending, Visitor};
 
 use super::Parsed;
 use super::build::{Clocks, HistoryBuilder};
@@ -30,14 +32,15 @@ use crate::model::counters::CounterSet;
 const MAX_JOBS: usize = 1 << 14;
 
 /// Parses a history. Jobs are returned in the order in which the source first names them.
+#[cfg(any(test, feature = "internals"))]
 #[must_use]
-pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
+pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     parse_within(window, &Limits::default())
 }
 
-/// As [`parse`], within `limits` on lines, records and tasks.
+/// Parses a history within `limits` on lines, records and tasks.
 #[must_use]
-pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
+pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     let mut jobs = Jobs { limits: *limits, ..Jobs::default() };
     let ending = reader::read_within(window, &mut jobs, limits);
     jobs.finish(ending)
@@ -46,7 +49,7 @@ pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
 /// Whether a source that starts with `head` is a Hadoop 1 history: its first non-blank line must start like a
 /// record or like a separator of a job tracker's log.
 #[must_use]
-pub fn looks_like_history(head: &[u8]) -> bool {
+pub(crate) fn looks_like_history(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
     let first_key = line.split(|&b| b == b' ').nth(1).and_then(<[u8]>::first);

@@ -11,7 +11,7 @@ use crate::parse::problem::{Level, Position, Problems};
 use crate::parse::{jobconf, too_long};
 
 /// Receives the contents of a history in order.
-pub trait Visitor {
+pub(crate) trait Visitor {
     /// A record.
     fn record(&mut self, at: Position, record: &Record<'_>);
     /// A configuration inside a job tracker's log, with the job's id from its separator (may be empty).
@@ -20,7 +20,7 @@ pub trait Visitor {
 
 /// How reading a source ended.
 #[derive(Debug, Clone, Default)]
-pub struct Ending {
+pub(crate) struct Ending {
     /// Problems below the level of records.
     pub problems: Problems,
     /// Whether the source could not be read to its end, or ended inside a record.
@@ -32,11 +32,12 @@ pub struct Ending {
 }
 
 /// Reads a source to its end.
-pub fn read<R: Read>(window: ByteWindow<R>, visitor: &mut impl Visitor) -> Ending {
+#[cfg(test)]
+pub(crate) fn read<R: Read>(window: ByteWindow<R>, visitor: &mut impl Visitor) -> Ending {
     read_within(window, visitor, &Limits::default())
 }
 
-/// As [`read`], within `limits`: longer lines, records and configurations are skipped.
+/// Reads all records within `limits`: longer lines, records and configurations are skipped.
 pub(super) fn read_within<R: Read>(
     window: ByteWindow<R>,
     visitor: &mut impl Visitor,

@@ -15,7 +15,7 @@ const DECISIVE_LINE: usize = 1024;
 /// Detects what a stream with these first bytes holds; `None` if more bytes are needed. If `complete`, the
 /// stream has no more bytes, and the result is never `None`.
 #[must_use]
-pub fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
+pub(crate) fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
     if let Some(reason) = by_magic(head) {
         return Some(SourceKind::Unrelated(reason));
     }

@@ -16,11 +16,13 @@ mod tests;
 
 use std::io::{self, Read};
 
-pub use cursor::DecodeError;
-pub use decode::{Decoded, decode_event};
-pub use header::looks_like_binary_history;
-pub use plan::Plan;
-pub use schema::SchemaError;
+pub(crate) use cursor::DecodeError;
+pub(crate) use decode::decode_event;
+#[cfg(test)]
+pub(crate) use header::looks_like_binary_history;
+pub(crate) use plan::Plan;
+#[cfg(test)]
+pub(crate) use schema::SchemaError;
 
 use crate::input::window::ByteWindow;
 use crate::limits::{self, Limits};
@@ -32,12 +34,13 @@ use header::{HeaderError, read_header};
 use source::Source;
 
 /// Parses a binary history.
-pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
+#[cfg(any(test, feature = "internals"))]
+pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     parse_within(window, &Limits::default())
 }
 
-/// As [`parse`], within `limits` on events and tasks.
-pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
+/// Parses a history within `limits` on events and tasks.
+pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     let mut source = Source::new(window);
     let plan = match read_header(&mut source) {
         Ok(plan) => plan,

@@ -11,7 +11,7 @@ use crate::parse::event::{EventFields, EventPayload, Unreadable};
 /// The destination of a field's value in [`EventFields`] or [`EventPayload`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // named after the fields of `EventFields` and `EventPayload`
-pub enum Slot {
+pub(crate) enum Slot {
     JobId,
     TaskId,
     AttemptId,
@@ -51,7 +51,7 @@ pub enum Slot {
 
 /// The slot for `field`; `None` for fields that are not kept.
 #[must_use]
-pub fn slot(field: &str) -> Option<Slot> {
+pub(crate) fn slot(field: &str) -> Option<Slot> {
     Some(match field {
         "jobid" | "jobId" => Slot::JobId,
         "taskid" | "taskId" => Slot::TaskId,
@@ -92,7 +92,7 @@ pub fn slot(field: &str) -> Option<Slot> {
 }
 
 /// Stores a text. Integer and flag slots parse it; others ignore it. Returns whether it was used.
-pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>) -> bool {
+pub(crate) fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>) -> bool {
     let place = match slot {
         Slot::JobId => &mut fields.job_id,
         Slot::TaskId => &mut fields.task_id,
@@ -124,7 +124,7 @@ pub fn set_text<'a>(fields: &mut EventFields<'a>, slot: Slot, text: Cow<'a, str>
 }
 
 /// Stores an integer (times in milliseconds since 1970); other slots ignore it. Returns whether it was used.
-pub fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) -> bool {
+pub(crate) fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) -> bool {
     let place = match slot {
         Slot::SubmitTime => &mut fields.submit_time,
         Slot::LaunchTime => &mut fields.launch_time,
@@ -142,7 +142,7 @@ pub fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) -> bool
 }
 
 /// Stores a flag; other slots ignore it. Returns whether it was used.
-pub fn set_flag(fields: &mut EventFields<'_>, slot: Slot, value: bool) -> bool {
+pub(crate) fn set_flag(fields: &mut EventFields<'_>, slot: Slot, value: bool) -> bool {
     let taken = slot == Slot::Uberized;
     if taken {
         fields.uberized = Some(value);
@@ -151,7 +151,7 @@ pub fn set_flag(fields: &mut EventFields<'_>, slot: Slot, value: bool) -> bool {
 }
 
 /// Records a value that a numeric slot could not use.
-pub fn mark_unreadable(unreadable: &mut Unreadable, slot: Slot) {
+pub(crate) fn mark_unreadable(unreadable: &mut Unreadable, slot: Slot) {
     match slot {
         Slot::SubmitTime
         | Slot::LaunchTime
@@ -166,7 +166,7 @@ pub fn mark_unreadable(unreadable: &mut Unreadable, slot: Slot) {
 }
 
 /// The counters for a slot; `None` for slots of other kinds.
-pub fn counters(payload: &mut EventPayload, slot: Slot) -> Option<&mut CounterSet> {
+pub(crate) fn counters(payload: &mut EventPayload, slot: Slot) -> Option<&mut CounterSet> {
     match slot {
         Slot::Counters => Some(&mut payload.counters),
         Slot::MapCounters => Some(&mut payload.map_counters),
@@ -176,7 +176,7 @@ pub fn counters(payload: &mut EventPayload, slot: Slot) -> Option<&mut CounterSe
 }
 
 /// The progress array for a slot; `None` for slots of other kinds.
-pub fn splits(payload: &mut EventPayload, slot: Slot) -> Option<&mut Vec<i32>> {
+pub(crate) fn splits(payload: &mut EventPayload, slot: Slot) -> Option<&mut Vec<i32>> {
     match slot {
         Slot::ClockSplits => Some(&mut payload.progress.clock_ms),
         Slot::CpuUsages => Some(&mut payload.progress.cpu_ms),
@@ -189,13 +189,13 @@ pub fn splits(payload: &mut EventPayload, slot: Slot) -> Option<&mut Vec<i32>> {
 impl Slot {
     /// Whether the slot holds counters.
     #[must_use]
-    pub const fn is_counters(self) -> bool {
+    pub(crate) const fn is_counters(self) -> bool {
         matches!(self, Self::Counters | Self::MapCounters | Self::ReduceCounters)
     }
 
     /// Whether the slot is one of the progress arrays.
     #[must_use]
-    pub const fn is_splits(self) -> bool {
+    pub(crate) const fn is_splits(self) -> bool {
         matches!(self, Self::ClockSplits | Self::CpuUsages | Self::VirtualMemory | Self::PhysicalMemory)
     }
 }

@@ -26,12 +26,13 @@ use counters::CounterReader;
 const MAX_WRAPPERS: usize = 4;
 
 /// Parses a whole history.
-pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
+#[cfg(any(test, feature = "internals"))]
+pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     parse_within(window, &Limits::default())
 }
 
-/// As [`parse`], within `limits` on lines and tasks.
-pub fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
+/// Parses a history within `limits` on lines and tasks.
+pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
     let mut lines = LineReader::new(window, limits.line_len());
     let mut reader = Reader::default();
     reader.builder.keep_within(limits);

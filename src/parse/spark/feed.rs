@@ -28,7 +28,7 @@ const PAGE_LEN: usize = 4 << 10;
 const KEEP_LEN: usize = 8 * BLOCK_LEN;
 
 /// The source of a part's bytes.
-pub enum Feed {
+pub(crate) enum Feed {
     /// An uncompressed file, with its length.
     File(File, u64),
     /// Anything else.
@@ -236,6 +236,7 @@ impl Pipeline {
     }
 
     /// As before, with blocks of `block_len` bytes.
+    #[cfg(any(test, feature = "internals"))]
     pub(super) fn in_blocks(self, block_len: usize) -> Self {
         Self { block_len: block_len.max(1), ..self }
     }

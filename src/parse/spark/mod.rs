@@ -21,8 +21,8 @@ mod task_metrics;
 mod task_template;
 mod verify;
 
-pub use feed::Feed;
-pub use verify::Completeness;
+pub(crate) use feed::Feed;
+pub(crate) use verify::Completeness;
 
 use std::io;
 
@@ -40,7 +40,7 @@ use plan::Plans;
 const MAX_APPLICATIONS: usize = 1 << 14;
 
 /// An event log on disk.
-pub struct Log<'a> {
+pub(crate) struct Log<'a> {
     /// Its parts in the order written.
     pub parts: Vec<Part<'a>>,
     /// Facts from the names of its files.
@@ -50,7 +50,7 @@ pub struct Log<'a> {
 }
 
 /// A part of an event log.
-pub struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// Its name, for messages.
     pub name: String,
     /// Opens it; the error is a sentence.
@@ -59,7 +59,7 @@ pub struct Part<'a> {
 
 /// Facts from file names, used if the events lack them.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
+pub(crate) struct Names {
     /// The application's id.
     pub application_id: Option<String>,
     /// The application's attempt.
@@ -73,30 +73,32 @@ pub struct Names {
 }
 
 /// Parses an event log. Problems are reported in the result; everything that can be read is used.
+#[cfg(any(test, feature = "internals"))]
 #[must_use]
-pub fn parse(log: &Log<'_>) -> Parsed {
+pub(crate) fn parse(log: &Log<'_>) -> Parsed {
     parse_within(log, &Limits::default(), &Budget::unlimited())
 }
 
-/// As [`parse`], within `limits` on lines and tasks, and within `budget` for files. Streams enforce their own
+/// Parses a log within `limits` on lines and tasks, and within `budget` for files. Streams enforce their own
 /// budgets.
 #[must_use]
-pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
+pub(crate) fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline)
 }
 
 /// As [`parse_within`], without the plans of SQL executions ([`crate::model::spark::SqlExecution::plan`] and
 /// their metrics), which no rule uses.
 #[must_use]
-pub fn parse_for_rules(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
+pub(crate) fn parse_for_rules(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline.with(Plans::PassedOver))
 }
 
 /// As [`parse_within`], with blocks of `block_len` bytes, to test that results do not depend on block
 /// boundaries.
+#[cfg(any(test, feature = "internals"))]
 #[doc(hidden)]
 #[must_use]
-pub fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_len: usize) -> Parsed {
+pub(crate) fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_len: usize) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline.in_blocks(block_len))
 }
 

@@ -14,7 +14,7 @@ use crate::parse::problem::Problems;
 
 /// Whether a log is complete, judging by the files around it.
 #[derive(Debug, Clone, Default)]
-pub struct Completeness {
+pub(crate) struct Completeness {
     /// Whether markers say that the application was still running; `None` without markers.
     pub in_progress: Option<bool>,
     /// Whether the log was compacted.

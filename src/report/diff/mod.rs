@@ -12,6 +12,7 @@ use crate::diff::Diff;
 
 /// The formats of a report on differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DiffFormat {
     /// For people at a terminal.
     Text,

@@ -28,7 +28,7 @@ enum Said {
 impl CustomRule {
     /// The verdict on `app` with costs `metrics`. If there are many findings, only the worst are kept.
     #[must_use]
-    pub fn check(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
+    pub(crate) fn check(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
         match self.judge_all(app, metrics) {
             Verdict::Several(judgements) => told(judgements),
             verdict => verdict,
@@ -37,7 +37,7 @@ impl CustomRule {
 
     /// The verdict with a judgement for every subject, including those without a finding.
     #[must_use]
-    pub fn judge_all(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
+    pub(crate) fn judge_all(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
         let engine = self.over.engine().or(self.engine);
         if engine.is_some_and(|engine| engine != app.engine) || !self.only_for.applies_to(app) {
             return Verdict::NotApplicable;

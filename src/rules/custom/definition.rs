@@ -15,7 +15,7 @@ use crate::rules::Scope;
 
 /// A rule that users define.
 #[derive(Debug)]
-pub struct CustomRule {
+pub(crate) struct CustomRule {
     /// Its display name.
     pub title: String,
     /// Its page in Markdown.

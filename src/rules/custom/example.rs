@@ -10,7 +10,7 @@ use crate::severity::Severity;
 
 /// An example.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Example {
+pub(crate) struct Example {
     /// Its name; may be empty.
     pub name: String,
     /// The rule file.
@@ -25,7 +25,7 @@ pub struct Example {
 
 /// The input of an example.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Input {
+pub(crate) enum Input {
     /// Values that replace those that the rule would compute, by index.
     Values(Vec<(usize, Option<Given>)>),
     /// A history.
@@ -41,7 +41,7 @@ pub enum Input {
 
 /// A value in an example.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Given {
+pub(crate) enum Given {
     /// A number in stored units.
     Number(f64),
     /// A text.
@@ -52,7 +52,7 @@ pub enum Given {
 
 /// The expected result of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
+pub(crate) enum Expected {
     /// This severity; of several findings, the worst.
     Severity(Severity),
     /// Not evaluated, because data is missing.

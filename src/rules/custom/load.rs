@@ -91,7 +91,7 @@ fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Op
     });
     let params = params.collect();
     let own: Vec<&Layer> = own().map(|document| &document.layer).collect();
-    let head = Layers { rule: id, layers: &own, problems };
+    let head = Layers { rule: id, all: &own, problems };
     Some(ActiveRule {
         info: RuleInfo {
             id: id.clone().into(),

@@ -20,7 +20,8 @@ mod names;
 mod node;
 mod read;
 mod reason;
-pub mod reference;
+#[cfg(test)]
+pub(crate) mod reference;
 mod schema;
 mod scope;
 mod syntax;
@@ -29,9 +30,7 @@ mod trial;
 mod unit;
 mod value;
 
-pub use compile::Over;
-pub use definition::CustomRule;
-pub use example::{Example, Expected, Given, Input};
+pub(crate) use definition::CustomRule;
+pub(crate) use example::{Example, Expected, Input};
 pub(super) use load::{check_all, load_all, mark};
 pub(super) use schema::properties;
-pub use trial::Trial;

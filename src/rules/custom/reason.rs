@@ -89,13 +89,13 @@ impl fmt::Display for Limits {
 impl CustomRule {
     /// The parts of a Spark application that the verdict depends on, from the names in the expressions.
     #[must_use]
-    pub fn rests_on(&self) -> &[Facet] {
+    pub(crate) fn rests_on(&self) -> &[Facet] {
         &self.rests_on
     }
 
     /// The counters of tasks of this kind that the expressions read.
     #[must_use]
-    pub fn reads(&self, kind: TaskKind) -> CounterMask {
+    pub(crate) fn reads(&self, kind: TaskKind) -> CounterMask {
         let judges = match self.over {
             Over::Map => kind == TaskKind::Map,
             Over::Reduce => kind == TaskKind::Reduce,
@@ -125,7 +125,7 @@ impl CustomRule {
 
     /// Whether an expression uses the application's costs.
     #[must_use]
-    pub fn needs_metrics(&self) -> bool {
+    pub(crate) fn needs_metrics(&self) -> bool {
         self.nodes().any(needs_metrics)
     }
 }

@@ -1,4 +1,4 @@
-//! The names and functions of expressions as tables, for the documentation and for `elephant-rs rules names`.
+//! The names and functions of expressions as tables, for the documentation; a test keeps them in step.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ const EXECUTOR: (&str, &str) = (
 
 /// The reference in Markdown: a table per namespace, and a table of the functions.
 #[must_use]
-pub fn markdown() -> String {
+pub(crate) fn markdown() -> String {
     let mut text = String::new();
     for (namespace, about) in ABOUT.into_iter().chain([EXECUTOR]) {
         debug_assert!(NAMESPACES.contains(&namespace));

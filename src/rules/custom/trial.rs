@@ -13,7 +13,7 @@ use crate::severity::Severity;
 
 /// The result of a rule for given values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
+pub(crate) struct Trial {
     /// The severity, or why there is none.
     pub severity: Result<Severity, String>,
     /// Every value as text.
@@ -24,7 +24,7 @@ impl CustomRule {
     /// The result of the rule for some given values. The other values are computed from them; everything else
     /// is unknown.
     #[must_use]
-    pub fn try_values(&self, given: &[(usize, Option<Given>)]) -> Trial {
+    pub(crate) fn try_values(&self, given: &[(usize, Option<Given>)]) -> Trial {
         let engine = self.over.engine().or(self.engine).unwrap_or(Engine::MapReduce);
         let (app, metrics, work) = (Application::new(engine), Metrics::default(), Cell::new(0));
         let judged = Judged::Application;

@@ -15,6 +15,7 @@ use super::{RuleFile, RuleSet};
 
 /// A rule file converted from a Dr. Elephant configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Imported {
     /// The rule file.
     pub yaml: String,
@@ -24,6 +25,7 @@ pub struct Imported {
 
 /// What happened to a part of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Note {
     /// The line of the configuration.
     pub line: usize,

@@ -8,6 +8,7 @@ use thiserror::Error;
 /// A text that is not a `HeuristicConf.xml`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", match line { Some(line) => format!("line {line}: {message}"), None => message.clone() })]
+#[non_exhaustive]
 pub struct XmlError {
     /// The line, counted from 1.
     pub line: Option<usize>,

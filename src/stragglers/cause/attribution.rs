@@ -24,7 +24,7 @@ use group::{Group, is_estimated};
 
 /// A group with the judged execution and the label of each of its tasks.
 #[derive(Debug, Clone, Copy)]
-pub struct LabelledGroup<'a> {
+pub(crate) struct LabelledGroup<'a> {
     /// The group.
     pub group: &'a TaskGroup,
     /// The executions.
@@ -37,6 +37,7 @@ pub struct LabelledGroup<'a> {
 
 /// Why one task was a straggler.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StragglerCause {
     /// The task's row in its group.
     pub task: usize,
@@ -63,7 +64,7 @@ pub struct StragglerCause {
 /// 6. a cold start; spills and failed fetches without a time of their own; more CPU time for the same input,
 /// 7. contention: the task did the same work as others and still took longer.
 #[must_use]
-pub fn attribute(
+pub(crate) fn attribute(
     app: &Application,
     groups: &[LabelledGroup<'_>],
     metrics: Option<&NodeMetrics>,

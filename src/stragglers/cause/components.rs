@@ -9,6 +9,7 @@ use crate::units::{Millis, Timestamp};
 
 /// A part of a task's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Component {
     /// Garbage collection (`GC_TIME_MILLIS`, "JVM GC Time"). Spark counts the whole executor's collections
     /// during the task.
@@ -48,7 +49,7 @@ impl Component {
 
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Gc => "gc-time",
             Self::FetchWait => "fetch-wait-time",
@@ -64,7 +65,7 @@ impl Component {
 
     /// The name for readers, as the subject of a sentence.
     #[must_use]
-    pub const fn display_name(self) -> &'static str {
+    pub(crate) const fn display_name(self) -> &'static str {
         match self {
             Self::Gc => "garbage collection",
             Self::FetchWait => "waiting for shuffle data",
@@ -80,7 +81,7 @@ impl Component {
 
     /// The cause it is evidence for.
     #[must_use]
-    pub const fn cause(self) -> Cause {
+    pub(crate) const fn cause(self) -> Cause {
         match self {
             Self::Gc => Cause::Gc,
             Self::FetchWait | Self::ShuffleCopy | Self::ResultFetch => Cause::Network,
@@ -92,7 +93,7 @@ impl Component {
 
     /// How reliable the time is: measured directly, or the remainder between other times.
     #[must_use]
-    pub const fn confidence(self) -> Confidence {
+    pub(crate) const fn confidence(self) -> Confidence {
         match self {
             Self::SchedulerDelay | Self::ShuffleCopy => Confidence::Inferred,
             _ => Confidence::Measured,
@@ -110,7 +111,7 @@ impl Component {
 
 /// Times and counters of the attempts of a group.
 #[derive(Debug, Clone, Copy)]
-pub struct Clocks<'a> {
+pub(crate) struct Clocks<'a> {
     /// The group.
     pub group: &'a TaskGroup,
     /// The engine that ran it.
@@ -125,7 +126,7 @@ impl Clocks<'_> {
     /// Seconds that a component took of an attempt; `None` if it is not logged, or not part of the attempt's
     /// duration.
     #[must_use]
-    pub fn seconds(&self, component: Component, row: usize) -> Option<f64> {
+    pub(crate) fn seconds(&self, component: Component, row: usize) -> Option<f64> {
         let span = match component {
             Component::Gc => self.counter(row, Counter::GcTimeMillis),
             Component::FetchWait => self.spark(row, Counter::ShuffleFetchWaitTime),
@@ -142,7 +143,7 @@ impl Clocks<'_> {
 
     /// CPU time in seconds. For Spark this is the JVM thread's time; Python workers are not counted.
     #[must_use]
-    pub fn cpu_seconds(&self, row: usize) -> Option<f64> {
+    pub(crate) fn cpu_seconds(&self, row: usize) -> Option<f64> {
         if self.engine == Engine::Spark {
             return self.spark(row, Counter::CpuMilliseconds).map(seconds);
         }
@@ -152,7 +153,7 @@ impl Clocks<'_> {
     /// Spark: bytes spilled to disk. MapReduce: spilled records per record that a map task wrote or a reduce
     /// task read.
     #[must_use]
-    pub fn spill(&self, row: usize) -> Option<f64> {
+    pub(crate) fn spill(&self, row: usize) -> Option<f64> {
         let attempts = &self.group.attempts;
         if attempts.outcome(row) != Outcome::Succeeded {
             return None;

@@ -14,7 +14,7 @@ use crate::stats::descriptive::{median, median_in_place};
 
 /// One task of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ComparedTask {
+pub(crate) struct ComparedTask {
     /// Seconds.
     pub duration: f64,
     /// Input, in a unit common to the group.
@@ -25,7 +25,7 @@ pub struct ComparedTask {
 
 /// The divisor of times before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// None: durations are compared directly.
     Duration,
     /// The task's input.
@@ -34,7 +34,7 @@ pub enum Scale {
 
 /// In which respect a task is slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     /// It took long.
     pub slow: bool,
     /// It took long for its input; the same as `slow` if inputs are unknown.
@@ -44,14 +44,14 @@ pub struct Verdict {
 impl Verdict {
     /// It took long, but not longer than others with the same input.
     #[must_use]
-    pub const fn explained_by_input(self) -> bool {
+    pub(crate) const fn explained_by_input(self) -> bool {
         self.slow && !self.slow_for_input
     }
 }
 
 /// The tasks of a group and their medians.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     tasks: Vec<ComparedTask>,
     factor: f64,
     median_duration: Option<f64>,
@@ -64,7 +64,7 @@ pub struct Comparison {
 /// may have as many stragglers as tasks, and only on demand, because in most groups all stragglers are slow
 /// in the same scale.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ComparedValues {
+pub(crate) struct ComparedValues {
     values: Vec<Option<f64>>,
     /// In the order of [`Scale`]; `None` if less than half of the tasks have a value.
     medians: [OnceCell<Option<f64>>; 2],
@@ -73,13 +73,13 @@ pub struct ComparedValues {
 impl ComparedValues {
     /// A value of each task of a comparison, in task order.
     #[must_use]
-    pub const fn of(values: Vec<Option<f64>>) -> Self {
+    pub(crate) const fn of(values: Vec<Option<f64>>) -> Self {
         Self { values, medians: [const { OnceCell::new() }; 2] }
     }
 
     /// The value of the task at this index.
     #[must_use]
-    pub fn value(&self, place: usize) -> Option<f64> {
+    pub(crate) fn value(&self, place: usize) -> Option<f64> {
         self.values.get(place).copied().flatten()
     }
 
@@ -90,14 +90,14 @@ impl ComparedValues {
 
 /// A component of the tasks' durations, and the durations without it, in seconds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ComponentTimes {
+pub(crate) struct ComponentTimes {
     times: ComparedValues,
     rest: ComparedValues,
 }
 
 /// A task without one of its components.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Without {
+pub(crate) struct Without {
     /// Seconds that the component took.
     pub time: f64,
     /// Seconds that the task took.
@@ -113,7 +113,7 @@ pub struct Without {
 impl Without {
     /// Whether the task would not have been a straggler without the component.
     #[must_use]
-    pub fn explains(&self) -> bool {
+    pub(crate) fn explains(&self) -> bool {
         self.rest < self.limit
     }
 }
@@ -121,7 +121,7 @@ impl Without {
 impl Comparison {
     /// Compares tasks. A task is slow from `factor` times the median.
     #[must_use]
-    pub fn new(tasks: Vec<ComparedTask>, factor: f64) -> Self {
+    pub(crate) fn new(tasks: Vec<ComparedTask>, factor: f64) -> Self {
         let compared = || tasks.iter().filter(|task| task.comparable);
         let of =
             |value: fn(&ComparedTask) -> Option<f64>| -> Vec<f64> { compared().filter_map(value).collect() };
@@ -140,14 +140,14 @@ impl Comparison {
 
     /// In which respect the task at this index is slow.
     #[must_use]
-    pub fn verdict(&self, place: usize) -> Verdict {
+    pub(crate) fn verdict(&self, place: usize) -> Verdict {
         let slow = self.is_slow(place, Scale::Duration).unwrap_or(false);
         Verdict { slow, slow_for_input: self.is_slow(place, Scale::Input).unwrap_or(slow) }
     }
 
     /// The scale in which the task at this index is slow; `None` if it is not slow.
     #[must_use]
-    pub fn scale(&self, place: usize) -> Option<Scale> {
+    pub(crate) fn scale(&self, place: usize) -> Option<Scale> {
         let slow = |scale: &Scale| self.is_slow(place, *scale) == Some(true);
         [Scale::Input, Scale::Duration].into_iter().find(slow)
     }
@@ -160,59 +160,59 @@ impl Comparison {
 
     /// The task's time in a scale: seconds, or seconds per input.
     #[must_use]
-    pub fn time(&self, place: usize, scale: Scale) -> Option<f64> {
+    pub(crate) fn time(&self, place: usize, scale: Scale) -> Option<f64> {
         Some(self.tasks.get(place)?.duration / self.unit(place, scale)?)
     }
 
     /// The same, if other tasks can be compared with this one.
     #[must_use]
-    pub fn comparable_time(&self, place: usize, scale: Scale) -> Option<f64> {
+    pub(crate) fn comparable_time(&self, place: usize, scale: Scale) -> Option<f64> {
         self.tasks.get(place).filter(|task| task.comparable)?;
         self.time(place, scale)
     }
 
     /// A task is slow from this many seconds on, whatever its input.
     #[must_use]
-    pub fn slow_from(&self) -> Option<f64> {
+    pub(crate) fn slow_from(&self) -> Option<f64> {
         Some(self.factor * self.median_duration?)
     }
 
     /// The task's input over the group's median.
     #[must_use]
-    pub fn input_ratio(&self, place: usize) -> Option<f64> {
+    pub(crate) fn input_ratio(&self, place: usize) -> Option<f64> {
         Some(self.tasks.get(place)?.input? / positive(self.median_input)?)
     }
 
     /// The task's time per input over the group's median.
     #[must_use]
-    pub fn rate_ratio(&self, place: usize) -> Option<f64> {
+    pub(crate) fn rate_ratio(&self, place: usize) -> Option<f64> {
         Some(self.time(place, Scale::Input)? / positive(self.median_rate)?)
     }
 
     /// Seconds that the task took beyond the group's median task, for its input.
     #[must_use]
-    pub fn delay(&self, place: usize, scale: Scale) -> Option<f64> {
+    pub(crate) fn delay(&self, place: usize, scale: Scale) -> Option<f64> {
         Some(self.tasks.get(place)?.duration - self.median_time(scale)? * self.unit(place, scale)?)
     }
 
     /// A value over the group's median, each divided by the scale's unit; `None` if the median is zero, or if
     /// less than half of the tasks have a value.
     #[must_use]
-    pub fn ratio(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
+    pub(crate) fn ratio(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
         let own = values.value(place)? / self.unit(place, scale)?;
         Some(own / positive(values.median(self, scale))?)
     }
 
     /// The part of a value above the group's median, each divided by the scale's unit.
     #[must_use]
-    pub fn excess(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
+    pub(crate) fn excess(&self, place: usize, values: &ComparedValues, scale: Scale) -> Option<f64> {
         let own = values.value(place)?;
         Some(own - values.median(self, scale)? * self.unit(place, scale)?)
     }
 
     /// Prepares a component, in seconds, capped at the task's duration.
     #[must_use]
-    pub fn component(&self, times: &[Option<f64>]) -> ComponentTimes {
+    pub(crate) fn component(&self, times: &[Option<f64>]) -> ComponentTimes {
         let within = |(task, time): (&ComparedTask, &Option<f64>)| {
             time.map(|time| time.clamp(0.0, task.duration.max(0.0)))
         };
@@ -223,7 +223,7 @@ impl Comparison {
 
     /// The task at this index without a component, in the scale in which it is slow.
     #[must_use]
-    pub fn without(&self, place: usize, component: &ComponentTimes) -> Option<Without> {
+    pub(crate) fn without(&self, place: usize, component: &ComponentTimes) -> Option<Without> {
         let scale = self.scale(place)?;
         let component_median = component.times.median(self, scale)?;
         let rest_median = component.rest.median(self, scale)?;

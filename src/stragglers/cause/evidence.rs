@@ -14,6 +14,7 @@ use crate::units::{Bytes, Millis};
 
 /// Evidence for a cause.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evidence {
     /// The cause it supports.
     pub cause: Cause,
@@ -25,7 +26,7 @@ pub struct Evidence {
 
 /// A value with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Measure {
+pub(crate) enum Measure {
     /// A span of time.
     Time(Millis),
     /// A multiple of something else.
@@ -41,7 +42,7 @@ pub enum Measure {
 impl Measure {
     /// The suffix of the value's key in reports.
     #[must_use]
-    pub const fn unit(self) -> &'static str {
+    pub(crate) const fn unit(self) -> &'static str {
         match self {
             Self::Time(_) => "ms",
             Self::Ratio(_) => "ratio",
@@ -53,7 +54,7 @@ impl Measure {
 
     /// The value in that unit.
     #[must_use]
-    pub const fn value(self) -> f64 {
+    pub(crate) const fn value(self) -> f64 {
         match self {
             Self::Time(span) => span.as_f64(),
             Self::Ratio(value) | Self::Percent(value) | Self::Probability(value) => value,
@@ -64,6 +65,7 @@ impl Measure {
 
 /// An observation about a straggler.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Fact {
     /// Its input compared with the others.
     Input {
@@ -181,7 +183,7 @@ pub enum Fact {
 impl Fact {
     /// A component's counterfactual.
     #[must_use]
-    pub fn of_component(component: Component, without: &Without) -> Option<Self> {
+    pub(crate) fn of_component(component: Component, without: &Without) -> Option<Self> {
         Some(Self::Component {
             component,
             time: millis(without.time)?,
@@ -194,7 +196,7 @@ impl Fact {
 
     /// The name in reports.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Input { .. } => "input",
             Self::Component { component, .. } => component.name(),
@@ -213,7 +215,7 @@ impl Fact {
 
     /// The measured value; `None` if there is no finite value.
     #[must_use]
-    pub fn value(&self) -> Option<Measure> {
+    pub(crate) fn value(&self) -> Option<Measure> {
         Some(match self {
             Self::Input { ratio, .. } | Self::CpuTime { ratio, .. } | Self::FirstOnExecutor { ratio, .. } => {
                 Measure::Ratio(*ratio)
@@ -231,7 +233,7 @@ impl Fact {
 
     /// The limit it was compared with. For a component, that is the limit for the time without it.
     #[must_use]
-    pub fn limit(&self) -> Option<Measure> {
+    pub(crate) fn limit(&self) -> Option<Measure> {
         match self {
             Self::Input { limit, .. }
             | Self::CpuTime { limit, .. }

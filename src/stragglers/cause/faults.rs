@@ -9,6 +9,7 @@ use crate::units::Timestamp;
 
 /// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum FaultKind {
     /// A task or an executor stopped reporting.
     TimedOut,
@@ -25,7 +26,7 @@ pub enum FaultKind {
 impl FaultKind {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::TimedOut => "timed-out",
             Self::NodeLost => "node-lost",
@@ -37,7 +38,7 @@ impl FaultKind {
 
     /// The text for readers, after "while it ran on {node},".
     #[must_use]
-    pub const fn display_name(self) -> &'static str {
+    pub(crate) const fn display_name(self) -> &'static str {
         match self {
             Self::TimedOut => "a task or executor there timed out",
             Self::NodeLost => "the node was lost",
@@ -87,7 +88,7 @@ impl FaultKind {
 
 /// One failure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// When it happened.
     pub at: Timestamp,
     /// Its kind.
@@ -98,14 +99,14 @@ pub struct Fault {
 
 /// The failures of an application by node.
 #[derive(Debug, Clone, Default)]
-pub struct Faults {
+pub(crate) struct Faults {
     by_node: BTreeMap<Symbol, Vec<Fault>>,
 }
 
 impl Faults {
     /// The failures logged for an application.
     #[must_use]
-    pub fn of(app: &Application) -> Self {
+    pub(crate) fn of(app: &Application) -> Self {
         let hosts = hosts(app);
         let mut by_node: BTreeMap<Symbol, BTreeSet<Fault>> = BTreeMap::new();
         for group in &app.groups {
@@ -130,7 +131,12 @@ impl Faults {
     }
 
     /// The failures of a node from `start` to `finish`, earliest first.
-    pub fn within(&self, node: Symbol, start: Timestamp, finish: Timestamp) -> impl Iterator<Item = &Fault> {
+    pub(crate) fn within(
+        &self,
+        node: Symbol,
+        start: Timestamp,
+        finish: Timestamp,
+    ) -> impl Iterator<Item = &Fault> {
         let of_node = self.by_node.get(&node).into_iter().flatten();
         of_node.filter(move |fault| start <= fault.at && fault.at <= finish)
     }

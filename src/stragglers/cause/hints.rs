@@ -15,7 +15,7 @@ use crate::units::{Millis, Timestamp};
 
 /// When each executor ended its first task, of any group.
 #[must_use]
-pub fn first_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
+pub(crate) fn first_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
     let mut first: FxHashMap<Symbol, Timestamp> = FxHashMap::default();
     for group in &app.groups {
         let attempts = &group.attempts;
@@ -33,7 +33,7 @@ pub fn first_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
 
 /// The group's first tasks on each executor, compared with its later tasks.
 #[derive(Debug, Clone, Default)]
-pub struct FirstTasks {
+pub(crate) struct FirstTasks {
     first: Vec<bool>,
     medians: [Option<(f64, f64)>; 2],
 }
@@ -43,7 +43,7 @@ impl FirstTasks {
     /// ended on its executor. Half, because drivers launch the next task some time before they record the end
     /// of the previous one. First and later tasks are compared if there are at least two of each.
     #[must_use]
-    pub fn of(
+    pub(crate) fn of(
         group: &TaskGroup,
         executions: &Executions,
         comparison: &Comparison,
@@ -82,7 +82,7 @@ impl FirstTasks {
     /// Evidence that a slow task is one of the first tasks, that those are slow, and that it is not slow
     /// among them.
     #[must_use]
-    pub fn explain(&self, place: usize, comparison: &Comparison, factor: f64) -> Option<Fact> {
+    pub(crate) fn explain(&self, place: usize, comparison: &Comparison, factor: f64) -> Option<Fact> {
         let scale = comparison.scale(place).filter(|_| self.first.get(place) == Some(&true))?;
         let (first, later) = (*self.medians.get(scale as usize)?)?;
         let own = comparison.time(place, scale)?;
@@ -93,7 +93,7 @@ impl FirstTasks {
 
 /// Another attempt of a task, on another node.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OtherAttempt {
+pub(crate) struct OtherAttempt {
     /// The node.
     pub node: Symbol,
     /// How long it ran until its end, or until the task was done.
@@ -105,7 +105,7 @@ pub struct OtherAttempt {
 /// The attempt that overtook the judged one, or else the longest of the others launched after it.
 /// `attempts_of_task` are the rows of the task's attempts.
 #[must_use]
-pub fn other_attempt(
+pub(crate) fn other_attempt(
     group: &TaskGroup,
     execution: &Execution,
     attempts_of_task: impl Iterator<Item = usize>,
@@ -134,7 +134,7 @@ pub fn other_attempt(
 /// Percentage of the group's tasks that read their input from their own node; `None` if no locality is
 /// logged.
 #[must_use]
-pub fn local_share(group: &TaskGroup, executions: &Executions) -> Option<f64> {
+pub(crate) fn local_share(group: &TaskGroup, executions: &Executions) -> Option<f64> {
     let known = executions.tasks.iter().filter_map(|task| group.attempts.locality(task.attempt()));
     let (local, all) = known.fold((0u64, 0u64), |(local, all), locality| {
         let own = matches!(locality, Locality::NodeLocal | Locality::ProcessLocal);
@@ -145,7 +145,11 @@ pub fn local_share(group: &TaskGroup, executions: &Executions) -> Option<f64> {
 
 /// Evidence that a task read remote input while most tasks read from their own node.
 #[must_use]
-pub fn remote_input(group: &TaskGroup, execution: &Execution, local_share: Option<f64>) -> Option<Fact> {
+pub(crate) fn remote_input(
+    group: &TaskGroup,
+    execution: &Execution,
+    local_share: Option<f64>,
+) -> Option<Fact> {
     let locality = group.attempts.locality(execution.attempt())?;
     let remote = matches!(locality, Locality::RackLocal | Locality::OffSwitch);
     let local_share = local_share.filter(|share| *share > 50.0 && remote)?;
@@ -154,7 +158,7 @@ pub fn remote_input(group: &TaskGroup, execution: &Execution, local_share: Optio
 
 /// Seconds that the first twelfth of an attempt's progress took (Hadoop `clockSplits`).
 #[must_use]
-pub fn beginning(group: &TaskGroup, row: usize) -> Option<f64> {
+pub(crate) fn beginning(group: &TaskGroup, row: usize) -> Option<f64> {
     let splits = group.attempts.progress(row)?;
     let first = splits.clock_ms.first().copied().filter(|first| *first >= 0)?;
     Some(f64::from(first) / 1000.0)
@@ -166,7 +170,7 @@ const MANY_NODES: usize = 3;
 /// Finds stragglers launched in the same minute on at least `MANY_NODES` nodes, among those that lost their
 /// time at their start. Input: index, node and launch. Output: number of nodes by index.
 #[must_use]
-pub fn slow_beginnings(stragglers: &[(usize, Symbol, Timestamp)]) -> BTreeMap<usize, u64> {
+pub(crate) fn slow_beginnings(stragglers: &[(usize, Symbol, Timestamp)]) -> BTreeMap<usize, u64> {
     let minute = |at: Timestamp| at.as_millis().div_euclid(60_000);
     let mut nodes: BTreeMap<i64, BTreeSet<Symbol>> = BTreeMap::new();
     for &(_, node, at) in stragglers {

@@ -16,23 +16,27 @@
 //! Missing data never explains a straggler.
 
 mod attribution;
-pub mod components;
-pub mod counterfactual;
-pub mod evidence;
-pub mod faults;
-pub mod hints;
-pub mod node_test;
+pub(crate) mod components;
+pub(crate) mod counterfactual;
+pub(crate) mod evidence;
+pub(crate) mod faults;
+pub(crate) mod hints;
+pub(crate) mod node_test;
 mod params;
 mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use attribution::{LabelledGroup, StragglerCause, attribute};
+pub use attribution::StragglerCause;
+pub(crate) use attribution::{LabelledGroup, attribute};
 pub use params::Params;
-pub use summary::{CauseCounts, shares_percent};
+pub use summary::CauseCounts;
+#[cfg(test)]
+pub(crate) use summary::shares_percent;
 
 /// A category of causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Cause {
     /// It had more input than the others, and was as fast for its input (S2 type 6).
     DataSkew,
@@ -80,7 +84,7 @@ impl Cause {
 
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::DataSkew => "data-skew",
             Self::Gc => "gc",
@@ -99,7 +103,7 @@ impl Cause {
 
     /// The name for readers.
     #[must_use]
-    pub const fn display_name(self) -> &'static str {
+    pub(crate) const fn display_name(self) -> &'static str {
         match self {
             Self::DataSkew => "data skew",
             Self::Gc => "garbage collection",
@@ -115,24 +119,11 @@ impl Cause {
             Self::Unexplained => "unexplained",
         }
     }
-
-    /// The type in S2's table 4; `None` if that table has no such type, or does not separate it.
-    #[must_use]
-    pub const fn s2_type(self) -> Option<u8> {
-        match self {
-            Self::Gc | Self::Cpu | Self::MoreWork => Some(1),
-            Self::Disk => Some(2),
-            Self::SlowFileSystem => Some(3),
-            Self::Network => Some(4),
-            Self::Hardware => Some(5),
-            Self::DataSkew => Some(6),
-            Self::Scheduler | Self::ColdStart | Self::Contention | Self::Unexplained => None,
-        }
-    }
 }
 
 /// How certain the evidence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Confidence {
     /// A hint that is not enough on its own.
     Weak,
@@ -145,7 +136,7 @@ pub enum Confidence {
 impl Confidence {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Weak => "weak",
             Self::Inferred => "inferred",

@@ -12,6 +12,7 @@ use crate::model::Symbol;
 
 /// Tasks of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct NodeTasks {
     /// Tasks that have a label.
     pub tasks: u64,
@@ -21,6 +22,7 @@ pub struct NodeTasks {
 
 /// A node with significantly more stragglers.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SlowNode {
     /// Its tasks.
     pub own: NodeTasks,
@@ -36,7 +38,7 @@ pub struct SlowNode {
 /// The slow nodes of an application. Nodes with fewer than `min_tasks` tasks are not tested, but still count
 /// among the other nodes.
 #[must_use]
-pub fn slow_nodes(
+pub(crate) fn slow_nodes(
     nodes: &BTreeMap<Symbol, NodeTasks>,
     min_tasks: u64,
     false_discovery_rate: f64,
@@ -75,7 +77,7 @@ fn compare(own: NodeTasks, all: NodeTasks) -> Option<SlowNode> {
 /// Sums the tail without the mean from its largest term on, each term from the one before: `P(k + 1) / P(k) =
 /// (n − k) / (k + 1) · p / (1 − p)`.
 #[must_use]
-pub fn binomial_upper_tail(n: u64, s: u64, p: f64) -> f64 {
+pub(crate) fn binomial_upper_tail(n: u64, s: u64, p: f64) -> f64 {
     if s == 0 || p >= 1.0 {
         return 1.0;
     }
@@ -117,7 +119,7 @@ fn binomial_term(n: u64, k: u64, p: f64) -> f64 {
 /// P-values adjusted for their number: for sorted values `p_(i)`, `min over j >= i of m / j · p_(j)`, at most
 /// 1.
 #[must_use]
-pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
+pub(crate) fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let count = p_values.len() as f64;
     let mut order: Vec<(usize, f64)> = p_values.iter().copied().enumerate().collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));

@@ -57,7 +57,7 @@ impl Default for Params {
 impl Params {
     /// The limit of a node metric, in its own unit.
     #[must_use]
-    pub const fn node_limit(&self, metric: NodeMetric) -> f64 {
+    pub(crate) const fn node_limit(&self, metric: NodeMetric) -> f64 {
         match metric {
             NodeMetric::CpuUtil => self.cpu_util,
             NodeMetric::DiskUtil => self.disk_util,
@@ -69,7 +69,7 @@ impl Params {
     /// Whether a node metric exceeds its limit. In S2 latencies must be above the limit; the other metrics
     /// may equal it.
     #[must_use]
-    pub fn is_loaded(&self, metric: NodeMetric, value: f64) -> bool {
+    pub(crate) fn is_loaded(&self, metric: NodeMetric, value: f64) -> bool {
         let limit = self.node_limit(metric);
         if metric == NodeMetric::DfsLatency { value > limit } else { value >= limit }
     }

@@ -4,6 +4,7 @@ use super::{Cause, StragglerCause};
 
 /// Stragglers by cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CauseCounts {
     /// By primary cause, in the order of [`Cause::ALL`]. Each straggler has one, so these add up to the
     /// number of stragglers, as the columns of S2's table 3 do.
@@ -14,7 +15,7 @@ pub struct CauseCounts {
 
 impl CauseCounts {
     /// Adds stragglers.
-    pub fn add<'a>(&mut self, stragglers: impl IntoIterator<Item = &'a StragglerCause>) {
+    pub(crate) fn add<'a>(&mut self, stragglers: impl IntoIterator<Item = &'a StragglerCause>) {
         for straggler in stragglers {
             for ((cause, primary), evidence) in
                 Cause::ALL.into_iter().zip(&mut self.primary).zip(&mut self.evidence)
@@ -26,7 +27,7 @@ impl CauseCounts {
     }
 
     /// Adds the counts of another application.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         let both = self.primary.iter_mut().chain(&mut self.evidence);
         for (sum, count) in both.zip(other.primary.iter().chain(&other.evidence)) {
             *sum += count;
@@ -35,13 +36,13 @@ impl CauseCounts {
 
     /// How many stragglers were counted.
     #[must_use]
-    pub fn stragglers(&self) -> u64 {
+    pub(crate) fn stragglers(&self) -> u64 {
         self.primary.iter().sum()
     }
 
     /// Each primary cause with its count and its percentage, in the order of [`Cause::ALL`]; the percentage
     /// is `None` if there are no stragglers.
-    pub fn shares(&self) -> impl Iterator<Item = (Cause, u64, Option<f64>)> + '_ {
+    pub(crate) fn shares(&self) -> impl Iterator<Item = (Cause, u64, Option<f64>)> + '_ {
         let shares = shares_percent(&self.primary);
         Cause::ALL
             .into_iter()
@@ -53,7 +54,7 @@ impl CauseCounts {
 
 /// Each count as a percentage of their sum; `None` if the sum is zero.
 #[must_use]
-pub fn shares_percent(counts: &[u64]) -> Vec<Option<f64>> {
+pub(crate) fn shares_percent(counts: &[u64]) -> Vec<Option<f64>> {
     let sum: u64 = counts.iter().sum();
     counts.iter().map(|&count| (sum > 0).then(|| 100.0 * count as f64 / sum as f64)).collect()
 }

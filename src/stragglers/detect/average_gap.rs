@@ -6,12 +6,13 @@ use super::{Detector, Parameter, Value};
 
 /// The tasks the average is computed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pool {
+pub(crate) enum Pool {
     /// All tasks: a finished one counts as 1, a waiting one as 0 (the N of S0 eq 5; Hadoop up to 0.20).
     All,
     /// All launched tasks: a finished one counts as 1.
     Launched,
     /// The running tasks.
+    #[cfg(test)]
     Running,
 }
 
@@ -20,16 +21,23 @@ impl Pool {
         match self {
             Self::All => "all",
             Self::Launched => "launched",
+            #[cfg(test)]
             Self::Running => "running",
         }
     }
 
     /// The average progress score; `None` if the pool is empty.
-    pub fn average(self, finished: usize, pending: usize, running: impl Iterator<Item = f64>) -> Option<f64> {
+    pub(crate) fn average(
+        self,
+        finished: usize,
+        pending: usize,
+        running: impl Iterator<Item = f64>,
+    ) -> Option<f64> {
         let (count, sum) = running.fold((0, 0.0), |(count, sum), progress| (count + 1, sum + progress));
         let (sum, count) = match self {
             Self::All => (sum + finished as f64, count + finished + pending),
             Self::Launched => (sum + finished as f64, count + finished),
+            #[cfg(test)]
             Self::Running => (sum, count),
         };
         (count > 0).then(|| sum / count as f64)
@@ -38,7 +46,7 @@ impl Pool {
 
 /// Whether a progress score is more than `gap` below the average (S0 eq 6).
 #[must_use]
-pub fn is_behind(progress: f64, average: f64, gap: f64) -> bool {
+pub(crate) fn is_behind(progress: f64, average: f64, gap: f64) -> bool {
     progress < average - gap
 }
 
@@ -49,7 +57,7 @@ pub(super) fn average_of(pool: Pool, snapshot: &Snapshot<'_>) -> Option<f64> {
 
 /// Flags attempts whose progress is more than `gap` below the average.
 #[derive(Debug, Clone, Copy)]
-pub struct AverageGap {
+pub(crate) struct AverageGap {
     /// The name in reports.
     pub id: &'static str,
     /// The gap.
@@ -62,11 +70,12 @@ pub struct AverageGap {
 
 impl AverageGap {
     /// S0's Default.
-    pub const DEFAULT: Self = Self { id: "default", gap: 0.2, pool: Pool::Launched, timing: Timing::S0 };
+    pub(crate) const DEFAULT: Self =
+        Self { id: "default", gap: 0.2, pool: Pool::Launched, timing: Timing::S0 };
 
     /// Hadoop 0.20 (`JobInProgress`, `TaskInProgress.hasSpeculativeTask`): the average is over the job, the
     /// lag of one minute is per task, and no task may be waiting.
-    pub const HADOOP_0_20: Self = Self {
+    pub(crate) const HADOOP_0_20: Self = Self {
         id: "default-hadoop-0.20",
         gap: 0.2,
         pool: Pool::All,

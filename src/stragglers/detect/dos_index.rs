@@ -7,7 +7,7 @@ use crate::stragglers::labels::DOS_REPORT;
 
 /// Flags running attempts whose time per input is at least a multiple of that of all launched tasks.
 #[derive(Debug, Clone, Copy)]
-pub struct DosIndex {
+pub(crate) struct DosIndex {
     /// The multiple.
     pub level: f64,
     /// When it may flag.
@@ -16,7 +16,7 @@ pub struct DosIndex {
 
 impl DosIndex {
     /// The level from which S2 reports; the minimum age is our choice, because the first scans are noisy.
-    pub const DEFAULT: Self = Self { level: DOS_REPORT, timing: Timing::from_age(5.0) };
+    pub(crate) const DEFAULT: Self = Self { level: DOS_REPORT, timing: Timing::from_age(5.0) };
 }
 
 impl Detector for DosIndex {

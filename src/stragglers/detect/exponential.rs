@@ -5,7 +5,7 @@ const LEAST_RATE: f64 = 1e-10;
 
 /// Simple exponential smoothing of an attempt's progress rate, up to its last report.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Smoothing {
+pub(crate) struct Smoothing {
     start_ms: i64,
     at_ms: i64,
     progress: f64,
@@ -19,19 +19,19 @@ pub struct Smoothing {
 
 impl Smoothing {
     /// `mapreduce.job.task.estimator.simple.exponential.smooth.lambda-ms`.
-    pub const LAMBDA_MS: i64 = 120_000;
+    pub(crate) const LAMBDA_MS: i64 = 120_000;
     /// `mapreduce.job.task.estimator.simple.exponential.smooth.skip-initials`.
-    pub const SKIP: u32 = 24;
+    pub(crate) const SKIP: u32 = 24;
 
     /// The initial state of an attempt launched at `start_ms`, before its first report.
     #[must_use]
-    pub const fn new(start_ms: i64, lambda_ms: i64, skip: u32) -> Self {
+    pub(crate) const fn new(start_ms: i64, lambda_ms: i64, skip: u32) -> Self {
         Self { start_ms, at_ms: start_ms, progress: 0.0, rate: 0.0, count: 0, lambda_ms, skip }
     }
 
     /// The state after another report.
     #[must_use]
-    pub fn after(self, at_ms: i64, progress: f64) -> Self {
+    pub(crate) fn after(self, at_ms: i64, progress: f64) -> Self {
         let step = at_ms.saturating_sub(self.at_ms);
         if step <= 0 {
             return self;
@@ -51,21 +51,22 @@ impl Smoothing {
     }
 
     /// Number of reports.
+    #[cfg(test)]
     #[must_use]
-    pub const fn count(&self) -> u32 {
+    pub(crate) const fn count(&self) -> u32 {
         self.count
     }
 
     /// The smoothed rate in 1/ms; `None` for the first reports, which are skipped. Hadoop returns -1 there.
     #[must_use]
-    pub fn forecast(&self) -> Option<f64> {
+    pub(crate) fn forecast(&self) -> Option<f64> {
         (self.count > self.skip).then_some(self.rate)
     }
 
     /// Estimated run time of the attempt, in ms.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)] // as Hadoop does; float casts saturate
-    pub fn estimated_run_time(&self) -> i64 {
+    pub(crate) fn estimated_run_time(&self) -> i64 {
         let left = (1.0 - self.progress) / self.forecast().unwrap_or(LEAST_RATE).max(LEAST_RATE);
         (left + self.at_ms.saturating_sub(self.start_ms) as f64) as i64
     }
@@ -74,7 +75,7 @@ impl Smoothing {
 /// Estimated run time of a new attempt: the upper end of the mean's 95 % interval, plus half a standard
 /// deviation or a quarter, whichever is less (`SimpleExponentialTaskRuntimeEstimator`).
 #[must_use]
-pub fn replacement_with_margin(mean: f64, standard_deviation: f64, count: usize) -> f64 {
+pub(crate) fn replacement_with_margin(mean: f64, standard_deviation: f64, count: usize) -> f64 {
     let half_width = if count > 1 { 1.96 * standard_deviation / (count as f64).sqrt() } else { 0.0 };
     let upper = mean + half_width;
     upper + (0.25 * upper).min(standard_deviation / 2.0)

@@ -5,7 +5,7 @@ use super::{Detector, Parameter, Value};
 
 /// Flags attempts that exceed a multiple of the median time per input of the fastest finished tasks.
 #[derive(Debug, Clone, Copy)]
-pub struct Flink {
+pub(crate) struct Flink {
     /// `slow-task-detector.execution-time.baseline-ratio`: the share of tasks that must have finished; the
     /// fastest tasks of this share make the baseline.
     pub ratio: f64,
@@ -17,7 +17,7 @@ pub struct Flink {
 
 impl Flink {
     /// Flink's defaults.
-    pub const DEFAULT: Self = Self { ratio: 0.75, multiplier: 1.5, lower_bound: 60.0 };
+    pub(crate) const DEFAULT: Self = Self { ratio: 0.75, multiplier: 1.5, lower_bound: 60.0 };
 
     /// Whether times are per input, and the limit: seconds per unit of input if all inputs are known,
     /// otherwise seconds.

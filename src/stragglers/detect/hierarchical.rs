@@ -8,10 +8,11 @@ use super::{Detector, Parameter, Value};
 
 /// The unit that the cluster's mean performance is taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClusterMean {
+pub(crate) enum ClusterMean {
     /// Nodes, by their performance.
     Nodes,
     /// Tasks, by their speed.
+    #[cfg(test)]
     Tasks,
 }
 
@@ -19,6 +20,7 @@ impl ClusterMean {
     const fn name(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
+            #[cfg(test)]
             Self::Tasks => "tasks",
         }
     }
@@ -26,7 +28,7 @@ impl ClusterMean {
 
 /// Performance of the nodes and the cluster, in input per second.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Performance {
+pub(crate) struct Performance {
     /// Each node with the mean speed of its tasks, in the order in which the nodes were first seen.
     pub nodes: Vec<(u32, f64)>,
     /// Performance of the cluster.
@@ -37,7 +39,7 @@ pub struct Performance {
 
 impl Performance {
     /// Computes the performance from the speed of tasks on their nodes; `None` if there are no tasks.
-    pub fn of(tasks: impl Iterator<Item = (u32, f64)>, mean: ClusterMean) -> Option<Self> {
+    pub(crate) fn of(tasks: impl Iterator<Item = (u32, f64)>, mean: ClusterMean) -> Option<Self> {
         let mut places = FxHashMap::default();
         let mut sums: Vec<(u32, f64, usize)> = Vec::new();
         for (node, speed) in tasks {
@@ -54,6 +56,7 @@ impl Performance {
             sums.iter().map(|&(node, sum, count)| (node, sum / count as f64)).collect();
         let (sum, count) = match mean {
             ClusterMean::Nodes => (nodes.iter().map(|(_, speed)| speed).sum::<f64>(), nodes.len()),
+            #[cfg(test)]
             ClusterMean::Tasks => {
                 sums.iter().fold((0.0, 0), |all, &(_, sum, count)| (all.0 + sum, all.1 + count))
             }
@@ -63,26 +66,26 @@ impl Performance {
 
     /// The performance of a node; `None` if no task with a known speed runs on it.
     #[must_use]
-    pub fn of_node(&self, node: u32) -> Option<f64> {
+    pub(crate) fn of_node(&self, node: u32) -> Option<f64> {
         self.places.get(&node).and_then(|&place| self.nodes.get(place)).map(|&(_, speed)| speed)
     }
 
     /// Whether a node performs below `fraction` of the cluster's mean; false if the node is unknown.
     #[must_use]
-    pub fn is_slow(&self, node: u32, fraction: f64) -> bool {
+    pub(crate) fn is_slow(&self, node: u32, fraction: f64) -> bool {
         self.of_node(node).is_some_and(|speed| speed < fraction * self.cluster)
     }
 }
 
 /// The speed of a task in input per second, `PS * size / elapsed`; `None` before it has run.
 #[must_use]
-pub fn speed(progress: f64, size: f64, elapsed: f64) -> Option<f64> {
+pub(crate) fn speed(progress: f64, size: f64, elapsed: f64) -> Option<f64> {
     (elapsed > 0.0).then(|| progress * size / elapsed)
 }
 
 /// Keeps the flags of another detector that are on slow nodes.
 #[derive(Debug, Clone, Copy)]
-pub struct Hierarchical {
+pub(crate) struct Hierarchical {
     /// The detector whose flags it filters.
     pub inner: AverageGap,
     /// A node below this share of the cluster's performance is slow.
@@ -96,7 +99,7 @@ pub struct Hierarchical {
 
 impl Hierarchical {
     /// Based on Default, with 0.9 of the mean over nodes (S0); the minimum age is our choice.
-    pub const DEFAULT: Self = Self {
+    pub(crate) const DEFAULT: Self = Self {
         inner: AverageGap { id: "hierarchical", ..AverageGap::DEFAULT },
         fraction: 0.9,
         mean: ClusterMean::Nodes,

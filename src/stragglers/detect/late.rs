@@ -11,7 +11,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// How the threshold is computed from the mean and the population standard deviation SD of the running rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variant {
+pub(crate) enum Variant {
     /// `mean - alpha * SD`: Hadoop 0.21 (`canBeSpeculated`) and the text of `mapred-default.xml`.
     MeanMinusSd,
     /// `mean * (1 - alpha * SD)`, S0 eq 10 as printed. SD has a unit, so the result depends on the unit of
@@ -38,7 +38,7 @@ impl Variant {
 
     /// The threshold for rates in any unit; `None` if there are none.
     #[must_use]
-    pub fn threshold(self, rates: &[f64], alpha: f64) -> Option<f64> {
+    pub(crate) fn threshold(self, rates: &[f64], alpha: f64) -> Option<f64> {
         if self == Self::P25 {
             let mut sorted = rates.to_vec();
             // Only the ranks around the quartile need sorting.
@@ -61,7 +61,7 @@ impl Variant {
 
 /// Mean and population standard deviation (S0 eq 8 and 9); `None` if there are no rates.
 #[must_use]
-pub fn mean_and_sd(rates: &[f64]) -> Option<(f64, f64)> {
+pub(crate) fn mean_and_sd(rates: &[f64]) -> Option<(f64, f64)> {
     let count = rates.len() as f64;
     if rates.is_empty() {
         return None;
@@ -73,50 +73,22 @@ pub fn mean_and_sd(rates: &[f64]) -> Option<(f64, f64)> {
 
 /// Whether a rate is below the threshold, by more than rounding.
 #[must_use]
-pub fn is_slow(rate: f64, threshold: f64) -> bool {
+pub(crate) fn is_slow(rate: f64, threshold: f64) -> bool {
     rate < threshold - threshold.abs() * ROUNDING
 }
 
-/// The unit of rates; only [`Variant::Printed`] depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RateUnit {
-    /// 1/s.
-    PerSecond,
-    /// 1/min.
-    PerMinute,
-    /// 1/ms.
-    PerMillisecond,
-}
-
-impl RateUnit {
-    const fn seconds(self) -> f64 {
-        match self {
-            Self::PerSecond => 1.0,
-            Self::PerMinute => 60.0,
-            Self::PerMillisecond => 1e-3,
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::PerSecond => "1/s",
-            Self::PerMinute => "1/min",
-            Self::PerMillisecond => "1/ms",
-        }
-    }
-}
+/// The unit of rates in reports; only [`Variant::Printed`] depends on it.
+const RATE_UNIT: &str = "1/s";
 
 /// Flags attempts whose progress rate is below the threshold.
 #[derive(Debug, Clone, Copy)]
-pub struct Late {
+pub(crate) struct Late {
     /// The name in reports.
     pub id: &'static str,
     /// How the threshold is computed.
     pub variant: Variant,
     /// The slow task threshold.
     pub alpha: f64,
-    /// The unit of the rates.
-    pub unit: RateUnit,
     /// At most this share of the running attempts is flagged at any time (the speculative cap of LATE),
     /// longest time left first; `None` for no cap.
     pub cap: Option<f64>,
@@ -127,8 +99,8 @@ pub struct Late {
 impl Late {
     /// A variant with alpha 1 and no cap.
     #[must_use]
-    pub const fn of(id: &'static str, variant: Variant) -> Self {
-        Self { id, variant, alpha: 1.0, unit: RateUnit::PerSecond, cap: None, timing: Timing::S0 }
+    pub(crate) const fn of(id: &'static str, variant: Variant) -> Self {
+        Self { id, variant, alpha: 1.0, cap: None, timing: Timing::S0 }
     }
 }
 
@@ -143,7 +115,7 @@ impl Detector for Late {
             parameters.push(Parameter::new("alpha", Value::Number(self.alpha)));
         }
         if self.variant == Variant::Printed {
-            parameters.push(Parameter::new("unit", Value::Word(self.unit.name())));
+            parameters.push(Parameter::new("unit", Value::Word(RATE_UNIT)));
         }
         parameters.extend(self.cap.map(|cap| Parameter::new("cap", Value::Number(cap))));
         parameters.extend(self.timing.parameters());
@@ -154,13 +126,12 @@ impl Detector for Late {
         if !self.timing.is_open(snapshot) {
             return;
         }
-        let scale = self.unit.seconds();
-        let rate = |place: usize| Some(snapshot.running.get(place)?.progress_rate()? * scale);
+        let rate = |place: usize| snapshot.running.get(place)?.progress_rate();
         let rates: Vec<f64> = (0..snapshot.running.len()).filter_map(rate).collect();
         let Some(threshold) = self.variant.threshold(&rates, self.alpha) else { return };
         let attempts = snapshot.running.iter().enumerate();
         let slow = attempts.filter(|(_, attempt)| {
-            attempt.progress_rate().is_some_and(|rate| is_slow(rate * scale, threshold))
+            attempt.progress_rate().is_some_and(|rate| is_slow(rate, threshold))
                 && attempt.reported_ms.is_some()
                 && self.timing.is_old_enough(attempt)
         });

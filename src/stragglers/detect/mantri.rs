@@ -7,8 +7,9 @@ use super::{Detector, Parameter, Value};
 
 /// Probability that another run saves resources when `copies` are running: the share of run times of finished
 /// tasks with `t_new (c + 1) / c < t_rem`. `None` if there are no run times or no copies.
+#[cfg(test)]
 #[must_use]
-pub fn probability_of_saving(time_left: f64, new_runs: &[f64], copies: usize) -> Option<f64> {
+pub(crate) fn probability_of_saving(time_left: f64, new_runs: &[f64], copies: usize) -> Option<f64> {
     if new_runs.is_empty() || copies == 0 {
         return None;
     }
@@ -19,7 +20,7 @@ pub fn probability_of_saving(time_left: f64, new_runs: &[f64], copies: usize) ->
 
 /// Flags attempts for which another run saves resources with more than the given probability.
 #[derive(Debug, Clone, Copy)]
-pub struct Mantri {
+pub(crate) struct Mantri {
     /// The probability.
     pub delta: f64,
     /// Minimum number of finished tasks before their run times are used; our choice.
@@ -28,7 +29,7 @@ pub struct Mantri {
 
 impl Mantri {
     /// Mantri's own probability.
-    pub const DEFAULT: Self = Self { delta: 0.25, min_completed: 5 };
+    pub(crate) const DEFAULT: Self = Self { delta: 0.25, min_completed: 5 };
 }
 
 impl Detector for Mantri {

@@ -4,33 +4,32 @@
 //! stragglers. It keeps no state and sees no later events, so the same snapshot always gives the same result;
 //! [`replay`](super::replay) runs it on a finished job. A new detector is one file and one line in [`all`].
 
-pub mod average_gap;
-pub mod dos_index;
-pub mod exponential;
-pub mod flink;
-pub mod hierarchical;
-pub mod late;
-pub mod mantri;
-pub mod mr2;
-pub mod mr2_speculation;
-pub mod offline;
+pub(crate) mod average_gap;
+pub(crate) mod dos_index;
+pub(crate) mod exponential;
+pub(crate) mod flink;
+pub(crate) mod hierarchical;
+pub(crate) mod late;
+pub(crate) mod mantri;
+pub(crate) mod mr2;
+pub(crate) mod mr2_speculation;
+pub(crate) mod offline;
 mod ordered;
 mod snapshot;
-pub mod spark;
-pub mod spark_settings;
+pub(crate) mod spark;
+pub(crate) mod spark_settings;
 #[cfg(test)]
 mod testing;
 mod timing;
 
-pub use snapshot::{Completed, Completion, Past, Running, Snapshot, Totals};
-pub use timing::{LagScope, Timing};
+pub(crate) use snapshot::{Completed, Completion, Past, Running, Snapshot};
 
 use late::{Late, Variant};
 
 use crate::model::Engine;
 
 /// Finds stragglers among running attempts.
-pub trait Detector: Send + Sync {
+pub(crate) trait Detector: Send + Sync {
     /// The name in reports, kebab-case.
     fn id(&self) -> &'static str;
 
@@ -49,6 +48,7 @@ pub trait Detector: Send + Sync {
 
 /// One setting of a detector.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Parameter {
     /// Its name, with the unit as its suffix.
     pub name: &'static str,
@@ -59,13 +59,14 @@ pub struct Parameter {
 impl Parameter {
     /// A setting and its value.
     #[must_use]
-    pub const fn new(name: &'static str, value: Value) -> Self {
+    pub(crate) const fn new(name: &'static str, value: Value) -> Self {
         Self { name, value }
     }
 }
 
 /// The value of a setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Value {
     /// A number.
     Number(f64),
@@ -77,7 +78,7 @@ pub enum Value {
 
 /// Every detector with the settings of its source, in the order of reports.
 #[must_use]
-pub fn all() -> Vec<Box<dyn Detector>> {
+pub(crate) fn all() -> Vec<Box<dyn Detector>> {
     vec![
         Box::new(average_gap::AverageGap::DEFAULT),
         Box::new(average_gap::AverageGap::HADOOP_0_20),

@@ -17,7 +17,7 @@ const MIN_COMPLETED_SHARE: f64 = 0.05;
 
 /// The value of speculating a task, as in `DefaultSpeculator.speculationValue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Worth {
+pub(crate) enum Worth {
     /// A new attempt would end this many milliseconds earlier.
     Saves(i64),
     /// Too few tasks are done.
@@ -32,8 +32,9 @@ pub enum Worth {
 
 impl Worth {
     /// Hadoop's name; `None` for a saving.
+    #[cfg(test)]
     #[must_use]
-    pub const fn name(self) -> Option<&'static str> {
+    pub(crate) const fn name(self) -> Option<&'static str> {
         match self {
             Self::Saves(_) => None,
             Self::OnSchedule => Some("ON_SCHEDULE"),
@@ -45,7 +46,7 @@ impl Worth {
 
     /// The value of speculating an attempt whose task has `copies` live attempts; all times in milliseconds.
     #[must_use]
-    pub const fn of(start: i64, estimate: i64, new_attempt: i64, now: i64, copies: usize) -> Self {
+    pub(crate) const fn of(start: i64, estimate: i64, new_attempt: i64, now: i64, copies: usize) -> Self {
         if copies > 1 {
             return Self::AlreadySpeculating;
         }
@@ -63,7 +64,7 @@ impl Worth {
 
 /// Whether enough tasks are done to speculate others.
 #[must_use]
-pub fn gate_is_open(completed: usize, total: usize) -> bool {
+pub(crate) fn gate_is_open(completed: usize, total: usize) -> bool {
     completed >= MIN_COMPLETED && completed as f64 >= MIN_COMPLETED_SHARE * total as f64
 }
 
@@ -71,13 +72,13 @@ pub fn gate_is_open(completed: usize, total: usize) -> bool {
 /// (`LegacyTaskRuntimeEstimator`), in ms.
 #[must_use]
 #[allow(clippy::cast_possible_truncation)] // as Hadoop does; float casts saturate
-pub fn legacy_estimate(start: i64, report: i64, progress: f64) -> i64 {
+pub(crate) fn legacy_estimate(start: i64, report: i64, progress: f64) -> i64 {
     (report.saturating_sub(start) as f64 / progress.max(LEAST_PROGRESS)) as i64
 }
 
 /// Limits on the number of concurrent copies.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Caps {
+pub(crate) struct Caps {
     /// `mapreduce.job.speculative.minimum-allowed-tasks`.
     pub minimum: usize,
     /// `mapreduce.job.speculative.speculative-cap-total-tasks`.
@@ -88,12 +89,12 @@ pub struct Caps {
 
 impl Caps {
     /// Hadoop's defaults.
-    pub const DEFAULT: Self = Self { minimum: 10, of_total: 0.01, of_running: 0.1 };
+    pub(crate) const DEFAULT: Self = Self { minimum: 10, of_total: 0.01, of_running: 0.1 };
 
     /// How many copies may run at the same time.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // shares of counts
-    pub fn allowed(&self, total: usize, running: usize) -> usize {
+    pub(crate) fn allowed(&self, total: usize, running: usize) -> usize {
         let of_total = (self.of_total * total as f64) as usize;
         let of_running = (self.of_running * running as f64) as usize;
         self.minimum.max(of_total).max(of_running)
@@ -102,7 +103,7 @@ impl Caps {
 
 /// Index of the task that gets a copy: the first with the greatest saving, if another copy is allowed.
 #[must_use]
-pub fn choose(worths: &[Worth], already: usize, allowed: usize) -> Option<usize> {
+pub(crate) fn choose(worths: &[Worth], already: usize, allowed: usize) -> Option<usize> {
     let saving = |worth: &Worth| if let Worth::Saves(saving) = *worth { Some(saving) } else { None };
     let mut best: Option<(usize, i64)> = None;
     for (place, saving) in
@@ -117,7 +118,7 @@ pub fn choose(worths: &[Worth], already: usize, allowed: usize) -> Option<usize>
 
 /// How run times are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Estimator {
+pub(crate) enum Estimator {
     /// By the mean progress rate (`LegacyTaskRuntimeEstimator`, the default).
     Legacy,
     /// By the smoothed progress rate (`SimpleExponentialTaskRuntimeEstimator`, Hadoop 3.3).
@@ -126,7 +127,7 @@ pub enum Estimator {
 
 /// Hadoop's speculator: one copy per scan, for the task with the greatest saving.
 #[derive(Debug, Clone, Copy)]
-pub struct Mr2 {
+pub(crate) struct Mr2 {
     /// How run times are estimated.
     pub estimator: Estimator,
     /// How many copies may run at the same time.
@@ -137,15 +138,15 @@ pub struct Mr2 {
 
 impl Mr2 {
     /// Hadoop 2 and 3 with their defaults.
-    pub const LEGACY: Self =
+    pub(crate) const LEGACY: Self =
         Self { estimator: Estimator::Legacy, caps: Caps::DEFAULT, retry_after_speculate_ms: 15_000 };
     /// Hadoop 3.3 with the other estimator.
-    pub const EXPONENTIAL: Self = Self { estimator: Estimator::SimpleExponential, ..Self::LEGACY };
+    pub(crate) const EXPONENTIAL: Self = Self { estimator: Estimator::SimpleExponential, ..Self::LEGACY };
 
     /// The value of speculating each running attempt. Copies that the cluster launched do not count: the
     /// detector replaces the cluster's speculator, so only its own flags make copies.
     #[must_use]
-    pub fn worths(&self, snapshot: &Snapshot<'_>, past: &Past<'_>) -> Vec<Worth> {
+    pub(crate) fn worths(&self, snapshot: &Snapshot<'_>, past: &Past<'_>) -> Vec<Worth> {
         let new_attempt = self.new_attempt(snapshot);
         let worth = |attempt: &Running| match new_attempt {
             None => Worth::OnSchedule,
@@ -160,7 +161,7 @@ impl Mr2 {
 
     /// Whether the speculator waits after its last copy.
     #[must_use]
-    pub fn is_resting(&self, now_ms: i64, past: &Past<'_>) -> bool {
+    pub(crate) fn is_resting(&self, now_ms: i64, past: &Past<'_>) -> bool {
         past.last_flag_ms.is_some_and(|last| now_ms < last.saturating_add(self.retry_after_speculate_ms))
     }
 

@@ -7,7 +7,7 @@ use crate::units::Millis;
 
 /// Result for an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// No scan saw it with a report, or its progress is not logged.
     Unseen,
     /// Too few tasks of its kind were done while it ran.
@@ -26,7 +26,7 @@ pub enum Fate {
 impl Fate {
     /// The name in reports.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Unseen => "unseen",
             Self::TooFewDone => "too-few-done",
@@ -41,7 +41,7 @@ impl Fate {
 /// The fate of each attempt of a timeline under a speculator. If several reasons prevented a copy, the one
 /// closest to getting a copy.
 #[must_use]
-pub fn fates(timeline: &Timeline, speculator: &Mr2, options: &Options) -> Vec<Fate> {
+pub(crate) fn fates(timeline: &Timeline, speculator: &Mr2, options: &Options) -> Vec<Fate> {
     let mut fates = vec![Fate::Unseen; timeline.attempts.len()];
     let mut state = DetectorState::new(timeline.attempts.len());
     let mut playback = Playback::new(timeline, options);

@@ -8,32 +8,32 @@ use super::{Detector, Parameter, Value};
 use crate::stats::descriptive::median;
 
 /// How much longer than usual a task may take, the Diff of S2 section 6.1.
-pub const DIFF: f64 = 0.5;
+pub(crate) const DIFF: f64 = 0.5;
 
 /// S2 starts 5 s after the job's start.
 const FIRST_CHECK: Timing = Timing { lag: 5.0, ..Timing::from_age(0.0) };
 
 /// The smallest progress that is not a straggler's after `elapsed` seconds: `S(t) = f(t / (1 + diff))` for
 /// the usual progress `f` (S2 eq 2 and 3, where 50 % more time gives `f(2/3 t)`).
-pub fn least_progress(usual: impl Fn(f64) -> f64, elapsed: f64, diff: f64) -> f64 {
+pub(crate) fn least_progress(usual: impl Fn(f64) -> f64, elapsed: f64, diff: f64) -> f64 {
     usual(elapsed / (1.0 + diff))
 }
 
 /// Whether progress is less than half of the median (S2 section 6.2).
 #[must_use]
-pub fn is_below_half(progress: f64, median: f64) -> bool {
+pub(crate) fn is_below_half(progress: f64, median: f64) -> bool {
     progress < 0.5 * median
 }
 
 /// Whether progress is behind the average, for a task of at least `min_age` (S2 section 7.3).
 #[must_use]
-pub fn is_behind_online(progress: f64, elapsed: f64, average: f64, gap: f64, min_age: f64) -> bool {
+pub(crate) fn is_behind_online(progress: f64, elapsed: f64, average: f64, gap: f64, min_age: f64) -> bool {
     is_behind(progress, average, gap) && elapsed >= min_age
 }
 
 /// Flags attempts with less progress than the model of usual progress allows.
 #[derive(Debug, Clone, Copy)]
-pub struct Offline {
+pub(crate) struct Offline {
     /// How much longer than usual a task may take.
     pub diff: f64,
     /// When it may flag.
@@ -42,7 +42,7 @@ pub struct Offline {
 
 impl Offline {
     /// S2's settings.
-    pub const DEFAULT: Self = Self { diff: DIFF, timing: FIRST_CHECK };
+    pub(crate) const DEFAULT: Self = Self { diff: DIFF, timing: FIRST_CHECK };
 
     fn flags(&self, snapshot: &Snapshot<'_>) -> Vec<usize> {
         let Some(model) = snapshot.usual_progress.filter(|_| self.timing.is_open(snapshot)) else {
@@ -76,7 +76,7 @@ impl Detector for Offline {
 
 /// Flags attempts that are behind the average and have run for a minute.
 #[derive(Debug, Clone, Copy)]
-pub struct Online {
+pub(crate) struct Online {
     /// The gap.
     pub gap: f64,
     /// The tasks the average is computed over.
@@ -87,7 +87,7 @@ pub struct Online {
 
 impl Online {
     /// S2's settings.
-    pub const DEFAULT: Self =
+    pub(crate) const DEFAULT: Self =
         Self { gap: 0.2, pool: Pool::Launched, timing: Timing { min_age: 60.0, ..FIRST_CHECK } };
 }
 
@@ -119,7 +119,7 @@ impl Detector for Online {
 
 /// The second criterion, combined with the offline detector.
 #[derive(Debug, Clone, Copy)]
-pub enum Second {
+pub(crate) enum Second {
     /// Progress below half the group's median (S2 section 6.2).
     MedianHalf(Pool),
     /// The online detector (S2 section 7.3, as simulated there).
@@ -128,7 +128,7 @@ pub enum Second {
 
 /// Flags attempts on which the offline model and a comparison with sibling tasks agree.
 #[derive(Debug, Clone, Copy)]
-pub struct Combined {
+pub(crate) struct Combined {
     /// The name in reports.
     pub id: &'static str,
     /// The model-based detector.
@@ -139,10 +139,10 @@ pub struct Combined {
 
 impl Combined {
     /// With half the median of all launched tasks.
-    pub const DEFAULT: Self =
+    pub(crate) const DEFAULT: Self =
         Self { id: "combined", offline: Offline::DEFAULT, second: Second::MedianHalf(Pool::Launched) };
     /// With the online detector.
-    pub const AVERAGE_GAP: Self = Self {
+    pub(crate) const AVERAGE_GAP: Self = Self {
         id: "combined-average-gap",
         offline: Offline::DEFAULT,
         second: Second::AverageGap(Online::DEFAULT),
@@ -194,6 +194,7 @@ fn median_progress(pool: Pool, snapshot: &Snapshot<'_>) -> Option<f64> {
     let (finished, pending) = match pool {
         Pool::All => (snapshot.completed.count(), snapshot.pending),
         Pool::Launched => (snapshot.completed.count(), 0),
+        #[cfg(test)]
         Pool::Running => (0, 0),
     };
     // If most tasks are finished, the median is 1 whatever the others do.

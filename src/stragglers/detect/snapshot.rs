@@ -6,7 +6,7 @@ use crate::stragglers::regression::ProgressModel;
 
 /// The state of a task group at one time, as the application master sees it.
 #[derive(Debug, Clone, Copy)]
-pub struct Snapshot<'a> {
+pub(crate) struct Snapshot<'a> {
     /// Milliseconds since the group's first launch.
     pub now_ms: i64,
     /// Tasks of the group.
@@ -24,19 +24,19 @@ pub struct Snapshot<'a> {
 impl Snapshot<'_> {
     /// Seconds since the group's first launch.
     #[must_use]
-    pub fn now(&self) -> f64 {
+    pub(crate) fn now(&self) -> f64 {
         self.now_ms as f64 / 1000.0
     }
 
     /// The last reported progress of the running attempts, where it is logged.
-    pub fn progress(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(crate) fn progress(&self) -> impl Iterator<Item = f64> + '_ {
         self.running.iter().filter_map(|attempt| attempt.progress)
     }
 }
 
 /// A running original attempt.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Running {
+pub(crate) struct Running {
     /// Index of the attempt in the replay.
     pub attempt: usize,
     /// Its launch in milliseconds since the group's first launch.
@@ -60,20 +60,20 @@ pub struct Running {
 impl Running {
     /// The progress of an attempt that has reported. Before its first report nothing can be concluded.
     #[must_use]
-    pub fn reported_progress(&self) -> Option<f64> {
+    pub(crate) fn reported_progress(&self) -> Option<f64> {
         self.progress.filter(|_| self.reported_ms.is_some())
     }
 
     /// The progress rate `PS / (t - t_start)` in 1/s (S0 eq 7); `None` at its launch, or if its progress is
     /// unknown.
     #[must_use]
-    pub fn progress_rate(&self) -> Option<f64> {
+    pub(crate) fn progress_rate(&self) -> Option<f64> {
         self.progress.filter(|_| self.elapsed > 0.0).map(|progress| progress / self.elapsed)
     }
 
     /// The seconds left at that rate, `(1 - PS) / PR` (LATE); infinite without progress.
     #[must_use]
-    pub fn time_left(&self) -> Option<f64> {
+    pub(crate) fn time_left(&self) -> Option<f64> {
         let rate = self.progress_rate()?;
         Some(if rate > 0.0 { (1.0 - self.progress?) / rate } else { f64::INFINITY })
     }
@@ -81,7 +81,7 @@ impl Running {
 
 /// A task that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Completion {
+pub(crate) struct Completion {
     /// When it ended, in milliseconds since the group's first launch.
     pub at_ms: i64,
     /// Run time of the successful attempt.
@@ -94,7 +94,7 @@ pub struct Completion {
 
 /// Statistics of the tasks that succeeded so far.
 #[derive(Debug, Clone, Default)]
-pub struct Completed {
+pub(crate) struct Completed {
     durations_ms: Ordered,
     /// Seconds per unit of input, as bits: positive doubles sort like their bits.
     weighted: Ordered,
@@ -106,7 +106,7 @@ pub struct Completed {
 
 /// Work done by tasks, and their time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Totals {
+pub(crate) struct Totals {
     /// Input or records.
     pub amount: f64,
     /// Seconds.
@@ -115,7 +115,7 @@ pub struct Totals {
 
 impl Completed {
     /// Adds a task.
-    pub fn add(&mut self, task: &Completion) {
+    pub(crate) fn add(&mut self, task: &Completion) {
         let seconds = task.duration_ms as f64 / 1000.0;
         self.durations_ms.insert(task.duration_ms);
         self.sum += seconds;
@@ -133,52 +133,52 @@ impl Completed {
 
     /// The number of tasks that succeeded.
     #[must_use]
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.durations_ms.len()
     }
 
     /// The mean duration in seconds.
     #[must_use]
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum / self.count() as f64)
     }
 
     /// The population standard deviation of the durations in seconds.
     #[must_use]
-    pub fn standard_deviation(&self) -> Option<f64> {
+    pub(crate) fn standard_deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         Some(mean.mul_add(-mean, self.sum_of_squares / self.count() as f64).max(0.0).sqrt())
     }
 
     /// The duration in milliseconds at `rank`, counted from 0, shortest first.
     #[must_use]
-    pub fn duration_ms(&self, rank: usize) -> Option<u64> {
+    pub(crate) fn duration_ms(&self, rank: usize) -> Option<u64> {
         self.durations_ms.at(rank)
     }
 
     /// The seconds per unit of input at `rank`, counted from 0, smallest first; `None` if any input is
     /// unknown.
     #[must_use]
-    pub fn weighted(&self, rank: usize) -> Option<f64> {
+    pub(crate) fn weighted(&self, rank: usize) -> Option<f64> {
         (self.weighted.len() == self.count()).then(|| self.weighted.at(rank).map(f64::from_bits))?
     }
 
     /// Input and time of the tasks whose input is known.
     #[must_use]
-    pub const fn with_input(&self) -> Totals {
+    pub(crate) const fn with_input(&self) -> Totals {
         self.with_input
     }
 
     /// Records and time of the tasks whose records are known.
     #[must_use]
-    pub const fn with_records(&self) -> Totals {
+    pub(crate) const fn with_records(&self) -> Totals {
         self.with_records
     }
 }
 
 /// What a detector has done before: its own flags, not those of the cluster.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Past<'a> {
+pub(crate) struct Past<'a> {
     /// For each attempt of the replay, whether the detector has flagged it.
     pub flagged: &'a [bool],
     /// The number of flagged attempts that still run.
@@ -190,7 +190,7 @@ pub struct Past<'a> {
 impl Past<'_> {
     /// Whether the detector has flagged the attempt before.
     #[must_use]
-    pub fn has_flagged(&self, attempt: &Running) -> bool {
+    pub(crate) fn has_flagged(&self, attempt: &Running) -> bool {
         self.flagged.get(attempt.attempt).copied().unwrap_or(false)
     }
 }

@@ -6,7 +6,7 @@ use crate::model::Engine;
 
 /// The median of an even number of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MedianRule {
+pub(crate) enum MedianRule {
     /// The mean of the middle two (before 3.4).
     Ordinary,
     /// The upper of the middle two, at index `floor(n / 2)` (from 3.4 on).
@@ -15,7 +15,7 @@ pub enum MedianRule {
 
 impl MedianRule {
     /// The median from a lookup by rank; `None` if there are no values.
-    pub fn of(self, count: usize, at: impl Fn(usize) -> Option<u64>) -> Option<f64> {
+    pub(crate) fn of(self, count: usize, at: impl Fn(usize) -> Option<u64>) -> Option<f64> {
         let upper = at(count / 2)?;
         if self == Self::Upper || !count.is_multiple_of(2) {
             return Some(upper as f64);
@@ -28,19 +28,19 @@ impl MedianRule {
 /// The number of tasks of `total` that must have succeeded: `max(1, floor(quantile * total))`.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
-pub fn min_finished(quantile: f64, total: usize) -> usize {
+pub(crate) fn min_finished(quantile: f64, total: usize) -> usize {
     ((quantile * total as f64).floor() as usize).max(1)
 }
 
 /// A task is speculated above this run time, in ms: `max(multiplier * median, min_runtime)`.
 #[must_use]
-pub const fn threshold(multiplier: f64, median: f64, min_runtime: f64) -> f64 {
+pub(crate) const fn threshold(multiplier: f64, median: f64, min_runtime: f64) -> f64 {
     (multiplier * median).max(min_runtime)
 }
 
 /// Since 3.4 a task is speculated only if it is inefficient: very late, or slow on its records.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Efficiency {
+pub(crate) struct Efficiency {
     /// `spark.speculation.efficiency.processRateMultiplier`: a task is slow below this share of the mean
     /// rate.
     pub rate_multiplier: f64,
@@ -51,12 +51,12 @@ pub struct Efficiency {
 
 impl Efficiency {
     /// Spark's defaults.
-    pub const DEFAULT: Self = Self { rate_multiplier: 0.75, long_run_factor: 2.0 };
+    pub(crate) const DEFAULT: Self = Self { rate_multiplier: 0.75, long_run_factor: 2.0 };
 
     /// Whether a task may be speculated. If no records were read at all, Spark considers every task
     /// inefficient; likewise a task that has not reported yet.
     #[must_use]
-    pub fn is_inefficient(
+    pub(crate) fn is_inefficient(
         &self,
         runtime: f64,
         threshold: f64,
@@ -73,7 +73,7 @@ impl Efficiency {
 
 /// Spark's speculation with its settings.
 #[derive(Debug, Clone, Copy)]
-pub struct SparkSpeculation {
+pub(crate) struct SparkSpeculation {
     /// The name in reports.
     pub id: &'static str,
     /// `spark.speculation.quantile`.
@@ -93,7 +93,7 @@ pub struct SparkSpeculation {
 
 impl SparkSpeculation {
     /// Up to 3.3.
-    pub const V3: Self = Self {
+    pub(crate) const V3: Self = Self {
         id: "spark-3",
         quantile: 0.75,
         multiplier: 1.5,
@@ -103,18 +103,18 @@ impl SparkSpeculation {
         duration_threshold_ms: None,
     };
     /// 3.4 and 3.5, with the efficiency check.
-    pub const V3_4: Self = Self {
+    pub(crate) const V3_4: Self = Self {
         id: "spark-3.4",
         median: MedianRule::Upper,
         efficiency: Some(Efficiency::DEFAULT),
         ..Self::V3
     };
     /// 4.x.
-    pub const V4: Self = Self { id: "spark-4", quantile: 0.9, multiplier: 3.0, ..Self::V3_4 };
+    pub(crate) const V4: Self = Self { id: "spark-4", quantile: 0.9, multiplier: 3.0, ..Self::V3_4 };
 
     /// The current threshold, in ms; `None` while too few tasks are done.
     #[must_use]
-    pub fn threshold(&self, total: usize, completed: &Completed) -> Option<f64> {
+    pub(crate) fn threshold(&self, total: usize, completed: &Completed) -> Option<f64> {
         let count = completed.count();
         if total < 2 || count < min_finished(self.quantile, total) {
             return None;

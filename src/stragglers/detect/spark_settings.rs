@@ -7,15 +7,15 @@ use crate::stragglers::replay::{Attempt, Timeline};
 use crate::units::Millis;
 
 /// Values of `spark.speculation.quantile` to try: the defaults of 4.x and 3.x, and half of the tasks.
-pub const QUANTILES: [f64; 3] = [0.9, 0.75, 0.5];
+pub(crate) const QUANTILES: [f64; 3] = [0.9, 0.75, 0.5];
 /// Values of `spark.speculation.multiplier` to try: the defaults of 4.x and 3.x, and values around the
 /// latter.
-pub const MULTIPLIERS: [f64; 4] = [3.0, 2.0, 1.5, 1.2];
+pub(crate) const MULTIPLIERS: [f64; 4] = [3.0, 2.0, 1.5, 1.2];
 
 /// Detectors for all combinations of [`QUANTILES`] and [`MULTIPLIERS`], the most cautious first. All other
 /// settings, including the efficiency check, are those of `like`.
 #[must_use]
-pub fn grid(like: SparkSpeculation) -> Vec<Box<dyn Detector>> {
+pub(crate) fn grid(like: SparkSpeculation) -> Vec<Box<dyn Detector>> {
     let mut detectors: Vec<Box<dyn Detector>> = Vec::new();
     for quantile in QUANTILES {
         for multiplier in MULTIPLIERS {
@@ -27,7 +27,7 @@ pub fn grid(like: SparkSpeculation) -> Vec<Box<dyn Detector>> {
 
 /// The median duration of finished tasks, which changes each time a task ends.
 #[derive(Debug, Clone)]
-pub struct Medians {
+pub(crate) struct Medians {
     total: usize,
     /// Milliseconds since the first launch, and the median from that time on.
     steps: Vec<(i64, f64)>,
@@ -36,7 +36,7 @@ pub struct Medians {
 impl Medians {
     /// The medians while a group ran.
     #[must_use]
-    pub fn of(timeline: &Timeline, rule: MedianRule) -> Self {
+    pub(crate) fn of(timeline: &Timeline, rule: MedianRule) -> Self {
         let mut durations = Ordered::default();
         let steps = timeline.done.iter().filter_map(|done| {
             durations.insert(done.completion.duration_ms);
@@ -67,8 +67,14 @@ impl Medians {
     /// The attempt would have been speculated with any multiplier below this one, without the efficiency
     /// check. `None` if no multiplier would do: too few tasks were done, or it ran no longer than the minimum
     /// run time. Real multipliers are at least 1, so a value below 1 also means never.
+    #[cfg(test)]
     #[must_use]
-    pub fn greatest_multiplier(&self, attempt: &Attempt, quantile: f64, min_runtime: Millis) -> Option<f64> {
+    pub(crate) fn greatest_multiplier(
+        &self,
+        attempt: &Attempt,
+        quantile: f64,
+        min_runtime: Millis,
+    ) -> Option<f64> {
         let multiplier = |(_, to, median): (i64, i64, f64)| {
             let ran = to.saturating_sub(attempt.start_ms) as f64;
             // In whole milliseconds, the last check is one before its end.
@@ -80,7 +86,7 @@ impl Medians {
     /// Time from the attempt's launch to its speculation, to the millisecond and without the efficiency
     /// check; `None` for never.
     #[must_use]
-    pub fn first_flag(
+    pub(crate) fn first_flag(
         &self,
         attempt: &Attempt,
         quantile: f64,

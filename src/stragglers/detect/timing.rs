@@ -5,7 +5,7 @@ use super::{Parameter, Value};
 
 /// Which run time the speculative lag refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LagScope {
+pub(crate) enum LagScope {
     /// The job's run time (S0 Table 1).
     Job,
     /// The task's run time (Hadoop 0.20).
@@ -14,7 +14,7 @@ pub enum LagScope {
 
 /// When a detector may flag.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Timing {
+pub(crate) struct Timing {
     /// The speculative lag in seconds.
     pub lag: f64,
     /// Which run time it refers to.
@@ -28,25 +28,25 @@ pub struct Timing {
 impl Timing {
     /// A lag of 20 s for the job (S0 section 6.2), and attempts of at least 9 s, which are three reports in
     /// Hadoop. Tasks may be waiting: this rates detectors, not the scheduler's queue.
-    pub const S0: Self =
+    pub(crate) const S0: Self =
         Self { lag: 20.0, lag_scope: LagScope::Job, min_age: 9.0, require_no_pending: false };
 
     /// At any time, for attempts of at least `min_age` seconds.
     #[must_use]
-    pub const fn from_age(min_age: f64) -> Self {
+    pub(crate) const fn from_age(min_age: f64) -> Self {
         Self { lag: 0.0, lag_scope: LagScope::Job, min_age, require_no_pending: false }
     }
 
     /// Whether any attempt may be flagged now.
     #[must_use]
-    pub fn is_open(&self, snapshot: &Snapshot<'_>) -> bool {
+    pub(crate) fn is_open(&self, snapshot: &Snapshot<'_>) -> bool {
         let late_enough = self.lag_scope == LagScope::Task || snapshot.now() >= self.lag;
         late_enough && !(self.require_no_pending && snapshot.pending > 0)
     }
 
     /// Whether this attempt is old enough to be flagged.
     #[must_use]
-    pub fn is_old_enough(&self, attempt: &Running) -> bool {
+    pub(crate) fn is_old_enough(&self, attempt: &Running) -> bool {
         let lag = if self.lag_scope == LagScope::Task { self.lag } else { 0.0 };
         attempt.elapsed >= self.min_age.max(lag)
     }

@@ -10,7 +10,7 @@ use crate::stragglers::progress::{ProgressCurve, ProgressSource};
 
 /// The events of a group, in milliseconds since its first launch.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Timeline {
+pub(crate) struct Timeline {
     /// Number of tasks of the group, launched or not.
     pub total: usize,
     /// When each task was first launched, ascending.
@@ -23,7 +23,7 @@ pub struct Timeline {
 
 /// An original attempt: the first of its task, or a retry after a failure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Attempt {
+pub(crate) struct Attempt {
     /// Its row in the group.
     pub row: usize,
     /// Its launch.
@@ -42,7 +42,7 @@ pub struct Attempt {
 
 /// A task that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Done {
+pub(crate) struct Done {
     /// Its end, duration and input.
     pub completion: Completion,
     /// The index in [`Timeline::attempts`] of the attempt that succeeded; `None` for a copy.
@@ -53,7 +53,7 @@ impl Attempt {
     /// The progress after `elapsed` ms. A straight line starts after `startup` ms. The progress of a killed
     /// attempt is extrapolated from its last report at its mean rate, which does not use the future either.
     #[must_use]
-    pub fn progress(&self, elapsed: f64, startup: f64) -> Option<f64> {
+    pub(crate) fn progress(&self, elapsed: f64, startup: f64) -> Option<f64> {
         let curve = self.curve.as_ref()?;
         if curve.source == ProgressSource::Linear && startup > 0.0 {
             let whole = (self.finish_ms - self.start_ms) as f64;
@@ -83,7 +83,7 @@ pub struct Sources {
 impl Sources {
     /// The number of attempts with a curve from this source.
     #[must_use]
-    pub const fn of(&self, source: ProgressSource) -> u64 {
+    pub(crate) const fn of(&self, source: ProgressSource) -> u64 {
         let [splits, phases, linear] = self.counts;
         match source {
             ProgressSource::Splits => splits,
@@ -94,16 +94,9 @@ impl Sources {
 
     /// The number of attempts with a curve from any source.
     #[must_use]
-    pub const fn known(&self) -> u64 {
+    pub(crate) const fn known(&self) -> u64 {
         let [splits, phases, linear] = self.counts;
         splits + phases + linear
-    }
-
-    /// Share of attempts with a curve from this source; `None` if there are no attempts.
-    #[must_use]
-    pub fn share(&self, source: ProgressSource) -> Option<f64> {
-        let all = self.known() + self.unknown;
-        (all > 0).then(|| self.of(source) as f64 / all as f64)
     }
 
     fn add(&mut self, attempt: &Attempt) {
@@ -124,7 +117,7 @@ impl Sources {
 impl Timeline {
     /// The timeline of a group. Attempts whose end is not logged are left out, unless a copy overtook them.
     #[must_use]
-    pub fn of(group: &TaskGroup, executions: &Executions) -> Self {
+    pub(crate) fn of(group: &TaskGroup, executions: &Executions) -> Self {
         let at = |row: usize, point| group.attempts.time(row, point).map(crate::units::Timestamp::as_millis);
         let rows = 0..group.attempts.len();
         let Some(origin) = rows.clone().filter_map(|row| at(row, TimePoint::Start)).min() else {
@@ -174,7 +167,7 @@ impl Timeline {
 
     /// The sources of the progress curves.
     #[must_use]
-    pub fn sources(&self) -> Sources {
+    pub(crate) fn sources(&self) -> Sources {
         let mut sources = Sources::default();
         self.attempts.iter().for_each(|attempt| sources.add(attempt));
         sources
@@ -182,7 +175,7 @@ impl Timeline {
 
     /// The index of each attempt by its row in the group.
     #[must_use]
-    pub fn places(&self) -> FxHashMap<usize, usize> {
+    pub(crate) fn places(&self) -> FxHashMap<usize, usize> {
         self.attempts.iter().enumerate().map(|(place, attempt)| (attempt.row, place)).collect()
     }
 }

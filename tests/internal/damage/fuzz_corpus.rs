@@ -5,10 +5,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-#[path = "../../fuzz_targets/mod.rs"]
-mod targets;
-
-use targets::TARGETS;
+use crate::internals::fuzz_targets::TARGETS;
 
 fn fuzz(sub: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(sub)

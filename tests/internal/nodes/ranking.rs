@@ -21,7 +21,7 @@ fn rank(jobs: &Jobs, order_of_hosts: &[u8], settings: &Settings) -> Ranking {
         let run = |&(host, day, time): &(u8, u16, u64)| Run {
             host: hosts.host(&name(host), None),
             start: Some(Timestamp::from_millis(i64::from(day) * 86_400_000)),
-            run_time: Millis::new(time),
+            time: Millis::new(time),
         };
         let mut sample = Sample::default();
         sample.add_group(&job.iter().map(run).collect::<Vec<_>>(), settings);

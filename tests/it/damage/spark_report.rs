@@ -1,7 +1,7 @@
 //! Reports on the bytes of a Spark event log, and results that no report may contain.
 
 use elephant_rs::engine::{Options, analyze};
-use elephant_rs::parse::Level;
+use elephant_rs::results::Level;
 use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;

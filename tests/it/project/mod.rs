@@ -1,5 +1,6 @@
 //! The README, dependencies, imports between modules, file sizes, and the count of skipped tests.
 
+mod api;
 mod boundaries;
 mod readme;
 mod sizes;

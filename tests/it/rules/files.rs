@@ -297,7 +297,7 @@ fn non_dr_elephant_configuration_is_rejected() {
         ("<heuristics>\n</heuristic>", "line 2"),
         ("no xml", "expected <heuristics>"),
     ] {
-        let error = import::import(text).unwrap_err().to_string();
+        let error = import(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
     elephant().args(["rules", "import", "Cargo.toml"]).assert().code(2).stdout("");
@@ -383,7 +383,7 @@ fn multiline_values_are_imported_as_one_line() {
     let text = std::fs::read_to_string("testdata/dr-elephant/HeuristicConf.xml").unwrap();
     let broken = text.replace("2, 4, 2*4, 16", "2, 4,\n   2*4, 16");
     assert_ne!(text, broken);
-    assert_eq!(import::import(&text).unwrap().yaml, import::import(&broken).unwrap().yaml);
+    assert_eq!(import(&text).unwrap().yaml, import(&broken).unwrap().yaml);
 }
 
 proptest! {
@@ -393,7 +393,7 @@ proptest! {
     fn rule_file_reader_never_panics(text in "(rule|for|enabled|suppress|[a-z*/&!|>{}\\[\\]:,'\"# \n\t-]|\\PC){0,120}") {
         let _ = RuleSet::read(&[file(&text)]);
         let _ = RuleSet::read(&[file(&format!("rule: mapper-skew\n{text}"))]);
-        let _ = import::import(&text);
+        let _ = import(&text);
     }
 
     #[test]

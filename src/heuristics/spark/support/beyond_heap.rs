@@ -83,8 +83,8 @@ fn room_for(resident: Bytes, heap: Bytes) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::internal::sample;
     use ExecutorMetric::{JvmHeapMemory, OffHeapUnifiedMemory, ProcessTreeJvmRssMemory};
 
     fn app(settings: &[(&str, &str)], peaks: &[(ExecutorMetric, i64)]) -> Application {

@@ -130,8 +130,8 @@ pub(in crate::heuristics) fn of_all(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::internal::sample;
 
     #[test]
     fn killed_attempts_are_not_failures() {

@@ -6,8 +6,6 @@ pub(super) mod failures;
 pub(super) mod losses;
 pub(super) mod lost_time;
 pub(super) mod memory;
-#[cfg(test)]
-pub(super) mod sample;
 pub(super) mod spill_sizing;
 pub(super) mod stage_figures;
 pub(super) mod stage_text;

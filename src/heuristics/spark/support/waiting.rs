@@ -51,8 +51,8 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::internal::sample;
     use crate::model::spark::ExecutorMetric::JvmHeapMemory;
 
     #[test]

@@ -8,7 +8,7 @@ use crate::parse::MAX_EVENT_LEN;
 
 /// Why an event could not be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum DecodeError {
+pub(crate) enum DecodeError {
     /// The bytes end inside the event.
     #[error("the event is incomplete")]
     Incomplete,

@@ -13,7 +13,7 @@ use crate::parse::jhist::fields::{Slot, counters, mark_unreadable, set_flag, set
 
 /// An event's type and size; its values go into the fields and payload passed to [`decode_event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decoded<'a> {
+pub(crate) struct Decoded<'a> {
     /// Encoded size in bytes.
     pub len: usize,
     /// The kind of event; `None` for an unknown type.
@@ -30,7 +30,7 @@ pub struct Decoded<'a> {
 /// # Errors
 /// [`DecodeError::Incomplete`] if the event extends past `bytes`, [`DecodeError::Damaged`] if more bytes
 /// would not help.
-pub fn decode_event<'a>(
+pub(crate) fn decode_event<'a>(
     plan: &'a Plan,
     bytes: &'a [u8],
     fields: &mut EventFields<'a>,

@@ -58,8 +58,9 @@ pub(super) enum HeaderError {
 }
 
 /// Whether `head`, the start of a source, belongs to a binary history.
+#[cfg(test)]
 #[must_use]
-pub fn looks_like_binary_history(head: &[u8]) -> bool {
+pub(crate) fn looks_like_binary_history(head: &[u8]) -> bool {
     matches!(preamble(head), Preamble::Magic | Preamble::Schema(_))
 }
 

@@ -90,7 +90,7 @@ impl Lists {
 
 /// How to decode the events of a history: the compiled schema.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub(crate) struct Plan {
     lists: Lists,
     kinds: Vec<(String, Option<EventKind>)>,
     schema: Schema,
@@ -98,7 +98,7 @@ pub struct Plan {
 
 impl Plan {
     /// Compiles the schema of Hadoop's `Event` record.
-    pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
+    pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaError> {
         let schema = Schema::parse(schema)?;
         let (kinds, lists) = compile::event(&schema)?;
         let kinds = kinds.iter().map(|name| (name.clone(), EventKind::from_hadoop_name(name))).collect();

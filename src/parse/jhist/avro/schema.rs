@@ -9,7 +9,7 @@ pub(super) type TypeId = usize;
 
 /// Why a schema cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum SchemaError {
+pub(crate) enum SchemaError {
     /// A required part of the schema is missing.
     #[error("{0} is missing or has the wrong type")]
     Missing(&'static str),

@@ -7,6 +7,7 @@ mod functions;
 mod names;
 mod operators;
 
+#[cfg(test)]
 pub(super) use functions::FUNCTIONS;
 
 use super::mistake::Mistake;
@@ -19,7 +20,7 @@ use crate::model::Engine;
 /// The subjects of a rule. Each is judged separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Over {
+pub(crate) enum Over {
     /// The application as a whole.
     #[default]
     Application,
@@ -36,7 +37,7 @@ pub enum Over {
 impl Over {
     /// The only engine that has such subjects.
     #[must_use]
-    pub const fn engine(self) -> Option<Engine> {
+    pub(crate) const fn engine(self) -> Option<Engine> {
         match self {
             Self::Application => None,
             Self::Map | Self::Reduce => Some(Engine::MapReduce),

@@ -104,7 +104,7 @@ fn overhead_by(factor: f64, heap: Bytes) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heuristics::spark::support::sample;
+    use crate::internal::sample;
     use crate::model::Engine;
     use crate::model::conf::Property;
     use crate::model::spark::ExecutorMetric;

@@ -1,5 +1,6 @@
-//! Small applications for unit tests.
+//! Small applications for unit tests of rules, and their evaluation.
 
+use crate::metrics::SparkMetricParams;
 use crate::model::conf::Property;
 use crate::model::counters::Counter;
 use crate::model::spark::{Executor, ExecutorMetric, Spark, Stage, StageAttempt, StageStatus};
@@ -11,7 +12,7 @@ use crate::units::Timestamp;
 use crate::{finding::Finding, rules::Evaluation};
 
 /// A Spark application with settings and no other data.
-pub(in crate::heuristics) fn app(settings: &[(&str, &str)]) -> Application {
+pub(crate) fn app(settings: &[(&str, &str)]) -> Application {
     let mut app = Application::new(Engine::Spark);
     for (name, value) in settings {
         let property = Property { value: (*value).to_owned(), is_final: false };
@@ -23,12 +24,12 @@ pub(in crate::heuristics) fn app(settings: &[(&str, &str)]) -> Application {
 }
 
 /// The Spark part of `app`.
-pub(in crate::heuristics) fn spark(app: &mut Application) -> &mut Spark {
+pub(crate) fn spark(app: &mut Application) -> &mut Spark {
     app.spark.as_mut().unwrap()
 }
 
 /// Adds an executor that existed from the start and ran one task.
-pub(in crate::heuristics) fn executor<'a>(app: &'a mut Application, id: &str) -> &'a mut Executor {
+pub(crate) fn executor<'a>(app: &'a mut Application, id: &str) -> &'a mut Executor {
     let executors = &mut spark(app).executors;
     let mut executor = Executor { id: id.to_owned(), ..Executor::default() };
     executor.added_at = Some(Timestamp::from_millis(0));
@@ -38,18 +39,14 @@ pub(in crate::heuristics) fn executor<'a>(app: &'a mut Application, id: &str) ->
 }
 
 /// Sets the peaks of an executor.
-pub(in crate::heuristics) fn peaks(executor: &mut Executor, values: &[(ExecutorMetric, i64)]) {
+pub(crate) fn peaks(executor: &mut Executor, values: &[(ExecutorMetric, i64)]) {
     for (metric, value) in values {
         executor.peaks.raise(*metric, *value);
     }
 }
 
 /// Adds a complete stage with one attempt per (outcome, milliseconds), all launched when it was submitted.
-pub(in crate::heuristics) fn stage(
-    app: &mut Application,
-    id: u32,
-    attempts: &[(Outcome, i64)],
-) -> StageAttempt {
+pub(crate) fn stage(app: &mut Application, id: u32, attempts: &[(Outcome, i64)]) -> StageAttempt {
     let id = StageAttempt { stage: id, attempt: 0 };
     let mut group = TaskGroup::new(TaskKind::Stage(id));
     for (number, (outcome, time)) in (0..).zip(attempts) {
@@ -76,7 +73,7 @@ pub(in crate::heuristics) fn stage(
 }
 
 /// Sets a counter on every attempt of every stage.
-pub(in crate::heuristics) fn count(app: &mut Application, counter: Counter, value: i64) {
+pub(crate) fn count(app: &mut Application, counter: Counter, value: i64) {
     for group in &mut app.groups {
         for row in 0..group.attempts.len() {
             group.attempts.set_counter(row, counter, Some(value));
@@ -85,15 +82,26 @@ pub(in crate::heuristics) fn count(app: &mut Application, counter: Counter, valu
 }
 
 /// The evaluation of one rule, with or without the preset `dr-elephant`.
-pub(in crate::heuristics) fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
+pub(crate) fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
     let name = std::path::Path::new("dr-elephant");
     evaluate_by(app, rule, &if dr_elephant { RuleFile::find(name).unwrap() } else { Vec::new() })
 }
 
 /// The evaluation of one rule with parameters from YAML.
-pub(in crate::heuristics) fn evaluate_with(app: &Application, rule: &str, parameters: &str) -> Evaluation {
+pub(crate) fn evaluate_with(app: &Application, rule: &str, parameters: &str) -> Evaluation {
     let text = format!("rule: {rule}\n{parameters}\n");
     evaluate_by(app, rule, &[RuleFile { name: "test".to_owned(), text }])
+}
+
+/// The evaluation of all rules, changed by a rule file with this text.
+pub(crate) fn evaluate_all(app: &Application, text: &str) -> Evaluation {
+    let files = [RuleFile { name: "own.yaml".to_owned(), text: text.to_owned() }];
+    RuleSet::with_files(&files).unwrap().evaluate(app)
+}
+
+/// The built-in parameters of the Spark metrics.
+pub(crate) fn spark_metrics() -> SparkMetricParams {
+    RuleSet::built_in().unwrap().spark_metrics().clone()
 }
 
 fn evaluate_by(app: &Application, rule: &str, files: &[RuleFile]) -> Evaluation {
@@ -107,6 +115,6 @@ fn evaluate_by(app: &Application, rule: &str, files: &[RuleFile]) -> Evaluation 
 }
 
 /// The highest severity of one rule; `None` if it was not evaluated.
-pub(in crate::heuristics) fn severity(app: &Application, rule: &str, dr_elephant: bool) -> Option<Severity> {
+pub(crate) fn severity(app: &Application, rule: &str, dr_elephant: bool) -> Option<Severity> {
     evaluate(app, rule, dr_elephant).findings.iter().map(|finding| finding.severity).max()
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::incomplete::{UNNAMED, doubt, doubt_of, incomplete_run};
 use super::measure;
 use super::metrics;
+use super::run::rounded;
 use super::spread::Tolerance;
 use super::{Baseline, Job};
 use crate::finding::{Finding, Worse};
@@ -45,7 +46,13 @@ pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> C
         let bad = job.findings.iter().filter(|change| change.change.is_bad());
         let worst = bad.map(|change| change.finding.severity).max();
         let is_judged = job.unjudged().next().is_none();
-        (Reverse(job.is_worse(Severity::Low)), Reverse(worst), is_judged, job.state, job.key.clone())
+        (
+            Reverse(job.is_worse(Some(Severity::Low), true)),
+            Reverse(worst),
+            is_judged,
+            job.state,
+            job.key.clone(),
+        )
     });
     Comparison { counts: counts(&jobs), jobs, ..Comparison::default() }
 }
@@ -218,9 +225,12 @@ fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) 
         && let Some(value) = accepted.value
     {
         now.accepted = Some(value);
-        let (direction, floor) = (key_measure.worse, key_measure.floor());
-        worse = direction.beyond(now.value, value, tolerance.of_measures(), floor);
-        better = direction.opposite().beyond(now.value, value, tolerance.of_measures(), floor);
+        let (direction, share) = (key_measure.worse, tolerance.of_measures());
+        let floor = if share > 0.0 { key_measure.floor() } else { 0.0 };
+        // Accepted values are rounded.
+        let now = rounded(now.value);
+        worse = direction.beyond(now, value, share, floor);
+        better = direction.opposite().beyond(now, value, share, floor);
     }
     found.change = match found.finding.severity.cmp(&accepted.severity) {
         std::cmp::Ordering::Greater => Change::Worse,

@@ -116,6 +116,12 @@ pub enum BaselineError {
         /// What is wrong.
         message: String,
     },
+    /// The baseline cannot be written as YAML.
+    #[error("cannot write the baseline as YAML: {message}")]
+    Unwritable {
+        /// Why.
+        message: String,
+    },
     /// A later version of this tool wrote the file.
     #[error("{path}: the baseline has version {version}, but this elephant-rs reads versions up to {VERSION}; use the elephant-rs that wrote it", path = path.display())]
     Newer {
@@ -138,7 +144,7 @@ impl Default for Baseline {
 impl Baseline {
     /// Whether some run of `comparison` could not be judged, and this baseline does not list it.
     #[must_use]
-    pub fn leaves_open(&self, comparison: &Comparison) -> bool {
+    pub(crate) fn leaves_open(&self, comparison: &Comparison) -> bool {
         let mut runs = comparison.jobs.iter().flat_map(JobComparison::unjudged);
         runs.any(|run| !self.not_judged.contains(&run.run))
     }
@@ -202,8 +208,10 @@ impl Baseline {
     ///
     /// # Errors
     /// If it cannot be written as YAML.
-    pub fn to_yaml(&self) -> Result<String, serde_yaml::Error> {
-        Ok(format!("{HEADER}{}", serde_yaml::to_string(self)?))
+    pub fn to_yaml(&self) -> Result<String, BaselineError> {
+        let text = serde_yaml::to_string(self);
+        let text = text.map_err(|error| BaselineError::Unwritable { message: error.to_string() })?;
+        Ok(format!("{HEADER}{text}"))
     }
 
     /// The entry of a job.

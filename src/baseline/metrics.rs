@@ -39,7 +39,7 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
     let usual_input = median(&inputs).filter(|&bytes| bytes > 0.0);
     for metric in Metric::ALL {
         let accepted: Vec<f64> = job.runs.iter().filter_map(|run| run.cost(metric)).collect();
-        let Some(range) = range(&accepted, tolerance.of(metric), metric.floor()) else { continue };
+        let Some(range) = range(&accepted, tolerance.of(metric)) else { continue };
         let mut worst: Option<MetricChange> = None;
         let (mut runs, mut regressed_runs) = (0, 0);
         for (id, run) in &fit {

@@ -22,10 +22,10 @@
 //! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
 //! let nothing = Baseline::default();
 //! let first = compare(&report, &nothing, &Tolerance::default());
-//! assert!(first.is_worse(Some(Severity::Low)));
+//! assert!(first.is_worse(Some(Severity::Low), true));
 //!
 //! let accepted = update(&nothing, &report, &first, false);
-//! assert!(!compare(&report, &accepted, &Tolerance::default()).is_worse(Some(Severity::Low)));
+//! assert!(!compare(&report, &accepted, &Tolerance::default()).is_worse(Some(Severity::Low), true));
 //! # Ok::<(), elephant_rs::rules::RuleError>(())
 //! ```
 

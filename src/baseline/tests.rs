@@ -98,7 +98,7 @@ fn an_improvement_only_in_an_incomplete_run_is_not_judged() {
         assert_eq!(change(&comparison), (Change::NotJudged, Some(1.0), "b"));
         assert_eq!(comparison.counts.not_judged, 1);
         assert_eq!(comparison.counts.better, 0);
-        assert!(!comparison.is_worse(Some(Low)));
+        assert!(!comparison.is_worse(Some(Low), true));
         assert_eq!(updated(&before, vec![incomplete("b", &[better])]), before);
     }
     // A run that failed early is no proof either.
@@ -134,7 +134,7 @@ fn a_worse_finding_in_an_incomplete_run_counts_but_is_not_accepted() {
     let worse = || vec![incomplete("b", &[(Critical, 9.0)])];
     let comparison = compared(&before, worse());
     assert_eq!(change(&comparison), (Change::Worse, Some(9.0), "b"));
-    assert!(comparison.is_worse(Some(Low)));
+    assert!(comparison.is_worse(Some(Low), true));
     assert_eq!(comparison.counts.worse_in_part, 1);
     assert_eq!(updated(&before, worse()), before);
 }
@@ -201,7 +201,7 @@ fn an_incomplete_run_without_a_job_name_is_not_a_job_and_never_prunes() {
     assert_eq!(comparison.jobs[0].state, JobState::Unnamed);
     assert_eq!(change(&comparison).0, Change::NotJudged);
     assert_eq!((comparison.counts.unjudged_runs, comparison.counts.absent_jobs), (1, 2));
-    assert!(!comparison.is_worse(Some(Low)));
+    assert!(!comparison.is_worse(Some(Low), true));
     let app = nameless();
     let found = comparison.of(&app, &app.findings[0]).unwrap();
     assert_eq!(found.change, Change::NotJudged);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::metrics::settled;
-use super::run::{rounded, unfit};
+use super::run::{identity, rounded, unfit};
 use super::{Baseline, Job, Run};
 use crate::fingerprint::JobKey;
 use crate::results::{
@@ -17,7 +17,8 @@ use crate::results::{
 ///   finding keeps its accepted value, so that small increases do not add up unnoticed.
 /// - Findings of an incomplete run are marked and never replace those of a complete run. A job that could
 ///   not be judged at all stays as it is, and runs without their job's name are skipped.
-/// - Runs that could not be judged are listed, so that they are not reported again.
+/// - Runs that could not be judged are listed, so that they are not reported again. Those listed before stay if they are
+///   not in the report; `prune` removes them.
 /// - Runs that succeeded are added, and the oldest beyond [`Baseline::keep_runs`] are dropped. A regressed
 ///   run starts a new level: earlier runs are dropped, because they cost less than what is accepted now.
 /// - Jobs that are not in the report stay. `prune` removes them, unless some run has lost its job's name:
@@ -31,11 +32,15 @@ pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, pru
         runs.entry(app.compared_job()).or_default().push(app);
     }
     let unjudged = comparison.jobs.iter().flat_map(JobComparison::unjudged);
-    let not_judged: BTreeSet<&str> = unjudged.map(|run| run.run.as_str()).collect();
+    let mut not_judged: BTreeSet<String> = unjudged.map(|run| run.run.clone()).collect();
+    if !prune {
+        let seen: BTreeSet<String> = report.applications.iter().map(identity).collect();
+        not_judged.extend(baseline.not_judged.iter().filter(|run| !seen.contains(*run)).cloned());
+    }
     let mut updated = Baseline {
         version: baseline.version,
         keep_runs: baseline.keep_runs,
-        not_judged: not_judged.into_iter().map(str::to_owned).collect(),
+        not_judged: not_judged.into_iter().collect(),
         jobs: Vec::new(),
     };
     let prune = prune && comparison.jobs.iter().all(|job| job.state != JobState::Unnamed);

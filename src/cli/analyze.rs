@@ -24,7 +24,8 @@ Examples:
   hdfs dfs -cat '/mr-history/done/*_0042*.jhist' | elephant-rs analyze -
       read a job history from standard input
 
-Exit status: 0 no findings at or above --fail-on, 1 findings at or above --fail-on, 2 the run failed.";
+Exit status: 0 no findings at or above --fail-on; 1 findings at or above --fail-on; 2 the run failed, or no application \
+was read (--allow-empty accepts that).";
 
 #[derive(Debug, Args)]
 pub(super) struct Analyze {

@@ -4,30 +4,31 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::Exit;
 use super::counts::positive_count;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use super::output::{Output, OutputError};
-use crate::baseline::Tolerance;
-use crate::baseline::update;
-use crate::baseline::{Baseline, BaselineError, compare};
+use crate::baseline::{Baseline, BaselineError, Tolerance, compare, update};
 use crate::engine::{self, Options};
-use crate::report::{counted, unjudged_summary};
-use crate::results::Comparison;
-use crate::results::Metric;
-use crate::results::SuppressionUse;
+use crate::params::quantity::{Duration, Quantity};
+use crate::report::{counted, missing_jobs, unjudged_summary};
+use crate::results::{Comparison, Floors, Metric, SuppressionUse};
+use crate::rules::settings::GateParams;
 use crate::severity::Severity;
+use crate::units::Millis;
 
 pub(super) const EXAMPLES: &str = "\
 A job is identified by its engine and its name without dates, times, ids and counters, so a new run is compared with \
 the accepted runs of the same job. A finding is worse if its severity is higher, or if its key value is worse than \
 accepted by more than the tolerance. The costs of each run are compared separately: with 5 or more accepted runs, the \
 limit is their median plus 3 scaled median absolute deviations; with fewer, it is their median plus the tolerance. If \
-a run read more input, its limits rise in proportion. Failed and incomplete runs are judged by rules only, and cannot \
-make a finding better or gone.
+a run read more input, its limits rise in proportion. Differences below the floors of the document `gate` in rule files \
+(10 s of run time, 0.02 GB·h, 30 s of task time, one failed attempt) do not count, unless the tolerance is 0. Failed \
+and incomplete runs are judged by rules only, and cannot make a finding better or gone. --fail-on is about findings \
+only: higher costs fail at any level but none, which --costs changes.
 
 Examples:
   elephant-rs check --baseline accepted.yaml --update history/
@@ -38,9 +39,12 @@ Examples:
       only severe and critical findings fail
   elephant-rs check --baseline accepted.yaml --tolerance runtime_ms=50 history/
       allow run times to grow by 50 %
+  elephant-rs check --baseline accepted.yaml --costs show --require-all nightly/
+      higher costs are shown but do not fail; a job that did not run fails
 
-Exit status: 0 nothing is new or worse; 1 something is new or worse, or a suppression has expired; 2 the run failed, \
-there is no baseline, or a run is too incomplete to judge (with --strict: any run is incomplete).";
+Exit status: 0 nothing is new or worse; 1 something is new or worse, a suppression has expired, or with --require-all a \
+job did not run; 2 the run failed, no application was read (--allow-empty accepts that), there is no baseline, or a run \
+is too incomplete to judge (with --strict: any run is incomplete).";
 
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // options
@@ -65,12 +69,29 @@ pub(super) struct Check {
     /// `resource_used_gb_hours`, `resource_wasted_gb_hours`, `task_time_ms`, `failed_attempts_count`; repeatable
     #[arg(long, value_name = "[METRIC=]PERCENT", allow_negative_numbers = true, value_parser = parse_tolerance)]
     tolerance: Vec<(Option<Metric>, f64)>,
-    /// Compare findings only, not costs
-    #[arg(long)]
+    /// What higher costs do [default: fail, but show with --fail-on none]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    costs: Option<Costs>,
+    /// The same as --costs ignore
+    #[arg(long, conflicts_with = "costs")]
     no_metrics: bool,
+    /// Fail if a job of the baseline did not run
+    #[arg(long)]
+    require_all: bool,
     /// Do not fail on runs too incomplete to judge
     #[arg(long)]
     allow_unjudged: bool,
+}
+
+/// What higher costs do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Costs {
+    /// They fail, whatever the severity of findings that --fail-on asks for
+    Fail,
+    /// They are compared and shown, but do not fail
+    Show,
+    /// They are not compared
+    Ignore,
 }
 
 impl Check {
@@ -88,24 +109,21 @@ impl Check {
             input.run(|progress| engine::analyze_with(&input.paths, &rules, options, progress))?;
         input.warn(&report.problems);
         input.warn_of_suppressions(&report.suppressions);
-        let unfinished = if input.failed(&report.problems, report.named_input_failed) {
-            Some("some input could not be read")
-        } else if report.summary.applications == 0 {
-            Some("no event log or job history was recognised")
-        } else {
-            None
-        };
+        let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);
         let failed = unfinished.is_some();
         if let Some(keep) = self.keep_runs {
             accepted.keep_runs = keep.get();
         }
-        let mut comparison = compare(&report, &accepted, &self.tolerance());
+        let mut comparison = compare(&report, &accepted, &self.tolerance(rules.gate()));
         // Findings that are not shown do not fail.
         let limit = findings.limit(Severity::Low).map(|limit| limit.max(shown.min_severity));
-        comparison.worse = comparison.is_worse(limit);
+        let costs_fail = self.costs.map_or(limit.is_some(), |costs| costs == Costs::Fail);
+        comparison.worse = comparison.is_worse(limit, costs_fail);
+        comparison.requires_all = self.require_all;
         comparison.unfinished = unfinished;
         comparison.expired = expired(&report.suppressions);
-        comparison.failed = !self.update && (comparison.worse || !comparison.expired.is_empty());
+        let missing = self.require_all && comparison.counts.absent_jobs > 0;
+        comparison.failed = !self.update && (comparison.worse || missing || !comparison.expired.is_empty());
         // An update ignores unjudged runs, so it only needs one other run to accept.
         let is_open =
             if self.update { comparison.judges_nothing() } else { accepted.leaves_open(&comparison) };
@@ -132,8 +150,20 @@ impl Check {
         }
     }
 
-    fn tolerance(&self) -> Tolerance {
-        let mut tolerance = Tolerance { metrics: !self.no_metrics, ..Tolerance::default() };
+    /// The tolerances of the rule files, and those of the command line on top.
+    fn tolerance(&self, gate: &GateParams) -> Tolerance {
+        let time = |floor: Quantity<Duration>| Millis::from_f64(floor.get()).unwrap_or_default();
+        let mut tolerance = Tolerance {
+            metrics: !self.no_metrics && self.costs != Some(Costs::Ignore),
+            usual: gate.tolerance.get(),
+            floors: Floors {
+                run_time: time(gate.run_time_floor),
+                memory_gb_hours: gate.memory_floor.get(),
+                task_time: time(gate.task_time_floor),
+                failed_attempts: gate.failed_attempts_floor.get(),
+            },
+            ..Tolerance::default()
+        };
         for &(metric, share) in &self.tolerance {
             match metric {
                 Some(metric) => drop(tolerance.of.insert(metric, share)),
@@ -149,7 +179,10 @@ fn verdict(comparison: &Comparison) -> String {
     let counts = counted(comparison.counts);
     match comparison.unfinished {
         Some(why) => format!("check: the run failed, {why}; {counts}"),
-        None if comparison.failed => format!("check: FAILED, {counts}"),
+        None if comparison.failed => match missing_jobs(comparison).filter(|_| comparison.requires_all) {
+            Some(missing) => format!("check: FAILED, {counts}; {missing}"),
+            None => format!("check: FAILED, {counts}"),
+        },
         None if comparison.undecided => format!("check: NOT PASSED, {counts}"),
         None if comparison.updated => format!("check: the baseline was updated, {counts}"),
         None if unjudged_summary(comparison.counts).is_some() => {

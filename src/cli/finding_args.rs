@@ -161,7 +161,7 @@ impl FindingArgs {
 
     /// The exit status, from the findings and the input that could not be read.
     pub(super) fn exit(&self, report: &Report, input: &InputArgs) -> Exit {
-        if input.failed(&report.problems, report.named_input_failed) {
+        if input.failure(&report.problems, report.named_input_failed, &report.summary).is_some() {
             return Exit::Failure;
         }
         let Some(limit) = self.limit(Severity::None) else { return Exit::Clean };

@@ -12,10 +12,11 @@ use super::output::{Output, OutputError, is_standard_output};
 use super::{Color, output, progress};
 use crate::engine::Progress;
 use crate::parse::Level as ProblemLevel;
-use crate::results::{SourceProblem, SuppressionUse};
+use crate::results::{SourceProblem, Summary, SuppressionUse};
 
 /// Options of commands that read histories.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct InputArgs {
     /// Files, folders and archives with event logs and job histories; - reads standard input
     #[arg(required = true, value_name = "PATH")]
@@ -29,6 +30,9 @@ pub(super) struct InputArgs {
     /// Exit with status 2 if any input could not be read completely
     #[arg(long)]
     strict: bool,
+    /// Do not fail if no application was read, as from an empty folder
+    #[arg(long)]
+    allow_empty: bool,
     /// Print no warnings and no progress on standard error
     #[arg(long, short)]
     quiet: bool,
@@ -111,10 +115,45 @@ impl InputArgs {
         }
     }
 
-    /// Whether the run failed because of input that could not be read.
+    /// Why the run failed: some input could not be read, or no application was read at all. The latter is explained on
+    /// standard error, because a report without applications looks like good news.
+    pub(super) fn failure(
+        &self,
+        problems: &[SourceProblem],
+        named_input_failed: bool,
+        summary: &Summary,
+    ) -> Option<&'static str> {
+        let is_empty = summary.applications == 0 && !self.allow_empty;
+        if is_empty {
+            Self::explain_empty(summary);
+        }
+        if self.failed(problems, named_input_failed) {
+            Some("some input could not be read")
+        } else if is_empty {
+            Some("no application was read")
+        } else {
+            None
+        }
+    }
+
+    /// Whether some input of one side of a comparison could not be read.
     pub(super) fn failed(&self, problems: &[SourceProblem], named_input_failed: bool) -> bool {
         let damaged = problems.iter().any(|entry| entry.problem.level >= ProblemLevel::Warning);
         named_input_failed || (self.strict && damaged)
+    }
+
+    fn explain_empty(summary: &Summary) {
+        let Summary { files_found, files_skipped, files_failed, .. } = summary;
+        let what = match files_found {
+            0 => "the input has no files".to_owned(),
+            found => format!(
+                "files found: {found}, neither event log nor job history: {files_skipped}, not readable: {files_failed}"
+            ),
+        };
+        output::print_message(
+            "error",
+            &format!("no application was read: {what}; --allow-empty accepts that"),
+        );
     }
 }
 

@@ -122,12 +122,12 @@ impl Nodes {
             Format::Json => write_json(&report, top, out),
             Format::Csv => write_csv(&report, top, out),
         })?;
-        let failed = self.input.failed(&report.problems, report.named_input_failed);
+        let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
         // A list from incomplete input could exclude the wrong nodes.
-        if let Some(exclude_list) = exclude_list.filter(|_| !failed) {
+        if let Some(exclude_list) = exclude_list.filter(|_| failure.is_none()) {
             exclude_list.write(|out| write_exclude_list(&report, out))?;
         }
-        Ok(if failed { Exit::Failure } else { Exit::Clean })
+        Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
     }
 
     fn settings(&self) -> Settings {

@@ -162,8 +162,8 @@ impl Stragglers {
             Format::Json => write_json(&report, shown, out),
             Format::Csv => write_csv(&report, table, shown, out),
         })?;
-        let failed = self.input.failed(&report.problems, report.named_input_failed);
-        Ok(if failed { Exit::Failure } else { Exit::Clean })
+        let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
+        Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
     }
 
     /// A warning if the node metrics match no straggler, usually because host names or clocks differ.

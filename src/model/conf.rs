@@ -137,7 +137,7 @@ impl Conf {
 
     /// A property by its exact name, variables resolved; unknown variables stay as written.
     #[must_use]
-    pub fn raw(&self, name: &str) -> Option<String> {
+    pub(crate) fn raw(&self, name: &str) -> Option<String> {
         self.written(name).map(|value| self.resolve(value))
     }
 

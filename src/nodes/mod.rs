@@ -61,7 +61,7 @@ pub struct NodesReport {
 impl NodesReport {
     /// Expected number of ranked nodes with an interval entirely above 0 by chance, if no node is slow.
     #[must_use]
-    pub fn slow_by_chance(&self) -> f64 {
+    pub(crate) fn slow_by_chance(&self) -> f64 {
         self.ranking.summary.ranked as f64 * (1.0 - self.settings.confidence) / 2.0
     }
 }

@@ -3,10 +3,10 @@
 //! A rule that was evaluated and has no listed finding is a passed test. A rule with findings is a failed test. A rule is
 //! skipped if it could not be evaluated, or if its findings are suppressed or accepted by a baseline. A rule that does
 //! not apply is not a test. Findings and runs that a check could not judge have a suite of their own, and so have expired
-//! suppressions. Servers compare runs by the names of class and test. These are the job's key and the rule's id, because
+//! suppressions and accepted jobs that did not run. Servers compare runs by the names of class and test. These are the job's key and the rule's id, because
 //! they do not change from run to run.
 
-mod expired;
+mod reasons;
 mod unjudged;
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::parse::Level;
 use crate::results::{ApplicationReport, Report, SourceProblem};
 use crate::results::{Change, Comparison, MetricChange, MetricVerdict};
 use crate::severity::Severity;
-use expired::Expired;
+use reasons::Reasons;
 use unjudged::Unjudged;
 
 /// The suite of costs compared with a baseline.
@@ -46,8 +46,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     counts.tests += costs.cases.len();
     counts.failures += costs.failures();
     let unjudged = Unjudged::of(report.comparison.as_ref());
-    let expired = Expired::of(report.comparison.as_ref());
-    let others = [unjudged.counts(), expired.counts()];
+    let [expired, missing] = Reasons::of(report.comparison.as_ref());
+    let others = [unjudged.counts(), expired.counts(), missing.counts()];
     for Counts { tests, failures, errors, skipped } in suites.iter().map(Suite::counts).chain(others) {
         counts.tests += tests;
         counts.failures += failures;
@@ -60,6 +60,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         costs.write(xml)?;
         unjudged.write(xml)?;
         expired.write(xml)?;
+        missing.write(xml)?;
         if unreadable.is_empty() { Ok(()) } else { input(&unreadable, xml) }
     })?;
     writeln!(xml.get_mut())

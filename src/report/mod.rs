@@ -14,7 +14,7 @@
 
 mod cells;
 mod comparison;
-pub(crate) use comparison::words::{counted, unjudged_summary};
+pub(crate) use comparison::words::{counted, missing_jobs, unjudged_summary};
 mod csv;
 mod diff;
 #[cfg(feature = "html")]

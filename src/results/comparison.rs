@@ -24,7 +24,9 @@ pub struct Comparison {
     pub expired: Vec<String>,
     /// Why the run itself failed; the comparison then covers only a part.
     pub unfinished: Option<&'static str>,
-    /// Whether the check failed: something is worse, or a suppression has expired.
+    /// Whether accepted jobs that did not run fail the check.
+    pub requires_all: bool,
+    /// Whether the check failed: something is worse, a suppression has expired, or a required job did not run.
     pub failed: bool,
     /// Whether the check does not pass because some run could not be judged.
     pub undecided: bool,
@@ -210,11 +212,11 @@ impl Comparison {
         runs > 0 && self.counts.unjudged_runs == runs
     }
 
-    /// Whether something is new or worse: findings of at least `limit`, and every regressed metric. Without
-    /// a limit, nothing fails.
+    /// Whether something is new or worse: findings of at least `limit`, if there is one, and if `costs_count`, metrics
+    /// that regressed.
     #[must_use]
-    pub fn is_worse(&self, limit: Option<Severity>) -> bool {
-        limit.is_some_and(|limit| self.jobs.iter().any(|job| job.is_worse(limit)))
+    pub fn is_worse(&self, limit: Option<Severity>, costs_count: bool) -> bool {
+        self.jobs.iter().any(|job| job.is_worse(limit, costs_count))
     }
 }
 
@@ -224,10 +226,13 @@ impl JobComparison {
         self.incomplete.iter().filter(|run| !run.judged)
     }
 
-    /// Whether something in this job is new or worse; findings count from `limit` on.
+    /// Whether something in this job is new or worse, as in [`Comparison::is_worse`].
     #[must_use]
-    pub(crate) fn is_worse(&self, limit: Severity) -> bool {
-        self.findings.iter().any(|change| change.change.is_bad() && change.finding.severity >= limit)
-            || self.metrics.iter().any(|metric| metric.verdict == MetricVerdict::Regressed)
+    pub(crate) fn is_worse(&self, limit: Option<Severity>, costs_count: bool) -> bool {
+        let is_bad = |found: &FindingChange| {
+            found.change.is_bad() && limit.is_some_and(|limit| found.finding.severity >= limit)
+        };
+        self.findings.iter().any(is_bad)
+            || (costs_count && self.metrics.iter().any(|metric| metric.verdict == MetricVerdict::Regressed))
     }
 }

@@ -49,17 +49,6 @@ impl Metric {
         }
     }
 
-    /// Differences up to this do not count, even for small values: schedulers and JVMs are not exact.
-    #[must_use]
-    pub(crate) const fn floor(self) -> f64 {
-        match self {
-            Self::Runtime => 10_000.0,
-            Self::Used | Self::Wasted => 0.02,
-            Self::TaskTime => 30_000.0,
-            Self::FailedAttempts => 1.0,
-        }
-    }
-
     /// Whether more input explains a higher value.
     #[must_use]
     pub(crate) const fn grows_with_input(self) -> bool {
@@ -75,6 +64,16 @@ impl Metric {
             Self::FailedAttempts => three_digits(value),
         }
     }
+
+    /// A value as text, not rounded.
+    #[must_use]
+    pub(crate) fn show_exactly(self, value: f64) -> String {
+        match self {
+            Self::Runtime | Self::TaskTime => format!("{value} ms"),
+            Self::Used | Self::Wasted => format!("{value} GB·h"),
+            Self::FailedAttempts => value.to_string(),
+        }
+    }
 }
 
 impl FromStr for Metric {
@@ -85,6 +84,57 @@ impl FromStr for Metric {
             let keys: Vec<&str> = Self::ALL.iter().map(|metric| metric.key()).collect();
             format!("unknown metric \"{key}\"; expected one of {}", keys.join(", "))
         })
+    }
+}
+
+/// The smallest differences that count: schedulers and JVMs are not exact, so the costs of small runs differ by a large
+/// share. `rules/gate.yaml` has the values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Floors {
+    /// Of run time.
+    pub run_time: Millis,
+    /// Of memory used and memory wasted, in GB-hours.
+    pub memory_gb_hours: f64,
+    /// Of task time.
+    pub task_time: Millis,
+    /// Of failed attempts.
+    pub failed_attempts: f64,
+}
+
+impl Floors {
+    /// The floor of `metric`, in the unit of its key.
+    #[must_use]
+    pub(crate) const fn of(&self, metric: Metric) -> f64 {
+        match metric {
+            Metric::Runtime => self.run_time.as_f64(),
+            Metric::Used | Metric::Wasted => self.memory_gb_hours,
+            Metric::TaskTime => self.task_time.as_f64(),
+            Metric::FailedAttempts => self.failed_attempts,
+        }
+    }
+}
+
+/// What sets the limits of a [`Range`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LimitBasis {
+    /// The tolerance, a share of the median.
+    Tolerance,
+    /// The spread of the accepted runs.
+    Spread,
+    /// The smallest difference that counts.
+    Floor,
+}
+
+impl LimitBasis {
+    /// The name in reports.
+    #[must_use]
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Tolerance => "tolerance",
+            Self::Spread => "spread",
+            Self::Floor => "floor",
+        }
     }
 }
 
@@ -100,8 +150,10 @@ pub struct Range {
     pub low: f64,
     /// Higher values are a regression.
     pub high: f64,
-    /// Whether the limits come from the spread of the runs rather than from the tolerance.
-    pub by_spread: bool,
+    /// What sets the limits.
+    pub basis: LimitBasis,
+    /// The smallest difference that counts, in the unit of the metric.
+    pub floor: f64,
 }
 
 impl Range {

@@ -41,7 +41,7 @@ pub use change::{Absence, Absent, Accepted, Change, FindingChange, MeasureChange
 pub use comparison::{
     Comparison, Counts, IncompleteRun, JobComparison, JobState, MetricChange, MetricVerdict, NotCompared,
 };
-pub use metric::{Metric, Range};
+pub use metric::{Floors, LimitBasis, Metric, Range};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
 pub use worst::WorstFinding;

@@ -33,7 +33,7 @@ impl AddedRule {
 
     /// Its id.
     #[must_use]
-    pub fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         &self.info.id
     }
 

@@ -1,7 +1,6 @@
 //! The built-in rule files as an editable folder.
 
-use super::{METRICS_DEFAULTS, METRICS_ID, METRICS_PAGE, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID};
-use super::{SPARK_METRICS_PAGE, schema};
+use super::{RuleFile, schema, settings};
 use crate::heuristics;
 
 /// The name of the schema next to the rule files.
@@ -14,14 +13,11 @@ pub(crate) fn defaults() -> Vec<RuleFile> {
     let rule = |rule: &'static heuristics::Rule| {
         file(&format!("{}/{}.yaml", rule.folder, rule.id), &format!("../{SCHEMA}"), rule.page, rule.defaults)
     };
-    let metrics = [
-        (METRICS_ID, METRICS_PAGE, METRICS_DEFAULTS),
-        (SPARK_METRICS_ID, SPARK_METRICS_PAGE, SPARK_METRICS_DEFAULTS),
-    ];
-    let metrics =
-        metrics.map(|(id, page, text)| file(&format!("{id}.yaml"), &format!("./{SCHEMA}"), page, text));
+    let settings = settings::ALL.iter().map(|settings| {
+        file(&format!("{}.yaml", settings.id), &format!("./{SCHEMA}"), settings.page, settings.defaults)
+    });
     let schema = RuleFile { name: SCHEMA.to_owned(), text: schema::text() };
-    heuristics::all().map(rule).chain(metrics).chain([schema]).collect()
+    heuristics::all().map(rule).chain(settings).chain([schema]).collect()
 }
 
 fn file(name: &str, schema: &str, page: &str, defaults: &str) -> RuleFile {

@@ -28,6 +28,7 @@ pub(crate) mod import;
 pub(crate) mod schema;
 mod scope;
 mod set;
+pub(crate) mod settings;
 mod suppression;
 
 use std::fmt;
@@ -49,22 +50,6 @@ pub use crate::heuristics::{Check, Remedy, Shared};
 pub use crate::params::{Importance, RuleFile, RuleProblem};
 
 use crate::heuristics;
-
-/// The id of the metrics' parameters in rule files.
-pub(crate) const METRICS_ID: &str = "metrics";
-
-const METRICS_DEFAULTS: &str = include_str!("../../rules/metrics.yaml");
-
-/// The page of the metrics in Markdown.
-pub(crate) const METRICS_PAGE: &str = include_str!("../../rules/metrics.md");
-
-/// The id of the parameters of the Spark metrics in rule files.
-pub(crate) const SPARK_METRICS_ID: &str = "spark-metrics";
-
-const SPARK_METRICS_DEFAULTS: &str = include_str!("../../rules/spark-metrics.yaml");
-
-/// The page of the Spark metrics in Markdown.
-pub(crate) const SPARK_METRICS_PAGE: &str = include_str!("../../rules/spark-metrics.md");
 
 /// Rule files that ship with the program: name, text.
 pub const PRESETS: &[(&str, &str)] = &[
@@ -129,5 +114,5 @@ fn preset_names() -> String {
 
 /// The ids that a rule file may name, in addition to those that it defines.
 fn known_ids<'s>() -> impl Iterator<Item = &'s str> {
-    heuristics::all().map(|rule| rule.id).chain([METRICS_ID, SPARK_METRICS_ID])
+    heuristics::all().map(|rule| rule.id).chain(settings::ALL.iter().map(|known| known.id))
 }

@@ -5,11 +5,10 @@ use serde_json::{Map, Value, json};
 use super::custom;
 use super::document::ORIGIN;
 use super::scope::Aspect;
-use super::{METRICS_ID, SPARK_METRICS_ID};
+use super::settings;
 use crate::finding::Provenance;
 use crate::heuristics;
-use crate::metrics::{MetricParams, SparkMetricParams};
-use crate::params::{Key, Params};
+use crate::params::Key;
 use crate::severity::Severity;
 
 /// The schema of one document in a rule file, as JSON text.
@@ -22,13 +21,10 @@ pub(crate) fn text() -> String {
 #[must_use]
 pub(crate) fn schema() -> Value {
     let rules = heuristics::all().map(|rule| (rule.id, rule.title, (rule.keys)(), true));
-    let metrics = [
-        (METRICS_ID, "Metrics", MetricParams::keys(), false),
-        (SPARK_METRICS_ID, "Spark Metrics", SparkMetricParams::keys(), false),
-    ];
+    let settings = settings::ALL.iter().map(|known| (known.id, known.title, (known.keys)(), false));
     let mut known = Vec::new();
     let mut branches = Vec::new();
-    for (id, title, keys, judges) in rules.chain(metrics) {
+    for (id, title, keys, judges) in rules.chain(settings) {
         known.push(json!({"const": id, "description": title}));
         branches.push(json!({
             "if": {"properties": {"rule": {"const": id}}, "required": ["rule"]},

@@ -11,10 +11,9 @@ use super::active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
 use super::added::{AddedRule, check_ids};
 use super::custom;
 use super::document::{Content, Document, check_target};
+use super::settings::GateParams;
 use super::suppression::{Suppression, check_rules};
-use super::{
-    METRICS_DEFAULTS, METRICS_ID, RuleError, RuleFile, SPARK_METRICS_DEFAULTS, SPARK_METRICS_ID, known_ids,
-};
+use super::{RuleError, RuleFile, known_ids, settings};
 use crate::finding::{Name, Provenance, Suppressed};
 use crate::heuristics::{self, Loaded, Shared};
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
@@ -43,6 +42,7 @@ pub struct RuleSet {
     variants: Mutex<BTreeMap<Vec<usize>, Arc<Vec<ActiveRule>>>>,
     metrics: (MetricParams, Vec<Parameter>),
     spark_metrics: (SparkMetricParams, Vec<Parameter>),
+    gate: (GateParams, Vec<Parameter>),
     warnings: Vec<RuleProblem>,
     today: NaiveDate,
 }
@@ -111,9 +111,9 @@ impl RuleSet {
         // All documents at once, to report every problem.
         let all: Vec<&Document> = documents.iter().map(AsRef::as_ref).collect();
         for document in
-            all.iter().filter(|document| is_about_metrics(document) && !document.scope.is_everything())
+            all.iter().filter(|document| is_about_settings(document) && !document.scope.is_everything())
         {
-            let message = "metrics are the same for all applications";
+            let message = "these parameters are the same for all applications";
             problems.error(&document.layer.file, &document.layer.span, message, Some("omit for".to_owned()));
         }
         built_in_rules(&all, problems)?;
@@ -124,12 +124,14 @@ impl RuleSet {
         let mut known = Problems::default();
         let rules = Arc::new(load_all(&everywhere, &added, &mut known)?);
         let params = |id| (id, layers_of(&everywhere, id, Provenance::Own));
-        let (metrics, own_metrics) = params(METRICS_ID);
-        let (spark, own_spark) = params(SPARK_METRICS_ID);
+        let (metrics, own_metrics) = params(settings::METRICS.id);
+        let (spark, own_spark) = params(settings::SPARK_METRICS.id);
+        let (gate, own_gate) = params(settings::GATE.id);
         Some(Self {
             rules,
             metrics: Layers { rule: metrics, all: &own_metrics, problems }.params()?,
             spark_metrics: Layers { rule: spark, all: &own_spark, problems }.params()?,
+            gate: Layers { rule: gate, all: &own_gate, problems }.params()?,
             variants: Mutex::default(),
             warnings: Vec::new(),
             today: today(),
@@ -239,12 +241,19 @@ impl RuleSet {
         &self.spark_metrics.0
     }
 
-    /// The parameters of metrics for reports, by their id in rule files.
+    /// The parameters of the comparison with a baseline.
     #[must_use]
-    pub(crate) fn metrics_params(&self, id: &str) -> &[Parameter] {
+    pub(crate) fn gate(&self) -> &GateParams {
+        &self.gate.0
+    }
+
+    /// Parameters that are not of a rule for reports, by their id in rule files.
+    #[must_use]
+    pub(crate) fn settings(&self, id: &str) -> &[Parameter] {
         match id {
-            METRICS_ID => &self.metrics.1,
-            SPARK_METRICS_ID => &self.spark_metrics.1,
+            id if id == settings::METRICS.id => &self.metrics.1,
+            id if id == settings::SPARK_METRICS.id => &self.spark_metrics.1,
+            id if id == settings::GATE.id => &self.gate.1,
             _ => &[],
         }
     }
@@ -319,16 +328,14 @@ fn today() -> NaiveDate {
     now.map_or(NaiveDate::MIN, |now| now.date_naive())
 }
 
-fn is_about_metrics(document: &Document) -> bool {
-    [METRICS_ID, SPARK_METRICS_ID]
-        .iter()
-        .any(|id| matches!(&document.target, super::Target::Rule(own) if own == id))
+fn is_about_settings(document: &Document) -> bool {
+    settings::ALL.iter().any(|known| matches!(&document.target, super::Target::Rule(id) if *id == known.id))
 }
 
 /// The rules' own files, which ship with the program.
 fn built_in_documents(problems: &mut Problems) -> Vec<Document> {
-    let metrics = [(METRICS_ID, METRICS_DEFAULTS), (SPARK_METRICS_ID, SPARK_METRICS_DEFAULTS)];
-    let files = heuristics::all().map(|rule| (rule.id, rule.defaults)).chain(metrics);
+    let settings = settings::ALL.iter().map(|settings| (settings.id, settings.defaults));
+    let files = heuristics::all().map(|rule| (rule.id, rule.defaults)).chain(settings);
     let mut documents = Vec::new();
     for (id, defaults) in files {
         let file = RuleFile { name: format!("built-in {id}"), text: defaults.to_owned() };

@@ -13,10 +13,7 @@ use crate::params::ParamValue;
 use crate::params::layers::Parameter;
 use crate::params::words::did_you_mean;
 use crate::report::wrap::clean;
-use crate::rules::{
-    ActiveRule, Aspect, Document, METRICS_ID, METRICS_PAGE, RuleCheck, RuleSet, SPARK_METRICS_ID,
-    SPARK_METRICS_PAGE,
-};
+use crate::rules::{ActiveRule, Aspect, Document, RuleCheck, RuleSet, settings};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -24,12 +21,9 @@ Examples:
   elephant-rs rules show mapper-skew --rules rules/ --for job_1526555215992_0001.jhist
       which documents of the rule files apply to this job, and the resulting parameters";
 
-/// The pages on metrics, by id.
-const METRICS_PAGES: [(&str, &str); 2] = [(METRICS_ID, METRICS_PAGE), (SPARK_METRICS_ID, SPARK_METRICS_PAGE)];
-
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Show {
-    /// The id of a rule, or metrics, or spark-metrics
+    /// The id of a rule, or metrics, spark-metrics or gate
     id: String,
     #[command(flatten)]
     rules: RuleArgs,
@@ -49,8 +43,8 @@ enum ShowError {
 impl Show {
     pub(super) fn page(&self) -> Result<String, Box<dyn Error>> {
         let rules = self.rules.load()?;
-        if let Some((_, text)) = METRICS_PAGES.iter().find(|(known, _)| *known == self.id) {
-            return Ok(format!("{}{}", in_force(text), parameters(rules.metrics_params(&self.id))));
+        if let Some(known) = settings::ALL.iter().find(|known| known.id == self.id) {
+            return Ok(format!("{}{}", in_force(known.page), parameters(rules.settings(&self.id))));
         }
         let active = rules.rules().iter().find(|active| active.info.id == self.id.as_str());
         let ids = rules.rules().iter().map(|active| active.info.id.as_ref());

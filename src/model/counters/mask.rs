@@ -20,7 +20,7 @@ impl CounterMask {
 
     /// The set of these counters.
     #[must_use]
-    pub(crate) const fn of(counters: &[Counter]) -> Self {
+    pub const fn of(counters: &[Counter]) -> Self {
         let (mut mask, mut rest) = (0, counters);
         while let [counter, tail @ ..] = rest {
             mask |= bit(*counter);

@@ -10,10 +10,12 @@ use crate::results::{
 use crate::severity::Severity;
 
 #[derive(Serialize)]
+#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 pub(crate) struct BaselineView<'a> {
     failed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     unfinished: Option<&'static str>,
+    requires_all: bool,
     undecided: bool,
     updated: bool,
     expired_suppressions: &'a [String],
@@ -25,6 +27,7 @@ pub(crate) fn baseline(comparison: &Comparison) -> BaselineView<'_> {
     BaselineView {
         failed: comparison.failed || comparison.undecided || comparison.unfinished.is_some(),
         unfinished: comparison.unfinished,
+        requires_all: comparison.requires_all,
         undecided: comparison.undecided,
         updated: comparison.updated,
         expired_suppressions: &comparison.expired,
@@ -182,7 +185,7 @@ fn metric(change: &MetricChange) -> MetricView<'_> {
         median: Number(range.median),
         low: Number(range.low),
         high: Number(range.high),
-        limits: if range.by_spread { "spread" } else { "tolerance" },
+        limits: range.basis.name(),
         accepted_runs_count: range.runs,
         runs_count: change.runs,
         regressed_runs_count: change.regressed_runs,

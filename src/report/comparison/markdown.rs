@@ -1,7 +1,9 @@
 //! The comparison with a baseline, at the top of a pull request comment.
 
 use super::super::markdown::text;
-use super::words::{UNDECIDED_HELP, cost, counted, head, left_out, unjudged_summary, why_absent};
+use super::words::{
+    UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, unjudged_summary, why_absent,
+};
 use crate::results::{Absence, Change, Comparison, JobComparison, MetricVerdict};
 
 /// Maximum number of characters of a name.
@@ -29,6 +31,10 @@ pub(in crate::report) fn section(comparison: &Comparison) -> String {
         (false, None) => "Passed against the baseline".to_owned(),
     };
     let mut section = format!("{verdict}: {}.\n\n", counted(comparison.counts));
+    if let Some(missing) = missing_jobs(comparison) {
+        let failed = if comparison.requires_all { "**FAILED** " } else { "" };
+        section.extend(["- ", failed, &*text(&missing, SENTENCE), "\n"]);
+    }
     let mut lines: Vec<String> = comparison
         .expired
         .iter()

@@ -6,7 +6,10 @@ use std::io::{self, Write};
 use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{EXPIRED, UNDECIDED_HELP, cost, counted, head, left_out, unjudged_summary, why_absent};
+use super::words::{
+    EXPIRED, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, unjudged_summary,
+    why_absent,
+};
 use crate::results::Report;
 use crate::results::{
     Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared,
@@ -15,8 +18,6 @@ use crate::severity::Severity;
 
 /// Columns before the text of a label.
 const INDENT: usize = 12;
-/// Maximum number of absent jobs that are named.
-const NAMED: usize = 5;
 /// The label of findings and runs that could not be judged.
 const NOT_JUDGED: &str = "UNJUDGED";
 
@@ -27,6 +28,10 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut page = Page { options, out };
+    if let Some(missing) = missing_jobs(comparison) {
+        page.paragraph(0, &missing)?;
+        writeln!(page.out)?;
+    }
     let present = comparison.jobs.iter().filter(|job| job.state != JobState::Absent);
     let (detailed, quiet): (Vec<_>, Vec<_>) = present.partition(|job| needs_details(job));
     detailed.into_iter().try_for_each(|job| page.job(job))?;
@@ -38,7 +43,6 @@ pub(crate) fn write(
             writeln!(page.out)?;
         }
     }
-    page.absent_jobs(comparison)?;
     write_summary(report, options.columns, page.out)?;
     page.verdict(comparison)
 }
@@ -170,24 +174,6 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn absent_jobs(&mut self, comparison: &Comparison) -> io::Result<()> {
-        let absent: Vec<String> = comparison
-            .jobs
-            .iter()
-            .filter(|job| job.state == JobState::Absent)
-            .map(|job| clean(job.key.as_str()))
-            .collect();
-        if absent.is_empty() {
-            return Ok(());
-        }
-        let named = absent.get(..absent.len().min(NAMED)).unwrap_or_default().join(", ");
-        let more = absent.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let jobs = plural(absent.len() as u64, "job");
-        self.paragraph(0, &format!("{jobs} of the baseline not in the input: {named}{more}"))?;
-        writeln!(self.out)
-    }
-
     fn verdict(&mut self, comparison: &Comparison) -> io::Result<()> {
         self.paragraph(0, &format!("against the baseline: {}", counted(comparison.counts)))?;
         let unjudged = unjudged_summary(comparison.counts);
@@ -212,6 +198,9 @@ impl Page<'_> {
                 let what = "FAILED: fix what is new or worse, or accept it: run the same command with --update \
                             and commit the baseline.";
                 self.paragraph(0, what)?;
+            }
+            if let Some(missing) = missing_jobs(comparison).filter(|_| comparison.requires_all) {
+                self.paragraph(0, &format!("FAILED: {missing}; {MISSING_HELP}."))?;
             }
             comparison
                 .expired

@@ -2,11 +2,38 @@
 
 use super::super::words::plural;
 use super::super::wrap::clean;
-use crate::results::{Absence, Change, Counts, FindingChange, MeasureChange, MetricChange, MetricVerdict};
+use crate::results::{
+    Absence, Change, Comparison, Counts, FindingChange, JobComparison, JobState, LimitBasis, MeasureChange,
+    MetricChange, MetricVerdict,
+};
 use crate::units::{Bytes, Millis, three_digits};
 
 /// The message about an expired suppression.
 pub(crate) const EXPIRED: &str = "a suppression has expired; fix its findings, or change its \"until\" date";
+
+/// Maximum number of jobs that are named.
+const NAMED: usize = 5;
+
+/// The accepted jobs that did not run.
+pub(in crate::report) fn missing(comparison: &Comparison) -> impl Iterator<Item = &JobComparison> {
+    comparison.jobs.iter().filter(|job| job.state == JobState::Absent)
+}
+
+/// "2 accepted jobs did not run: spark etl, spark daily report". `None` if all ran.
+pub(crate) fn missing_jobs(comparison: &Comparison) -> Option<String> {
+    let count = missing(comparison).count();
+    if count == 0 {
+        return None;
+    }
+    let named: Vec<String> = missing(comparison).take(NAMED).map(|job| clean(job.key.as_str())).collect();
+    let more = count - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("{} did not run: {}{more}", plural(count as u64, "accepted job"), named.join(", ")))
+}
+
+/// What to do about accepted jobs that did not run.
+pub(in crate::report) const MISSING_HELP: &str =
+    "run them, or remove them from the baseline with --update --prune";
 
 /// Growth of the input is mentioned from this factor.
 const GROWTH: f64 = 1.05;
@@ -83,7 +110,9 @@ pub(in crate::report) fn head(found: &FindingChange) -> String {
     let measure = measure.filter(|(measure, accepted)| (measure.value - accepted).abs() > f64::EPSILON);
     let measure = measure.map(|(measure, accepted)| {
         let MeasureChange { key, value, .. } = measure;
-        format!("; {} {}, accepted {}", words(key), show(key, *value), show(key, accepted))
+        let (value, accepted) =
+            apart(*value, accepted, |value| show(key, value), |value| exactly(key, value));
+        format!("; {} {value}, accepted {accepted}", words(key))
     });
     let rule = clean(&found.finding.rule);
     let doubt = found.doubt.as_deref().filter(|_| found.change == Change::NotJudged);
@@ -110,20 +139,50 @@ fn show(key: &str, value: f64) -> String {
     }
 }
 
+/// The value without rounding, with its unit.
+fn exactly(key: &str, value: f64) -> String {
+    let unit = match key {
+        _ if key.ends_with("_bytes_per_second") => " B/s",
+        _ if key.ends_with("_bytes") => " B",
+        _ if key.ends_with("_ms") => " ms",
+        _ => "",
+    };
+    format!("{value}{unit}")
+}
+
+/// Both numbers as text: rounded, unless they look alike then although they differ.
+fn apart(
+    one: f64,
+    other: f64,
+    rounded: impl Fn(f64) -> String,
+    exact: impl Fn(f64) -> String,
+) -> (String, String) {
+    let texts = (rounded(one), rounded(other));
+    if texts.0 == texts.1 { (exact(one), exact(other)) } else { texts }
+}
+
 /// "run time 19m 3s; up to 14m 24s is accepted (median 12m of 5 accepted runs, and their spread)".
 pub(in crate::report) fn cost(change: &MetricChange) -> String {
     let MetricChange { metric, value, range, .. } = change;
     let median = metric.show(range.median);
-    let basis = match range.runs {
-        1 => format!("{median} in the accepted run, and the tolerance"),
-        runs if range.by_spread => format!("median {median} of {runs} accepted runs, and their spread"),
-        runs => format!("median {median} of {runs} accepted runs, and the tolerance"),
+    let of_runs = match range.runs {
+        1 => format!("{median} in the accepted run"),
+        runs => format!("median {median} of {runs} accepted runs"),
     };
+    let basis = match range.basis {
+        LimitBasis::Tolerance => format!("{of_runs}, and the tolerance"),
+        LimitBasis::Spread => format!("{of_runs}, and their spread"),
+        LimitBasis::Floor => {
+            format!("{of_runs}; smaller differences than {} do not count", metric.show(range.floor))
+        }
+    };
+    let bound = if change.verdict == MetricVerdict::Improved { range.low } else { range.high };
+    let (value, bound) = apart(*value, bound, |value| metric.show(value), |value| metric.show_exactly(value));
     let limit = match change.verdict {
-        MetricVerdict::Improved => format!("usually {} or more", metric.show(range.low)),
-        _ => format!("up to {} is accepted", metric.show(range.high)),
+        MetricVerdict::Improved => format!("usually {bound} or more"),
+        _ => format!("up to {bound} is accepted"),
     };
-    let mut parts = vec![format!("{} {}", metric.name(), metric.show(*value)), format!("{limit} ({basis})")];
+    let mut parts = vec![format!("{} {value}", metric.name()), format!("{limit} ({basis})")];
     if change.runs > 1 {
         let id = clean(&change.application);
         parts.push(format!(

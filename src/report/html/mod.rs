@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use askama::Template;
 
 use crate::finding::Finding;
-use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, unjudged_summary};
+use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
 use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis};

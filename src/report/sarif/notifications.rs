@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::results::{Location, Message, plain};
 use super::{MAX_RESULTS, Rules};
 use crate::parse::{Level, Position};
-use crate::report::comparison::words::EXPIRED;
+use crate::report::comparison::words::{self, EXPIRED, MISSING_HELP};
 use crate::results::{Absence, Absent, IncompleteRun, JobComparison};
 use crate::results::{Report, SourceProblem};
 
@@ -43,7 +43,9 @@ pub(super) fn all(report: &Report, rules: &Rules<'_>, left_out: usize) -> Vec<No
     let expired = report.comparison.iter().flat_map(|comparison| {
         comparison.expired.iter().map(|place| suppression_expired(place, comparison.failed))
     });
-    read.chain(expired).chain(unjudged).chain(not_evaluated(report, rules)).collect()
+    let required = report.comparison.iter().filter(|comparison| comparison.requires_all && comparison.failed);
+    let missing = required.flat_map(|comparison| words::missing(comparison).map(job_missing));
+    read.chain(expired).chain(missing).chain(unjudged).chain(not_evaluated(report, rules)).collect()
 }
 
 /// An expired suppression makes a check fail, even without findings. With `--update` it does not.
@@ -53,6 +55,17 @@ fn suppression_expired(place: &str, failed: bool) -> Notification {
         message: Message { text: plain(&format!("{EXPIRED}: {place}")) },
         locations: Vec::new(),
         descriptor: Descriptor { id: "suppression-expired" },
+        associated_rule: None,
+    }
+}
+
+/// An accepted job that did not run makes a check fail if all are required.
+fn job_missing(job: &JobComparison) -> Notification {
+    Notification {
+        level: "error",
+        message: Message { text: plain(&format!("{}: the job did not run; {MISSING_HELP}", job.key)) },
+        locations: Vec::new(),
+        descriptor: Descriptor { id: "job-missing" },
         associated_rule: None,
     }
 }

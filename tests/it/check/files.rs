@@ -63,7 +63,7 @@ fn jobs_missing_from_the_input_stay_unless_pruned() {
     gate.put(&[on_day(&healthy(8, 1_000), 3)]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 0);
-    assert!(text.contains("1 job of the baseline not in the input: spark · weekly"), "{text}");
+    assert!(text.contains("1 accepted job did not run: spark · weekly"), "{text}");
     gate.run(&["--update"]);
     assert!(gate.baseline_text().contains("spark · weekly"));
     gate.run(&["--update", "--prune"]);

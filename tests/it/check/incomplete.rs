@@ -85,6 +85,14 @@ fn run_without_judgement_fails_and_leaves_the_baseline_unchanged() {
     assert_ne!(noted, accepted);
     let (code, text) = gate.check(&[]);
     assert_eq!((code, last_line(&text).as_str()), (0, wanted));
+    // An update from another folder keeps the note, until --prune.
+    let this = std::fs::read_to_string(gate.folder.path().join("history/log-0")).unwrap();
+    gate.put(&[on_day(&healthy(8, 1_000), 9)]);
+    assert_eq!(gate.check(&["--update"]).0, 0);
+    let note = noted.split_once("not_judged:\n- ").unwrap().1.lines().next().unwrap();
+    assert!(gate.baseline_text().contains(note), "{}", gate.baseline_text());
+    gate.put(&[this]);
+    assert_eq!(gate.check(&[]).0, 0);
     let id = report["applications"][0]["id"].as_str().unwrap();
     gate.put(&[cut(&skew, 24).replace(id, "app-20300101000000-0001")]);
     assert_eq!(gate.check(&[]).0, 2);

@@ -1,5 +1,6 @@
 //! `elephant-rs check` as CI runs it: deliberately broken jobs, and runs that differ only in their ids.
 
+mod accident;
 mod files;
 mod incomplete;
 mod reports;

@@ -45,9 +45,9 @@ fn missing_path_is_reported_and_other_paths_are_read() {
 }
 
 #[test]
-fn empty_folder_is_not_an_error() {
+fn empty_folder_fails_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    elephant().arg("analyze").arg(folder.path()).assert().code(0).stdout(
+    elephant().arg("analyze").arg(folder.path()).assert().code(2).stdout(
         predicate::str::contains("0 files read").and(predicate::str::contains("The paths contain no files.")),
     );
 }

@@ -14,9 +14,7 @@ use elephant_rs::finding::{Finding, Measure, Provenance};
 use elephant_rs::heuristics::{self, Rule};
 use elephant_rs::params::ParamValue;
 use elephant_rs::params::layers::Parameter;
-use elephant_rs::rules::{
-    METRICS_ID, METRICS_PAGE, PRESETS, RuleFile, RuleSet, SPARK_METRICS_ID, SPARK_METRICS_PAGE,
-};
+use elephant_rs::rules::{PRESETS, RuleFile, RuleSet, settings};
 use elephant_rs::severity::Severity;
 use serde::Deserialize;
 use serde_yaml::Mapping;
@@ -31,15 +29,12 @@ fn ids() -> impl Iterator<Item = &'static str> {
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Parameters and pages of metrics, which are not rules.
-const METRICS: [(&str, &str, &str); 2] =
-    [(METRICS_ID, "Metrics", METRICS_PAGE), (SPARK_METRICS_ID, "Spark Metrics", SPARK_METRICS_PAGE)];
-
-fn metrics_ids() -> impl Iterator<Item = &'static str> {
-    METRICS.into_iter().map(|(id, _, _)| id)
+/// Parameters that are not of a rule.
+fn settings_ids() -> impl Iterator<Item = &'static str> {
+    settings::ALL.iter().map(|known| known.id)
 }
 
-fn metrics_yaml(id: &str) -> String {
+fn settings_yaml(id: &str) -> String {
     std::fs::read_to_string(Path::new(ROOT).join(format!("rules/{id}.yaml"))).unwrap()
 }
 
@@ -55,13 +50,13 @@ fn documents(yaml: &str) -> Vec<Mapping> {
 
 fn page_of(id: &str) -> &'static str {
     let rule = heuristics::all().find(|rule| rule.id == id);
-    let metrics = || METRICS.into_iter().find(|(known, _, _)| *known == id).unwrap().2;
-    rule.map_or_else(metrics, |rule| rule.page)
+    let settings = || settings::ALL.iter().find(|known| known.id == id).unwrap().page;
+    rule.map_or_else(settings, |rule| rule.page)
 }
 
 fn defaults_of(id: &str) -> Mapping {
     let rule = heuristics::all().find(|rule| rule.id == id);
-    let yaml = rule.map_or_else(|| metrics_yaml(id), |rule| rule.defaults.to_owned());
+    let yaml = rule.map_or_else(|| settings_yaml(id), |rule| rule.defaults.to_owned());
     documents(&yaml).remove(0)
 }
 
@@ -88,11 +83,11 @@ fn every_page_has_its_title_and_ordered_headings() {
         assert_eq!(page::title(rule.page), Some(rule.title), "{}", rule.id);
         assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{}", rule.id);
     }
-    for (id, title, page) in METRICS {
+    for &&settings::Settings { id, title, page, .. } in &settings::ALL {
         assert_eq!(page::title(page), Some(title), "{id}");
-        assert_eq!(page::headings(page), page::METRICS_HEADINGS, "{id}");
+        assert_eq!(page::headings(page), page::SETTINGS_HEADINGS, "{id}");
     }
-    for id in ids().chain(metrics_ids()) {
+    for id in ids().chain(settings_ids()) {
         for heading in page::headings(page_of(id)) {
             assert!(!page::section(page_of(id), heading).is_empty(), "{id}: nothing below \"{heading}\"");
         }
@@ -101,7 +96,7 @@ fn every_page_has_its_title_and_ordered_headings() {
 
 #[test]
 fn pages_fit_a_terminal_and_do_not_repeat_cut_offs() {
-    for id in ids().chain(metrics_ids()) {
+    for id in ids().chain(settings_ids()) {
         for line in page_of(id).lines() {
             assert!(line.chars().count() <= 80, "{id}: more than 80 columns: {line}");
             assert!(!line.contains('\t') && line.trim_end() == line, "{id}: stray blanks: {line}");
@@ -112,7 +107,7 @@ fn pages_fit_a_terminal_and_do_not_repeat_cut_offs() {
 
 #[test]
 fn pages_document_every_key_of_their_rule() {
-    for id in ids().chain(metrics_ids()) {
+    for id in ids().chain(settings_ids()) {
         for key in defaults_of(id).keys().map(|key| key.as_str().unwrap()).filter(|key| *key != "rule") {
             assert!(page::names(page_of(id), key), "{id}: the page does not explain {key}");
         }
@@ -123,9 +118,9 @@ fn pages_document_every_key_of_their_rule() {
 fn every_rules_file_belongs_to_a_rule_or_a_preset() {
     let of_rule = |rule: &Rule| ["yaml", "md"].map(|end| format!("{}/{}.{end}", rule.folder, rule.id));
     let rules = heuristics::all().flat_map(of_rule);
-    let metrics = metrics_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
+    let settings = settings_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
     let presets = PRESETS.iter().map(|(name, _)| format!("presets/{name}.yaml"));
-    let expected: BTreeSet<String> = rules.chain(metrics).chain(presets).collect();
+    let expected: BTreeSet<String> = rules.chain(settings).chain(presets).collect();
     let root = Path::new(ROOT).join("rules");
     let files =
         WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
@@ -148,9 +143,8 @@ fn defaults_load_on_their_own_and_list_all_parameters_in_order() {
         assert_eq!(listed, parameters(&document), "{id}");
         assert_eq!(document.get("rule").and_then(|rule| rule.as_str()), Some(id));
     }
-    for id in metrics_ids() {
-        let listed: Vec<&str> =
-            rules.metrics_params(id).iter().map(|parameter| parameter.key.as_ref()).collect();
+    for id in settings_ids() {
+        let listed: Vec<&str> = rules.settings(id).iter().map(|parameter| parameter.key.as_ref()).collect();
         assert_eq!(listed, parameters(&defaults_of(id)), "{id}");
     }
 }

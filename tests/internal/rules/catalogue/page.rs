@@ -12,8 +12,8 @@ pub(crate) const RULE_HEADINGS: [&str; 8] = [
     "Source",
 ];
 
-/// The headings of the metrics page, in order.
-pub(crate) const METRICS_HEADINGS: [&str; 5] =
+/// The headings of a page about parameters that are not of a rule, in order.
+pub(crate) const SETTINGS_HEADINGS: [&str; 5] =
     ["What they are", "How they are computed", "Known problems", "Differences from Dr. Elephant", "Source"];
 
 /// The text of a page's first line, without its `#`.

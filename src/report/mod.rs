@@ -69,7 +69,7 @@ pub enum Format {
 /// Returns the errors of the writer.
 pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::Text => text::write(report, options, out),
+        Format::Text => write_text(report, options, out),
         Format::Json => json::write(report, out),
         #[cfg(feature = "html")]
         Format::Html => html::write(report, out),
@@ -95,5 +95,9 @@ pub fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Returns the errors of the writer.
 pub fn write_text(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    text::write(report, options, out)
+    let options = options.usable();
+    match &report.comparison {
+        Some(comparison) => comparison::write(report, comparison, options, out),
+        None => text::write(report, options, out),
+    }
 }

@@ -27,6 +27,11 @@ impl Default for TextOptions {
 }
 
 impl TextOptions {
+    /// The same with enough columns to break lines between words.
+    pub(super) fn usable(self) -> Self {
+        Self { columns: self.columns.max(LEAST_COLUMNS), ..self }
+    }
+
     pub(super) fn style(self, severity: Severity) -> Style {
         let colour = match severity {
             Severity::Critical => AnsiColor::Red,
@@ -44,16 +49,14 @@ impl TextOptions {
     }
 }
 
+/// Narrower terminals are written as if they had this many columns.
+const LEAST_COLUMNS: usize = 40;
 /// Columns before a rule's name: two blanks, the severity, two blanks.
 const RULE_COLUMN: usize = 12;
 /// Columns of a rule's name; longer names push the message to the next line.
 const RULE_WIDTH: usize = 15;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let options = TextOptions { columns: options.columns.max(40), ..options };
-    if let Some(comparison) = &report.comparison {
-        return super::comparison::write(report, comparison, options, out);
-    }
     let mut quiet = 0u64;
     for app in &report.applications {
         let silent = app.findings.is_empty() && app.suppressed.is_empty() && app.not_evaluated.is_empty();

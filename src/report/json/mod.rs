@@ -3,13 +3,14 @@
 
 mod application;
 mod details;
+mod each;
 mod finding;
 mod metrics;
 mod writer;
 
 use std::io::{self, Write};
 
-use serde::ser::{SerializeMap, SerializeSeq};
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::parse::Position;
@@ -17,6 +18,7 @@ use crate::results::{Report, SourceProblem, Summary, SuppressionUse};
 use crate::severity::Severity;
 
 pub(super) use application::application;
+pub(super) use each::Each;
 pub(super) use finding::{MeasureView, Number, evidence, thresholds};
 pub(super) use writer::{write_line, write_pretty};
 
@@ -74,20 +76,6 @@ fn suppression(used: &SuppressionUse) -> SuppressionView<'_> {
         until: used.until.map(|day| day.to_string()),
         expired: used.expired,
         findings_count: used.findings,
-    }
-}
-
-/// Serialises a slice through a view of each element, one at a time.
-pub(super) struct Each<'a, T, V>(pub(super) &'a [T], pub(super) fn(&'a T) -> V);
-
-impl<T, V: Serialize> Serialize for Each<'_, T, V> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(items, view) = self;
-        let mut list = serializer.serialize_seq(Some(items.len()))?;
-        for item in *items {
-            list.serialize_element(&view(item))?;
-        }
-        list.end()
     }
 }
 

@@ -44,21 +44,54 @@ impl Tree {
     }
 
     fn imports(&self) -> Vec<Import> {
+        let reexports = self.reexports();
         let mut imports = Vec::new();
         for (module, text) in &self.0 {
             for path in paths(text) {
-                let Some(target) = resolve(module, &path) else { continue };
-                // The longest prefix of the path that is a module; the rest names an item in it.
-                let to = (1..=target.len())
-                    .rev()
-                    .map(|len| &target[..len])
-                    .find(|part| self.0.contains_key(*part));
-                if let Some(to) = to.filter(|to| *to != module.as_slice()) {
+                let Some(mut target) = resolve(module, &path) else { continue };
+                // The file that defines the item, not those that only export it again.
+                while let Some(origin) = self.module_of(&target).and_then(|to| {
+                    let (name, rest) = target[to.len()..].split_first()?;
+                    let origin = reexports.get(&(to.to_vec(), name.clone()))?;
+                    Some(origin.iter().chain(rest).cloned().collect())
+                }) {
+                    target = origin;
+                }
+                if let Some(to) = self.module_of(&target).filter(|to| *to != module.as_slice()) {
                     imports.push(Import { from: module.clone(), to: to.to_vec(), written: path.join("::") });
                 }
             }
         }
         imports
+    }
+
+    /// The longest prefix of the path that is a module; the rest names an item in it.
+    fn module_of<'p>(&self, path: &'p [String]) -> Option<&'p [String]> {
+        (1..=path.len()).rev().map(|len| &path[..len]).find(|part| self.0.contains_key(*part))
+    }
+
+    /// Items that a module exports again from its submodules, with their full paths.
+    fn reexports(&self) -> BTreeMap<(Vec<String>, String), Vec<String>> {
+        let mut reexports = BTreeMap::new();
+        for (module, text) in &self.0 {
+            for statement in text.split(';').filter_map(|item| item.trim_start().strip_prefix("pub")) {
+                let Some((_, path)) =
+                    statement.split_once("use ").filter(|(before, _)| !before.contains('{'))
+                else {
+                    continue;
+                };
+                let mut found = Vec::new();
+                tree(path, &mut Vec::new(), &mut found);
+                for path in found {
+                    let child: Vec<String> = module.iter().chain(&path).cloned().collect();
+                    let is_child = self.module_of(&child).is_some_and(|to| to.len() > module.len());
+                    if let Some(name) = path.last().filter(|_| is_child) {
+                        reexports.insert((module.clone(), name.clone()), child);
+                    }
+                }
+            }
+        }
+        reexports
     }
 }
 

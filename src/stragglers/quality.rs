@@ -24,6 +24,7 @@ pub(crate) struct Judged {
 
 /// Counts and sums behind the ratios. To combine jobs, add these up first and then compute ratios.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Quality {
     /// Tasks that were judged.
     pub tasks: u64,

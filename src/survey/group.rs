@@ -17,6 +17,7 @@ use crate::units::{Millis, Timestamp};
 
 /// One group of tasks.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct GroupReport {
     /// The kind of its tasks.
     pub kind: TaskKind,

@@ -7,6 +7,7 @@ use crate::units::Millis;
 
 /// The definition of a straggler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Method {
     /// A multiple of the median of its group.
     Median,

@@ -12,6 +12,7 @@ use crate::survey::{ApplicationStragglers, StragglerReport};
 
 /// The table of a CSV report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Table {
     /// One row per straggler.
     Stragglers,

@@ -71,6 +71,7 @@ impl Attempt {
 
 /// Number of attempts by source of their progress curve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Sources {
     /// By [`ProgressSource`].
     counts: [u64; ProgressSource::ALL.len()],

@@ -1,6 +1,9 @@
 //! The attempts of a group: one row per attempt, one column per fact and counter.
 
+use std::sync::LazyLock;
+
 use super::columns::Columns;
+use super::rows::{Content, Rows};
 use super::{EndReason, Locality, Outcome};
 use rustc_hash::FxHashMap;
 
@@ -14,6 +17,12 @@ pub(crate) const MAX_COUNTER_VALUE: i64 = 1 << 56;
 /// The attempts of a group, one row each, in the order in which the log first names them.
 #[derive(Debug, Clone, Default)]
 pub struct Attempts {
+    rows: Rows<AttemptRows>,
+}
+
+/// The rows of a table that has some.
+#[derive(Debug, Clone, Default)]
+struct AttemptRows {
     task: Vec<u32>,
     outcomes: Vec<Outcome>,
     times: Columns<{ TimePoint::COUNT }>,
@@ -26,6 +35,13 @@ pub struct Attempts {
     unreadable: FxHashMap<u32, CounterMask>,
     /// The union of `unreadable` over all rows.
     any_unreadable: CounterMask,
+}
+
+impl Content for AttemptRows {
+    fn empty() -> &'static Self {
+        static EMPTY: LazyLock<AttemptRows> = LazyLock::new(AttemptRows::default);
+        &EMPTY
+    }
 }
 
 /// A point in the life of an attempt.
@@ -71,20 +87,20 @@ impl Attempts {
     /// Number of attempts.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.task.len()
+        self.rows.task.len()
     }
 
     /// Whether there are no attempts.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.task.is_empty()
+        self.rows.task.is_empty()
     }
 
     /// Adds an attempt of the task in row `task` and returns the attempt's row.
     pub(crate) fn push(&mut self, task: u32, number: u32) -> usize {
-        let row = self.task.len();
-        self.task.push(task);
-        self.outcomes.push(Outcome::Unfinished);
+        let row = self.rows.task.len();
+        self.rows.task.push(task);
+        self.rows.outcomes.push(Outcome::Unfinished);
         self.set_label(Label::Number, row, Some(i64::from(number)));
         row
     }
@@ -92,7 +108,7 @@ impl Attempts {
     /// The row of the attempt's task.
     #[must_use]
     pub fn task(&self, row: usize) -> Option<usize> {
-        self.task.get(row).map(|&t| t as usize)
+        self.rows.task.get(row).map(|&t| t as usize)
     }
 
     /// The attempt's number within its task, the last part of its id.
@@ -104,13 +120,13 @@ impl Attempts {
     /// How the attempt ended.
     #[must_use]
     pub fn outcome(&self, row: usize) -> Outcome {
-        self.outcomes.get(row).copied().unwrap_or_default()
+        self.rows.outcomes.get(row).copied().unwrap_or_default()
     }
 
     /// The time of a point in the attempt's life.
     #[must_use]
     pub fn time(&self, row: usize, point: TimePoint) -> Option<Timestamp> {
-        self.times.get(point as usize, row).map(Timestamp::from_millis)
+        self.rows.times.get(point as usize, row).map(Timestamp::from_millis)
     }
 
     /// The time between two points; `None` if either is unknown or the clock ran backwards.
@@ -178,7 +194,7 @@ impl Attempts {
     /// The value of a counter; negative if the log says so.
     #[must_use]
     pub(crate) fn counter(&self, row: usize, counter: Counter) -> Option<i64> {
-        self.counters.get(counter.index(), row)
+        self.rows.counters.get(counter.index(), row)
     }
 
     /// The value of a counter that cannot be negative; `None` if it is.
@@ -203,23 +219,23 @@ impl Attempts {
     /// large.
     #[must_use]
     pub(crate) fn unreadable(&self, row: usize) -> CounterMask {
-        if self.any_unreadable.is_empty() {
+        if self.rows.any_unreadable.is_empty() {
             return CounterMask::default();
         }
         let row = u32::try_from(row).ok();
-        row.and_then(|row| self.unreadable.get(&row)).copied().unwrap_or_default()
+        row.and_then(|row| self.rows.unreadable.get(&row)).copied().unwrap_or_default()
     }
 
     /// The counters that cannot be read for some attempt; their sums are unknown.
     #[must_use]
     pub(crate) fn any_unreadable(&self) -> CounterMask {
-        self.any_unreadable
+        self.rows.any_unreadable
     }
 
     /// Number of attempts for which one of these counters cannot be read.
     #[must_use]
     pub(crate) fn count_unreadable(&self, counters: CounterMask) -> u64 {
-        self.unreadable.values().filter(|unreadable| !unreadable.and(counters).is_empty()).count() as u64
+        self.rows.unreadable.values().filter(|unreadable| !unreadable.and(counters).is_empty()).count() as u64
     }
 
     /// The sum of these counters of an attempt; `None` if it has none of them, or one cannot be read.
@@ -236,7 +252,7 @@ impl Attempts {
     /// attempt cannot be read.
     #[must_use]
     pub(crate) fn sum(&self, counters: &[Counter]) -> Option<u64> {
-        if self.any_unreadable.has_any(counters) {
+        if self.rows.any_unreadable.has_any(counters) {
             return None;
         }
         let columns = || counters.iter().filter_map(|&counter| self.counter_column(counter));
@@ -250,35 +266,35 @@ impl Attempts {
     /// The column of a counter; it may be shorter than the table if later attempts have no value.
     #[must_use]
     pub(crate) fn counter_column(&self, counter: Counter) -> Option<&Column> {
-        self.counters.column(counter.index())
+        self.rows.counters.column(counter.index())
     }
 
     /// Whether an attempt has any typed counter.
     #[must_use]
     pub(crate) fn has_counters(&self, row: usize) -> bool {
-        self.counters.any(row)
+        self.rows.counters.any(row)
     }
 
     /// Diagnostics of unsuccessful attempts, by row.
     #[must_use]
     pub(crate) fn diagnostics(&self) -> &[(u32, Symbol)] {
-        &self.diagnostics
+        &self.rows.diagnostics
     }
 
     /// The attempt's progress arrays.
     #[must_use]
     pub(crate) fn progress(&self, row: usize) -> Option<ProgressSplits> {
-        self.progress.get(row)
+        self.rows.progress.get(row)
     }
 
     pub(crate) fn set_outcome(&mut self, row: usize, outcome: Outcome) {
-        if let Some(slot) = self.outcomes.get_mut(row) {
+        if let Some(slot) = self.rows.outcomes.get_mut(row) {
             *slot = outcome;
         }
     }
 
     pub(crate) fn set_time(&mut self, row: usize, point: TimePoint, at: Option<Timestamp>) {
-        self.times.set(point as usize, row, at.map(Timestamp::as_millis));
+        self.rows.times.set(point as usize, row, at.map(Timestamp::as_millis));
     }
 
     pub(crate) fn set_node(&mut self, row: usize, node: Option<Symbol>) {
@@ -317,7 +333,7 @@ impl Attempts {
             counters.unreadable().iter().for_each(|counter| self.mark_unreadable(row, counter));
         }
         if let Ok(row) = u32::try_from(row) {
-            self.other_counters.extend(counters.others.iter().map(|&other| (row, other)));
+            self.rows.other_counters.extend(counters.others.iter().map(|&other| (row, other)));
         }
     }
 
@@ -331,30 +347,30 @@ impl Attempts {
             }
             known => known,
         };
-        self.counters.set(counter.index(), row, known);
+        self.rows.counters.set(counter.index(), row, known);
     }
 
     /// Records that a counter is present but cannot be read.
     #[cold]
     pub(crate) fn mark_unreadable(&mut self, row: usize, counter: Counter) {
         if let Ok(row) = u32::try_from(row) {
-            self.unreadable.entry(row).or_default().insert(counter);
-            self.any_unreadable.insert(counter);
+            self.rows.unreadable.entry(row).or_default().insert(counter);
+            self.rows.any_unreadable.insert(counter);
         }
     }
 
     pub(crate) fn set_diagnostics(&mut self, row: usize, text: Symbol) {
         if let Ok(row) = u32::try_from(row) {
-            self.diagnostics.push((row, text));
+            self.rows.diagnostics.push((row, text));
         }
     }
 
     pub(crate) fn set_progress(&mut self, row: usize, splits: &ProgressSplits) {
-        self.progress.set(row, splits);
+        self.rows.progress.set(row, splits);
     }
 
     fn label(&self, label: Label, row: usize) -> Option<i64> {
-        self.labels.get(label as usize, row)
+        self.rows.labels.get(label as usize, row)
     }
 
     fn symbol(&self, label: Label, row: usize) -> Option<Symbol> {
@@ -362,17 +378,20 @@ impl Attempts {
     }
 
     fn set_label(&mut self, label: Label, row: usize, value: Option<i64>) {
-        self.labels.set(label as usize, row, value);
+        self.rows.labels.set(label as usize, row, value);
     }
 
     pub(super) fn shrink(&mut self) {
-        self.times.shrink();
-        self.labels.shrink();
-        self.counters.shrink();
-        self.task.shrink_to_fit();
-        self.outcomes.shrink_to_fit();
-        self.other_counters.shrink_to_fit();
-        self.progress.shrink();
-        self.unreadable.shrink_to_fit();
+        if self.is_empty() {
+            return;
+        }
+        self.rows.times.shrink();
+        self.rows.labels.shrink();
+        self.rows.counters.shrink();
+        self.rows.task.shrink_to_fit();
+        self.rows.outcomes.shrink_to_fit();
+        self.rows.other_counters.shrink_to_fit();
+        self.rows.progress.shrink();
+        self.rows.unreadable.shrink_to_fit();
     }
 }

@@ -6,6 +6,7 @@
 
 mod attempts;
 mod columns;
+mod rows;
 mod tasks;
 
 pub(crate) use attempts::MAX_COUNTER_VALUE;

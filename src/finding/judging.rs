@@ -62,6 +62,16 @@ impl Judgement {
     }
 }
 
+/// Says in the last message that `more` like it are not reported; nothing if there are none.
+pub(crate) fn and_more(judgements: &mut [Judgement], more: usize, noun: &str) {
+    let Some(last) = judgements.last_mut() else { return };
+    match more {
+        0 => {}
+        1 => last.message += &format!("; 1 more {noun} is similar"),
+        _ => last.message += &format!("; {more} more {noun}s are similar"),
+    }
+}
+
 impl From<Judgement> for Verdict {
     fn from(judgement: Judgement) -> Self {
         Self::Judged(judgement)

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::causes::{Causes, remedy_for_one};
 use super::{host, rule, subject, task_name};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
-use crate::heuristics::wording::{decisive, plural};
+use crate::finding::{Judgement, Measure, Subject, Verdict, and_more};
+use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
@@ -102,11 +102,7 @@ impl Check for SlowForTheirInput {
             .take(bad.clamp(1, REPORTED))
             .map(|worst| params.judgement(app, worst, causes))
             .collect();
-        if let (Some(last), Some(more)) =
-            (judgements.last_mut(), bad.checked_sub(REPORTED).filter(|&more| more > 0))
-        {
-            last.message = format!("{}; similar in {} more", last.message, plural(more as u64, "group"));
-        }
+        and_more(&mut judgements, bad.saturating_sub(REPORTED), "group");
         if judgements.is_empty() {
             judgements.push(harmless(app));
         }

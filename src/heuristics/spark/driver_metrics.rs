@@ -15,7 +15,7 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::params::{choice, rule_params};
 use crate::severity::Severity;
-use crate::units::{Bytes, Millis, three_digits};
+use crate::units::{Bytes, Millis};
 
 choice! {
     /// The source of the driver's GC time.
@@ -85,9 +85,14 @@ impl Check for DriverCheck {
         let worst = aspects.iter().rev().max_by_key(|aspect| aspect.severity);
         let severity = worst.map(|aspect| aspect.severity).unwrap_or_default();
         let judgement = Judgement::of(Subject::Driver, severity).facts(facts.evidence());
+        let cores = plural(facts.cores, "core");
         let worded = match worst.filter(|_| severity > Severity::None) {
-            Some(worst) => judgement.worded(worst.message.clone()),
-            None => judgement.message(FINE, &[("cores", &plural(facts.cores, "core"))]),
+            Some(worst) => {
+                let time = facts.gc.map(|(_, time)| time).unwrap_or_default();
+                judgement
+                    .message(worst.message, &[("cores", &cores), ("time", &time), ("limit", &worst.limit)])
+            }
+            None => judgement.message(FINE, &[("cores", &cores)]),
         };
         worded.advice(|| advice(aspects)).into()
     }
@@ -100,7 +105,9 @@ impl Check for DriverCheck {
 /// One aspect of the driver.
 struct Aspect {
     severity: Severity,
-    message: String,
+    /// A template with the limit, for the facts about the driver.
+    message: &'static str,
+    limit: String,
     /// The setting to change.
     key: ConfKey,
     advice: String,
@@ -122,71 +129,73 @@ fn advice(mut aspects: Vec<Aspect>) -> Vec<String> {
 
 impl Driver {
     fn judge(&self, app: &Application, facts: &Facts) -> Vec<Aspect> {
-        let set = |key, value: String| conf_line(app, key, value);
-        let fits = facts.used.map(memory::driver_heap_for);
-        let (cores, heap) = (facts.cores as f64, facts.heap.as_f64());
-        let mut aspects = Vec::new();
-        let severity = self.cores.severity(cores);
-        aspects.push(Aspect {
+        let always = [self.judge_cores(app, facts), self.judge_memory(app, facts)];
+        let if_known =
+            [self.judge_overhead(app, facts), self.judge_gc(app, facts), self.judge_heap(app, facts)];
+        always.into_iter().chain(if_known.into_iter().flatten()).collect()
+    }
+
+    fn judge_cores(&self, app: &Application, facts: &Facts) -> Aspect {
+        let severity = self.cores.severity(facts.cores as f64);
+        Aspect {
             severity,
-            message: format!(
-                "the driver has {} ({})",
-                plural(facts.cores, "core"),
-                self.cores.describe(severity)
-            ),
+            message: "the driver has {cores} ({limit})",
+            limit: self.cores.describe(severity),
             key: ConfKey::DriverCores,
             advice: format!(
                 "a driver rarely needs more than two cores: {}",
-                set(ConfKey::DriverCores, "2".to_owned())
+                conf_line(app, ConfKey::DriverCores, "2".to_owned())
             ),
-        });
-        let severity = self.memory.severity(heap);
+        }
+    }
+
+    fn judge_memory(&self, app: &Application, facts: &Facts) -> Aspect {
+        let severity = self.memory.severity(facts.heap.as_f64());
         // If the use is unknown, half of the heap is a step that rarely hurts.
         let half = memory::rounded_up(Bytes::new(facts.heap.get() / 2));
-        let enough = fits.unwrap_or(half).min(facts.heap);
-        aspects.push(Aspect {
+        let enough = facts.used.map_or(half, memory::driver_heap_for).min(facts.heap);
+        Aspect {
             severity,
-            message: format!("the driver has {} of heap ({})", facts.heap, self.memory.describe(severity)),
+            message: "the driver has {heap_bytes} of heap ({limit})",
+            limit: self.memory.describe(severity),
             key: ConfKey::DriverMemory,
             advice: format!(
                 "collect less in the driver, write results from executors, and reduce its heap: {}",
-                set(ConfKey::DriverMemory, Setting(enough).to_string())
+                conf_line(app, ConfKey::DriverMemory, Setting(enough))
             ),
-        });
-        if let Some(overhead) = facts.overhead {
-            let severity = self.overhead.severity(overhead.as_f64());
-            let tenth = (facts.heap.whole_mib() / 10).max(384);
-            aspects.push(Aspect {
-                severity,
-                message: format!(
-                    "the driver has {overhead} of memory overhead ({})",
-                    self.overhead.describe(severity)
-                ),
-                key: ConfKey::DriverMemoryOverhead,
-                advice: format!(
-                    "use 10 % of the heap, which is Spark's default: {}",
-                    set(ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)).to_string())
-                ),
-            });
         }
-        aspects.extend(self.judge_gc(app, facts));
-        if let (Some(ratio), Some(used), Some(fits)) = (facts.heap_ratio(), facts.used, fits) {
-            let large = heap > self.above_heap.get();
-            let severity = if large { self.heap_ratio.severity(ratio) } else { Severity::None };
-            aspects.push(Aspect {
-                severity,
-                message: format!(
-                    "the driver has {} of heap but uses at most {used}, so the heap is {}× what the driver uses and Spark \
-                     reserves ({})",
-                    facts.heap,
-                    three_digits(ratio),
-                    self.heap_ratio.describe(severity)
-                ),
-                key: ConfKey::DriverMemory,
-            advice: format!("set a heap that fits: {}", set(ConfKey::DriverMemory, Setting(fits).to_string())),
-            });
-        }
-        aspects
+    }
+
+    fn judge_overhead(&self, app: &Application, facts: &Facts) -> Option<Aspect> {
+        let severity = self.overhead.severity(facts.overhead?.as_f64());
+        let tenth = (facts.heap.whole_mib() / 10).max(384);
+        Some(Aspect {
+            severity,
+            message: "the driver has {overhead_bytes} of memory overhead ({limit})",
+            limit: self.overhead.describe(severity),
+            key: ConfKey::DriverMemoryOverhead,
+            advice: format!(
+                "use 10 % of the heap, which is Spark's default: {}",
+                conf_line(app, ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)))
+            ),
+        })
+    }
+
+    fn judge_heap(&self, app: &Application, facts: &Facts) -> Option<Aspect> {
+        let ratio = facts.heap_ratio()?;
+        let is_large = facts.heap.as_f64() > self.above_heap.get();
+        let severity = if is_large { self.heap_ratio.severity(ratio) } else { Severity::None };
+        Some(Aspect {
+            severity,
+            message: "the driver has {heap_bytes} of heap but uses at most {peak_used_bytes}, so the heap is {heap_ratio}× \
+                      what the driver uses and Spark reserves ({limit})",
+            limit: self.heap_ratio.describe(severity),
+            key: ConfKey::DriverMemory,
+            advice: format!(
+                "set a heap that fits: {}",
+                conf_line(app, ConfKey::DriverMemory, Setting(memory::driver_heap_for(facts.used?)))
+            ),
+        })
     }
 
     fn judge_gc(&self, app: &Application, facts: &Facts) -> Option<Aspect> {
@@ -196,11 +205,8 @@ impl Driver {
         let larger = memory::rounded_up(Bytes::new(facts.heap.get() / 2 * 3));
         Some(Aspect {
             severity,
-            message: format!(
-                "the driver spends {gc} of {time} in garbage collection, {} ({})",
-                percent(ratio),
-                self.gc_ratio.describe_in(severity, percent)
-            ),
+            message: "the driver spends {gc_time_ms} of {time} in garbage collection, {gc_ratio:%} ({limit})",
+            limit: self.gc_ratio.describe_in(severity, percent),
             key: ConfKey::DriverMemory,
             advice: format!(
                 "enlarge the driver's heap by half, or collect and broadcast less: {}",

@@ -82,14 +82,32 @@ impl Check for Unbalanced {
         if loads.is_empty() {
             return Verdict::NotEvaluated("no executor has a known task time and lifetime".to_owned());
         }
-        let deviations = Deviations::of(&loads, !params.by_life);
+        params.judge(app, spark, &loads)
+    }
+
+    fn needs_all(&self) -> bool {
+        true
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&[Counter::InputBytes, Counter::OutputBytes])
+    }
+}
+
+impl Balance {
+    fn judge(&self, app: &Application, spark: &Spark, loads: &[Load]) -> Verdict {
+        let deviations = Deviations::of(loads, !self.by_life);
         let metrics = [
-            ("task time", "task_time_deviation", deviations.task_time, &params.task_time_deviation),
-            ("bytes read", "input_deviation", deviations.input, &params.input_deviation),
-            ("storage memory", "storage_deviation", deviations.storage, &params.storage_deviation),
-            ("bytes written", "output_deviation", deviations.output, &params.output_deviation),
+            ("task time", "task_time_deviation", deviations.task_time, &self.task_time_deviation),
+            ("bytes read", "input_deviation", deviations.input, &self.input_deviation),
+            ("storage memory", "storage_deviation", deviations.storage, &self.storage_deviation),
+            ("bytes written", "output_deviation", deviations.output, &self.output_deviation),
         ];
-        let judged = match params.judged_by {
+        let judged = match self.judged_by {
             JudgedBy::TaskTime => 1,
             JudgedBy::AnyMetric => metrics.len(),
         };
@@ -104,12 +122,8 @@ impl Check for Unbalanced {
         let low = Severity::Low;
         let conditions = [
             (key, cutoffs.severity(deviation), cutoffs.describe(low)),
-            ("idle_share", params.idle_share.severity(idle), params.idle_share.describe_in(low, percent)),
-            (
-                "busiest_time",
-                params.busiest_time.severity(busiest.as_f64()),
-                params.busiest_time.describe(low),
-            ),
+            ("idle_share", self.idle_share.severity(idle), self.idle_share.describe_in(low, percent)),
+            ("busiest_time", self.busiest_time.severity(busiest.as_f64()), self.busiest_time.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let passed = decisive(
@@ -117,12 +131,12 @@ impl Check for Unbalanced {
             &[
                 (cutoffs.severity(deviation), cutoffs.describe(severity)),
                 (
-                    params.idle_share.severity(idle),
-                    format!("idle: {}", params.idle_share.describe_in(severity, percent)),
+                    self.idle_share.severity(idle),
+                    format!("idle: {}", self.idle_share.describe_in(severity, percent)),
                 ),
                 (
-                    params.busiest_time.severity(busiest.as_f64()),
-                    format!("busiest: {}", params.busiest_time.describe(severity)),
+                    self.busiest_time.severity(busiest.as_f64()),
+                    format!("busiest: {}", self.busiest_time.describe(severity)),
                 ),
             ],
         );
@@ -140,18 +154,6 @@ impl Check for Unbalanced {
             )
             .advice(|| advice(app, &uneven.map(|(name, ..)| *name).collect::<Vec<_>>()))
             .into()
-    }
-
-    fn needs_all(&self) -> bool {
-        true
-    }
-
-    fn rests_on(&self) -> &'static [Facet] {
-        &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics]
-    }
-
-    fn reads(&self, _kind: TaskKind) -> CounterMask {
-        CounterMask::of(&[Counter::InputBytes, Counter::OutputBytes])
     }
 }
 

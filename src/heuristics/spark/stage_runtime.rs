@@ -7,7 +7,7 @@ use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
 use super::support::memory;
 use super::support::stage_text::label;
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse, and_more};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -73,10 +73,7 @@ impl Check for Stages {
         facts.truncate(SHOWN);
         let mut judgements: Vec<Judgement> =
             facts.iter().map(|facts| params.judgement(app, spark, facts)).collect();
-        if let Some(last) = judgements.last_mut().filter(|_| more > 0) {
-            let are = if more == 1 { "stage is" } else { "stages are" };
-            last.message = format!("{}; {more} more {are} similar", last.message);
-        }
+        and_more(&mut judgements, more, "stage");
         let by_stages = params.of_application(app, spark, ended as u64);
         if by_stages.severity > Severity::None || judgements.is_empty() {
             judgements.insert(0, by_stages);

@@ -13,7 +13,7 @@ use super::support::memory::executor_life;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::{first_line, label};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse, and_more};
 use crate::heuristics::wording::limit;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -103,14 +103,9 @@ impl Check for Failed {
         let stages = bad.len() as u64;
         bad.sort_by_key(|bad| (Reverse(bad.severity), Reverse(bad.failures.failed), bad.stage.id));
         let more = bad.len().saturating_sub(REPORTED);
-        let told = bad.iter().take(REPORTED);
-        let mut judged: Vec<Judgement> = told.map(|bad| params.finding(app, (spark, &done), bad)).collect();
-        if more > 0
-            && let Some(last) = judged.last_mut()
-        {
-            let are = if more == 1 { "stage is" } else { "stages are" };
-            last.message = format!("{}; {more} more {are} similar", last.message);
-        }
+        let worst = bad.iter().take(REPORTED);
+        let mut judged: Vec<Judgement> = worst.map(|bad| params.finding(app, (spark, &done), bad)).collect();
+        and_more(&mut judged, more, "stage");
         let elsewhere = bad.iter().take(REPORTED).find(|bad| bad.failures.has_lost_executors());
         judged.insert(0, params.losses(app, spark, stages, elsewhere.map(|bad| bad.stage)));
         Verdict::Several(judged)

@@ -17,9 +17,6 @@ const FUNCTION: usize = 60;
 const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
     ("src/rules/custom/eval.rs", "eval", "a flat match over the kinds of nodes"),
     ("src/stragglers/cause/evidence.rs", "fmt", "a flat match over the facts, one sentence each"),
-    // To be split.
-    ("src/heuristics/spark/driver_metrics.rs", "judge", "gathers the facts and words them"),
-    ("src/heuristics/spark/executor_load_balance.rs", "check", "gathers the facts and words them"),
 ];
 
 /// A file without its tests.

@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::recommend::{Change, Reason};
 use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, count, with_limit};
-use crate::finding::{Judgement, Measure, Subject};
+use crate::finding::{Judgement, Measure, Subject, and_more};
 use crate::heuristics::spark::percent;
 use crate::heuristics::spark::support::stage_figures::{Flow, FlowKind};
 use crate::heuristics::spark::support::stage_text::{first_line, label};
@@ -26,20 +26,18 @@ pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> V
         (Reverse(stage.severity(limits)), Reverse(stage.figures.stage_time), stage.stage.id)
     });
     let more = bad.len().saturating_sub(REPORTED);
-    let mends = |reason| changes.iter().any(|change| change.reason == reason);
-    let judged = bad.into_iter().take(REPORTED).map(|stage| {
-        let carries = stage.spill > Severity::None && mends(Reason::Spill)
-            || stage.long_tasks > Severity::None && mends(Reason::LongTasks);
-        (carries, judgement(facts, stage, limits))
-    });
-    let mut judged: Vec<(bool, Judgement)> = judged.collect();
-    if more > 0
-        && let Some((_, last)) = judged.last_mut()
-    {
-        let are = if more == 1 { "stage has" } else { "stages have" };
-        last.message = format!("{}; {more} more {are} similar findings", last.message);
-    }
-    judged
+    let is_changed = |reason| changes.iter().any(|change| change.reason == reason);
+    let (helps, mut judged): (Vec<bool>, Vec<Judgement>) = bad
+        .into_iter()
+        .take(REPORTED)
+        .map(|stage| {
+            let helps = stage.spill > Severity::None && is_changed(Reason::Spill)
+                || stage.long_tasks > Severity::None && is_changed(Reason::LongTasks);
+            (helps, judgement(facts, stage, limits))
+        })
+        .unzip();
+    and_more(&mut judged, more, "stage");
+    helps.into_iter().zip(judged).collect()
 }
 
 fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Judgement {

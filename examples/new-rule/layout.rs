@@ -39,7 +39,9 @@ impl NewRule {
                 "\"{id}\" is not in kebab-case: use lower-case words separated by single hyphens"
             ));
         }
-        Ok(Self { engine: engine.to_owned(), id: id.to_owned() })
+        // As the ids of all rules about Spark.
+        let prefix = if engine == "spark" && !id.starts_with("spark-") { "spark-" } else { "" };
+        Ok(Self { engine: engine.to_owned(), id: format!("{prefix}{id}") })
     }
 
     /// The name of its module: `my_rule`. Modules of Spark rules omit the prefix `spark`.
@@ -130,10 +132,10 @@ impl NewRule {
              1. Write the check in src/heuristics/{engine}/{module}.rs: parameters, facts, MESSAGE, advice. If a measure shows how\n   \
                 bad a finding is, add .measured_by(\"key\", Worse::Higher) to RULE, so that baselines keep it.\n\
              2. Set the limits in rules/{engine}/{id}.yaml and describe the rule in rules/{engine}/{id}.md (\"TODO\" marks open places).\n\
-             3. Adjust the case for each severity in {cases}, then write the fixtures and the snapshot:\n   \
-                INSTA_UPDATE=always cargo test --test it fixtures\n\
-             4. INSTA_UPDATE=always cargo test   (updates the README's table and the snapshots that list all rules)\n\
-             5. git diff, then cargo fmt and cargo clippy --all-targets\n",
+             3. Adjust the case for each severity in {cases}, then cargo fmt and cargo clippy --all-targets.\n\
+             4. INSTA_UPDATE=always cargo test --no-fail-fast   (writes the fixtures, the snapshots and the lists of rules in the\n   \
+                documentation; tests that read what others write may fail in this run)\n\
+             5. git diff, then cargo test\n",
             module = self.module(),
             id = self.id,
         )

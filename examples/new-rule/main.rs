@@ -14,7 +14,7 @@ use layout::NewRule;
 
 const USAGE: &str = "usage: cargo run --example new-rule -- ENGINE ID [--dry-run] [--root DIR]
   ENGINE     mapreduce, spark or any
-  ID         the rule's id, in kebab-case
+  ID         the rule's id, in kebab-case; ids of Spark rules get the prefix spark-
   --dry-run  only list the files that would be written
   --root DIR the folder with the sources (default: where this example was built)";
 

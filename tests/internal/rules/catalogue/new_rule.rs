@@ -38,7 +38,8 @@ fn a_new_rule_meets_the_requirements_of_the_catalogue() {
     for (engine, id, module) in
         [("mapreduce", "my-rule", "my_rule"), ("spark", "spark-my-rule", "my_rule"), ("any", "zoom", "zoom")]
     {
-        let rule = NewRule::new(engine, id).unwrap();
+        // Ids of Spark rules get their prefix.
+        let rule = NewRule::new(engine, id.trim_start_matches("spark-")).unwrap();
         let changes = rule.changes(copy.path()).unwrap();
         layout::write(copy.path(), &changes).unwrap();
         for change in &changes {

@@ -139,7 +139,7 @@ pub struct RuleFacts {
 }
 
 impl RuleFacts {
-    /// The facts of a rule of which only the provenance is known.
+    /// The facts of a rule, with its provenance and nothing else.
     #[must_use]
     pub(crate) const fn of(provenance: Provenance) -> Self {
         Self { provenance, key_measure: None, chart_limits: &[], sizes: None }

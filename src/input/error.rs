@@ -55,7 +55,7 @@ pub(crate) enum InputError {
         /// The limit.
         reached: LimitReached,
     },
-    /// An archive of which only the first members are read.
+    /// An archive with more members than are read.
     #[error("{path} was read only partly: it has more than {most} members, and the rest were ignored; unpack it and name the folder", path = .path.display())]
     TooManyMembers {
         /// The archive.

@@ -180,7 +180,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// An application of which only the engine is known.
+    /// An application with an engine and nothing else.
     #[must_use]
     pub(crate) fn new(engine: Engine) -> Self {
         Self {

@@ -31,9 +31,9 @@ impl Causes {
         for group in &groups {
             counts.add(group);
         }
-        let told = Cause::ALL.into_iter().zip(counts.primary);
+        let by_cause = Cause::ALL.into_iter().zip(counts.primary);
         let mut counts: Vec<(Cause, u64)> =
-            told.filter(|&(cause, count)| count > 0 && cause != Cause::DataSkew).collect();
+            by_cause.filter(|&(cause, count)| count > 0 && cause != Cause::DataSkew).collect();
         counts.sort_by_key(|&(cause, count)| (std::cmp::Reverse(count), cause));
         Self { groups, counts }
     }

@@ -122,9 +122,9 @@ impl DosIndex {
     /// The straggler with the highest severity in a group; of equal ones, the one that lost most time.
     fn worst<'a>(&self, place: usize, view: &'a GroupStragglers<'a>, warm: &FirstEnds) -> Option<Worst<'a>> {
         let tasks = &view.executions.tasks;
-        let told: Vec<(f64, Option<f64>)> =
+        let durations_and_inputs: Vec<(f64, Option<f64>)> =
             tasks.iter().map(|task| (task.duration, task.input().map(|input| input as f64))).collect();
-        let indices = dos_index(&told);
+        let indices = dos_index(&durations_and_inputs);
         // The rules on skew judge tasks whose input explains their duration.
         let places = view.labels.places().filter(|&place| !view.is_explained(place));
         let late = places.filter_map(|place| {

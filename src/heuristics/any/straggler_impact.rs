@@ -148,10 +148,10 @@ fn extra_compute(views: &[GroupStragglers<'_>]) -> Option<f64> {
 
 /// The group that waited longest only for stragglers.
 fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
-    let told = views.iter().filter_map(|view| {
+    let tails = views.iter().filter_map(|view| {
         let (from, to) = view.tail()?;
         Some((Millis::between(from, to)?, view.group.kind))
     });
-    let (tail, kind) = told.max_by_key(|&(tail, kind)| (tail, std::cmp::Reverse(kind)))?;
+    let (tail, kind) = tails.max_by_key(|&(tail, kind)| (tail, std::cmp::Reverse(kind)))?;
     Some(format!("{}: {tail}", super::subject(kind).name()))
 }

@@ -3,7 +3,7 @@
 
 use super::heap::Heap;
 use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
-use super::{tasks, to_millis, unread, without_tasks};
+use super::{tasks, to_millis, unreadable, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -57,7 +57,8 @@ impl Check for Collection {
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
-        if let Some(reason) = unread(app, role.kind(), &[Counter::GcTimeMillis, Counter::CpuMilliseconds]) {
+        if let Some(reason) = unreadable(app, role.kind(), &[Counter::GcTimeMillis, Counter::CpuMilliseconds])
+        {
             return Verdict::NotEvaluated(reason);
         }
         let means = match params.means(*role, group) {

@@ -1,6 +1,6 @@
 //! The recommended heap and container of a role: the same answer for every rule that advises on them.
 
-use super::{Role, container_for, is_unread, own_java_opts, run_time};
+use super::{Role, container_for, is_unreadable, own_java_opts, run_time};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -29,7 +29,7 @@ pub(super) struct Heap {
 impl Heap {
     pub(super) fn of(app: &Application, role: Role, group: &TaskGroup) -> Self {
         let largest = |counter| {
-            let rows = group.winners().filter(|_| !is_unread(group, &[counter]));
+            let rows = group.winners().filter(|_| !is_unreadable(group, &[counter]));
             rows.filter_map(|row| group.attempts.bytes(row, counter)).max()
         };
         let known = |bytes: &Bytes| bytes.get() > 0;
@@ -65,7 +65,7 @@ impl Heap {
 
 /// Whether the tasks together spent a significant share of their run time in garbage collection.
 fn collects_much(group: &TaskGroup) -> bool {
-    if is_unread(group, &[Counter::GcTimeMillis]) {
+    if is_unreadable(group, &[Counter::GcTimeMillis]) {
         return false;
     }
     let sums = group.winners().filter_map(|row| {

@@ -4,7 +4,7 @@
 //! on.
 
 use super::{
-    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unread,
+    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable,
     without_tasks,
 };
 use crate::finding::{Judgement, Measure, Verdict};
@@ -55,7 +55,7 @@ impl Check for Splits {
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
-        if let Some(reason) = unread(app, Role::Map.kind(), &Counter::INPUT_BYTES) {
+        if let Some(reason) = unreadable(app, Role::Map.kind(), &Counter::INPUT_BYTES) {
             return Verdict::NotEvaluated(reason);
         }
         let inputs = group.winners().filter_map(|row| input_bytes(group, row, params.missing_counters));

@@ -1,10 +1,10 @@
 //! `mapper-speed`: map tasks read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
 use super::{
-    MissingCounters, Role, change_towards, counter, input_bytes, is_unread, limit, no_task_reports, rule,
+    MissingCounters, Role, change_towards, counter, input_bytes, is_unreadable, limit, no_task_reports, rule,
     run_time, split_for,
 };
-use super::{tasks, to_bytes, to_millis, unread, without_tasks};
+use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -87,7 +87,7 @@ impl Check for Reading {
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
-        if let Some(reason) = unread(app, Role::Map.kind(), &READ) {
+        if let Some(reason) = unreadable(app, Role::Map.kind(), &READ) {
             return Verdict::NotEvaluated(reason);
         }
         let samples: Vec<Sample> = group.winners().filter_map(|row| params.sample(group, row)).collect();
@@ -149,7 +149,7 @@ impl MapperSpeed {
 
 fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Duration>) -> Vec<String> {
     let known = |c| {
-        let known = !is_unread(group, &[c]);
+        let known = !is_unreadable(group, &[c]);
         let rows = group.winners().filter(|_| known);
         let values = rows.filter_map(|row| counter(group, row, c, MissingCounters::Unknown));
         truncated_mean(&values.collect::<Vec<_>>())

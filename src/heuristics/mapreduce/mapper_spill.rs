@@ -1,8 +1,8 @@
 //! `mapper-spill`: map output is written to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
 use super::{
-    MissingCounters, Role, change, counter, grouped, is_unread, limit, no_task_reports, own_java_opts, rule,
-    tasks, unread, without_tasks,
+    MissingCounters, Role, change, counter, grouped, is_unreadable, limit, no_task_reports, own_java_opts,
+    rule, tasks, unreadable, without_tasks,
 };
 use crate::finding::{Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
@@ -56,7 +56,7 @@ impl Check for Spilling {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
         if let Some(reason) =
-            unread(app, Role::Map.kind(), &[Counter::SpilledRecords, Counter::MapOutputRecords])
+            unreadable(app, Role::Map.kind(), &[Counter::SpilledRecords, Counter::MapOutputRecords])
         {
             return Verdict::NotEvaluated(reason);
         }
@@ -128,7 +128,7 @@ fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
 
 /// Advises a sort buffer that holds the output of the largest map task at once.
 fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
-    let is_known = !is_unread(group, &[Counter::MapOutputBytes, Counter::MapOutputRecords]);
+    let is_known = !is_unreadable(group, &[Counter::MapOutputBytes, Counter::MapOutputRecords]);
     let needed = group.winners().filter(|_| is_known).filter_map(|row| {
         let bytes = group.attempts.count(row, Counter::MapOutputBytes)?;
         let records = group.attempts.count(row, Counter::MapOutputRecords)?;

@@ -5,7 +5,7 @@ use super::heap::{HEAP_SHARE, Heap};
 use super::{
     MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
 };
-use super::{tasks, to_bytes, unread, without_tasks};
+use super::{tasks, to_bytes, unreadable, without_tasks};
 use crate::finding::{Container, Judgement, Measure, Verdict, Worse};
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::metrics::requested_container;
@@ -67,7 +67,7 @@ impl Check for Usage {
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
-        if let Some(reason) = unread(app, role.kind(), &[Counter::PhysicalMemoryBytes]) {
+        if let Some(reason) = unreadable(app, role.kind(), &[Counter::PhysicalMemoryBytes]) {
             return Verdict::NotEvaluated(reason);
         }
         let missing = params.missing_counters;
@@ -157,7 +157,7 @@ pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
         let measured =
             group.winners().filter_map(|row| group.attempts.bytes(row, Counter::PhysicalMemoryBytes));
         let silent = measured.max().is_none_or(|peak| peak.get() == 0);
-        unread(app, role.kind(), &MEMORY)
+        unreadable(app, role.kind(), &MEMORY)
             .or_else(|| silent.then(|| no_task_reports(role, group, Counter::PhysicalMemoryBytes.name())))
     };
     let why = [Role::Map, Role::Reduce].into_iter().find_map(why);

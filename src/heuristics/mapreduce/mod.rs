@@ -145,13 +145,13 @@ fn without_tasks(app: &Application, kind: TaskKind, only_succeeded_jobs: bool) -
 }
 
 /// Why a rule that sums these counters cannot be evaluated: one of them is unreadable in some task.
-fn unread(app: &Application, kind: TaskKind, counters: &[Counter]) -> Option<String> {
+fn unreadable(app: &Application, kind: TaskKind, counters: &[Counter]) -> Option<String> {
     let wanted = CounterMask::of(counters);
     app.unreadable_counters(|of| if of == kind { wanted } else { CounterMask::NONE })
 }
 
 /// Whether one of these counters is unreadable in some task.
-fn is_unread(group: &TaskGroup, counters: &[Counter]) -> bool {
+fn is_unreadable(group: &TaskGroup, counters: &[Counter]) -> bool {
     group.attempts.any_unreadable().has_any(counters)
 }
 
@@ -198,13 +198,13 @@ fn no_task_reports(role: Role, group: &TaskGroup, what: &str) -> String {
 
 /// Why the wait time of tasks is unknown, if the history is complete.
 pub(super) fn no_times(app: &Application) -> String {
-    let untold = |role: Role| {
+    let without_times = |role: Role| {
         let group = app.group(role.kind()).filter(|group| !group.tasks.is_empty())?;
-        let told = group.winners().any(|row| group.attempts.run_time(row).is_some());
-        (!told).then(|| no_task_reports(role, group, "its start and end"))
+        let is_timed = group.winners().any(|row| group.attempts.run_time(row).is_some());
+        (!is_timed).then(|| no_task_reports(role, group, "its start and end"))
     };
-    let untold = [Role::Map, Role::Reduce].into_iter().find_map(untold);
-    untold.unwrap_or_else(|| "the job history does not contain the submission time".to_owned())
+    let reason = [Role::Map, Role::Reduce].into_iter().find_map(without_times);
+    reason.unwrap_or_else(|| "the job history does not contain the submission time".to_owned())
 }
 
 fn to_bytes(value: i64) -> Bytes {
@@ -242,7 +242,7 @@ fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Opti
 /// two rules advise different sizes. `None` if the times or inputs of the map tasks are unknown.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn split_for(group: &TaskGroup, target: Positive<Duration>) -> Option<Bytes> {
-    if is_unread(group, &Counter::INPUT_BYTES) {
+    if is_unreadable(group, &Counter::INPUT_BYTES) {
         return None;
     }
     let input = |row| input_bytes(group, row, MissingCounters::Unknown);

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Condition, MissingCounters, Role, change, counter, input_bytes, is_unread, limit};
+use super::{Condition, MissingCounters, Role, change, counter, input_bytes, is_unreadable, limit};
 use super::{change_towards, run_time, split_for, tasks, to_bytes, to_millis, whole_mib, without_tasks};
 use super::{no_task_reports, rule};
 use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, Verdict, Worse};
@@ -95,7 +95,7 @@ impl Check for Skewness {
             Role::Map => input_bytes(group, row, params.missing_counters),
             Role::Reduce => counter(group, row, Counter::ReduceShuffleBytes, params.missing_counters),
         };
-        let is_known = !is_unread(group, role.input());
+        let is_known = !is_unreadable(group, role.input());
         let bytes: Vec<i64> = group.winners().filter(|_| is_known).filter_map(bytes_of).collect();
         let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
         if bytes.is_empty() && times.is_empty() {

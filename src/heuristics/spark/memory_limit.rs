@@ -195,8 +195,8 @@ fn unified(executors: &[Executor]) -> (Option<Bytes>, Option<f64>) {
     let total: Vec<Bytes> = executors.iter().filter_map(|executor| executor.storage.total).collect();
     // An executor whose heap has no peak was never polled, so its other zeros mean nothing.
     let polled = executors.iter().filter(|executor| executor.peaks.heap().is_some());
-    let told = polled.filter_map(|executor| Some((executor.storage.total?, executor.peaks.unified()?)));
-    let (of, used) = told.fold((0.0, 0.0), |(of, used), (t, u)| (of + t.as_f64(), used + u.as_f64()));
+    let storage = polled.filter_map(|executor| Some((executor.storage.total?, executor.peaks.unified()?)));
+    let (of, used) = storage.fold((0.0, 0.0), |(of, used), (t, u)| (of + t.as_f64(), used + u.as_f64()));
     ((!total.is_empty()).then(|| total.into_iter().sum()), (of > 0.0).then(|| used / of))
 }
 

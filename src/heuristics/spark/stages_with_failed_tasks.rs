@@ -190,13 +190,13 @@ impl Failing {
             message = format!("{message}, mostly \"{error}\"");
         }
         for executor in failures.lost(spark).take(2) {
-            message = format!("{message}; {}", tell(app, executor));
+            message = format!("{message}; {}", describe(app, executor));
         }
         message
     }
 
     /// The judgement on the application: lost executors, whether or not tasks failed with them.
-    fn losses(&self, app: &Application, spark: &Spark, stages: u64, told: Option<&Stage>) -> Judgement {
+    fn losses(&self, app: &Application, spark: &Spark, stages: u64, advised: Option<&Stage>) -> Judgement {
         let lost: Vec<(&Executor, Loss)> = lost_executors(spark).collect();
         let all = spark.executors.len() as u64;
         let share = lost.len() as f64 / all as f64;
@@ -208,8 +208,8 @@ impl Failing {
         let message = if lost.is_empty() {
             format!("{} with relevant failures; no executor was lost", plural(stages, "stage"))
         } else {
-            let told = lost.iter().take(REPORTED).map(|(executor, _)| tell(app, executor));
-            let told: Vec<String> = told.collect();
+            let named = lost.iter().take(REPORTED).map(|(executor, _)| describe(app, executor));
+            let named: Vec<String> = named.collect();
             format!(
                 "{} of {} {} lost, {} ({}): {}",
                 lost.len(),
@@ -217,7 +217,7 @@ impl Failing {
                 if lost.len() == 1 { "was" } else { "were" },
                 percent(share),
                 limit(severity, self.lost_share.describe_in(severity, percent), &condition),
-                told.join("; "),
+                named.join("; "),
             )
         };
         let losses: Vec<Loss> = lost.iter().map(|(_, loss)| *loss).collect();
@@ -227,7 +227,7 @@ impl Failing {
             .fact("executors_count", Measure::Count(all))
             .fact("lost_executors_count", Measure::Count(lost.len() as u64))
             .worded(message)
-            .advice(|| match told {
+            .advice(|| match advised {
                 Some(stage) => vec![format!("see the finding about stage {}", stage.id)],
                 None => advice::against_losses(app, spark, &losses),
             })
@@ -250,7 +250,7 @@ impl Done {
 }
 
 /// "executor 1 on worker1 was lost 20 s after it was added: Command exited with code 137".
-fn tell(app: &Application, executor: &Executor) -> String {
+fn describe(app: &Application, executor: &Executor) -> String {
     let host = executor.host.and_then(|host| app.strings.get(host));
     let host = host.map(|host| format!(" on {host}")).unwrap_or_default();
     let after =

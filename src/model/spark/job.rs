@@ -37,7 +37,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job of which only the id is known.
+    /// A job with an id and nothing else.
     #[must_use]
     pub(crate) const fn new(id: u32) -> Self {
         Self {

@@ -27,7 +27,7 @@ pub struct SqlExecution {
 }
 
 impl SqlExecution {
-    /// An execution of which only the id is known.
+    /// An execution with an id and nothing else.
     #[must_use]
     pub(crate) const fn new(id: u64) -> Self {
         Self {

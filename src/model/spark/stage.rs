@@ -66,7 +66,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A stage attempt of which only the id is known.
+    /// A stage attempt with an id and nothing else.
     #[must_use]
     pub(crate) const fn new(id: StageAttempt) -> Self {
         Self {

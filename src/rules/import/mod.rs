@@ -108,8 +108,8 @@ impl Import {
             self.note(*line, format!("{class} has no parameter {key} and ignored it; omitted ({known})"));
             return Vec::new();
         };
-        let Parameter { name, to, conversion, unread } = parameter;
-        if let Some(why) = unread {
+        let Parameter { name, to, conversion, without_effect } = parameter;
+        if let Some(why) = without_effect {
             let effect = format!("{class}: {name} = {value} had no effect in Dr. Elephant ({why})");
             if to.is_empty() {
                 self.note(*line, format!("{effect}; omitted"));
@@ -124,7 +124,8 @@ impl Import {
         }
         match convert(conversion, value, all).and_then(|written| accepted(rule.id, to, &written)) {
             Ok(lines) => {
-                let (before, why) = if unread.is_some() { ("# ", ", had no effect there") } else { ("", "") };
+                let (before, why) =
+                    if without_effect.is_some() { ("# ", ", had no effect there") } else { ("", "") };
                 lines.into_iter().map(|line| format!("{before}{line}  # {name} = {value}{why}")).collect()
             }
             Err(why) => {

@@ -27,7 +27,7 @@ pub(super) struct Parameter {
     pub(super) to: &'static str,
     pub(super) conversion: Conversion,
     /// Why Dr. Elephant does not use it.
-    pub(super) unread: Option<&'static str>,
+    pub(super) without_effect: Option<&'static str>,
 }
 
 /// A heuristic.
@@ -46,16 +46,16 @@ pub(super) struct Rule {
 }
 
 const fn param(name: &'static str, to: &'static str, conversion: Conversion) -> Parameter {
-    Parameter { name, to, conversion, unread: None }
+    Parameter { name, to, conversion, without_effect: None }
 }
 
-const fn unread(
+const fn without_effect(
     name: &'static str,
     to: &'static str,
     conversion: Conversion,
     why: &'static str,
 ) -> Parameter {
-    Parameter { name, to, conversion, unread: Some(why) }
+    Parameter { name, to, conversion, without_effect: Some(why) }
 }
 
 const NUMBERS: Conversion = Conversion::List { scale: 1.0, unit: "" };
@@ -146,7 +146,12 @@ pub(super) const RULES: &[Rule] = &[
         "distributed-cache-limit",
         &[
             param("distributed.cache.file.size.limit", "limit", Conversion::Number("B")),
-            unread("distributed.cache.file.size.limit.bytes", "limit", Conversion::Number("B"), OTHER_KEY),
+            without_effect(
+                "distributed.cache.file.size.limit.bytes",
+                "limit",
+                Conversion::Number("B"),
+                OTHER_KEY,
+            ),
         ],
     ),
     Rule {
@@ -214,18 +219,28 @@ pub(super) const RULES: &[Rule] = &[
         "UnifiedMemoryHeuristic",
         "spark-peak-unified-memory",
         &[
-            unread("peak_unified_memory_threshold", "peak_share", NUMBERS, LIST_IS_LOST),
+            without_effect("peak_unified_memory_threshold", "peak_share", NUMBERS, LIST_IS_LOST),
             param("spark_executor_memory_threshold", "above_heap", Conversion::SizeText),
-            unread("spark_executor_memory_threshold_key", "above_heap", Conversion::SizeText, OTHER_KEY),
+            without_effect(
+                "spark_executor_memory_threshold_key",
+                "above_heap",
+                Conversion::SizeText,
+                OTHER_KEY,
+            ),
         ],
     ),
     branch(
         "JvmUsedMemoryHeuristic",
         "spark-jvm-used-memory",
         &[
-            unread("executor_peak_jvm_memory_threshold", "heap_ratio", NUMBERS, LIST_IS_LOST),
+            without_effect("executor_peak_jvm_memory_threshold", "heap_ratio", NUMBERS, LIST_IS_LOST),
             param("spark_executor_memory_threshold", "above_heap", Conversion::SizeText),
-            unread("spark_executor_memory_threshold_key", "above_heap", Conversion::SizeText, OTHER_KEY),
+            without_effect(
+                "spark_executor_memory_threshold_key",
+                "above_heap",
+                Conversion::SizeText,
+                OTHER_KEY,
+            ),
         ],
     ),
     branch("StagesWithFailedTasksHeuristic", "spark-stages-with-failed-tasks", &[]),
@@ -235,13 +250,13 @@ pub(super) const RULES: &[Rule] = &[
         &[
             param("spill_fraction_of_executors_threshold", "common", Conversion::Number("")),
             param("spill_max_memory_threshold", "large", Conversion::Number("")),
-            unread(
+            without_effect(
                 "spark_executor_cores_threshold",
                 "",
                 NUMBERS,
                 "it only affects the wording of its advice",
             ),
-            unread(
+            without_effect(
                 "spark_executor_memory_threshold",
                 "",
                 NUMBERS,
@@ -255,8 +270,8 @@ pub(super) const RULES: &[Rule] = &[
         &[
             param("gc_severity_threshold", "gc_ratio", NUMBERS),
             param("spark.overheadMemory.thresholds.key", "overhead", Conversion::SizeList),
-            unread("peak_jvm_memory_threshold", "heap_ratio", NUMBERS, LIST_IS_LOST),
-            unread("driver_peak_jvm_memory_threshold", "heap_ratio", NUMBERS, OTHER_KEY),
+            without_effect("peak_jvm_memory_threshold", "heap_ratio", NUMBERS, LIST_IS_LOST),
+            without_effect("driver_peak_jvm_memory_threshold", "heap_ratio", NUMBERS, OTHER_KEY),
             param("spark_executor_memory_threshold_key", "above_heap", Conversion::SizeText),
         ],
     ),
@@ -275,7 +290,7 @@ pub(super) const RULES: &[Rule] = &[
             param("task_skew_task_duration_threshold", "skew_task_time", Conversion::Number("ms")),
             param("task_skew_task_to_stage_duration_ratio", "skew_stage_share", Conversion::Number("")),
             param("stage_task_failure_rate_severity_threshold", "failure_rate", NUMBERS),
-            unread(
+            without_effect(
                 "max_recommended_partitions",
                 "max_partitions",
                 Conversion::Number(""),
@@ -297,8 +312,8 @@ pub(super) const RULES: &[Rule] = &[
         &[
             param("total_mem_severity_in_tb", "total_memory", TERABYTES),
             param("mem_util_severity", "unified_used", NUMBERS),
-            unread("total_memory_severity_in_tb", "total_memory", TERABYTES, OTHER_KEY),
-            unread("mem_utilization_severity", "unified_used", NUMBERS, OTHER_KEY),
+            without_effect("total_memory_severity_in_tb", "total_memory", TERABYTES, OTHER_KEY),
+            without_effect("mem_utilization_severity", "unified_used", NUMBERS, OTHER_KEY),
         ],
     ),
     legacy(

@@ -5,7 +5,7 @@ use elephant_rs::limits::Limits;
 use elephant_rs::units::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::told::{app, found, mapreduce, not_evaluated, problems, replaced, report_within, spark};
+use super::reports::{app, found, mapreduce, not_evaluated, problems, replaced, report_within, spark};
 use crate::common::history::Job;
 use crate::common::spark_log::{App, Ending, MIB, Task};
 

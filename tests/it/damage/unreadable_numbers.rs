@@ -4,7 +4,7 @@ use elephant_rs::limits::Limits;
 use elephant_rs::units::Bytes;
 use serde_json::{Value, json};
 
-use super::told::{app, found, mapreduce, not_evaluated, problems, replaced, report_within, spark};
+use super::reports::{app, found, mapreduce, not_evaluated, problems, replaced, report_within, spark};
 use crate::common::history::{EPOCH, Job, event};
 use crate::common::spark_log::{App, Ending, MIB, Task};
 

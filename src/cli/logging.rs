@@ -1,9 +1,10 @@
 //! Logging, which `ELEPHANT_LOG` or `RUST_LOG` turns on.
 
 use std::env;
-use std::io::Write;
+use std::io::{self, Write};
 
-use env_logger::Builder;
+use env_filter::{Builder, Filter};
+use log::{Log, Metadata, Record};
 
 use super::output::{print_message, without_controls};
 
@@ -29,13 +30,33 @@ pub(super) fn start() {
             ),
         );
     }
-    let mut builder = Builder::new();
-    builder.parse_filters(&filter).format(|out, record| {
-        let level = record.level().as_str().to_lowercase();
-        writeln!(out, "elephant-rs: {level}: {}", without_controls(&record.args().to_string()))
-    });
+    let filter = Builder::new().parse(&filter).build();
+    let level = filter.filter();
     // This fails only if a logger is already set, which serves as well.
-    let _ = builder.try_init();
+    if log::set_boxed_logger(Box::new(StandardError(filter))).is_ok() {
+        log::set_max_level(level);
+    }
+}
+
+/// Writes the messages that pass the filter to standard error, one line each.
+struct StandardError(Filter);
+
+impl Log for StandardError {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.0.enabled(metadata)
+    }
+
+    // Standard error may be closed.
+    #[allow(clippy::let_underscore_must_use)]
+    fn log(&self, record: &Record<'_>) {
+        if self.0.matches(record) {
+            let level = record.level().as_str().to_lowercase();
+            let message = without_controls(&record.args().to_string());
+            let _ = writeln!(io::stderr(), "elephant-rs: {level}: {message}");
+        }
+    }
+
+    fn flush(&self) {}
 }
 
 /// The first word of a filter that has no effect: an unknown level, or a module of another program.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::process::Command;
 
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -92,4 +93,19 @@ fn every_dependency_has_a_reason_in_the_docs() {
             assert!(purpose.split(' ').count() >= 2, "{name}: what for?");
         }
     }
+}
+
+/// What a build for users compiles, without the crates that only run in build scripts.
+#[test]
+fn default_build_has_at_most_100_crates() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    // Macros and crates that are listed twice have a mark after name and version.
+    let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let crates: BTreeSet<String> = text.lines().filter(|line| !line.is_empty()).map(name).collect();
+    let others = crates.len() - 1;
+    assert!((50..=100).contains(&others), "{others} crates: {crates:?}");
 }

@@ -219,6 +219,7 @@ impl Walk {
             file: error.path().to_path_buf(),
             error,
             named_by_user,
+            count: 1,
         });
     }
 }

@@ -31,8 +31,8 @@ pub(crate) enum InputError {
         /// As the user wrote it.
         path: PathBuf,
     },
-    /// The compressed stream breaks before its kind can be detected.
-    #[error("cannot decompress {path} as {codec}: {cause}; the file is truncated or damaged near its start; copy it again", path = .path.display(), cause = cause(source))]
+    /// The compressed stream breaks, and what came out before is no history.
+    #[error("cannot decompress {path} as {codec}: {cause}; the file is truncated or damaged; copy it again", path = .path.display(), cause = cause(source))]
     Undecodable {
         /// The file.
         path: PathBuf,
@@ -40,6 +40,26 @@ pub(crate) enum InputError {
         codec: Codec,
         /// The decoder's error.
         source: io::Error,
+    },
+    /// A file that is not what its first bytes almost say.
+    #[error("cannot read {path}: its first bytes are those of {format}, but one of them is wrong or the rest is missing; the file is truncated or damaged, or compressed too often; copy it again", path = .path.display())]
+    DamagedStart {
+        /// The file.
+        path: PathBuf,
+        /// The compression or archive format.
+        format: &'static str,
+    },
+    /// An archive in an archive.
+    #[error("{path} was not read: archives inside archives are not opened; unpack the outer one and name the folder", path = .path.display())]
+    NestedArchive {
+        /// The outer archive and the member.
+        path: PathBuf,
+    },
+    /// A member of a tar file that is not stored as one piece.
+    #[error("cannot read {path}: the member is a sparse file or a part of a file that continues in another archive; unpack the archive with GNU tar and name the folder", path = .path.display())]
+    ScatteredMember {
+        /// The archive and the member.
+        path: PathBuf,
     },
     /// An archive member that cannot be unpacked.
     #[error("cannot read {path}: the member is encrypted, or compressed with a method other than deflate; unpack the archive and name the folder", path = .path.display())]
@@ -100,6 +120,7 @@ impl InputError {
             Self::ArchiveTooLarge { .. } | Self::TooManyMembers { .. } | Self::TooSlow { .. } => {
                 limits::REACHED
             }
+            Self::NestedArchive { .. } => "nested-archive",
             _ => "unreadable",
         }
     }
@@ -113,6 +134,9 @@ impl InputError {
             | Self::NotReadableAsFile { path }
             | Self::Undecodable { path, .. }
             | Self::ForeignMember { path }
+            | Self::ScatteredMember { path }
+            | Self::NestedArchive { path }
+            | Self::DamagedStart { path, .. }
             | Self::ArchiveTooLarge { path, .. }
             | Self::TooManyMembers { path, .. }
             | Self::TooSlow { path, .. }
@@ -159,8 +183,7 @@ mod tests {
         let error = InputError::Undecodable { path: "x.gz".into(), codec: Codec::Gzip, source: cut };
         assert_eq!(
             error.to_string(),
-            "cannot decompress x.gz as gzip: unexpected end of file; the file is truncated or damaged near its start; \
-             copy it again"
+            "cannot decompress x.gz as gzip: unexpected end of file; the file is truncated or damaged; copy it again"
         );
     }
 }

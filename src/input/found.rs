@@ -54,9 +54,10 @@ impl Found {
         };
         let (name, path) = (lossy(in_archive.file_name()), member.path().to_path_buf());
         let archive_truncated = member.is_in_truncated_archive();
+        let checked = member.is_checked();
         let part = Part::member(member);
         let detected = part.open().and_then(|mut decoded| {
-            let kind = kind::identified(&mut decoded, &path, identify)?;
+            let kind = kind::identified(&mut decoded, checked, &path, identify)?;
             Ok((decoded.codec(), kind))
         });
         let path = SourcePath::Member(path);

@@ -23,6 +23,8 @@ pub(crate) struct Inventory {
     pub skipped: Vec<Skipped>,
     /// Files and folders that could not be read, by path.
     pub failures: Vec<Failure>,
+    /// What was not read although no file failed, by path.
+    pub notices: Vec<Notice>,
     /// Number of files found, including standard input, skipped files and failures. Each counts once; folders
     /// do not count.
     pub found: u64,
@@ -63,6 +65,17 @@ pub(crate) struct Failure {
     pub file: PathBuf,
     /// Whether the user named this path; if so, the run has failed.
     pub named_by_user: bool,
+    /// Number of members of an archive that failed; only the first is described.
+    pub count: u64,
+}
+
+/// Something that was not read and is no failure of a file.
+#[derive(Debug)]
+pub(crate) struct Notice {
+    /// What was not read, and why.
+    pub error: InputError,
+    /// How often; only the first is described.
+    pub count: u64,
 }
 
 /// Compares paths by their bytes: a total order that is the same on every system.
@@ -110,8 +123,17 @@ impl Inventory {
     pub(super) fn take_members(&mut self, members: Self, archive: &Path, named_by_user: bool) {
         let is_nested = |skipped: &Skipped| skipped.reason == Reason::Archive;
         let is_useful = !members.histories.is_empty() || !members.confs.is_empty();
-        // Report only one unreadable member: usually the whole archive is encrypted.
-        let failure = members.failures.into_iter().next();
+        // Describe only one unreadable member: usually the whole archive is encrypted.
+        let count = members.failures.len() as u64;
+        let failure = members.failures.into_iter().next().map(|first| Failure { count, ..first });
+        let mut notices: Vec<Notice> = Vec::new();
+        for notice in members.notices {
+            match notices.iter_mut().find(|known| known.error.code() == notice.error.code()) {
+                Some(known) => known.count += 1,
+                None => notices.push(notice),
+            }
+        }
+        self.notices.extend(notices);
         if !is_useful && failure.is_none() {
             let nested = members.skipped.iter().any(is_nested);
             let reason = if nested { Reason::Archive } else { Reason::ArchiveWithoutHistory };
@@ -128,6 +150,7 @@ impl Inventory {
         self.confs.sort_by(|a, b| by_bytes(&a.path, &b.path));
         self.skipped.sort_by_key(|skipped| (skipped.reason, skipped.named_by_user));
         self.failures.sort_by(|a, b| by_bytes(a.error.path(), b.error.path()));
+        self.notices.sort_by(|a, b| by_bytes(a.error.path(), b.error.path()));
         let ids: Vec<_> = self.confs.iter().map(|conf| conf.job_id.as_deref()).collect();
         let id_of = |index: usize| ids.get(index).copied().flatten();
         let mut order: Vec<usize> = (0..ids.len()).filter(|index| id_of(*index).is_some()).collect();

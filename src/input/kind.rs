@@ -1,9 +1,10 @@
 //! What a file may hold, and how many of its first bytes are read to detect it. File names are ignored.
 
 use std::fmt;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use super::codec::{Codec, Decoded};
+use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
 use crate::limits;
 
@@ -11,6 +12,9 @@ use crate::limits;
 pub(crate) const FIRST_LOOK: usize = 4 * 1024;
 /// Maximum number of bytes read.
 const LONG_LOOK: usize = 64 * 1024;
+
+/// Decoded bytes of a compressed stream without history that are read to find damage.
+const MOST_VERIFIED: usize = 64 << 20;
 
 /// Detects what a stream with these first bytes holds, or `None` if more bytes are needed. If the second argument is
 /// true, there are no more bytes, and the result is never `None`. Parsers supply it: the input knows no format.
@@ -68,7 +72,6 @@ pub(crate) enum Reason {
     DuplicatePart,
     ArchiveWithoutHistory,
     Archive,
-    ForeignCompression,
     SpecialFile,
     Utf16,
     Text,
@@ -90,7 +93,6 @@ impl Reason {
             Self::DuplicatePart => "duplicate part of an event log",
             Self::ArchiveWithoutHistory => "archive without an event log or job history",
             Self::Archive => "archive inside an archive; unpack it first",
-            Self::ForeignCompression => "compressed with bzip2 or xz; decompress it first",
             Self::SpecialFile => "pipe, socket or device",
             Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
             Self::Text => "plain text",
@@ -116,22 +118,81 @@ pub(crate) fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
     identify(stream.peek(LONG_LOOK).bytes, true).unwrap_or(SourceKind::Unrelated(Reason::Text))
 }
 
-/// As [`of`]; an error if it breaks before that is possible.
+/// As [`of`]; an error if the stream is damaged, so that its kind is unknown. A compressed stream that holds no history
+/// is read further, because damage can change its first bytes and show only at the end. `checked` is the same for a
+/// stream that is compressed or has a checksum outside of `decoded`.
 pub(super) fn identified(
     decoded: &mut Decoded,
+    checked: bool,
     path: &Path,
     identify: Identify,
 ) -> Result<SourceKind, InputError> {
     let kind = of(decoded, identify);
-    if let SourceKind::Unrelated(_) = kind
-        && let Some(source) = decoded.take_error()
-    {
-        return Err(match decoded.codec() {
-            codec if codec != Codec::Plain && limits::behind(&source).is_none() => {
-                InputError::Undecodable { path: path.to_path_buf(), codec, source }
-            }
-            _ => InputError::from_io(path, source),
-        });
+    let SourceKind::Unrelated(reason) = kind else { return Ok(kind) };
+    let failed = |codec: Codec, source: io::Error| match codec {
+        codec if codec != Codec::Plain && limits::behind(&source).is_none() => {
+            InputError::Undecodable { path: path.to_path_buf(), codec, source }
+        }
+        _ => InputError::from_io(path, source),
+    };
+    let codec = decoded.codec();
+    if let Some(source) = decoded.take_error() {
+        return Err(failed(codec, source));
+    }
+    if reason == Reason::Archive {
+        return Ok(kind);
+    }
+    if let Some(format) = damaged_format(decoded, reason) {
+        return Err(InputError::DamagedStart { path: path.to_path_buf(), format });
+    }
+    if checked || codec != Codec::Plain {
+        read_through(decoded).map_err(|source| failed(codec, source))?;
     }
     Ok(kind)
+}
+
+/// The compression or archive format that a stream almost starts with, if it is not text.
+fn damaged_format(decoded: &mut Decoded, reason: Reason) -> Option<&'static str> {
+    /// Enough for a whole block of the formats with the shortest magic numbers.
+    const BLOCK: usize = (64 << 10) + 16;
+    let head = decoded.peek(BLOCK);
+    let is_short = head.complete && head.bytes.len() < codec::LONG_MAGIC_LEN;
+    if is_nearly_jhist(head.bytes) && matches!(reason, Reason::Binary | Reason::Text) {
+        return Some("a job history");
+    }
+    if reason != Reason::Binary && !(reason == Reason::Text && is_short) {
+        return None;
+    }
+    codec::nearly_magic(head.bytes, head.complete).or_else(|| nearly_tar(head.bytes).then_some("tar"))
+}
+
+/// Whether these are the first bytes of a job history of Hadoop 2 or 3 with one changed byte.
+fn is_nearly_jhist(head: &[u8]) -> bool {
+    let is_near = |header: &[u8]| {
+        let start = head.get(..header.len()).unwrap_or_default();
+        start.iter().zip(header).filter(|(byte, expected)| byte == expected).count() + 1 >= header.len()
+    };
+    [&b"Avro-Json\n"[..], b"Avro-Binary\n"].into_iter().any(is_near)
+}
+
+/// Whether these are the first bytes of a tar file with one changed byte in the name of the format.
+fn nearly_tar(head: &[u8]) -> bool {
+    const NAME: &[u8] = b"ustar";
+    let field = head.get(257..257 + NAME.len()).unwrap_or_default();
+    field.iter().zip(NAME).filter(|(byte, expected)| byte == expected).count() + 1 >= NAME.len()
+}
+
+/// Reads a stream to its end or up to a maximum, for its errors only.
+fn read_through(decoded: &mut Decoded) -> io::Result<()> {
+    let mut buffer = [0; 16 * 1024];
+    let mut read = 0;
+    while read < MOST_VERIFIED {
+        match decoded.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => read += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

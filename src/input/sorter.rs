@@ -7,12 +7,12 @@ use super::archive::{self, Members};
 use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
 use super::found::Found;
-use super::inventory::{ConfFile, Failure, Inventory};
+use super::inventory::{ConfFile, Failure, Inventory, Notice};
 use super::job_id::job_id_in;
 use super::kind::{self, Identify, Reason, SourceKind};
 use super::log_folder::Logs;
 use super::log_name;
-use super::source::{LogFolder, Source};
+use super::source::{LogFolder, Source, SourcePath};
 use crate::limits::Limits;
 
 /// A file to examine.
@@ -54,7 +54,7 @@ fn members(path: &Path, limits: &Limits) -> Result<Members, InputError> {
 
 fn detect(path: &Path, identify: Identify) -> Result<(Codec, SourceKind), InputError> {
     let mut decoded = open(path)?;
-    let kind = kind::identified(&mut decoded, path, identify)?;
+    let kind = kind::identified(&mut decoded, false, path, identify)?;
     Ok((decoded.codec(), kind))
 }
 
@@ -70,10 +70,16 @@ pub(super) fn inventory_of(contents: Members, named_by_user: bool, identify: Ide
         sorter.sort_in(Found::member(member, named_by_user, identify));
     }
     let mut inventory = sorter.finish(&[]);
-    let failure = |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user };
+    let failure =
+        |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user, count: 1 };
     let is_useful = !inventory.histories.is_empty() || !inventory.confs.is_empty();
     // The archive's own error comes before its members': only the first is reported.
-    inventory.failures.splice(0..0, trouble.or(truncated.filter(|_| !is_useful)).map(failure));
+    match (trouble, truncated) {
+        (None, Some(truncated)) if is_useful => inventory.notices.push(Notice { error: truncated, count: 1 }),
+        (trouble, truncated) => {
+            inventory.failures.splice(0..0, trouble.or(truncated).map(failure));
+        }
+    }
     inventory
 }
 
@@ -117,7 +123,13 @@ fn add_source(found: Found, inventory: &mut Inventory) {
             let path = path.as_path().to_path_buf();
             inventory.confs.push(ConfFile { job_id: job_id_of_conf(&path, &name), path, part });
         }
-        Ok((_, SourceKind::Unrelated(reason))) => inventory.skip(reason, path.as_path(), named_by_user),
+        Ok((_, SourceKind::Unrelated(reason))) => {
+            if let (Reason::Archive, SourcePath::Member(path)) = (reason, &path) {
+                let error = InputError::NestedArchive { path: path.clone() };
+                inventory.notices.push(Notice { error, count: 1 });
+            }
+            inventory.skip(reason, path.as_path(), named_by_user);
+        }
         Ok((codec, kind)) => {
             let log = match kind {
                 SourceKind::SparkEventLog => LogFolder { archive_truncated, ..LogFolder::of_file(&name) },
@@ -129,7 +141,7 @@ fn add_source(found: Found, inventory: &mut Inventory) {
         }
         Err(error) => {
             let file = part.file().to_path_buf();
-            inventory.failures.push(Failure { error, file, named_by_user });
+            inventory.failures.push(Failure { error, file, named_by_user, count: 1 });
         }
     }
 }

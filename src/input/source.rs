@@ -81,7 +81,9 @@ impl Source {
         let mut decoded = part.open()?;
         let kind = match self.kind {
             Some(SourceKind::SparkEventLog) => SourceKind::SparkEventLog,
-            _ => kind::identified(&mut decoded, self.path.as_path(), identify)?,
+            // Only a stream without history is a source, and detection may have read to its end.
+            Some(unrelated @ SourceKind::Unrelated(_)) => unrelated,
+            _ => kind::identified(&mut decoded, false, self.path.as_path(), identify)?,
         };
         Ok((decoded, kind))
     }

@@ -6,7 +6,7 @@ use super::archive;
 use super::codec::Decoded;
 use super::error::InputError;
 use super::inventory::{Failure, Inventory};
-use super::kind::{self, Identify, Reason, SourceKind};
+use super::kind::{Identify, Reason, SourceKind};
 use super::sorter::inventory_of;
 use super::source::{Source, SourcePath};
 use crate::limits::Limits;
@@ -38,7 +38,7 @@ impl Inventory {
                 }
                 Outcome::Broken(Source { path, named_by_user, .. }, error) => {
                     let file = path.as_path().to_path_buf();
-                    self.failures.push(Failure { error, file, named_by_user });
+                    self.failures.push(Failure { error, file, named_by_user, count: 1 });
                 }
             }
         }
@@ -47,7 +47,7 @@ impl Inventory {
 }
 
 fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
-    match open(&source, identify) {
+    match source.open(identify) {
         Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits, identify),
         Ok((decoded, kind)) => {
             let codec = Some(decoded.codec());
@@ -58,12 +58,6 @@ fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
         }
         Err(error) => Outcome::Broken(source, error),
     }
-}
-
-fn open(source: &Source, identify: Identify) -> Result<(Decoded, SourceKind), InputError> {
-    let (mut decoded, _) = source.open(identify)?;
-    let kind = kind::identified(&mut decoded, source.path.as_path(), identify)?;
-    Ok((decoded, kind))
 }
 
 fn members(source: Source, decoded: Decoded, limits: &Limits, identify: Identify) -> Outcome {

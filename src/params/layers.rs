@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::lines::Lines;
 use super::problem::Problems;
 use super::words::did_you_mean;
 use super::yaml::{Node, Span, Spanned};
@@ -64,6 +65,8 @@ const HEAD_KEYS: [&str; 4] = ["rule", "for", "enabled", "max_severity"];
 pub(crate) struct Layer {
     /// Its file.
     pub file: Arc<RuleFile>,
+    /// The lines of its file.
+    pub lines: Arc<Lines>,
     /// Whether it is the rule's own file, which ships with the program.
     pub built_in: bool,
     /// The position of the rule's id.
@@ -199,6 +202,6 @@ impl Layer {
     /// The position of a part of it: "rules/etl.yaml:12".
     #[must_use]
     pub(crate) fn place_of(&self, span: &Span) -> String {
-        format!("{}:{}", self.file.name, self.file.place(span.start).0)
+        format!("{}:{}", self.file.name, self.lines.line(span.start))
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod cutoffs;
 mod file;
 pub(crate) mod layers;
+pub(crate) mod lines;
 mod problem;
 pub(crate) mod quantity;
 pub(crate) mod words;

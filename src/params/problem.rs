@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::RuleFile;
+use super::lines::Place;
 use super::yaml::{ReadError, Span, SyntaxError};
 
 /// The importance of a problem.
@@ -30,13 +33,15 @@ pub struct RuleProblem {
     pub message: String,
     /// How to fix it.
     pub help: Option<String>,
+    /// Line and column.
+    place: (usize, usize),
 }
 
 impl RuleProblem {
     /// Line and column, counted from 1; columns count characters.
     #[must_use]
-    pub(crate) fn place(&self) -> (usize, usize) {
-        self.file.place(self.span.start)
+    pub(crate) const fn place(&self) -> (usize, usize) {
+        self.place
     }
 }
 
@@ -101,15 +106,31 @@ impl Problems {
             span: span.clone(),
             message,
             help,
+            place: (1, 1),
         });
     }
 
     /// All problems without duplicates, in the order of the files.
     #[must_use]
     pub(crate) fn into_vec(mut self, order: &[Arc<RuleFile>]) -> Vec<RuleProblem> {
-        let place = |problem: &RuleProblem| order.iter().position(|file| Arc::ptr_eq(file, &problem.file));
+        let places: FxHashMap<*const RuleFile, usize> =
+            order.iter().enumerate().rev().map(|(place, file)| (Arc::as_ptr(file), place)).collect();
+        let place = |problem: &RuleProblem| places.get(&Arc::as_ptr(&problem.file)).copied();
         self.found.sort_by_key(|problem| (place(problem), problem.span.start, problem.span.end));
         self.found.dedup();
+        for of_file in self.found.chunk_by_mut(|a, b| Arc::ptr_eq(&a.file, &b.file)) {
+            let Some(file) = of_file.first().map(|problem| Arc::clone(&problem.file)) else { continue };
+            let mut counted = Place::start(&file.text);
+            // Only problems of built-in files are not sorted by file.
+            let mut last = 0;
+            for problem in of_file {
+                if problem.span.start < last {
+                    counted = Place::start(&file.text);
+                }
+                last = problem.span.start;
+                problem.place = counted.of(last);
+            }
+        }
         self.found
     }
 }

@@ -1,5 +1,6 @@
 //! Rules that a user of the library writes in Rust.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::active::{ActiveRule, RuleCheck, RuleInfo};
@@ -54,13 +55,14 @@ impl AddedRule {
 
 /// Checks that the ids are well formed and that each is used once.
 pub(super) fn check_ids(rules: &[AddedRule]) -> Result<(), RuleError> {
-    for (place, rule) in rules.iter().enumerate() {
+    let mut seen = BTreeSet::new();
+    for rule in rules {
         let id = rule.id();
         let problem = if !is_kebab_case(id) {
             "an id consists of lower-case words and digits joined by hyphens, such as my-rule"
         } else if known_ids().any(|known| known == id) {
             "a built-in rule has this id"
-        } else if rules.iter().take(place).any(|other| other.id() == id) {
+        } else if !seen.insert(id) {
             "another added rule has this id"
         } else {
             continue;

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use super::known::KnownIds;
 use super::scope::{Pattern, Scope, Specificity};
 use super::suppression::Suppression;
 use crate::finding::Provenance;
 use crate::params::layers::Layer;
+use crate::params::lines::Lines;
 use crate::params::words::did_you_mean;
 use crate::params::yaml::{Kind, Node, Spanned, documents};
 use crate::params::{Problems, RuleFile};
@@ -68,6 +70,7 @@ impl Content {
         for error in errors {
             problems.syntax(file, error);
         }
+        let lines = Arc::new(Lines::of(&file.text));
         let mut content = Self::default();
         for node in nodes {
             let Kind::Map(entries) = node.kind else {
@@ -77,9 +80,9 @@ impl Content {
             };
             let has = |wanted: &str| entries.iter().any(|(key, _)| key.value == wanted);
             if has("suppress") {
-                content.suppressions.extend(Suppression::read(file, &entries, problems));
+                content.suppressions.extend(Suppression::read(file, &lines, &entries, problems));
             } else if has("rule") {
-                content.documents.extend(Document::read(file, entries, problems));
+                content.documents.extend(Document::read(file, &lines, entries, problems));
             } else {
                 let (first, help) = entries.first().map_or((node.span, None), |(key, _)| {
                     (key.span.clone(), did_you_mean(&key.value, ["rule", "suppress"].into_iter()))
@@ -100,12 +103,14 @@ const WHICH_RULE: &str = "start with \"rule: <id>\"; `elephant-rs rules list` li
 impl Document {
     fn read(
         file: &Arc<RuleFile>,
+        lines: &Arc<Lines>,
         entries: Vec<(Spanned<String>, Node)>,
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut document = Self {
             layer: Layer {
                 file: Arc::clone(file),
+                lines: Arc::clone(lines),
                 built_in: false,
                 span: 0..0,
                 scope: None,
@@ -200,13 +205,12 @@ fn read_origin(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
 }
 
 /// Whether a rule with this id exists; `known` are the ids of all rules.
-pub(super) fn check_target(document: &Document, known: &[&str], problems: &mut Problems) -> bool {
-    let ids = || known.iter().copied();
-    let (known, written) = match &document.target {
-        Target::Rule(id) => (ids().any(|known| known == id), id.as_str()),
-        Target::Every(several) => (ids().any(|known| several.ids.matches(known)), ""),
+pub(super) fn check_target(document: &Document, known: &mut KnownIds<'_>, problems: &mut Problems) -> bool {
+    let (is_known, written) = match &document.target {
+        Target::Rule(id) => (known.contains(id), id.as_str()),
+        Target::Every(several) => (known.all().any(|known| several.ids.matches(known)), ""),
     };
-    if !known {
+    if !is_known {
         let message = match &document.target {
             Target::Rule(id) => format!("there is no rule \"{id}\""),
             Target::Every(several) => format!("no rule id matches \"{}\"", several.ids),
@@ -216,8 +220,8 @@ pub(super) fn check_target(document: &Document, known: &[&str], problems: &mut P
             &document.layer.file,
             &document.layer.span,
             message,
-            did_you_mean(written, ids()).or(Some(all)),
+            known.suggestion(written).or(Some(all)),
         );
     }
-    known
+    is_known
 }

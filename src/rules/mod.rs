@@ -25,6 +25,8 @@ mod document;
 mod file;
 pub(crate) mod files;
 pub(crate) mod import;
+mod index;
+mod known;
 pub(crate) mod schema;
 mod scope;
 mod set;

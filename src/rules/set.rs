@@ -11,6 +11,8 @@ use super::active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
 use super::added::{AddedRule, check_ids};
 use super::custom;
 use super::document::{Content, Document, check_target};
+use super::index::{Index, Indexed};
+use super::known::KnownIds;
 use super::settings::GateParams;
 use super::suppression::{Suppression, check_rules};
 use super::{RuleError, RuleFile, known_ids, settings};
@@ -35,6 +37,7 @@ const MANY_TASKS: u64 = 10_000;
 /// All rules with their effective parameters.
 pub struct RuleSet {
     documents: Vec<Arc<Document>>,
+    index: Index,
     suppressions: Vec<Suppression>,
     added: Vec<AddedRule>,
     rules: Arc<Vec<ActiveRule>>,
@@ -87,11 +90,11 @@ impl RuleSet {
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
         }
-        let mut ids: Vec<&str> = known_ids().chain(added.iter().map(AddedRule::id)).collect();
+        let mut ids = KnownIds::new(known_ids().chain(added.iter().map(AddedRule::id)));
         let defined = custom::mark(&mut content.documents, &ids);
         ids.extend(defined.iter().map(String::as_str));
-        content.documents.retain(|document| check_target(document, &ids, &mut problems));
-        content.suppressions.iter().for_each(|suppression| check_rules(suppression, &ids, &mut problems));
+        content.documents.retain(|document| check_target(document, &mut ids, &mut problems));
+        content.suppressions.iter().for_each(|suppression| check_rules(suppression, &mut ids, &mut problems));
         let mut documents: Vec<Arc<Document>> =
             built_in_documents(&mut problems).into_iter().chain(content.documents).map(Arc::new).collect();
         // The sort is stable: of equal documents, the later one stays on top.
@@ -116,14 +119,18 @@ impl RuleSet {
             let message = "these parameters are the same for all applications";
             problems.error(&document.layer.file, &document.layer.span, message, Some("omit for".to_owned()));
         }
-        built_in_rules(&all, problems)?;
-        added_rules(&added, &all, problems);
-        custom::check_all(&all, problems);
+        let index = Index::of(all.iter().copied());
+        let indexed = Indexed { documents: &all, index: &index };
+        built_in_rules(indexed, problems)?;
+        added_rules(&added, indexed, problems);
+        custom::check_all(indexed, problems);
         let everywhere: Vec<&Document> =
-            all.into_iter().filter(|d| d.scope.is_everything() || d.defines).collect();
+            all.iter().copied().filter(|d| d.scope.is_everything() || d.defines).collect();
         let mut known = Problems::default();
         let rules = Arc::new(load_all(&everywhere, &added, &mut known)?);
-        let params = |id| (id, layers_of(&everywhere, id, Provenance::Own));
+        let of_everywhere = Index::of(everywhere.iter().copied());
+        let everywhere = Indexed { documents: &everywhere, index: &of_everywhere };
+        let params = |id| (id, layers_of(everywhere, id, Provenance::Own));
         let (metrics, own_metrics) = params(settings::METRICS.id);
         let (spark, own_spark) = params(settings::SPARK_METRICS.id);
         let (gate, own_gate) = params(settings::GATE.id);
@@ -136,6 +143,7 @@ impl RuleSet {
             warnings: Vec::new(),
             today: today(),
             suppressions,
+            index,
             documents,
             added,
         })
@@ -194,14 +202,14 @@ impl RuleSet {
         rules
     }
 
-    /// All documents of the user's files about the rule `id`, the least specific first.
-    pub(crate) fn documents_about<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'s Document> {
-        let rule = self.rules.iter().find(|rule| rule.info.id == id);
-        let provenance = rule.map_or(Provenance::User, |rule| rule.facts.provenance);
-        self.documents
-            .iter()
-            .map(AsRef::as_ref)
-            .filter(move |document| !document.layer.built_in && document.target.includes(id, provenance))
+    /// All documents of the user's files about a rule, the least specific first.
+    pub(crate) fn documents_about<'s>(&'s self, rule: &'s ActiveRule) -> impl Iterator<Item = &'s Document> {
+        self.all_about(rule).filter(|document| !document.layer.built_in)
+    }
+
+    fn all_about<'s>(&'s self, rule: &'s ActiveRule) -> impl Iterator<Item = &'s Document> {
+        let document = |place: usize| self.documents.get(place).map(AsRef::as_ref);
+        self.index.about(&rule.info.id, rule.facts.provenance, document).map(|(_, document)| document)
     }
 
     /// The suppressions of the rule files.
@@ -220,10 +228,7 @@ impl RuleSet {
     #[must_use]
     pub fn infos(&self) -> Vec<RuleInfo> {
         let somewhere = |rule: &ActiveRule| {
-            let provenance = rule.facts.provenance;
-            let about = |document: &&Arc<Document>| document.target.includes(&rule.info.id, provenance);
-            let switches = self.documents.iter().filter(about);
-            switches.filter_map(|document| document.layer.enabled.as_ref()).any(|enabled| enabled.value)
+            self.all_about(rule).filter_map(|document| document.layer.enabled.as_ref()).any(|enabled| enabled.value)
         };
         let on = self.rules.iter().filter(|active| active.enabled.value || somewhere(active));
         on.map(|active| active.info.clone()).collect()
@@ -348,9 +353,8 @@ fn built_in_documents(problems: &mut Problems) -> Vec<Document> {
     documents
 }
 
-fn layers_of<'d>(documents: &[&'d Document], id: &str, provenance: Provenance) -> Vec<&'d Layer> {
-    let about = documents.iter().filter(|document| document.target.includes(id, provenance));
-    about.map(|document| &document.layer).collect()
+fn layers_of<'d>(documents: Indexed<'_, 'd>, id: &str, provenance: Provenance) -> Vec<&'d Layer> {
+    documents.about(id, provenance).map(|(_, document)| &document.layer).collect()
 }
 
 /// Every rule with its parameters from `documents`; `None` if a built-in file is incomplete.
@@ -359,13 +363,15 @@ fn load_all(
     added: &[AddedRule],
     problems: &mut Problems,
 ) -> Option<Vec<ActiveRule>> {
+    let index = Index::of(documents.iter().copied());
+    let documents = Indexed { documents, index: &index };
     let mut rules = built_in_rules(documents, problems)?;
     rules.extend(added_rules(added, documents, problems));
     rules.extend(custom::load_all(documents, problems));
     Some(rules)
 }
 
-fn added_rules(added: &[AddedRule], documents: &[&Document], problems: &mut Problems) -> Vec<ActiveRule> {
+fn added_rules(added: &[AddedRule], documents: Indexed<'_, '_>, problems: &mut Problems) -> Vec<ActiveRule> {
     let active = |rule: &AddedRule| {
         let layers = layers_of(documents, rule.id(), Provenance::User);
         rule.active(Layers { rule: rule.id(), all: &layers, problems })
@@ -373,13 +379,13 @@ fn added_rules(added: &[AddedRule], documents: &[&Document], problems: &mut Prob
     added.iter().map(active).collect()
 }
 
-fn built_in_rules(documents: &[&Document], problems: &mut Problems) -> Option<Vec<ActiveRule>> {
+fn built_in_rules(documents: Indexed<'_, '_>, problems: &mut Problems) -> Option<Vec<ActiveRule>> {
     heuristics::all().map(|rule| built_in_rule(rule, documents, problems)).collect()
 }
 
 fn built_in_rule(
     rule: &'static heuristics::Rule,
-    documents: &[&Document],
+    documents: Indexed<'_, '_>,
     problems: &mut Problems,
 ) -> Option<ActiveRule> {
     let layers = layers_of(documents, rule.id, rule.facts.provenance);

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 
 use super::RuleFile;
+use super::known::KnownIds;
 use super::scope::{Pattern, Scope};
 use crate::finding::Finding;
 use crate::model::Application;
 use crate::params::Problems;
+use crate::params::lines::Lines;
 use crate::params::words::did_you_mean;
 use crate::params::yaml::{Node, Span, Spanned};
 
@@ -34,11 +36,14 @@ pub struct Suppression {
     pub reason: String,
     /// The last day that it applies; `None` if it never expires.
     pub until: Option<NaiveDate>,
+    /// The line of the rule's id.
+    line: usize,
 }
 
 impl Suppression {
     pub(super) fn read(
         file: &Arc<RuleFile>,
+        lines: &Lines,
         entries: &[(Spanned<String>, Node)],
         problems: &mut Problems,
     ) -> Option<Self> {
@@ -64,13 +69,14 @@ impl Suppression {
             };
             read.unwrap_or_else(|error| problems.unreadable(file, &node.span, error));
         }
-        fields.finish(file, problems)
+        let line = fields.rules.as_ref().map_or(1, |(_, span)| lines.line(span.start));
+        fields.finish(file, line, problems)
     }
 
     /// Its position, `file:line`.
     #[must_use]
     pub(crate) fn origin(&self) -> String {
-        format!("{}:{}", self.file.name, self.file.place(self.span.start).0)
+        format!("{}:{}", self.file.name, self.line)
     }
 
     /// Whether its last day has passed.
@@ -101,7 +107,7 @@ struct Fields<'n> {
 }
 
 impl Fields<'_> {
-    fn finish(self, file: &Arc<RuleFile>, problems: &mut Problems) -> Option<Suppression> {
+    fn finish(self, file: &Arc<RuleFile>, line: usize, problems: &mut Problems) -> Option<Suppression> {
         let (written, span) = self.rules?;
         let mut pattern = |written: Option<(String, Span)>| {
             let (text, span) = written?;
@@ -121,16 +127,17 @@ impl Fields<'_> {
             problems.error(file, &span, "a suppression needs a reason", help);
         }
         let (rules, reason) = (rules?, reason?);
-        Some(Suppression { file: Arc::clone(file), span, rules, scope, application, subject, reason, until })
+        let file = Arc::clone(file);
+        Some(Suppression { file, span, rules, scope, application, subject, reason, until, line })
     }
 }
 
 /// Whether the named rules exist; `known` are the ids of all rules.
-pub(super) fn check_rules(suppression: &Suppression, known: &[&str], problems: &mut Problems) {
-    let ids = || known.iter().copied();
-    if !ids().any(|id| suppression.rules.matches(id)) {
-        let written = suppression.rules.to_string();
-        let help = did_you_mean(&written, ids())
+pub(super) fn check_rules(suppression: &Suppression, known: &mut KnownIds<'_>, problems: &mut Problems) {
+    let written = suppression.rules.to_string();
+    if !known.contains(&written) && !known.all().any(|id| suppression.rules.matches(id)) {
+        let help = known
+            .suggestion(&written)
             .unwrap_or_else(|| "`elephant-rs rules list` lists all ids".to_owned());
         problems.error(
             &suppression.file,

@@ -27,7 +27,7 @@ fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
         notes.push(format!("at most {}: {}", cap.value, cap.origin));
     }
     let scoped =
-        rules.documents_about(&active.info.id).filter(|document| !document.scope.is_everything()).count();
+        rules.documents_about(active).filter(|document| !document.scope.is_everything()).count();
     match scoped {
         0 => {}
         1 => notes.push("1 document for some applications".to_owned()),

@@ -54,9 +54,9 @@ impl Show {
                 .unwrap_or_else(|| "`elephant-rs rules list` lists all rules".to_owned()),
         })?;
         let Some(history) = &self.history else {
-            return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, &self.id));
+            return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, active));
         };
-        let visited = engine::visit(std::slice::from_ref(history), |app, _| outcome(&rules, &self.id, app));
+        let visited = engine::visit(std::slice::from_ref(history), |app, _| outcome(&rules, active, app));
         let outcomes: Vec<String> = visited.applications.into_iter().map(|visit| visit.value).collect();
         if outcomes.is_empty() {
             return Err(ShowError::NoApplication(history.display().to_string()).into());
@@ -91,8 +91,8 @@ pub(super) fn parameters<'p>(parameters: impl IntoIterator<Item = &'p Parameter>
 }
 
 /// The documents that change the rule for some applications.
-fn scoped(rules: &RuleSet, id: &str) -> String {
-    let documents = rules.documents_about(id).filter(|document| !document.scope.is_everything());
+fn scoped(rules: &RuleSet, active: &ActiveRule) -> String {
+    let documents = rules.documents_about(active).filter(|document| !document.scope.is_everything());
     let lines = lines_of(documents.map(|document| format!("    {}", describe(document))));
     if lines.is_empty() {
         return lines;
@@ -118,12 +118,13 @@ fn describe(document: &Document) -> String {
 }
 
 /// The parameters for one application, and the documents they come from.
-fn outcome(rules: &RuleSet, id: &str, app: &Application) -> String {
+fn outcome(rules: &RuleSet, active: &ActiveRule, app: &Application) -> String {
+    let id = &*active.info.id;
     let aspects = Aspect::ALL.into_iter().map(|aspect| {
         let value = aspect.of(app).map_or_else(|| "unknown".to_owned(), clean);
         format!("    {:<9} {value}", aspect.words())
     });
-    let documents = rules.documents_about(id).map(|document| {
+    let documents = rules.documents_about(active).map(|document| {
         let why = match document.scope.misfit(app) {
             None => "applies".to_owned(),
             Some(aspect) => format!("does not apply: the {} differs", aspect.words()),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::source::{SourceOutcome, error_problem};
 use super::{Visit, Visited};
-use crate::input::inventory::{Inventory, Skipped};
+use crate::input::inventory::{Inventory, Notice, Skipped};
 use crate::input::job_id::master_attempt_in;
 use crate::input::kind::Reason;
 use crate::parse::{Level, Problem};
@@ -30,8 +30,11 @@ pub(super) fn assemble<'a, T>(
         visited.named_input_failed |= failure.named_by_user;
         failed.insert(&failure.file);
         let source = failure.error.path().display().to_string();
-        visited.problems.push(error_problem(source, failure.error.code(), failure.error.to_string()));
+        let mut told = error_problem(source, failure.error.code(), failure.error.to_string());
+        told.problem.count = failure.count;
+        visited.problems.push(told);
     }
+    visited.problems.extend(inventory.notices.iter().map(noticed));
     visited.problems.extend(inventory.skipped.iter().filter_map(named_without_history));
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
         let tells_nothing = outcome.all() == 0;
@@ -52,6 +55,14 @@ pub(super) fn assemble<'a, T>(
     visited
 }
 
+/// The warning for what was not read.
+fn noticed(notice: &Notice) -> SourceProblem {
+    let Notice { error, count } = notice;
+    let (source, message) = (error.path().display().to_string(), error.to_string());
+    let (level, code) = (Level::Warning, error.code());
+    SourceProblem { source, problem: Problem { level, code, position: None, message, count: *count } }
+}
+
 /// The warning for files that the user named but that hold no history. Side files of histories get no
 /// warning, because a pattern such as `history/*` includes them.
 fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
@@ -65,7 +76,9 @@ fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
             | Reason::SupersededPart
             | Reason::DuplicatePart
     );
-    (*named_by_user && !is_side_file).then(|| SourceProblem {
+    // A notice names the member.
+    let is_told = *reason == Reason::Archive;
+    (*named_by_user && !is_side_file && !is_told).then(|| SourceProblem {
         source: path.display().to_string(),
         problem: Problem {
             level: Level::Warning,

@@ -6,6 +6,7 @@
 mod inflate;
 mod region;
 mod spool;
+mod stored;
 mod tar;
 mod zip;
 mod zip_walk;
@@ -23,6 +24,7 @@ use crate::units::Bytes;
 use inflate::Inflate;
 use region::Region;
 use spool::Spooled;
+use stored::Stored;
 
 /// Members after this many are ignored.
 const MAX_MEMBERS: usize = 100_000;
@@ -66,6 +68,8 @@ enum Packing {
     Deflated,
     /// Encrypted, or compressed by an unsupported method.
     Foreign,
+    /// A sparse file of a tar archive, or part of a file that continues in another archive.
+    Scattered,
 }
 
 /// The members of an archive in order, and whether the archive is truncated.
@@ -78,13 +82,15 @@ struct Listing {
     overlap: bool,
     /// Whether there are more than [`MAX_MEMBERS`] members.
     more: bool,
+    /// Whether the directory of the archive misses members or has a wrong place for one.
+    lost: bool,
 }
 
 /// The members of an archive, and the problems met while listing them.
 pub(super) struct Members {
     pub(super) list: Vec<Member>,
     pub(super) trouble: Option<InputError>,
-    /// The error for a truncated archive; it counts only if none of the members is useful.
+    /// The error for a truncated archive; only a warning if some of the members are useful.
     pub(super) truncated: Option<InputError>,
 }
 
@@ -121,13 +127,17 @@ pub(super) fn members(
         None if listing.more => {
             Some(InputError::TooManyMembers { path: shown.to_path_buf(), most: MAX_MEMBERS })
         }
+        None if listing.lost => Some(broken(
+            shown,
+            "its directory is damaged, and members were lost".to_owned(),
+        )),
         None if listing.overlap => Some(broken(shown, "overlapping members were left out".to_owned())),
         None => None,
     };
     let list = listing.entries.into_iter().map(|entry| Member::new(&archive, entry)).collect();
     let truncated = archive
         .truncated
-        .then(|| broken(shown, "it is truncated or damaged, and no log precedes the damage".to_owned()));
+        .then(|| broken(shown, "it is truncated or damaged, and members may be missing".to_owned()));
     Ok(Members { list, trouble, truncated })
 }
 
@@ -188,6 +198,11 @@ impl Member {
         self.entry.packing == Packing::Deflated
     }
 
+    /// Whether reading it to its end shows damage.
+    pub(super) fn is_checked(&self) -> bool {
+        self.is_compressed() || self.entry.checksum.is_some()
+    }
+
     pub(super) fn stored_len(&self) -> Option<u64> {
         self.entry.stored_len
     }
@@ -200,7 +215,8 @@ impl Member {
         };
         let region = Region::new(&bytes, self.entry.at, self.entry.stored_len);
         match self.entry.packing {
-            Packing::Stored => Ok(Box::new(region)),
+            Packing::Stored => Ok(Box::new(Stored::new(region, self.entry.checksum))),
+            Packing::Scattered => Err(InputError::ScatteredMember { path: self.path.clone() }),
             Packing::Deflated => Ok(Box::new(Inflate::new(region, self.entry.checksum))),
             Packing::Foreign => Err(InputError::ForeignMember { path: self.path.clone() }),
         }

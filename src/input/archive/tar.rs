@@ -17,6 +17,11 @@ const CHECKSUM: Range<usize> = 148..156;
 const KIND: usize = 156;
 const MAGIC: Range<usize> = 257..263;
 const PREFIX: Range<usize> = 345..500;
+/// Set in the header of a sparse file of GNU tar, and in each block that continues it, if another block follows.
+const MORE_PIECES: usize = 482;
+const STILL_MORE_PIECES: usize = 504;
+/// Zeros are skipped up to this many bytes to find a second archive behind the first.
+const MOST_PADDING: u64 = 1 << 20;
 /// Longer name or attribute records are ignored.
 const MAX_NOTE: u64 = 64 * 1024;
 
@@ -25,6 +30,8 @@ const MAX_NOTE: u64 = 64 * 1024;
 struct Note {
     name: Option<String>,
     size: Option<u64>,
+    /// Whether the member's data is a map of a sparse file and its pieces.
+    sparse: bool,
 }
 
 pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
@@ -35,21 +42,29 @@ pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
     while at < len {
         let header = match header(bytes, at) {
             Ok(Some(header)) => header,
-            Ok(None) => return Ok(listing),
+            Ok(None) => match next_archive(bytes, at) {
+                Some(next) => {
+                    at = next;
+                    continue;
+                }
+                None => return Ok(listing),
+            },
             Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) => break,
             Err(error) => return Err(error),
         };
         // Without a size the next header cannot be found.
         let Some(mut size) = size(&header) else { break };
-        let data = at + BLOCK;
+        let data = at + BLOCK + pieces_len(bytes, &header, at);
         match header.get(KIND) {
-            Some(b'0' | 0 | b'7') if listing.entries.len() == MAX_MEMBERS => {
+            Some(b'0' | 0 | b'7' | b'S' | b'M') if listing.entries.len() == MAX_MEMBERS => {
                 return Ok(Listing { more: true, ..listing });
             }
-            Some(b'0' | 0 | b'7') => {
+            Some(kind @ (b'0' | 0 | b'7' | b'S' | b'M')) => {
                 size = note.size.unwrap_or(size);
+                let is_whole = !note.sparse && !matches!(kind, b'S' | b'M');
+                let packing = if is_whole { Packing::Stored } else { Packing::Scattered };
                 let name = note.name.take().unwrap_or_else(|| name_in(&header));
-                listing.entries.extend(entry(name, data, size));
+                listing.entries.extend(entry(name, data, size).map(|entry| Entry { packing, ..entry }));
                 note = Note::default();
             }
             Some(b'L') => note.name = read_note(bytes, data, size).map(|text| until_nul(&text)),
@@ -75,6 +90,32 @@ fn header(bytes: &Arc<File>, at: u64) -> io::Result<Option<[u8; 512]>> {
     let in_sum = |(at, byte): (usize, &u8)| u64::from(if CHECKSUM.contains(&at) { b' ' } else { *byte });
     let sum: u64 = header.iter().enumerate().map(in_sum).sum();
     if number(&header, CHECKSUM) == Some(sum) { Ok(Some(header)) } else { Err(ErrorKind::InvalidData.into()) }
+}
+
+/// Length of the blocks between the header at `at` and the data, in which GNU tar lists the pieces of a sparse file.
+fn pieces_len(bytes: &Arc<File>, header: &[u8], at: u64) -> u64 {
+    let mut more = header.get(KIND) == Some(&b'S') && header.get(MORE_PIECES) == Some(&1);
+    let mut len = 0;
+    while more {
+        len += BLOCK;
+        let mut block = [0; 512];
+        let read = Region::new(bytes, at + len, None).read_exact(&mut block);
+        more = read.is_ok() && block.get(STILL_MORE_PIECES) == Some(&1);
+    }
+    len
+}
+
+/// The first header behind the zeros at the end of an archive, if another archive was appended.
+fn next_archive(bytes: &Arc<File>, end: u64) -> Option<u64> {
+    let blocks = (1..MOST_PADDING / BLOCK).map(|block| end + block * BLOCK);
+    for at in blocks {
+        match header(bytes, at) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Some(at),
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 fn entry(name: String, at: u64, size: u64) -> Option<Entry> {
@@ -126,7 +167,11 @@ fn attributes(text: &[u8]) -> Note {
     let mut note = Note::default();
     let mut rest = text;
     while let Some((line, next)) = attribute(rest) {
-        if let Some(path) = line.strip_prefix(b"path=") {
+        if line.starts_with(b"GNU.sparse.") {
+            note.sparse = true;
+        }
+        let path = line.strip_prefix(b"path=").filter(|_| note.name.is_none());
+        if let Some(path) = path.or_else(|| line.strip_prefix(b"GNU.sparse.name=")) {
             note.name = Some(String::from_utf8_lossy(path).into_owned());
         } else if let Some(size) = line.strip_prefix(b"size=") {
             note.size = std::str::from_utf8(size).ok().and_then(|size| size.parse().ok());

@@ -10,21 +10,36 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
 
-use super::{Entry, Listing, MAX_MEMBERS, Packing};
+use super::{Entry, Listing, MAX_MEMBERS, Packing, zip_walk};
 
 pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
     let mut archive = ZipArchive::new(BufReader::new(&**bytes))?;
-    let mut entries = Vec::new();
+    let (mut entries, mut places, mut lost) = (Vec::new(), Vec::new(), false);
     for index in 0..archive.len().min(MAX_MEMBERS) {
-        // A member with a damaged header is skipped; the others can still be read.
-        if let Ok(file) = archive.by_index_raw(index)
-            && !file.is_dir()
-        {
-            entries.extend(entry(&file));
+        // A member with a damaged header is left out; the others can still be read.
+        let Ok(file) = archive.by_index_raw(index) else {
+            lost = true;
+            continue;
+        };
+        let Some(entry) = entry(&file) else { continue };
+        places.push((file.header_start(), end(&entry)));
+        if !file.is_dir() || entry.stored_len > Some(0) {
+            entries.push(entry);
         }
     }
+    let more = archive.len() > MAX_MEMBERS;
+    lost = lost || (!more && has_unlisted_member(bytes, &places));
     let overlap = leave_out_overlaps(&mut entries);
-    Ok(Listing { entries, truncated: false, overlap, more: archive.len() > MAX_MEMBERS })
+    Ok(Listing { entries, truncated: false, overlap, more, lost })
+}
+
+/// Whether a member follows another or is the first, and the directory does not list it. `places` are the start of each
+/// listed member's header and the end of its data.
+fn has_unlisted_member(bytes: &Arc<File>, places: &[(u64, u64)]) -> bool {
+    let known: FxHashSet<u64> = places.iter().map(|(start, _)| *start).collect();
+    let ends = places.iter().map(|(_, end)| *end);
+    let mut may_start = ends.flat_map(zip_walk::ends_of_record).chain([0]);
+    may_start.any(|at| !known.contains(&at) && zip_walk::starts_with(bytes, at, zip_walk::MEMBER))
 }
 
 /// Removes members whose bytes overlap another's; `true` if there were any.

@@ -13,7 +13,7 @@ use super::region::Region;
 use super::{Entry, Listing, MAX_MEMBERS, Packing};
 
 const HEADER_LEN: usize = 30;
-const MEMBER: &[u8] = b"PK\x03\x04";
+pub(super) const MEMBER: &[u8] = b"PK\x03\x04";
 /// Signature after the last member.
 const DIRECTORY: &[u8] = b"PK\x01\x02";
 const ENCRYPTED: u16 = 1;
@@ -102,6 +102,11 @@ fn end_of(bytes: &Arc<File>, entry: &Entry, budget: &Budget) -> io::Result<Optio
     }
 }
 
+/// Where the next header may be after a member with data up to `end`.
+pub(super) fn ends_of_record(end: u64) -> impl Iterator<Item = u64> {
+    RECORD_LENS.into_iter().chain([0]).map(move |len| end.saturating_add(len))
+}
+
 /// Offset of the next header.
 fn after_record(bytes: &Arc<File>, end: u64, flags: u16) -> Option<u64> {
     if flags & LENGTHS_FOLLOW == 0 {
@@ -111,7 +116,7 @@ fn after_record(bytes: &Arc<File>, end: u64, flags: u16) -> Option<u64> {
     RECORD_LENS.into_iter().map(|len| end + len).find(|at| is_header(*at))
 }
 
-fn starts_with(bytes: &Arc<File>, at: u64, magic: &[u8]) -> bool {
+pub(super) fn starts_with(bytes: &Arc<File>, at: u64, magic: &[u8]) -> bool {
     let mut head = [0; 4];
     Region::new(bytes, at, None).read_exact(&mut head).is_ok() && head == magic
 }

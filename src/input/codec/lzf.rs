@@ -40,6 +40,25 @@ impl BlockFormat for Framing {
     }
 }
 
+/// Whether a stream that is not recognised starts with a chunk of which one byte is wrong. Two bytes are too few to tell,
+/// so the end of the chunk must be where its length says.
+pub(super) fn is_nearly(head: &[u8], complete: bool) -> bool {
+    let (magic, kind, len) = match head {
+        [a, b, kind, high, low, ..] => ([*a, *b], *kind, len(*high, *low)),
+        _ => return false,
+    };
+    if magic == *MAGIC {
+        return true;
+    }
+    let is_near = magic.iter().zip(MAGIC).any(|(byte, expected)| byte == expected);
+    let header_len = if kind == 0 { STORED_HEADER_LEN } else { PACKED_HEADER_LEN };
+    match head.get(header_len + len..) {
+        Some([]) => is_near && kind <= 1 && complete,
+        Some(next) => is_near && kind <= 1 && next.starts_with(MAGIC),
+        None => false,
+    }
+}
+
 fn len(high: u8, low: u8) -> usize {
     usize::from(u16::from_be_bytes([high, low]))
 }

@@ -2,18 +2,31 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use super::{Codec, MAGIC_LEN, Tail};
+use super::{Codec, LONG_MAGIC_LEN, MAGIC_LEN, Tail};
 use crate::input::lookahead::Lookahead;
 
+pub(super) type Bzip2 = bzip2::bufread::BzDecoder<Lookahead>;
 pub(super) type Gzip = flate2::bufread::GzDecoder<Lookahead>;
 pub(super) type Zstd = zstd::stream::read::Decoder<'static, Lookahead>;
-pub(super) type Lz4Frame = lz4_flex::frame::FrameDecoder<Lookahead>;
 
 /// Decodes one gzip member or one frame.
 pub(super) trait Member: Read + Sized {
     const CODEC: Codec;
     fn start(input: Lookahead) -> io::Result<Self>;
-    fn into_input(self) -> Lookahead;
+    /// The bytes after its end; `None` if it did not reach its end.
+    fn into_input(self) -> Option<Lookahead>;
+}
+
+impl Member for Bzip2 {
+    const CODEC: Codec = Codec::Bzip2;
+
+    fn start(input: Lookahead) -> io::Result<Self> {
+        Ok(Self::new(input))
+    }
+
+    fn into_input(self) -> Option<Lookahead> {
+        Some(self.into_inner())
+    }
 }
 
 impl Member for Gzip {
@@ -23,8 +36,8 @@ impl Member for Gzip {
         Ok(Self::new(input))
     }
 
-    fn into_input(self) -> Lookahead {
-        self.into_inner()
+    fn into_input(self) -> Option<Lookahead> {
+        Some(self.into_inner())
     }
 }
 
@@ -35,20 +48,8 @@ impl Member for Zstd {
         Ok(Self::with_buffer(input)?.single_frame())
     }
 
-    fn into_input(self) -> Lookahead {
-        self.finish()
-    }
-}
-
-impl Member for Lz4Frame {
-    const CODEC: Codec = Codec::Lz4Frame;
-
-    fn start(input: Lookahead) -> io::Result<Self> {
-        Ok(Self::new(input))
-    }
-
-    fn into_input(self) -> Lookahead {
-        self.into_inner()
+    fn into_input(self) -> Option<Lookahead> {
+        Some(self.finish())
     }
 }
 
@@ -68,7 +69,9 @@ impl<M: Member> Members<M> {
     /// Starts the next member; `false` if there is none.
     fn advance(&mut self) -> io::Result<bool> {
         let Some(mut input) = self.next.take() else { return Ok(false) };
-        let magic = input.peek(MAGIC_LEN);
+        // A following member may be damaged or truncated, so look at no more than needed.
+        let len = if matches!(M::CODEC, Codec::Bzip2 | Codec::Xz) { LONG_MAGIC_LEN } else { MAGIC_LEN };
+        let magic = input.peek(len);
         if Codec::from_magic(magic) == M::CODEC {
             self.current = Some(M::start(input)?);
             return Ok(true);
@@ -91,7 +94,7 @@ impl<M: Member> Read for Members<M> {
                 return Ok(0);
             };
             match member.read(out) {
-                Ok(0) => self.next = self.current.take().map(M::into_input),
+                Ok(0) => self.next = self.current.take().and_then(M::into_input),
                 Err(error) if error.kind() != ErrorKind::Interrupted => {
                     self.current = None;
                     return Err(error);

@@ -5,10 +5,13 @@
 
 mod blocks;
 mod lz4;
+mod lz4_frame;
 mod lzf;
 mod members;
 mod snappy;
+mod snappy_frame;
 mod tail;
+mod xz;
 
 use std::fmt;
 use std::fs::File;
@@ -24,9 +27,13 @@ pub(crate) use tail::Tail;
 /// Enough bytes to recognise most codecs and the start of every longer magic number.
 const MAGIC_LEN: usize = 4;
 /// Longest magic number of the codecs, in bytes.
-pub(super) const LONG_MAGIC_LEN: usize = 8;
+pub(super) const LONG_MAGIC_LEN: usize = 10;
 /// Maximum depth of nested compression. Real files need at most two layers; more is an attack.
 const MAX_LAYERS: usize = 3;
+
+/// What follows the first four bytes of bzip2: the first block, or the end if there is none.
+const BZIP2_BLOCK: &[u8] = b"1AY&SY";
+const BZIP2_END: &[u8] = b"\x17\x72\x45\x38\x50\x90";
 
 /// How a stream was compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,8 +50,14 @@ pub(crate) enum Codec {
     Lz4Frame,
     /// Snappy blocks as framed by the Java library `snappy-java`.
     Snappy,
+    /// Snappy chunks in Snappy's own framing format.
+    SnappyFrame,
     /// LZF chunks.
     Lzf,
+    /// bzip2, with any number of streams.
+    Bzip2,
+    /// xz, with any number of streams.
+    Xz,
 }
 
 impl Codec {
@@ -58,6 +71,13 @@ impl Codec {
             [b'Z', b'V', 0 | 1, ..] => Self::Lzf,
             _ if head.starts_with(lz4::MAGIC) => Self::Lz4,
             _ if head.starts_with(snappy::MAGIC) => Self::Snappy,
+            _ if head.starts_with(snappy_frame::MAGIC) => Self::SnappyFrame,
+            _ if head.starts_with(xz::MAGIC) => Self::Xz,
+            [b'B', b'Z', b'h', b'1'..=b'9', block @ ..]
+                if block.starts_with(BZIP2_BLOCK) || block.starts_with(BZIP2_END) =>
+            {
+                Self::Bzip2
+            }
             _ => Self::Plain,
         }
     }
@@ -72,7 +92,10 @@ impl fmt::Display for Codec {
             Self::Lz4 => "lz4",
             Self::Lz4Frame => "lz4 frame",
             Self::Snappy => "snappy",
+            Self::SnappyFrame => "snappy frame",
             Self::Lzf => "lzf",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         })
     }
 }
@@ -118,9 +141,12 @@ pub(crate) fn decode(reader: Box<dyn Read + Send>) -> Decoded {
             Codec::Plain => break,
             Codec::Gzip => Box::new(Members::<members::Gzip>::new(stream, &tail)),
             Codec::Zstd => Box::new(Members::<members::Zstd>::new(stream, &tail)),
-            Codec::Lz4Frame => Box::new(Members::<members::Lz4Frame>::new(stream, &tail)),
+            Codec::Lz4Frame => Box::new(Members::<lz4_frame::Lz4Frame>::new(stream, &tail)),
             Codec::Lz4 => Box::new(Blocks::<lz4::Framing>::new(stream, &tail)),
             Codec::Snappy => Box::new(Blocks::<snappy::Framing>::new(stream, &tail)),
+            Codec::SnappyFrame => Box::new(Blocks::<snappy_frame::Framing>::new(stream, &tail)),
+            Codec::Bzip2 => Box::new(Members::<members::Bzip2>::new(stream, &tail)),
+            Codec::Xz => Box::new(Members::<xz::Xz>::new(stream, &tail)),
             Codec::Lzf => Box::new(Blocks::<lzf::Framing>::new(stream, &tail)),
         };
         stream = Lookahead::new(layer);
@@ -131,11 +157,51 @@ pub(crate) fn decode(reader: Box<dyn Read + Send>) -> Decoded {
     Decoded { stream, codec: outermost, tail, plain_len: None }
 }
 
+/// The format whose first bytes these are except for one, or which they are the beginning of if the stream has no more:
+/// such a file is damaged or cut, not something else.
+pub(super) fn nearly_magic(head: &[u8], complete: bool) -> Option<&'static str> {
+    /// Shorter ones occur by chance.
+    const SHORTEST: usize = 2;
+    const FORMATS: [(&str, &[u8]); 9] = [
+        ("gzip", b"\x1f\x8b\x08"),
+        ("zstd", b"\x28\xb5\x2f\xfd"),
+        ("lz4", lz4::MAGIC),
+        ("lz4 frame", b"\x04\x22\x4d\x18"),
+        ("snappy", snappy::MAGIC),
+        ("snappy frame", snappy_frame::MAGIC),
+        ("xz", xz::MAGIC),
+        ("zip", b"PK\x03\x04"),
+        ("zip", b"PK\x05\x06"),
+    ];
+    let is_near = |magic: &[u8]| {
+        let Some(start) = head.get(..magic.len()) else {
+            return complete && head.len() >= SHORTEST && magic.starts_with(head);
+        };
+        start.iter().zip(magic).filter(|(byte, expected)| byte != expected).count() <= 1
+    };
+    let found = FORMATS.into_iter().find(|(_, magic)| is_near(magic)).map(|(format, _)| format);
+    found.or_else(|| is_nearly_bzip2(head, complete).then_some("bzip2")).or_else(|| lzf::is_nearly(head, complete).then_some("lzf"))
+}
+
+/// As [`nearly_magic`] for bzip2, whose fourth byte is the level.
+fn is_nearly_bzip2(head: &[u8], complete: bool) -> bool {
+    let wrong = |head: &[u8], block: &[u8]| {
+        let expected = b"BZh".iter().copied().map(|byte| byte..=byte).chain([b'1'..=b'9']);
+        let expected = expected.chain(block.iter().copied().map(|byte| byte..=byte));
+        head.iter().zip(expected).filter(|(byte, expected)| !expected.contains(byte)).count()
+    };
+    [BZIP2_BLOCK, BZIP2_END].into_iter().any(|block| match head.get(..LONG_MAGIC_LEN) {
+        Some(start) => wrong(start, block) <= 1,
+        None => complete && head.len() >= MAGIC_LEN && wrong(head, block) == 0,
+    })
+}
+
 /// Reads no more bytes than needed: an error of the layer below must stay pending.
 fn codec_of(stream: &mut Lookahead) -> Codec {
     let head = stream.peek(MAGIC_LEN);
+    let long: [&[u8]; 5] = [lz4::MAGIC, snappy::MAGIC, snappy_frame::MAGIC, xz::MAGIC, b"BZh"];
     let may_be_long =
-        |start: &[u8; MAGIC_LEN]| [lz4::MAGIC, snappy::MAGIC].iter().any(|magic| magic.starts_with(start));
+        |start: &[u8; MAGIC_LEN]| long.iter().any(|magic| magic.starts_with(start) || start.starts_with(magic));
     let is_long = head.first_chunk().is_some_and(may_be_long);
     Codec::from_magic(if is_long { stream.peek(LONG_MAGIC_LEN) } else { head })
 }

@@ -65,10 +65,6 @@ fn by_magic(head: &[u8]) -> Option<Reason> {
         [b'O', b'b', b'j', 1, ..] => Some(Reason::AvroContainer),
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Reason::Archive),
         _ if head.get(TAR_MAGIC) == Some(b"ustar") => Some(Reason::Archive),
-        _ if head.starts_with(b"\xfd7zXZ\0") => Some(Reason::ForeignCompression),
-        _ if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") => {
-            Some(Reason::ForeignCompression)
-        }
         _ => None,
     }
 }

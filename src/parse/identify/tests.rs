@@ -121,8 +121,6 @@ fn every_other_file_has_a_skip_reason() {
         (b"PK\x03\x04", Reason::Archive),
         (tar.as_slice(), Reason::Archive),
         (summary.as_bytes(), Reason::JobSummary),
-        (b"\xfd7zXZ\0", Reason::ForeignCompression),
-        (b"BZh91AY&SY", Reason::ForeignCompression),
         (b"this is not a valid log file\n", Reason::Text),
         (b"caf\xe9 \x1b[1mbold\x1b[0m\n", Reason::Text),
         (b"\0\x01\x02", Reason::Binary),

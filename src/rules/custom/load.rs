@@ -1,5 +1,6 @@
 //! Loads the custom rules of a rule set.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::definition::CustomRule;
@@ -9,18 +10,21 @@ use crate::params::Problems;
 use crate::params::layers::{Layer, Layers, Parameter};
 use crate::rules::active::{ActiveRule, RuleCheck, RuleInfo};
 use crate::rules::document::{Document, Target};
+use crate::rules::index::Indexed;
+use crate::rules::known::KnownIds;
 
 /// Keys that occur only in documents that define a rule.
 const DEFINING: [&str; 2] = ["values", "message"];
 
 /// Marks the first document that defines each rule, and returns the ids of those rules. Rules in Rust have the ids in
 /// `known`.
-pub(in crate::rules) fn mark(documents: &mut [Document], known: &[&str]) -> Vec<String> {
+pub(in crate::rules) fn mark(documents: &mut [Document], known: &KnownIds<'_>) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
+    let mut defined: BTreeSet<String> = BTreeSet::new();
     for document in documents {
         let Target::Rule(id) = &document.target else { continue };
         let defines = document.layer.entries.iter().any(|(key, _)| DEFINING.contains(&key.value.as_str()));
-        if defines && !known.contains(&id.as_str()) && !ids.contains(id) {
+        if defines && !known.contains(id) && defined.insert(id.clone()) {
             ids.push(id.clone());
             document.defines = true;
         }
@@ -29,40 +33,44 @@ pub(in crate::rules) fn mark(documents: &mut [Document], known: &[&str]) -> Vec<
 }
 
 /// The custom rules of `documents`, in the order of their first documents.
-pub(in crate::rules) fn load_all(documents: &[&Document], problems: &mut Problems) -> Vec<ActiveRule> {
-    let defining = documents.iter().filter(|document| document.defines);
-    defining.filter_map(|base| load(base, documents, problems)).collect()
+pub(in crate::rules) fn load_all(documents: Indexed<'_, '_>, problems: &mut Problems) -> Vec<ActiveRule> {
+    let about = |id| documents.about(id, Provenance::User).map(|(_, document)| document).collect::<Vec<_>>();
+    let defining = documents.documents.iter().filter_map(|document| match &document.target {
+        Target::Rule(id) if document.defines => Some((document, about(id))),
+        _ => None,
+    });
+    defining.filter_map(|(base, about)| load(base, &about, problems)).collect()
 }
 
 /// Reports the problems of the custom rules in `documents`: without the documents for some applications,
 /// and with each of those separately.
-pub(in crate::rules) fn check_all(documents: &[&Document], problems: &mut Problems) {
-    for base in documents.iter().filter(|document| document.defines) {
+pub(in crate::rules) fn check_all(documents: Indexed<'_, '_>, problems: &mut Problems) {
+    for base in documents.documents.iter().filter(|document| document.defines) {
         let Target::Rule(id) = &base.target else { continue };
-        let scoped = |document: &Document| !document.defines && !document.scope.is_everything();
-        let with = |extra: Option<usize>| -> Vec<&Document> {
-            let kept = documents.iter().enumerate().filter(|(place, document)| {
-                is_about(document, id) && (!scoped(document) || Some(*place) == extra)
-            });
-            kept.map(|(_, document)| *document).collect()
+        let is_scoped = |document: &Document| !document.defines && !document.scope.is_everything();
+        let (scoped, everywhere): (Vec<_>, Vec<_>) =
+            documents.about(id, Provenance::User).partition(|(_, document)| is_scoped(document));
+        let with = |extra: Option<&(usize, _)>| {
+            let mut documents = everywhere.clone();
+            if let Some(extra) = extra {
+                let place = everywhere.partition_point(|(place, _)| *place < extra.0);
+                documents.insert(place, *extra);
+            }
+            documents.into_iter().map(|(_, document)| document).collect::<Vec<&Document>>()
         };
         if load(base, &with(None), problems).is_none() {
             continue;
         }
-        let own = documents.iter().enumerate().filter(|(_, d)| is_about(d, id) && scoped(d));
-        for (place, _) in own {
-            load(base, &with(Some(place)), problems);
+        for extra in &scoped {
+            load(base, &with(Some(extra)), problems);
         }
     }
 }
 
-fn is_about(document: &Document, id: &str) -> bool {
-    document.target.includes(id, Provenance::User)
-}
-
+/// The rule with this base; `documents` are all about it.
 fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Option<ActiveRule> {
     let Target::Rule(id) = &base.target else { return None };
-    let own = || documents.iter().filter(|document| is_about(document, id));
+    let own = || documents.iter();
     let about = own().filter(|document| !document.defines && matches!(document.target, Target::Rule(_)));
     let layers: Vec<&Layer> =
         std::iter::once(base).chain(about.copied()).map(|document| &document.layer).collect();

@@ -59,7 +59,9 @@ fn a_new_rule_is_off_under_presets_of_dr_elephant_where_it_is_ours() {
             let name = preset.name.clone();
             let documents: Vec<Document> = built_in.iter().cloned().chain(documents_of(preset)).collect();
             let documents: Vec<&Document> = documents.iter().collect();
-            let active = built_in_rule(rule, &documents, &mut Problems::default()).unwrap();
+            let index = Index::of(documents.iter().copied());
+            let documents = Indexed { documents: &documents, index: &index };
+            let active = built_in_rule(rule, documents, &mut Problems::default()).unwrap();
             assert_eq!(active.enabled.value, on, "{provenance:?} under {name}");
         }
     }

@@ -6,4 +6,5 @@ mod codec;
 mod corpus;
 #[cfg(unix)]
 mod discover;
+mod flips;
 mod log_folders;

@@ -1,0 +1,43 @@
+//! The ids of all rules.
+
+use rustc_hash::FxHashSet;
+
+use crate::params::words::did_you_mean;
+
+/// Suggestions for misspelt ids are made this often: each compares the id with all others.
+const MOST_SUGGESTIONS: usize = 100;
+
+/// The ids of all rules, in catalogue order.
+pub(super) struct KnownIds<'i> {
+    list: Vec<&'i str>,
+    set: FxHashSet<&'i str>,
+    suggestions: usize,
+}
+
+impl<'i> KnownIds<'i> {
+    pub(super) fn new(ids: impl Iterator<Item = &'i str>) -> Self {
+        let list: Vec<&str> = ids.collect();
+        Self { set: list.iter().copied().collect(), list, suggestions: 0 }
+    }
+
+    pub(super) fn extend(&mut self, ids: impl Iterator<Item = &'i str>) {
+        for id in ids {
+            self.list.push(id);
+            self.set.insert(id);
+        }
+    }
+
+    pub(super) fn contains(&self, id: &str) -> bool {
+        self.set.contains(id)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &'i str> {
+        self.list.iter().copied()
+    }
+
+    /// `did you mean "mapper-time"?`, if a known id is similar, and not too many were asked for.
+    pub(super) fn suggestion(&mut self, id: &str) -> Option<String> {
+        self.suggestions += 1;
+        (self.suggestions <= MOST_SUGGESTIONS).then(|| did_you_mean(id, self.all())).flatten()
+    }
+}

@@ -8,17 +8,20 @@ use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use walkdir::{DirEntry, WalkDir};
 
 use super::error::InputError;
-use super::inventory::{Failure, Inventory, by_bytes};
+use super::inventory::{Failure, Inventory, Notice, by_bytes};
 use super::kind::{Identify, Reason};
+use super::mounts::{self, PseudoFileSystems};
 use super::sorter::{Candidate, Sorter};
 use super::source::{Source, SourcePath};
-use crate::limits::Limits;
+use crate::limits::{LimitReached, Limits};
+use crate::units::Millis;
 
 /// Files examined in parallel; also the number held in memory.
 const BATCH: usize = 1024;
@@ -46,6 +49,9 @@ pub(crate) fn discover(paths: &[PathBuf], limits: &Limits, identify: Identify) -
 
 struct Walk {
     sorter: Sorter,
+    pseudo: PseudoFileSystems,
+    /// When the search ends, if its time is limited.
+    deadline: Option<(Instant, Millis)>,
     limits: Limits,
     identify: Identify,
     batch: Vec<Candidate>,
@@ -59,7 +65,12 @@ struct Walk {
 
 impl Walk {
     fn new(limits: Limits, identify: Identify) -> Self {
+        let deadline = limits.time.and_then(|time| {
+            Some((Instant::now().checked_add(Duration::from_millis(time.get()))?, time))
+        });
         Self {
+            pseudo: PseudoFileSystems::mounted(),
+            deadline,
             limits,
             identify,
             sorter: Sorter::default(),
@@ -113,11 +124,18 @@ impl Walk {
     }
 
     fn folder(&mut self, root: &Path) {
+        let named_device = fs::metadata(root).ok().and_then(|metadata| mounts::device(&metadata));
         let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
         while let Some(entry) = entries.next() {
+            if let Some(reached) = self.time_is_up() {
+                self.fail(InputError::SearchTooSlow { path: root.to_path_buf(), reached }, true);
+                return;
+            }
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {
-                    if entry.depth() > 0 && !self.enter(entry.path()) {
+                    let enters = entry.depth() == 0
+                        || (!self.is_pseudo(entry.path(), named_device) && self.enter(entry.path()));
+                    if !enters {
                         entries.skip_current_dir();
                     }
                 }
@@ -125,6 +143,33 @@ impl Walk {
                 Err(error) => self.walk_error(root, error),
             }
         }
+    }
+
+    fn time_is_up(&self) -> Option<LimitReached> {
+        let (deadline, time) = self.deadline?;
+        (Instant::now() >= deadline).then_some(LimitReached::Time(time))
+    }
+
+    /// Whether a path leads to a file system without files. One that the user named itself is searched.
+    fn is_pseudo(&mut self, path: &Path, named_device: Option<u64>) -> bool {
+        let Ok(metadata) = fs::metadata(path) else { return false };
+        if mounts::device(&metadata) == named_device {
+            return false;
+        }
+        let Some(kind) = self.pseudo.type_of(&metadata).map(str::to_owned) else { return false };
+        let notices = &mut self.sorter.inventory.notices;
+        let known = notices.iter_mut().find(|known| matches!(known.error, InputError::PseudoFileSystem { .. }));
+        let error = InputError::PseudoFileSystem { path: path.to_path_buf(), kind };
+        match known {
+            Some(known) => {
+                known.count += 1;
+                if by_bytes(path, known.error.path()).is_lt() {
+                    known.error = error;
+                }
+            }
+            None => notices.push(Notice { error, count: 1 }),
+        }
+        true
     }
 
     /// Whether a folder is new and should be entered.
@@ -176,6 +221,11 @@ impl Walk {
     /// Examines links whose target was not found in a walked folder.
     fn linked_files(&mut self) {
         for link in std::mem::take(&mut self.links) {
+            if self.is_pseudo(&link, None) {
+                self.sorter.inventory.found += 1;
+                self.sorter.inventory.skip(Reason::SpecialFile, &link, false);
+                continue;
+            }
             match fs::canonicalize(&link) {
                 Ok(target) => {
                     let in_walked_folder =

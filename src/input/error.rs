@@ -49,6 +49,22 @@ pub(crate) enum InputError {
         /// The compression or archive format.
         format: &'static str,
     },
+    /// A folder that the kernel makes up.
+    #[error("{path} was not searched: {kind} is a file system without files; name a path in it to read it", path = .path.display())]
+    PseudoFileSystem {
+        /// The folder, or a link to a file.
+        path: PathBuf,
+        /// The type of the file system.
+        kind: String,
+    },
+    /// A folder that was not searched to the end.
+    #[error("{path} was searched only partly: {reached}", path = .path.display())]
+    SearchTooSlow {
+        /// The folder that the user named.
+        path: PathBuf,
+        /// The limit.
+        reached: LimitReached,
+    },
     /// An archive in an archive.
     #[error("{path} was not read: archives inside archives are not opened; unpack the outer one and name the folder", path = .path.display())]
     NestedArchive {
@@ -117,9 +133,10 @@ impl InputError {
     pub(crate) const fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not-found",
-            Self::ArchiveTooLarge { .. } | Self::TooManyMembers { .. } | Self::TooSlow { .. } => {
+            Self::ArchiveTooLarge { .. } | Self::TooManyMembers { .. } | Self::TooSlow { .. } | Self::SearchTooSlow { .. } => {
                 limits::REACHED
             }
+            Self::PseudoFileSystem { .. } => "not-searched",
             Self::NestedArchive { .. } => "nested-archive",
             _ => "unreadable",
         }
@@ -136,6 +153,8 @@ impl InputError {
             | Self::ForeignMember { path }
             | Self::ScatteredMember { path }
             | Self::NestedArchive { path }
+            | Self::PseudoFileSystem { path, .. }
+            | Self::SearchTooSlow { path, .. }
             | Self::DamagedStart { path, .. }
             | Self::ArchiveTooLarge { path, .. }
             | Self::TooManyMembers { path, .. }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::archive::Member;
 use super::codec::Codec;
 use super::error::InputError;
-use super::kind::{self, Identify, Reason, SourceKind};
+use super::kind::{self, Identify, Reason, SourceKind, Verification};
 use super::part::Part;
 use super::source_path::SourcePath;
 
@@ -43,7 +43,12 @@ impl Found {
         }
     }
 
-    pub(super) fn member(member: Member, named_by_user: bool, identify: Identify) -> Self {
+    pub(super) fn member(
+        member: Member,
+        named_by_user: bool,
+        verification: &mut Verification,
+        identify: Identify,
+    ) -> Self {
         let in_archive = Path::new(member.name());
         let (folder, folder_name) = match in_archive.parent().filter(|parent| !parent.as_os_str().is_empty())
         {
@@ -57,7 +62,7 @@ impl Found {
         let checked = member.is_checked();
         let part = Part::member(member);
         let detected = part.open().and_then(|mut decoded| {
-            let kind = kind::identified(&mut decoded, checked, &path, identify)?;
+            let kind = kind::identified(&mut decoded, checked, verification, &path, identify)?;
             Ok((decoded.codec(), kind))
         });
         let path = SourcePath::Member(path);

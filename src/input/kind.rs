@@ -13,8 +13,41 @@ pub(crate) const FIRST_LOOK: usize = 4 * 1024;
 /// Maximum number of bytes read.
 const LONG_LOOK: usize = 64 * 1024;
 
-/// Decoded bytes of a compressed stream without history that are read to find damage.
-const MOST_VERIFIED: usize = 64 << 20;
+/// How many more decoded bytes are read to find damage in compressed streams without history. All streams of an archive
+/// share one, because a small archive can hold many that decode to much.
+#[derive(Debug)]
+pub(super) struct Verification {
+    left: usize,
+}
+
+impl Verification {
+    /// For one file: more than the first block of any format.
+    pub(super) const fn of_file() -> Self {
+        Self { left: 2 << 20 }
+    }
+
+    /// For the members of an archive.
+    pub(super) const fn of_archive() -> Self {
+        Self { left: 64 << 20 }
+    }
+
+    /// Reads a stream up to its end or the maximum, for its errors only.
+    fn read(&mut self, decoded: &mut Decoded) -> io::Result<()> {
+        let mut buffer = [0; 16 * 1024];
+        let most = self.left.min(Self::of_file().left);
+        let mut read = 0;
+        while read < most {
+            match decoded.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => read += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.left = self.left.saturating_sub(read);
+        Ok(())
+    }
+}
 
 /// Detects what a stream with these first bytes holds, or `None` if more bytes are needed. If the second argument is
 /// true, there are no more bytes, and the result is never `None`. Parsers supply it: the input knows no format.
@@ -124,6 +157,7 @@ pub(crate) fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
 pub(super) fn identified(
     decoded: &mut Decoded,
     checked: bool,
+    verification: &mut Verification,
     path: &Path,
     identify: Identify,
 ) -> Result<SourceKind, InputError> {
@@ -146,7 +180,7 @@ pub(super) fn identified(
         return Err(InputError::DamagedStart { path: path.to_path_buf(), format });
     }
     if checked || codec != Codec::Plain {
-        read_through(decoded).map_err(|source| failed(codec, source))?;
+        verification.read(decoded).map_err(|source| failed(codec, source))?;
     }
     Ok(kind)
 }
@@ -180,19 +214,4 @@ fn nearly_tar(head: &[u8]) -> bool {
     const NAME: &[u8] = b"ustar";
     let field = head.get(257..257 + NAME.len()).unwrap_or_default();
     field.iter().zip(NAME).filter(|(byte, expected)| byte == expected).count() + 1 >= NAME.len()
-}
-
-/// Reads a stream to its end or up to a maximum, for its errors only.
-fn read_through(decoded: &mut Decoded) -> io::Result<()> {
-    let mut buffer = [0; 16 * 1024];
-    let mut read = 0;
-    while read < MOST_VERIFIED {
-        match decoded.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => read += count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

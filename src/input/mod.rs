@@ -23,6 +23,7 @@ pub(crate) mod kind;
 mod log_folder;
 mod log_name;
 mod lookahead;
+mod mounts;
 pub(crate) mod part;
 mod read_timeout;
 mod sorter;

@@ -9,7 +9,7 @@ use super::error::InputError;
 use super::found::Found;
 use super::inventory::{ConfFile, Failure, Inventory, Notice};
 use super::job_id::job_id_in;
-use super::kind::{self, Identify, Reason, SourceKind};
+use super::kind::{self, Identify, Reason, SourceKind, Verification};
 use super::log_folder::Logs;
 use super::log_name;
 use super::source::{LogFolder, Source, SourcePath};
@@ -54,7 +54,7 @@ fn members(path: &Path, limits: &Limits) -> Result<Members, InputError> {
 
 fn detect(path: &Path, identify: Identify) -> Result<(Codec, SourceKind), InputError> {
     let mut decoded = open(path)?;
-    let kind = kind::identified(&mut decoded, false, path, identify)?;
+    let kind = kind::identified(&mut decoded, false, &mut Verification::of_file(), path, identify)?;
     Ok((decoded.codec(), kind))
 }
 
@@ -66,8 +66,9 @@ fn open(path: &Path) -> Result<Decoded, InputError> {
 pub(super) fn inventory_of(contents: Members, named_by_user: bool, identify: Identify) -> Inventory {
     let Members { list, trouble, truncated } = contents;
     let mut sorter = Sorter::default();
+    let mut verification = Verification::of_archive();
     for member in list.into_iter().filter(|member| !log_name::is_litter(member.name())) {
-        sorter.sort_in(Found::member(member, named_by_user, identify));
+        sorter.sort_in(Found::member(member, named_by_user, &mut verification, identify));
     }
     let mut inventory = sorter.finish(&[]);
     let failure =

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::codec::{Codec, Decoded};
 use super::error::InputError;
-use super::kind::{self, Identify, SourceKind};
+use super::kind::{self, Identify, SourceKind, Verification};
 use super::log_name;
 use super::part::Part;
 pub(crate) use super::source_path::SourcePath;
@@ -83,7 +83,7 @@ impl Source {
             Some(SourceKind::SparkEventLog) => SourceKind::SparkEventLog,
             // Only a stream without history is a source, and detection may have read to its end.
             Some(unrelated @ SourceKind::Unrelated(_)) => unrelated,
-            _ => kind::identified(&mut decoded, false, self.path.as_path(), identify)?,
+            _ => kind::identified(&mut decoded, false, &mut Verification::of_file(), self.path.as_path(), identify)?,
         };
         Ok((decoded, kind))
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::source::{SourceOutcome, error_problem};
 use super::{Visit, Visited};
+use crate::input::error::InputError;
 use crate::input::inventory::{Inventory, Notice, Skipped};
 use crate::input::job_id::master_attempt_in;
 use crate::input::kind::Reason;
@@ -55,11 +56,15 @@ pub(super) fn assemble<'a, T>(
     visited
 }
 
-/// The warning for what was not read.
+/// The warning for what was not read, or a remark if nothing can be missing.
 fn noticed(notice: &Notice) -> SourceProblem {
     let Notice { error, count } = notice;
     let (source, message) = (error.path().display().to_string(), error.to_string());
-    let (level, code) = (Level::Warning, error.code());
+    let level = match error {
+        InputError::PseudoFileSystem { .. } => Level::Info,
+        _ => Level::Warning,
+    };
+    let code = error.code();
     SourceProblem { source, problem: Problem { level, code, position: None, message, count: *count } }
 }
 
